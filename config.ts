@@ -1,0 +1,174 @@
+/**
+ * Every setting, in one place: the environment and `temporal.yaml`, checked, defaulted and frozen.
+ *
+ * ```ts
+ * const { settings, temporal } = loadConfig(process.env);
+ * ```
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** The project's folder, from the sources as from their compiled form in `dist/`. */
+export const ROOT: string = here.endsWith("dist") ? dirname(here) : here;
+
+const port = (fallback: number, about: string) =>
+  z.coerce.number().int().min(1).max(65535).default(fallback).describe(about);
+const count = (fallback: number, about: string) =>
+  z.coerce.number().int().min(0).max(1_000_000_000).default(fallback).describe(about);
+const flag = (about: string) =>
+  z.enum(["true", "false"]).default("false").transform((v) => v === "true").describe(about);
+const url = (protocol: RegExp, about: string) => z.url({ protocol }).optional().describe(about);
+const postgres = (about: string) => url(/^postgres(ql)?$/, about);
+
+/**
+ * Settings from the environment, by name. The table in `docs/operating.md` is made from this.
+ *
+ * Temporal's own variables (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS_…`, `TEMPORAL_CONFIG_FILE`)
+ * are read by its SDK's environment configuration and are not repeated here.
+ */
+export const SETTINGS = z.strictObject({
+  SEALOOP_DATA: z.string().min(1).default(".data")
+    .describe("Folder of all state; relative to the project"),
+  SEALOOP_GATEWAY_PORT: port(8080, "Port of the REST gateway"),
+  SEALOOP_MCP_PORT: port(8081, "Port of the tool server"),
+  SEALOOP_LEDGER_PORT: port(8082, "Port of the public ledger"),
+  SEALOOP_TEMPORAL_PORT: port(7233, "Port of the embedded Temporal"),
+  SEALOOP_TEMPORAL_UI_PORT: port(8233, "Port of the embedded Temporal's Web UI"),
+  SEALOOP_POSTGRES_PORT: port(5433, "Port of the embedded PostgreSQL"),
+  DATABASE_URL: postgres(
+    "PostgreSQL to use in place of the embedded one, as the role that owns the schema",
+  ),
+  SEALOOP_DATABASE_APP_URL: postgres(
+    "The same database as the application's role; unset: DATABASE_URL with its rights dropped to that role",
+  ),
+  SEALOOP_DATABASE_SEQUENCER_URL: postgres("… as the role that writes receipts; unset: likewise"),
+  SEALOOP_DATABASE_LEDGER_URL: postgres(
+    "… as the role of the public ledger, which can only SELECT; unset: likewise",
+  ),
+  SEALOOP_SERVICES: z.string().min(1).optional()
+    .describe("File of the services to watch; unset: sealoop.services.yaml in the data folder"),
+  SEALOOP_BIND: z.string().min(1).default("127.0.0.1")
+    .describe("Address that the three servers listen on; other than loopback needs TLS"),
+  SEALOOP_TLS_CERT: z.string().optional().describe("PEM file of the certificate chain"),
+  SEALOOP_TLS_KEY: z.string().optional().describe("PEM file of the certificate's key"),
+  SEALOOP_TLS_PROXY: flag("true: a proxy in front of the servers ends TLS"),
+  SEALOOP_TRUSTED_HOPS: count(0, "Proxies in front whose X-Forwarded-For entries are believed"),
+  SEALOOP_LEDGER_URL: url(
+    /^https?$/,
+    "Public address of the ledger, for verify_url; unset: where it listens",
+  ),
+  SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
+  SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
+  SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
+  SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),
+  SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
+  SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
+    .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
+  SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()
+    .describe("Task queues of temporal.yaml that this worker takes, comma-separated; unset: all"),
+  SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
+    .describe("Least severe level that is logged"),
+});
+
+/** Checked settings, by the names of their environment variables. */
+export type Settings = Readonly<z.output<typeof SETTINGS>>;
+
+const duration = z.string().regex(/^\d+[smhd]$/, "Expected a duration like 60s, 5m, 1h or 1d");
+const TEMPORAL = z.strictObject({
+  namespace: z.string().min(1),
+  retention_days: z.number().int().min(1),
+  search_attributes: z.record(
+    z.string(),
+    z.enum(["Keyword", "Text", "Int", "Double", "Bool", "Datetime", "KeywordList"]),
+  ),
+  task_queues: z.record(
+    z.string(),
+    z.strictObject({
+      runs: z.string(),
+      workflow_tasks: z.number().int().min(1),
+      activities: z.number().int().min(1),
+      pollers: z.number().int().min(2),
+    }),
+  ),
+  schedules: z.record(
+    z.string(),
+    z.strictObject({
+      workflow: z.string(),
+      task_queue: z.string(),
+      every: duration,
+      about: z.string(),
+    }),
+  ),
+  embedded: z.strictObject({
+    version: z.string(),
+    sqlite: z.record(z.string(), z.string()),
+    dynamic_config: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+  }),
+});
+
+/** How the platform uses Temporal: `temporal.yaml`, checked. */
+export type TemporalSettings = Readonly<z.output<typeof TEMPORAL>>;
+
+/** The whole configuration, frozen. */
+export interface Config {
+  readonly settings: Settings;
+  readonly temporal: TemporalSettings;
+  /** Absolute path of the data folder. */
+  readonly dataDir: string;
+}
+
+/** A setting is wrong; the message names each one, and what would be right. */
+export class BadSetting extends Error {
+  override readonly name = "BadSetting";
+}
+
+/**
+ * Reads and checks the configuration. Changes nothing.
+ *
+ * @param env usually `process.env`; every `SEALOOP_…` in it must be a known setting
+ * @throws {BadSetting} an unknown name, or a value that does not fit
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const ours = Object.entries(env).filter(([name, value]) =>
+    value !== undefined && value !== "" && (name.startsWith("SEALOOP_") || name === "DATABASE_URL")
+  );
+  const settings = check(SETTINGS, Object.fromEntries(ours), "environment");
+  if ((settings.SEALOOP_TLS_CERT === undefined) !== (settings.SEALOOP_TLS_KEY === undefined)) {
+    throw new BadSetting("SEALOOP_TLS_CERT and SEALOOP_TLS_KEY go together: set both, or neither");
+  }
+  const file = join(ROOT, "temporal.yaml");
+  const temporal = check(TEMPORAL, parse(readFileSync(file, "utf8")), "temporal.yaml");
+  return deepFreeze({ settings, temporal, dataDir: resolve(ROOT, settings.SEALOOP_DATA) });
+}
+
+function check<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const lines = result.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => `${key} is not a setting${suggestion(key)}`)
+      : [`${issue.path.join(".")}: ${issue.message}`]
+  );
+  throw new BadSetting(`Cannot use the settings of ${where}:\n  ${lines.join("\n  ")}`);
+}
+
+function suggestion(name: string): string {
+  const near = Object.keys(SETTINGS.shape).find((known) =>
+    known.startsWith(name.slice(0, -2)) || name.startsWith(known)
+  );
+  return near ? `; did you mean ${near}?` : "; docs/operating.md lists those there are";
+}
+
+function deepFreeze<T>(value: T): T {
+  if (value && typeof value === "object") {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { InvalidInput, type Issue } from "./errors.ts";
+
+/**
+ * Checks a call's fields against the operation's input schema.
+ *
+ * @param schema closed: a field that it does not name is refused, with the names that there are
+ * @throws {InvalidInput} says of each field what was wrong and what would be right
+ */
+export function parseInput(schema: z.ZodObject, input: unknown): Record<string, unknown> {
+  const result = schema.strict().safeParse(input ?? {}, { reportInput: true });
+  if (result.success) return result.data;
+  throw new InvalidInput(result.error.issues.flatMap((issue) => describe(issue, schema)));
+}
+
+function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
+  const path = issue.path.map((part) => typeof part === "symbol" ? String(part) : part);
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        msg: path.length === 0
+          ? `Unknown field; the fields are ${Object.keys(schema.shape).join(", ") || "none"}`
+          : "Unknown field",
+        type: "extra_forbidden",
+      }));
+    case "invalid_type":
+      if (issue.input === undefined) return [{ path, msg: "Field required", type: "missing" }];
+      return [{ path, msg: `Expected ${issue.expected}`, type: `${issue.expected}_type` }];
+    case "too_small":
+      return [{ path, msg: bound("at least", issue.minimum, issue.origin), type: tooSmall(issue) }];
+    case "too_big":
+      return [{ path, msg: bound("at most", issue.maximum, issue.origin), type: tooBig(issue) }];
+    case "invalid_value":
+      return [{ path, msg: `Expected one of ${issue.values.join(", ")}`, type: "enum" }];
+    default:
+      return [{ path, msg: issue.message, type: "value_error" }];
+  }
+}
+
+function bound(which: string, limit: number | bigint, origin: string): string {
+  const unit = origin === "string"
+    ? " characters"
+    : origin === "array" || origin === "object"
+    ? " entries"
+    : "";
+  return `Expected ${which} ${limit}${unit}`;
+}
+
+const tooSmall = (issue: { origin: string }) =>
+  issue.origin === "string"
+    ? "string_too_short"
+    : issue.origin === "array"
+    ? "too_short"
+    : "greater_than_equal";
+const tooBig = (issue: { origin: string }) =>
+  issue.origin === "string"
+    ? "string_too_long"
+    : issue.origin === "array"
+    ? "too_long"
+    : "less_than_equal";
+
+/**
+ * Turns the strings of a query or path into the types that the schema asks for. What does not fit stays a
+ * string, and is then refused by the schema with a message of its own.
+ *
+ * @param fields names to strings, as parsed from the address
+ */
+export function fromStrings(
+  schema: z.ZodObject,
+  fields: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => {
+      const field = schema.shape[name];
+      return [name, field ? convert(kindOf(field), text) : text];
+    }),
+  );
+}
+
+function convert(kind: string, text: string): unknown {
+  if (kind === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (kind === "boolean" && (text === "true" || text === "1")) return true;
+  if (kind === "boolean" && (text === "false" || text === "0")) return false;
+  return text;
+}
+
+function kindOf(schema: z.core.$ZodType): string {
+  const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType };
+  return def.innerType ? kindOf(def.innerType) : def.type;
+}

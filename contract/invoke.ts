@@ -1,0 +1,150 @@
+import { type Call, type Caller, type Door, JsonText, type Operation, TIERS } from "./operation.ts";
+import { Problem } from "./errors.ts";
+import { parseInput } from "./input.ts";
+
+/** A call as a door received it. */
+export interface Request {
+  readonly door: Door;
+  readonly requestId: string;
+  /** The key as sent, if one was. */
+  readonly credential: string | undefined;
+  /** Client address, as seen through the trusted proxies. */
+  readonly address: string;
+  /** The name that the caller used: operation id or tool name. */
+  readonly as: string;
+  /** The fields as sent; not checked yet. */
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly progress?: Call["progress"];
+}
+
+/** What an operation gave, and the receipt of the call if it was sealed. */
+export interface Outcome {
+  readonly output: unknown;
+  readonly receiptId?: string;
+  readonly limit?: Allowance;
+}
+
+/** What is left of a limit. `resetSeconds` until it starts anew. */
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+/** What was called and how it ended, for the receipt. */
+export interface Act<Context> {
+  readonly operation: Operation<Context>;
+  readonly request: Request;
+  readonly caller: Caller;
+  /** The checked input; undefined where it was refused. */
+  readonly input: Record<string, unknown> | undefined;
+  readonly output?: unknown;
+  readonly error?: Problem;
+  /** Milliseconds from the request to its end. */
+  readonly durationMs: number;
+}
+
+/** The platform's part in {@linkcode createInvoke}: what each step on the way asks. */
+export interface Gates<Context> {
+  /** Who is it? @throws {Problem} `Unauthenticated` */
+  authenticate(request: Request): Promise<Caller>;
+  /** How often? Counts the call. @throws {Problem} `RateLimited` */
+  admit(operation: Operation<Context>, caller: Caller, door: Door): Promise<Allowance | undefined>;
+  /** Does governance allow it? @throws {Problem} `Forbidden` */
+  govern(act: Omit<Act<Context>, "durationMs">): Promise<void>;
+  /** The parts of the platform that the operation works with. */
+  context(call: Call): Context & Call;
+  /** Seals the call; gives the receipt's id, or undefined where this call is not one that is sealed. */
+  record(act: Act<Context>): Promise<string | undefined>;
+}
+
+/** The one way of every call: who is it → may they → how often → is the input right → governance → do it → seal it. */
+export type Invoke<Context> = (
+  operation: Operation<Context>,
+  request: Request,
+) => Promise<Outcome>;
+
+/**
+ * Puts the gates in their order. Every door uses the function this gives, and nothing else runs an operation.
+ *
+ * A refusal after the caller is known is handed to `record` like a success, so that it can be sealed too.
+ */
+export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
+  return async (operation, request) => {
+    const started = performance.now();
+    const caller = await gates.authenticate(request);
+    let input: Record<string, unknown> | undefined;
+    let output: unknown;
+    let limit: Allowance | undefined;
+    try {
+      authorize(operation, request, caller);
+      limit = await gates.admit(operation, caller, request.door);
+      input = parseInput(operation.input, request.input);
+      await gates.govern({ operation, request, caller, input });
+      const call: Call = {
+        caller,
+        door: request.door,
+        requestId: request.requestId,
+        signal: request.signal,
+        progress: request.progress ?? (() => {}),
+      };
+      output = await operation.run(input, gates.context(call));
+    } catch (error) {
+      const problem = error instanceof Problem ? error : undefined;
+      if (problem?.name === "RateLimited") throw error;
+      await gates.record({
+        operation,
+        request,
+        caller,
+        input,
+        error: problem ?? new Problem("Internal", "failed", { cause: error }),
+        durationMs: performance.now() - started,
+      });
+      throw error;
+    }
+    const durationMs = performance.now() - started;
+    const receiptId = await gates.record({ operation, request, caller, input, output, durationMs });
+    return { output, receiptId, limit };
+  };
+}
+
+/** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */
+function authorize(operation: Operation<never>, request: Request, caller: Caller): void {
+  if (request.door === "rest") return authorizeRest(operation, caller);
+  const scopes = operation.tool?.[request.as];
+  if (!scopes) throw new Problem("NotFound", `There is no tool named ${request.as}`);
+  if (caller.keyId === null) throw new Problem("Unauthenticated", "A tool needs an API key");
+  if (!scopes.includes(caller.scope)) {
+    throw new Problem(
+      "Forbidden",
+      `A key of scope ${caller.scope} may not call ${request.as}, which needs ${
+        scopes.join(" or ")
+      }`,
+    );
+  }
+}
+
+function authorizeRest({ access, effect }: Operation<never>, caller: Caller): void {
+  if (caller.scope === "audit" && effect !== "read") {
+    throw new Problem("Forbidden", "A key of scope audit only reads");
+  }
+  if (access === "public") return;
+  if (caller.keyId === null) {
+    throw new Problem("Unauthenticated", "This needs an API key in the header x-api-key");
+  }
+  if (access === "key") return;
+  if (access === "partner" || access === "admin") {
+    if (TIERS.indexOf(caller.tier) >= TIERS.indexOf(access)) return;
+    throw new Problem(
+      "Forbidden",
+      `This needs a key of tier ${access}, and yours is ${caller.tier}`,
+    );
+  }
+  throw new Problem("Forbidden", `This is reached with a ${access} token, not with an API key`);
+}
+
+/** The output as a value, where it is a {@linkcode JsonText} its parsed form. */
+export function outputValue(output: unknown): unknown {
+  return output instanceof JsonText ? output.value() : output;
+}

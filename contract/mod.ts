@@ -1,0 +1,17 @@
+/**
+ * What an operation is, and the one way in which it is called.
+ *
+ * ```ts
+ * const operation = defineOperation<Platform>();
+ * const invoke = createInvoke(gates);
+ * const { output } = await invoke(closeTicket, { door: "rest", as: "itsm_ticket_close", … });
+ * ```
+ *
+ * A leaf: it imports nothing of the house, and everyone may import it.
+ * @module
+ */
+export * from "./errors.ts";
+export * from "./input.ts";
+export * from "./invoke.ts";
+export * from "./names.ts";
+export * from "./operation.ts";

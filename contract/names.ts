@@ -1,0 +1,21 @@
+/** The names that the product goes by, decided once. Everything that prints or parses one imports it from here. */
+
+/** Product, package, and prefix of what is created outside the project (roles, cache folder). */
+export const PRODUCT = "sealoop";
+
+/** First part of every API key: `slp_<tier>_<random>`. */
+export const KEY_PREFIX = "slp";
+
+/** Version of the gateway's description (`/openapi.json`). */
+export const API_VERSION = "1.0.0";
+
+/** Version that the tool server reports. */
+export const TOOL_SERVER_VERSION = "2.2.0";
+
+/** `service` fields of the three health bodies, and names in logs. */
+export const SERVICE = {
+  gateway: "sealoop-gateway",
+  toolServer: "sealoop-mcp",
+  ledger: "sealoop-ledger",
+  worker: "sealoop-worker",
+} as const;

@@ -1,0 +1,127 @@
+import type { z } from "zod";
+
+/** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
+export type Effect = "read" | "write" | "run";
+
+/** Who may call an operation over REST. Tools are bound by {@linkcode Scope} instead. */
+export type Access = "public" | "key" | "partner" | "admin" | "device" | "token";
+
+/** What a key reaches on the tool server: `full` all tools, `audit` only those that name it. */
+export type Scope = "full" | "audit";
+
+/** Tiers of keys, lowest first. */
+export const TIERS = ["free", "partner", "enterprise", "admin"] as const;
+
+/** Tier of a key; a caller without one is `free`. */
+export type Tier = typeof TIERS[number];
+
+/** Who calls, once it is known. */
+export interface Caller {
+  /** Public id of the key, never the key; null for the anonymous caller. */
+  readonly keyId: string | null;
+  readonly tenant: string;
+  readonly tier: Tier;
+  readonly scope: Scope;
+  /** The person or agent who holds the key. */
+  readonly principal: string;
+  readonly mayApprove: boolean;
+  /** Client address, as seen through the trusted proxies. */
+  readonly address: string;
+}
+
+/** The ways in. */
+export type Door = "rest" | "mcp" | "a2a";
+
+/** What every operation's `run` gets besides its input; the platform adds its parts to it. */
+export interface Call {
+  readonly caller: Caller;
+  readonly door: Door;
+  readonly requestId: string;
+  /** Aborted when the caller has gone or has cancelled. */
+  readonly signal: AbortSignal;
+  /**
+   * Tells the caller how far a long act has come; goes nowhere over a door that has no progress.
+   *
+   * @param done steps finished, ≥ 0, growing
+   * @param total steps in all
+   * @param message what is being done, for a person
+   */
+  progress(done: number, total: number, message: string): void;
+}
+
+/** Example of a call, shown in the descriptions and run by the contract's tests against the schemas. */
+export interface Example {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly output: unknown;
+}
+
+/** A described function: all that a door needs to offer it. See {@linkcode defineOperation}. */
+export interface Operation<Context = never> {
+  /** Unique, dotted: resource and verb (`tickets.close`). In logs, receipts and policies. */
+  readonly name: string;
+  /** One line, imperative. */
+  readonly summary: string;
+  /** More for those who need it, Markdown. */
+  readonly description?: string;
+  /** Section of the descriptions. */
+  readonly group: string;
+  readonly effect: Effect;
+  readonly access: Access;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodType;
+  /** REST doors: operation id → `METHOD /path/{parameter}`. */
+  readonly rest?: Readonly<Record<string, string>>;
+  /** Tool doors: tool name → the scopes of keys that reach it. */
+  readonly tool?: Readonly<Record<string, readonly Scope[]>>;
+  /** Success status over REST; 200 where it is left out. */
+  readonly status?: number;
+  /** False where a call does not count against the daily limit. */
+  readonly counted?: false;
+  /** True where the operation seals what it did itself, so that the door does not seal the call as well. */
+  readonly sealsItself?: true;
+  /** Error kinds that this operation can answer with, besides those that any can. */
+  readonly errors?: readonly string[];
+  readonly example: Example;
+  // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
+  run(input: any, context: Context & Call): Promise<unknown>;
+}
+
+/** The same as {@linkcode Operation}, with `run` typed by the two schemas. */
+export interface Definition<Context, Input extends z.ZodObject, Output extends z.ZodType>
+  extends Omit<Operation<Context>, "input" | "output" | "run"> {
+  readonly input: Input;
+  readonly output: Output;
+  /** Does it. The output is typed by the schema and is either that value or its {@linkcode JsonText}. */
+  run(
+    input: z.output<Input>,
+    context: Context & Call,
+  ): Promise<z.input<Output> | JsonText>;
+}
+
+/**
+ * Gives the `operation` function of a platform whose parts are of type `Context`.
+ *
+ * ```ts
+ * export const operation = defineOperation<Platform>();
+ * export const health = operation({ name: "health.read", effect: "read", … });
+ * ```
+ */
+export function defineOperation<Context>(): <
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+>(definition: Definition<Context, Input, Output>) => Operation<Context> {
+  return (definition) => definition;
+}
+
+/**
+ * A JSON value that travels as its text, because printing it again would change its bytes (`1.0` would come
+ * out as `1`) or cost time for nothing. A door writes the text as it is.
+ */
+export class JsonText {
+  /** @param text one valid JSON value */
+  constructor(readonly text: string) {}
+  /** The value, where its exact bytes do not matter. */
+  value(): unknown {
+    return JSON.parse(this.text);
+  }
+}

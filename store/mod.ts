@@ -1,0 +1,14 @@
+/**
+ * PostgreSQL: connections by role, migrations, notifications, and what the platform keeps there.
+ *
+ * ```ts
+ * const store = openStore(url, "app");
+ * await transaction(store, async (trx) => { … });
+ * ```
+ *
+ * Trusts: the server. What must not be trusted to it is the ledger, which proves itself (see `ledger/`).
+ * @module
+ */
+export * from "./connection.ts";
+export * from "./listen.ts";
+export * from "./migrate.ts";
