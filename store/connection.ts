@@ -58,7 +58,10 @@ export function openStore(url: string, role: Role, size = 10): Store {
 }
 
 /** Options of one `pg` connection as a role, for those who need a connection of their own. */
-export function connectionOptions(url: string, role: Role): pg.ClientConfig {
+export function connectionOptions(
+  url: string,
+  role: Role,
+): Pick<pg.ClientConfig, "connectionString" | "application_name" | "keepAlive" | "options"> {
   const user = decodeURIComponent(new URL(url).username);
   return {
     connectionString: url,
