@@ -10,5 +10,7 @@
  * @module
  */
 export * from "./connection.ts";
+export * from "./keys.ts";
+export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";

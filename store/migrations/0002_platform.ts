@@ -26,6 +26,31 @@ export async function up(trx: Knex): Promise<void> {
     );
     CREATE INDEX usage_period ON usage (period_start);
 
+    -- Takes as much of each limit as fits, and says how much was used before. Rows are locked in one order.
+    CREATE FUNCTION take_usage(
+      subjects text[], kinds text[], starts timestamptz[], wanted bigint[], limits bigint[]
+    ) RETURNS TABLE (used_before bigint) LANGUAGE plpgsql AS $$
+    DECLARE
+      taken bigint[] := array_fill(0::bigint, ARRAY[cardinality(subjects)]);
+      i int;
+      before bigint;
+    BEGIN
+      PERFORM set_config('synchronous_commit', 'off', true); -- for this transaction: it is only counting
+      FOR i IN SELECT n FROM generate_subscripts(subjects, 1) AS n
+               ORDER BY subjects[n], kinds[n], starts[n], n LOOP
+        INSERT INTO usage AS u VALUES (subjects[i], kinds[i], starts[i], 0)
+          ON CONFLICT (subject, kind, period_start) DO NOTHING;
+        SELECT u.used INTO before FROM usage u
+          WHERE u.subject = subjects[i] AND u.kind = kinds[i] AND u.period_start = starts[i] FOR UPDATE;
+        IF before < limits[i] THEN
+          UPDATE usage u SET used = least(before + wanted[i], limits[i])
+            WHERE u.subject = subjects[i] AND u.kind = kinds[i] AND u.period_start = starts[i];
+        END IF;
+        taken[i] := before;
+      END LOOP;
+      RETURN QUERY SELECT t FROM unnest(taken) WITH ORDINALITY AS r (t, n) ORDER BY n;
+    END $$;
+
     CREATE TABLE services (
       name text PRIMARY KEY,
       type text NOT NULL DEFAULT 'service',

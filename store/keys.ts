@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from "node:crypto";
+import { KEY_PREFIX, type Scope, type Tier, TIERS } from "../contract/mod.ts";
+import type { Queryable } from "./connection.ts";
+
+/** A key as it is kept: never the key itself. */
+export interface KeyRecord {
+  /** Public id, 16 hex characters: the start of the key's hash. In receipts and logs. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly tier: Tier;
+  readonly scope: Scope;
+  readonly principal: string;
+  readonly mayApprove: boolean;
+  readonly expiresAt: Date | null;
+}
+
+/** What an issuer says of a new key. */
+export type NewKey = Omit<KeyRecord, "id">;
+
+/** Notification channel on which a changed key's id is told, so that caches forget it. */
+export const KEYS_CHANGED = "sealoop_keys";
+
+const FORM = new RegExp(`^${KEY_PREFIX}_(${TIERS.join("|")})_[A-Za-z0-9_-]{43}$`);
+
+/** SHA-256 of the key. A key has 256 random bits, so a plain hash is as good as a slow one. */
+export function hashKey(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** Whether the text has the form of a key at all; saves a query for what can't be one. */
+export function isKeyShaped(text: string): boolean {
+  return FORM.test(text);
+}
+
+/**
+ * Makes a key and stores its hash.
+ *
+ * @returns the key, which is nowhere else from now on, and its record
+ */
+export async function issueKey(
+  on: Queryable,
+  { tenant, tier, scope, principal, mayApprove, expiresAt }: NewKey,
+): Promise<{ key: string; record: KeyRecord }> {
+  const key = `${KEY_PREFIX}_${tier}_${randomBytes(32).toString("base64url")}`;
+  const hash = hashKey(key);
+  const id = hash.toString("hex").slice(0, 16);
+  await on("keys").insert({
+    id,
+    key_hash: hash,
+    tenant,
+    tier,
+    scope,
+    principal,
+    may_approve: mayApprove,
+    expires_at: expiresAt,
+  });
+  return { key, record: { id, tenant, tier, scope, principal, mayApprove, expiresAt } };
+}
+
+/** The key's record, or undefined where it is unknown or revoked. An expired key is found: its reader decides. */
+export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | undefined> {
+  const row = await on("keys").where({ key_hash: hash }).whereNull("revoked_at").first();
+  return row && {
+    id: row.id,
+    tenant: row.tenant,
+    tier: row.tier,
+    scope: row.scope,
+    principal: row.principal,
+    mayApprove: row.may_approve,
+    expiresAt: row.expires_at,
+  };
+}
+
+/**
+ * Revokes a key for good, and tells every process.
+ *
+ * @param id public id of the key
+ * @returns false where no such key was valid
+ */
+export async function revokeKey(on: Queryable, id: string): Promise<boolean> {
+  const changed = await on("keys").where({ id }).whereNull("revoked_at")
+    .update({ revoked_at: on.fn.now() });
+  await on.raw("SELECT pg_notify(?, ?)", [KEYS_CHANGED, id]);
+  return changed > 0;
+}
+
+/** Writes when keys were last used. @param uses key id → time of use */
+export async function touchKeys(on: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return;
+  await on.raw(
+    `UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
+     FROM unnest(?::text[], ?::timestamptz[]) AS used (id, at) WHERE keys.id = used.id`,
+    [[...uses.keys()], [...uses.values()].map((at) => at.toISOString())],
+  );
+}
+
+/** Whether any admin key is valid. */
+export async function hasAdminKey(on: Queryable): Promise<boolean> {
+  const row = await on("keys").where({ tier: "admin" }).whereNull("revoked_at")
+    .where((or) => or.whereNull("expires_at").orWhere("expires_at", ">", on.fn.now())).first("id");
+  return row !== undefined;
+}
