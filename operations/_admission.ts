@@ -1,0 +1,61 @@
+import type { Settings } from "../config.ts";
+import {
+  type Allowance,
+  type Caller,
+  type Door,
+  type Operation,
+  Problem,
+} from "../contract/mod.ts";
+import type { Meter } from "../store/mod.ts";
+
+const DAY = 86_400;
+const MINUTE = 60;
+
+/** The gate that counts: a day's requests over REST, a minute's calls on the tool server. */
+export function admission(
+  meter: Meter,
+  settings: Settings,
+): (operation: Operation, caller: Caller, door: Door) => Promise<Allowance | undefined> {
+  const perDay = {
+    free: settings.SEALOOP_LIMIT_FREE,
+    partner: settings.SEALOOP_LIMIT_PARTNER,
+    enterprise: settings.SEALOOP_LIMIT_ENTERPRISE,
+    admin: undefined,
+  };
+  return async (operation, caller, door) => {
+    if (door === "rest") {
+      const limit = perDay[caller.tier];
+      if (operation.counted === false || limit === undefined) return undefined;
+      return await take(meter, caller, "requests", limit, DAY, `${limit}/day`);
+    }
+    const limit = settings.SEALOOP_LIMIT_TOOLS;
+    return await take(meter, caller, "tools", limit, MINUTE, `${limit}/minute`);
+  };
+}
+
+async function take(
+  meter: Meter,
+  caller: Caller,
+  kind: string,
+  limit: number,
+  periodSeconds: number,
+  words: string,
+): Promise<Allowance> {
+  const subject = caller.keyId ?? `address:${caller.address}`;
+  const { allowed, remaining, resetSeconds } = await meter.count({
+    subject,
+    kind,
+    limit,
+    periodSeconds,
+  });
+  if (allowed) return { limit, remaining, resetSeconds };
+  const where = periodSeconds === MINUTE ? `; wait ${resetSeconds} seconds` : "";
+  throw new Problem("RateLimited", `Rate limit exceeded (${words})${where}`, {
+    headers: {
+      "retry-after": String(resetSeconds),
+      "ratelimit-limit": String(limit),
+      "ratelimit-remaining": "0",
+      "ratelimit-reset": String(resetSeconds),
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { type Caller, KEY_PREFIX, Problem, type Request } from "../contract/mod.ts";
+import {
+  findKey,
+  hashKey,
+  isKeyShaped,
+  type KeyRecord,
+  KEYS_CHANGED,
+  listen,
+  type Store,
+  touchKeys,
+} from "../store/mod.ts";
+
+/** Looks keys up, remembering what it found until it is told that they changed. */
+export interface Keyring {
+  /** The record of a key as sent, or undefined where it is unknown, revoked or expired. */
+  find(key: string): Promise<KeyRecord | undefined>;
+  close(): Promise<void>;
+}
+
+const MOST_REMEMBERED = 10_000;
+const TOUCH_MS = 5_000;
+
+/**
+ * Opens a keyring. What it remembers is forgotten at the notification of a change, and nothing is remembered
+ * while the notifications can't be heard: so a revoked key is refused at once by every process.
+ */
+export async function openKeyring(store: Store): Promise<Keyring> {
+  const known = new Map<string, KeyRecord>();
+  const used = new Map<string, Date>();
+  const listener = await listen(store, [KEYS_CHANGED], {
+    onNotify: () => known.clear(),
+    onConnect: () => known.clear(),
+  });
+  const flush = () => {
+    const uses = new Map(used);
+    used.clear();
+    return touchKeys(store.knex, uses);
+  };
+  const timer = setInterval(() => flush().catch(() => {}), TOUCH_MS).unref();
+
+  async function lookUp(key: string): Promise<KeyRecord | undefined> {
+    const hash = hashKey(key);
+    const name = hash.toString("base64");
+    const remembered = listener.live ? known.get(name) : undefined;
+    if (remembered) return remembered;
+    const record = await findKey(store.knex, hash);
+    if (record && listener.live && known.size < MOST_REMEMBERED) known.set(name, record);
+    return record;
+  }
+
+  return {
+    async find(key) {
+      if (!isKeyShaped(key)) return undefined;
+      const record = await lookUp(key);
+      if (!record || (record.expiresAt && record.expiresAt <= new Date())) return undefined;
+      used.set(record.id, new Date());
+      return record;
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.allSettled([flush(), listener.close()]);
+    },
+  };
+}
+
+/** The gate that finds out who calls. A key that is sent must be valid, even where none is needed. */
+export function authentication(keyring: Keyring): (request: Request) => Promise<Caller> {
+  return async ({ credential, address }) => {
+    if (credential === undefined) return anonymous(address);
+    const record = await keyring.find(credential);
+    if (!record) {
+      throw new Problem(
+        "Unauthenticated",
+        `Invalid API key: it is unknown, revoked or expired. Keys look like ${KEY_PREFIX}_partner_…; ` +
+          "ask your operator for one",
+      );
+    }
+    const { id, tenant, tier, scope, principal, mayApprove } = record;
+    return { keyId: id, tenant, tier, scope, principal, mayApprove, address };
+  };
+}
+
+function anonymous(address: string): Caller {
+  return {
+    keyId: null,
+    tenant: "anonymous",
+    tier: "free",
+    scope: "full",
+    principal: "anonymous",
+    mayApprove: false,
+    address,
+  };
+}

@@ -1,0 +1,38 @@
+import { type Act, outputValue } from "../contract/mod.ts";
+import type { Sealer } from "../ledger/mod.ts";
+
+/**
+ * The gate that seals calls: on the tool server every one, over REST those that change something, unless the
+ * operation seals its own act. The receipt says who, what, how it ended and how long it took; arguments and
+ * result are kept as private evidence, and only commitments to them go public.
+ */
+export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | undefined> {
+  return async (act) => {
+    const { operation, request, caller, input, output, error, durationMs } = act;
+    if (!isSealed(act)) return undefined;
+    const { id } = await sealer.request({
+      category: request.door === "rest" ? "api_call" : "tool_call",
+      actor: `key:${caller.keyId}`,
+      subject: request.as,
+      action: operation.name,
+      outcome: error ? (error.rule.status < 500 ? "refused" : "failed") : "success",
+      details: {
+        door: request.door,
+        effect: operation.effect,
+        duration_ms: Math.round(durationMs),
+        ...(error ? { error: error.name } : {}),
+      },
+      evidence: {
+        arguments: input ?? request.input ?? {},
+        ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
+      },
+    });
+    return id;
+  };
+}
+
+function isSealed<C>({ operation, request, caller, error }: Act<C>): boolean {
+  if (caller.keyId === null) return false;
+  if (request.door !== "rest") return true;
+  return operation.effect !== "read" && !(operation.sealsItself && !error);
+}
