@@ -1,0 +1,75 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+
+/** The ledger's signing key. Only the sequencer ever has one. */
+export interface SigningKey {
+  readonly privateKey: KeyObject;
+  /** 32 bytes. */
+  readonly publicKey: Buffer;
+}
+
+/** The key file can't be trusted. */
+export class BadKeyFile extends Error {
+  override readonly name = "BadKeyFile";
+}
+
+/**
+ * Reads the signing key, or makes it where there is none yet.
+ *
+ * @param path a PEM file of mode 0600 or stricter, owned by this process's user
+ * @throws {BadKeyFile} others could have read or written it, or it holds something else
+ */
+export function signingKey(path: string): SigningKey {
+  const pem = create(path) ?? read(path);
+  try {
+    const privateKey = createPrivateKey(pem);
+    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("another kind of key");
+    return { privateKey, publicKey: rawPublicKey(privateKey) };
+  } catch (cause) {
+    throw new BadKeyFile(`${path} holds no Ed25519 private key in PEM form`, { cause });
+  }
+}
+
+/** SHA-256 of the 32 bytes of a public key, as hex. */
+export function fingerprint(publicKey: Uint8Array): string {
+  return createHash("sha256").update(publicKey).digest("hex");
+}
+
+function create(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw error;
+  }
+  try {
+    const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+    writeSync(file, pem);
+    fsyncSync(file);
+    return String(pem);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function read(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const { mode, uid } = fstatSync(file);
+    if ((mode & 0o077) !== 0) {
+      throw new BadKeyFile(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}); set it to 600`);
+    }
+    if (process.getuid && uid !== process.getuid()) {
+      throw new BadKeyFile(`${path} belongs to user ${uid}, not to the one that runs the sequencer`);
+    }
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
+  }
+}
+
+function rawPublicKey(privateKey: KeyObject): Buffer {
+  const { x } = createPublicKey(privateKey).export({ format: "jwk" });
+  return Buffer.from(x!, "base64url");
+}

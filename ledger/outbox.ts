@@ -1,0 +1,118 @@
+import type { Queryable } from "../store/mod.ts";
+import { ReceiptConflict } from "./errors.ts";
+import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
+
+/** Where a request to seal stands. */
+export interface SealState {
+  readonly state: "queued" | "sealed" | "refused";
+  readonly position?: number;
+  /** Hash of the receipt, hex. */
+  readonly hash?: string;
+  readonly reason?: string;
+}
+
+const INSERT = `
+  WITH wanted AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[]) AS w (id, payload, request_hash)
+  ), fresh AS (
+    INSERT INTO seal_requests (id, request_hash) SELECT id, request_hash FROM wanted
+    ON CONFLICT (id) DO NOTHING RETURNING id
+  ), queued AS (
+    INSERT INTO seal_outbox (id, payload) SELECT w.id, w.payload FROM wanted w JOIN fresh USING (id)
+  ), shown AS (
+    INSERT INTO evidence (receipt_id, name, salt, content)
+    SELECT e.* FROM unnest($4::text[], $5::text[], $6::bytea[], $7::text[]) AS e (id, name, salt, content)
+    JOIN fresh USING (id)
+  )
+  SELECT id, pg_notify('sealoop_outbox', '') FROM fresh`;
+
+/** Runs one statement with `$1` parameters: a connection, a pool, or a transaction by {@linkcode onTransaction}. */
+export type Run = (sql: string, values: readonly unknown[]) => Promise<{ rows: Record<string, unknown>[] }>;
+
+/**
+ * Asks for a receipt within the caller's own transaction: it is sealed if and only if that commits.
+ *
+ * @returns the receipt's id; wait for its hash with {@linkcode Sealer.sealed} after the commit
+ * @throws {InvalidInput} the request can't be sealed
+ * @throws {ReceiptConflict} the id is already taken by other content
+ */
+export async function requestSeal(on: Queryable, request: SealRequest): Promise<{ id: string }> {
+  const prepared = prepare(request);
+  const [conflict] = await insert(onQueryable(on), [prepared]);
+  if (conflict) throw conflict;
+  return { id: prepared.id };
+}
+
+/** Knex numbers its own parameters, so ours are turned into its form. */
+function onQueryable(on: Queryable): Run {
+  return async (sql, values) => {
+    const order: unknown[] = [];
+    const text = sql.replace(/\$(\d+)/g, (_, n: string) => {
+      order.push(values[Number(n) - 1]);
+      return "?";
+    });
+    // deno-lint-ignore no-explicit-any -- knex types its bindings more narrowly than it takes them
+    return await on.raw(text, order as any);
+  };
+}
+
+/**
+ * Puts requests in the outbox with one statement.
+ *
+ * @returns for each request undefined, or why it was refused
+ */
+export async function insert(
+  run: Run,
+  requests: readonly Prepared[],
+): Promise<(ReceiptConflict | undefined)[]> {
+  const first = new Map(requests.map((r) => [r.id, r] as const).reverse());
+  const unique = [...first.values()];
+  const evidence = unique.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
+  const { rows } = await run(INSERT, [
+    unique.map((r) => r.id),
+    unique.map((r) => r.payload),
+    unique.map((r) => r.requestHash),
+    evidence.map((e) => e.id),
+    evidence.map((e) => e.name),
+    evidence.map((e) => e.salt),
+    evidence.map((e) => e.content),
+  ]);
+  if (rows.length === requests.length) return requests.map(() => undefined);
+  return await conflicts(run, requests);
+}
+
+/** Some ids were there already: with the same content that is the same receipt, else a conflict. */
+async function conflicts(run: Run, requests: readonly Prepared[]) {
+  const { rows } = await run(
+    `SELECT s.id, s.request_hash, convert_from(r.record, 'UTF8') AS record, o.payload
+     FROM seal_requests s LEFT JOIN receipts r USING (id) LEFT JOIN seal_outbox o USING (id)
+     WHERE s.id = ANY ($1::text[])`,
+    [requests.map((r) => r.id)],
+  );
+  const there = new Map(rows.map((row) => [row.id as string, row]));
+  return requests.map((request) => {
+    const row = there.get(request.id);
+    if (!row || request.requestHash.equals(row.request_hash as Buffer)) return undefined;
+    return new ReceiptConflict(request.id, differences(request.payload, (row.record ?? row.payload) as string));
+  });
+}
+
+function differences(wanted: string, sealed: string | null): string[] {
+  if (sealed === null) return [];
+  const there = JSON.parse(sealed);
+  return Object.entries(JSON.parse(wanted))
+    .filter(([name, value]) => name !== "timestamp" && JSON.stringify(value) !== JSON.stringify(there[name]))
+    .map(([name]) => name);
+}
+
+/** Where a request stands, or undefined where no such id was ever asked for. */
+export async function sealState(on: Queryable, id: string): Promise<SealState | undefined> {
+  const { rows: [row] } = await on.raw(
+    `SELECT r.position, encode(r.hash, 'hex') AS hash, f.reason FROM seal_requests s
+     LEFT JOIN receipts r USING (id) LEFT JOIN seal_refusals f USING (id) WHERE s.id = ?`,
+    [id],
+  );
+  if (!row) return undefined;
+  if (row.position !== null) return { state: "sealed", position: Number(row.position), hash: row.hash };
+  return row.reason === null ? { state: "queued" } : { state: "refused", reason: row.reason };
+}

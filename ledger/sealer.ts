@@ -1,0 +1,169 @@
+import { Problem } from "../contract/mod.ts";
+import { listen, type Store } from "../store/mod.ts";
+import { insert } from "./outbox.ts";
+import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
+
+/** A receipt's place in the chain. */
+export interface Sealed {
+  readonly id: string;
+  /** From 0. */
+  readonly position: number;
+  /** SHA-256 of its canonical bytes, hex. */
+  readonly hash: string;
+}
+
+/** Asks for receipts outside of any transaction, and waits for those asked for anywhere. */
+export interface Sealer {
+  /**
+   * Asks for a receipt. What is asked for at the same time is committed together.
+   *
+   * @returns when the request is on disk; from then on it will be sealed
+   * @throws {InvalidInput} the request can't be sealed
+   * @throws {ReceiptConflict} the id is already taken by other content
+   */
+  request(request: SealRequest): Promise<{ id: string }>;
+  /**
+   * Waits until a receipt is part of the chain.
+   *
+   * @param timeoutMs milliseconds, > 0; default 30,000
+   * @throws {Problem} `Unavailable`: not sealed in time, though it will be; `InvalidInput`: refused
+   */
+  sealed(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<Sealed>;
+  close(): Promise<void>;
+}
+
+interface Asked {
+  readonly prepared: Prepared;
+  readonly resolve: (value: { id: string }) => void;
+  readonly reject: (error: unknown) => void;
+}
+interface Waiter {
+  readonly resolve: (value: Sealed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MOST_AT_ONCE = 500;
+const SAFETY_POLL_MS = 2_000;
+
+/** Opens a sealer. @param store of role `app` */
+export async function openSealer(store: Store): Promise<Sealer> {
+  const waiters = new Map<string, Set<Waiter>>();
+  const lookUp = oneAtATime(() => settle(store, waiters));
+  const listener = await listen(store, ["sealoop_sealed"], { onNotify: lookUp, onConnect: lookUp });
+  const poll = setInterval(lookUp, SAFETY_POLL_MS).unref();
+  const queue = groupCommit(store);
+
+  return {
+    request: (request) => {
+      const prepared = prepare(request);
+      return queue(prepared);
+    },
+    sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
+      wait(waiters, id, timeoutMs, signal, lookUp),
+    async close() {
+      clearInterval(poll);
+      await listener.close();
+      const gone = new Problem("Unavailable", "The service is stopping; the receipt will still be sealed");
+      for (const all of waiters.values()) for (const { reject } of all) reject(gone);
+    },
+  };
+}
+
+/** Runs `work` when called; calls that come while it runs lead to one more run after it. */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let running = false;
+  let again = false;
+  const run = async () => {
+    running = true;
+    do {
+      again = false;
+      await work().catch(() => {}); // the database is away: the next notification or poll looks again
+    } while (again);
+    running = false;
+  };
+  return () => {
+    if (running) again = true;
+    else void run();
+  };
+}
+
+function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string }> {
+  let asked: Asked[] = [];
+  const drain = async () => {
+    while (asked.length > 0) {
+      const batch = asked.splice(0, MOST_AT_ONCE);
+      await commit(store, batch);
+    }
+  };
+  let draining: Promise<void> | undefined;
+  return (prepared) =>
+    new Promise((resolve, reject) => {
+      asked.push({ prepared, resolve, reject });
+      draining ??= Promise.resolve().then(drain).finally(() => {
+        draining = undefined;
+      });
+    });
+}
+
+async function commit(store: Store, batch: readonly Asked[]): Promise<void> {
+  try {
+    const run = (text: string, values: readonly unknown[]) =>
+      store.pool.query({ name: text.length > 500 ? "seal_insert" : undefined, text, values: [...values] });
+    const refused = await insert(run, batch.map(({ prepared }) => prepared));
+    batch.forEach(({ prepared, resolve, reject }, i) => {
+      if (refused[i]) reject(refused[i]);
+      else resolve({ id: prepared.id });
+    });
+  } catch (error) {
+    const away = new Problem("Unavailable", "The ledger's outbox can't be written", { cause: error });
+    for (const { reject } of batch) reject(away);
+  }
+}
+
+function wait(
+  waiters: Map<string, Set<Waiter>>,
+  id: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  lookUp: () => void,
+): Promise<Sealed> {
+  return new Promise((resolve, reject) => {
+    const all = waiters.get(id) ?? new Set();
+    waiters.set(id, all);
+    const done = <T>(tell: (value: T) => void) => (value: T) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", aborted);
+      all.delete(waiter);
+      if (all.size === 0 && waiters.get(id) === all) waiters.delete(id);
+      tell(value);
+    };
+    const waiter: Waiter = { resolve: done(resolve), reject: done(reject) };
+    const aborted = () => waiter.reject(signal!.reason);
+    const timer = setTimeout(() => {
+      waiter.reject(
+        new Problem("Unavailable", `Receipt ${id} is queued, but was not sealed within ${timeoutMs} ms`),
+      );
+    }, timeoutMs);
+    all.add(waiter);
+    signal?.addEventListener("abort", aborted);
+    if (signal?.aborted) return aborted();
+    lookUp();
+  });
+}
+
+/** Looks for everything that is waited for, with one query. */
+async function settle(store: Store, waiters: Map<string, Set<Waiter>>): Promise<void> {
+  if (waiters.size === 0) return;
+  const { rows } = await store.pool.query({
+    name: "seal_lookup",
+    text: `SELECT id, position, encode(hash, 'hex') AS hash, NULL AS reason FROM receipts WHERE id = ANY ($1)
+           UNION ALL SELECT id, NULL, NULL, reason FROM seal_refusals WHERE id = ANY ($1)`,
+    values: [[...waiters.keys()]],
+  });
+  for (const { id, position, hash, reason } of rows) {
+    for (const { resolve, reject } of waiters.get(id) ?? []) {
+      if (reason === null) resolve({ id, position: Number(position), hash });
+      else reject(new Problem("InvalidInput", `Receipt ${id} was refused: ${reason}`));
+    }
+  }
+}

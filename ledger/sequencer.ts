@@ -1,0 +1,224 @@
+import { createHash, type KeyObject, sign } from "node:crypto";
+import { promisify } from "node:util";
+import pg from "pg";
+import { connectionOptions, type Store } from "../store/mod.ts";
+import { canonicalize, NotCanonical } from "./canonical.ts";
+import { type SigningKey, signingKey } from "./_key.ts";
+import { SCHEMA_VERSION } from "./receipt.ts";
+
+/** Another sequencer holds the lock. */
+export class SequencerBusy extends Error {
+  override readonly name = "SequencerBusy";
+}
+
+/** What a sequencer needs. */
+export interface SequencerOptions {
+  /** Of role `sequencer`. */
+  readonly store: Store;
+  /** PEM file of the signing key; made where there is none. */
+  readonly keyFile: string;
+  /** Ends the work after the batch that is under way. */
+  readonly signal: AbortSignal;
+  /** Told after each batch, and now and then while there is nothing to do. */
+  readonly onProgress?: (size: number) => void;
+  /** Takes no lock: only for showing that the head alone prevents a fork. */
+  readonly withoutLock?: boolean;
+}
+
+interface Waiting {
+  readonly seq: string;
+  readonly id: string;
+  readonly payload: string;
+}
+interface Linked {
+  readonly seq: string;
+  readonly id: string;
+  readonly category: string;
+  readonly record: Buffer;
+  readonly hash: Buffer;
+}
+interface Head {
+  readonly size: number;
+  readonly hash: Buffer | null;
+}
+
+/** Key of the advisory lock that a sequencer holds. */
+const LOCK = 7_365_616_102;
+const MOST_IN_A_BATCH = 1_000;
+const SAFETY_POLL_MS = 1_000;
+const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
+
+/**
+ * Takes what waits in the outbox, and makes it the next part of the chain, in batches, until it is told to end.
+ *
+ * While one batch is being committed the next is read, linked and signed. Batches commit on one connection, one
+ * after the other, which also holds the lock; each moves the head from where it must be. So a second sequencer
+ * can't fork the chain even if the lock failed, and a crash loses nothing and doubles nothing.
+ *
+ * @throws {SequencerBusy} another one is at work
+ * @throws whatever the database throws: start again, from what it holds
+ */
+export async function runSequencer(options: SequencerOptions): Promise<void> {
+  const { store, signal } = options;
+  const key = signingKey(options.keyFile);
+  const writer = new pg.Client(connectionOptions(store.url, store.role));
+  const reader = new pg.Client(connectionOptions(store.url, store.role));
+  const broken = new Promise<never>((_, reject) => {
+    for (const client of [writer, reader]) client.on("error", reject);
+  });
+  broken.catch(() => {}); // looked at in the race below
+  try {
+    await Promise.all([writer.connect(), reader.connect()]);
+    if (!options.withoutLock) await takeLock(writer);
+    await registerKey(writer, key);
+    const wake = await wakeOn(reader, "sealoop_outbox", signal);
+    await Promise.race([pipeline({ ...options, writer, reader, key, wake }), broken]);
+  } finally {
+    await Promise.allSettled([writer.end(), reader.end()]);
+  }
+}
+
+async function takeLock(writer: pg.Client): Promise<void> {
+  const { rows } = await writer.query("SELECT pg_try_advisory_lock($1) AS taken", [LOCK]);
+  if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
+}
+
+async function readHead(client: pg.Client): Promise<Head> {
+  const { rows: [row] } = await client.query("SELECT size, hash FROM ledger_head");
+  return { size: Number(row.size), hash: row.hash };
+}
+
+/** The key is trusted from the position on at which it starts to sign. */
+async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promise<void> {
+  await writer.query(
+    `INSERT INTO ledger_keys (from_position, public_key)
+     SELECT size, $1 FROM ledger_head
+     WHERE $1 IS DISTINCT FROM (SELECT public_key FROM ledger_keys ORDER BY n DESC LIMIT 1)`,
+    [publicKey],
+  );
+}
+
+/** Gives a function that waits for the next notification, the safety poll, or the end. */
+async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
+  let woken = false;
+  let wake = () => {};
+  client.on("notification", () => {
+    woken = true;
+    wake();
+  });
+  signal.addEventListener("abort", () => wake());
+  await client.query(`LISTEN ${channel}`);
+  return async () => {
+    if (!woken && !signal.aborted) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        timer = setTimeout(resolve, SAFETY_POLL_MS);
+      });
+      clearTimeout(timer);
+    }
+    woken = false;
+  };
+}
+
+interface Pipeline extends SequencerOptions {
+  readonly writer: pg.Client;
+  readonly reader: pg.Client;
+  readonly key: SigningKey;
+  readonly wake: () => Promise<void>;
+}
+
+async function pipeline({ writer, reader, key, wake, signal, onProgress }: Pipeline): Promise<void> {
+  let head = await readHead(writer);
+  let committing: Promise<void> = Promise.resolve();
+  let inFlight: string[] = [];
+  while (!signal.aborted) {
+    const waiting = await read(reader, inFlight);
+    if (waiting.length === 0) {
+      await committing;
+      inFlight = [];
+      onProgress?.(head.size);
+      await wake();
+      continue;
+    }
+    const { linked, refused } = link(waiting, head);
+    const signatures = await Promise.all(linked.map(({ record }) => signAsync(null, record, key.privateKey)));
+    await committing;
+    const before = head;
+    head = { size: head.size + linked.length, hash: linked.at(-1)?.hash ?? head.hash };
+    inFlight = waiting.map(({ seq }) => seq);
+    committing = commit(writer, before, linked, signatures, refused).then(() => onProgress?.(head.size));
+    committing.catch(() => {}); // awaited at the next turn; not to be reported as unhandled meanwhile
+  }
+  await committing;
+}
+
+async function read(reader: pg.Client, inFlight: readonly string[]): Promise<Waiting[]> {
+  const { rows } = await reader.query({
+    name: "outbox_read",
+    text: `SELECT seq::text, id, payload FROM seal_outbox WHERE seq <> ALL ($1::bigint[])
+           ORDER BY seq LIMIT ${MOST_IN_A_BATCH}`,
+    values: [inFlight],
+  });
+  return rows;
+}
+
+/** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
+function link(waiting: readonly Waiting[], head: Head) {
+  const linked: Linked[] = [];
+  const refused: (Waiting & { reason: string })[] = [];
+  let { size, hash } = head;
+  for (const entry of waiting) {
+    try {
+      const fields = JSON.parse(entry.payload);
+      if (fields.id !== entry.id) throw new NotCanonical("The id is not that of the request");
+      const record = Buffer.from(canonicalize({
+        ...fields,
+        schema_version: SCHEMA_VERSION,
+        chain_position: size,
+        prev_hash: hash?.toString("hex") ?? "",
+      }));
+      hash = createHash("sha256").update(record).digest();
+      size++;
+      linked.push({ seq: entry.seq, id: entry.id, category: String(fields.category), record, hash });
+    } catch (error) {
+      if (!(error instanceof NotCanonical || error instanceof SyntaxError)) throw error;
+      refused.push({ ...entry, reason: error.message });
+    }
+  }
+  return { linked, refused };
+}
+
+async function commit(
+  writer: pg.Client,
+  head: Head,
+  linked: readonly Linked[],
+  signatures: readonly Buffer[],
+  refused: readonly (Waiting & { reason: string })[],
+): Promise<void> {
+  if (refused.length > 0) await setAside(writer, refused);
+  if (linked.length === 0) return;
+  await writer.query({
+    name: "append",
+    text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8)",
+    values: [
+      head.size,
+      head.hash,
+      linked.map((r) => r.id),
+      linked.map((r) => r.hash),
+      linked.map((r) => r.category),
+      linked.map((r) => r.record),
+      signatures,
+      linked.map((r) => r.seq),
+    ],
+  });
+}
+
+async function setAside(writer: pg.Client, refused: readonly (Waiting & { reason: string })[]): Promise<void> {
+  await writer.query(
+    `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[]))
+     INSERT INTO seal_refusals (id, reason) SELECT * FROM unnest($2::text[], $3::text[])
+     ON CONFLICT (id) DO NOTHING`,
+    [refused.map((r) => r.seq), refused.map((r) => r.id), refused.map((r) => r.reason)],
+  );
+}
