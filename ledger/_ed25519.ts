@@ -24,7 +24,11 @@ const keys = new Map<string, KeyObject | undefined>();
  * @param signature 64 bytes
  * @see RFC 8032 §5.1.7
  */
-export function verifyEd25519(publicKey: string, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyEd25519(
+  publicKey: string,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   if (signature.length !== 64) return false;
   const key = keyObject(publicKey);
   if (!key || !isStrict(signature)) return false;

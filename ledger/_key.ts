@@ -1,4 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 
 /** The ledger's signing key. Only the sequencer ever has one. */
@@ -45,7 +51,7 @@ function create(path: string): string | undefined {
   }
   try {
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    writeSync(file, pem);
+    writeSync(file, String(pem));
     fsyncSync(file);
     return String(pem);
   } finally {
@@ -58,10 +64,14 @@ function read(path: string): string {
   try {
     const { mode, uid } = fstatSync(file);
     if ((mode & 0o077) !== 0) {
-      throw new BadKeyFile(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}); set it to 600`);
+      throw new BadKeyFile(
+        `${path} can be read by others (mode ${(mode & 0o777).toString(8)}); set it to 600`,
+      );
     }
     if (process.getuid && uid !== process.getuid()) {
-      throw new BadKeyFile(`${path} belongs to user ${uid}, not to the one that runs the sequencer`);
+      throw new BadKeyFile(
+        `${path} belongs to user ${uid}, not to the one that runs the sequencer`,
+      );
     }
     return readFileSync(file, "utf8");
   } finally {

@@ -5,7 +5,10 @@ export class ReceiptConflict extends Problem {
   /** @param differsIn names of the fields that differ, where they are known */
   constructor(readonly id: string, readonly differsIn: readonly string[] = []) {
     const what = differsIn.length > 0 ? differsIn.join(", ") : "content";
-    super("ReceiptConflict", `Cannot seal receipt ${id} as it is already sealed with another ${what}`);
+    super(
+      "ReceiptConflict",
+      `Cannot seal receipt ${id} as it is already sealed with another ${what}`,
+    );
   }
 }
 

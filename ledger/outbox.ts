@@ -27,7 +27,10 @@ const INSERT = `
   SELECT id, pg_notify('sealoop_outbox', '') FROM fresh`;
 
 /** Runs one statement with `$1` parameters: a connection, a pool, or a transaction by {@linkcode onTransaction}. */
-export type Run = (sql: string, values: readonly unknown[]) => Promise<{ rows: Record<string, unknown>[] }>;
+export type Run = (
+  sql: string,
+  values: readonly unknown[],
+) => Promise<{ rows: Record<string, unknown>[] }>;
 
 /**
  * Asks for a receipt within the caller's own transaction: it is sealed if and only if that commits.
@@ -93,7 +96,10 @@ async function conflicts(run: Run, requests: readonly Prepared[]) {
   return requests.map((request) => {
     const row = there.get(request.id);
     if (!row || request.requestHash.equals(row.request_hash as Buffer)) return undefined;
-    return new ReceiptConflict(request.id, differences(request.payload, (row.record ?? row.payload) as string));
+    return new ReceiptConflict(
+      request.id,
+      differences(request.payload, (row.record ?? row.payload) as string),
+    );
   });
 }
 
@@ -101,7 +107,9 @@ function differences(wanted: string, sealed: string | null): string[] {
   if (sealed === null) return [];
   const there = JSON.parse(sealed);
   return Object.entries(JSON.parse(wanted))
-    .filter(([name, value]) => name !== "timestamp" && JSON.stringify(value) !== JSON.stringify(there[name]))
+    .filter(([name, value]) =>
+      name !== "timestamp" && JSON.stringify(value) !== JSON.stringify(there[name])
+    )
     .map(([name]) => name);
 }
 
@@ -113,6 +121,8 @@ export async function sealState(on: Queryable, id: string): Promise<SealState | 
     [id],
   );
   if (!row) return undefined;
-  if (row.position !== null) return { state: "sealed", position: Number(row.position), hash: row.hash };
+  if (row.position !== null) {
+    return { state: "sealed", position: Number(row.position), hash: row.hash };
+  }
   return row.reason === null ? { state: "queued" } : { state: "refused", reason: row.reason };
 }

@@ -82,7 +82,12 @@ export function prepare(request: SealRequest): Prepared {
     salt: randomBytes(32),
     content: canonicalField(`evidence.${name}`, value),
   }));
-  const fields = { ...rest, id, details: request.details ?? {}, human_input: request.human_input ?? "" };
+  const fields = {
+    ...rest,
+    id,
+    details: request.details ?? {},
+    human_input: request.human_input ?? "",
+  };
   const stable = canonicalField("details", fields);
   const payload = canonicalize({
     ...fields,
@@ -91,7 +96,10 @@ export function prepare(request: SealRequest): Prepared {
   });
   const bytes = Buffer.byteLength(payload) + ENVELOPE_BYTES;
   if (bytes > MAX_BYTES) {
-    throw issue("details", `The receipt would have ${bytes} bytes; at most ${MAX_BYTES} can be sealed`);
+    throw issue(
+      "details",
+      `The receipt would have ${bytes} bytes; at most ${MAX_BYTES} can be sealed`,
+    );
   }
   return { id, payload, requestHash: requestHash(stable, evidence), evidence };
 }
@@ -102,7 +110,10 @@ function requestHash(stable: string, evidence: readonly Evidence[]): Buffer {
   return hash.digest();
 }
 
-function withCommitments(details: Readonly<Record<string, unknown>>, evidence: readonly Evidence[]) {
+function withCommitments(
+  details: Readonly<Record<string, unknown>>,
+  evidence: readonly Evidence[],
+) {
   if (evidence.length === 0) return details;
   const commitments = evidence.map(({ name, salt, content }) => [name, commitment(salt, content)]);
   return { ...details, commitments: Object.fromEntries(commitments) };
@@ -122,10 +133,13 @@ const issue = (field: string, msg: string) =>
 
 function check(request: SealRequest): Issue[] {
   const issues: Issue[] = [];
-  const wrong = (field: string, msg: string) => issues.push({ path: [field], msg, type: "value_error" });
+  const wrong = (field: string, msg: string) =>
+    issues.push({ path: [field], msg, type: "value_error" });
   for (const field of TEXTS) {
     const value = request[field];
-    if (typeof value !== "string" || value === "") wrong(field, "Expected a text that is not empty");
+    if (typeof value !== "string" || value === "") {
+      wrong(field, "Expected a text that is not empty");
+    }
   }
   if (request.id !== undefined && !ID.test(request.id)) {
     wrong("id", "Expected 1 to 128 characters of A-Z a-z 0-9 . _ : -");
@@ -135,7 +149,10 @@ function check(request: SealRequest): Issue[] {
     wrong("timestamp", "Expected ISO 8601 with offset, like 2026-07-01T12:00:00+00:00");
   }
   if (details !== undefined && "commitments" in details && request.evidence !== undefined) {
-    wrong("details", "The field commitments is made from the evidence, and can't be given beside it");
+    wrong(
+      "details",
+      "The field commitments is made from the evidence, and can't be given beside it",
+    );
   }
   return issues;
 }

@@ -63,7 +63,10 @@ export async function openSealer(store: Store): Promise<Sealer> {
     async close() {
       clearInterval(poll);
       await listener.close();
-      const gone = new Problem("Unavailable", "The service is stopping; the receipt will still be sealed");
+      const gone = new Problem(
+        "Unavailable",
+        "The service is stopping; the receipt will still be sealed",
+      );
       for (const all of waiters.values()) for (const { reject } of all) reject(gone);
     },
   };
@@ -108,14 +111,20 @@ function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string
 async function commit(store: Store, batch: readonly Asked[]): Promise<void> {
   try {
     const run = (text: string, values: readonly unknown[]) =>
-      store.pool.query({ name: text.length > 500 ? "seal_insert" : undefined, text, values: [...values] });
+      store.pool.query({
+        name: text.length > 500 ? "seal_insert" : undefined,
+        text,
+        values: [...values],
+      });
     const refused = await insert(run, batch.map(({ prepared }) => prepared));
     batch.forEach(({ prepared, resolve, reject }, i) => {
       if (refused[i]) reject(refused[i]);
       else resolve({ id: prepared.id });
     });
   } catch (error) {
-    const away = new Problem("Unavailable", "The ledger's outbox can't be written", { cause: error });
+    const away = new Problem("Unavailable", "The ledger's outbox can't be written", {
+      cause: error,
+    });
     for (const { reject } of batch) reject(away);
   }
 }
@@ -141,7 +150,10 @@ function wait(
     const aborted = () => waiter.reject(signal!.reason);
     const timer = setTimeout(() => {
       waiter.reject(
-        new Problem("Unavailable", `Receipt ${id} is queued, but was not sealed within ${timeoutMs} ms`),
+        new Problem(
+          "Unavailable",
+          `Receipt ${id} is queued, but was not sealed within ${timeoutMs} ms`,
+        ),
       );
     }, timeoutMs);
     all.add(waiter);
@@ -156,7 +168,8 @@ async function settle(store: Store, waiters: Map<string, Set<Waiter>>): Promise<
   if (waiters.size === 0) return;
   const { rows } = await store.pool.query({
     name: "seal_lookup",
-    text: `SELECT id, position, encode(hash, 'hex') AS hash, NULL AS reason FROM receipts WHERE id = ANY ($1)
+    text:
+      `SELECT id, position, encode(hash, 'hex') AS hash, NULL AS reason FROM receipts WHERE id = ANY ($1)
            UNION ALL SELECT id, NULL, NULL, reason FROM seal_refusals WHERE id = ANY ($1)`,
     values: [[...waiters.keys()]],
   });

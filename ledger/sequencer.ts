@@ -46,6 +46,21 @@ interface Head {
 const LOCK = 7_365_616_102;
 const MOST_IN_A_BATCH = 1_000;
 const SAFETY_POLL_MS = 1_000;
+/** All that a request may bring; the rest of a receipt is the sequencer's. */
+const FIELDS = new Set([
+  ...[
+    "id",
+    "timestamp",
+    "category",
+    "actor",
+    "subject",
+    "action",
+    "outcome",
+    "details",
+    "human_input",
+  ],
+  ...["compliance_tags", "supersedes", "learned_from"],
+]);
 const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
 
 /**
@@ -128,7 +143,9 @@ interface Pipeline extends SequencerOptions {
   readonly wake: () => Promise<void>;
 }
 
-async function pipeline({ writer, reader, key, wake, signal, onProgress }: Pipeline): Promise<void> {
+async function pipeline(
+  { writer, reader, key, wake, signal, onProgress }: Pipeline,
+): Promise<void> {
   let head = await readHead(writer);
   let committing: Promise<void> = Promise.resolve();
   let inFlight: string[] = [];
@@ -142,12 +159,16 @@ async function pipeline({ writer, reader, key, wake, signal, onProgress }: Pipel
       continue;
     }
     const { linked, refused } = link(waiting, head);
-    const signatures = await Promise.all(linked.map(({ record }) => signAsync(null, record, key.privateKey)));
+    const signatures = await Promise.all(
+      linked.map(({ record }) => signAsync(null, record, key.privateKey)),
+    );
     await committing;
     const before = head;
     head = { size: head.size + linked.length, hash: linked.at(-1)?.hash ?? head.hash };
     inFlight = waiting.map(({ seq }) => seq);
-    committing = commit(writer, before, linked, signatures, refused).then(() => onProgress?.(head.size));
+    committing = commit(writer, before, linked, signatures, refused).then(() =>
+      onProgress?.(head.size)
+    );
     committing.catch(() => {}); // awaited at the next turn; not to be reported as unhandled meanwhile
   }
   await committing;
@@ -172,6 +193,8 @@ function link(waiting: readonly Waiting[], head: Head) {
     try {
       const fields = JSON.parse(entry.payload);
       if (fields.id !== entry.id) throw new NotCanonical("The id is not that of the request");
+      const stranger = Object.keys(fields).find((name) => !FIELDS.has(name));
+      if (stranger) throw new NotCanonical(`A request has no field ${stranger}`);
       const record = Buffer.from(canonicalize({
         ...fields,
         schema_version: SCHEMA_VERSION,
@@ -180,7 +203,13 @@ function link(waiting: readonly Waiting[], head: Head) {
       }));
       hash = createHash("sha256").update(record).digest();
       size++;
-      linked.push({ seq: entry.seq, id: entry.id, category: String(fields.category), record, hash });
+      linked.push({
+        seq: entry.seq,
+        id: entry.id,
+        category: String(fields.category),
+        record,
+        hash,
+      });
     } catch (error) {
       if (!(error instanceof NotCanonical || error instanceof SyntaxError)) throw error;
       refused.push({ ...entry, reason: error.message });
@@ -214,7 +243,10 @@ async function commit(
   });
 }
 
-async function setAside(writer: pg.Client, refused: readonly (Waiting & { reason: string })[]): Promise<void> {
+async function setAside(
+  writer: pg.Client,
+  refused: readonly (Waiting & { reason: string })[],
+): Promise<void> {
   await writer.query(
     `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[]))
      INSERT INTO seal_refusals (id, reason) SELECT * FROM unnest($2::text[], $3::text[])

@@ -9,7 +9,10 @@ export async function up(trx: Knex): Promise<void> {
   for (const role of Object.values(ROLES)) {
     const { rows } = await trx.raw("SELECT 1 FROM pg_roles WHERE rolname = ?", [role]);
     if (rows.length === 0) await trx.raw("CREATE ROLE ?? NOLOGIN", [role]);
-    const { rows: [{ member }] } = await trx.raw("SELECT pg_has_role(current_user, ?, 'MEMBER') AS member", [role]);
+    const { rows: [{ member }] } = await trx.raw(
+      "SELECT pg_has_role(current_user, ?, 'MEMBER') AS member",
+      [role],
+    );
     const { rows: [{ able }] } = await trx.raw(
       "SELECT rolsuper OR rolcreaterole AS able FROM pg_roles WHERE rolname = current_user",
     );
@@ -27,6 +30,13 @@ export async function up(trx: Knex): Promise<void> {
     );
     ALTER TABLE receipts ALTER record SET STORAGE EXTERNAL;
     CREATE INDEX receipts_category ON receipts (category, position);
+    -- What a receipt says it corrects; null for nearly all, so the index is small.
+    CREATE FUNCTION supersedes_of(record bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT CASE WHEN position('"supersedes":'::bytea IN record) > 0
+        THEN convert_from(record, 'UTF8')::json ->> 'supersedes' END
+    $$;
+    CREATE INDEX receipts_supersedes ON receipts (supersedes_of(record))
+      WHERE era = 3 AND supersedes_of(record) IS NOT NULL;
     CREATE INDEX receipts_id_prefix ON receipts (lower(id) text_pattern_ops);
     CREATE INDEX receipts_hash_prefix ON receipts (encode(hash, 'hex') text_pattern_ops);
 

@@ -1,0 +1,273 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { defineOperation, InvalidInput, JsonText, Problem, SERVICE } from "../contract/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
+import { howToVerify } from "./_how_to_verify.ts";
+import {
+  exportReceipts,
+  findReceipt,
+  head,
+  ledgerKeys,
+  pageReceipts,
+  type Stored,
+  supersededBy,
+} from "./read.ts";
+import { verifyReceipt } from "./verify.ts";
+import type { ChainWatch } from "./watch.ts";
+
+/** What the public ledger works with: its SELECT-only store, the verified chain, its own address. */
+export interface LedgerParts {
+  readonly store: Store;
+  readonly chain: ChainWatch;
+  /** Public address of the ledger, without a slash at the end. */
+  readonly ledgerUrl: string;
+}
+
+const operation = defineOperation<LedgerParts>();
+const common = {
+  group: "ledger",
+  effect: "read",
+  access: "public",
+  errors: ["Unavailable"],
+} as const;
+const Id = z.string().min(1).max(128).describe(
+  "Full id, or a unique prefix of id or hash; any case",
+);
+
+/** The chain's state, or 503 while it can't be told. */
+function chainState({ chain }: LedgerParts) {
+  const state = chain.state();
+  if (!state.live) {
+    throw new Problem("Unavailable", "The ledger's database is away", {
+      body: { detail: "The ledger's database is away", chain_intact: null },
+    });
+  }
+  return state;
+}
+
+/** The entry of a receipt in lists. */
+function summary(receipt: Stored, ledgerUrl: string, intactThrough: number) {
+  const fields = JSON.parse(receipt.text);
+  return {
+    receipt_id: receipt.id,
+    chain_position: receipt.position,
+    previous_hash: fields.prev_hash,
+    sha256: receipt.hash,
+    timestamp: fields.timestamp,
+    human_input: fields.human_input ?? "",
+    type: receipt.category,
+    subject: fields.subject ?? "",
+    outcome: fields.outcome ?? "",
+    verify_url: `${ledgerUrl}/api/verify/${encodeURIComponent(receipt.id)}`,
+    version: fields.schema_version === undefined ? "v1" : `v${fields.schema_version}`,
+    verified: receipt.position <= intactThrough,
+  };
+}
+
+const stats = operation({
+  ...common,
+  name: "public_ledger.stats",
+  summary: "Count receipts, and say whether the chain holds",
+  input: z.object({}),
+  output: z.looseObject({ total_receipts: z.number().int(), chain_intact: z.boolean().nullable() }),
+  rest: { ledger_stats: "GET /api/stats" },
+  example: { input: {}, output: { total_receipts: 42, chain_intact: true } },
+  run: async (_, parts) => {
+    const state = chainState(parts);
+    const [{ size, hash }, newest, first, categories] = await Promise.all([
+      head(parts.store),
+      pageReceipts(parts.store, { limit: 1 }),
+      exportReceipts(parts.store, { from: 0, to: 1 }),
+      parts.store.pool.query(
+        "SELECT category, count(*)::int AS n FROM receipts GROUP BY 1 ORDER BY 2 DESC, 1",
+      ),
+    ]);
+    const byCategory = Object.fromEntries(categories.rows.map((row) => [row.category, row.n]));
+    const time = (receipt?: Stored) => receipt ? JSON.parse(receipt.text).timestamp : null;
+    return {
+      total_receipts: size,
+      chain_intact: state.chain_intact,
+      breaks: state.breaks,
+      verified_through: state.verified_through,
+      last_hash: hash,
+      last_timestamp: time(newest[0]),
+      last_position: size - 1,
+      genesis_timestamp: time(first[0]),
+      self_heals: byCategory["self_heal"] ?? 0,
+      platform_fixes: byCategory["platform_fix"] ?? 0,
+      provenance_summary: byCategory,
+    };
+  },
+});
+
+const receipts = operation({
+  ...common,
+  name: "public_ledger.receipts",
+  summary: "List receipts, newest first",
+  input: z.object({
+    limit: z.number().int().min(1).max(200).default(20),
+    page: z.number().int().min(0).max(1_000_000_000).default(0).describe("From 0, the newest"),
+  }),
+  output: z.looseObject({ total: z.number().int(), receipts: z.array(z.looseObject({})) }),
+  rest: { ledger_receipts: "GET /api/receipts" },
+  example: { input: { limit: 1 }, output: { total: 0, receipts: [] } },
+  run: async ({ limit, page }, parts) => {
+    const state = chainState(parts);
+    const total = (await head(parts.store)).size;
+    const before = total - page * limit;
+    const found = before > 0 ? await pageReceipts(parts.store, { limit, before }) : [];
+    const broken = new Set(state.first_breaks.map((b) => b.position));
+    return {
+      total,
+      page,
+      limit,
+      has_more: before - limit > 0,
+      chain_intact: state.chain_intact,
+      receipts: found.map((receipt) => {
+        const entry = summary(receipt, parts.ledgerUrl, state.verified_through);
+        return { ...entry, verified: entry.verified && !broken.has(receipt.position) };
+      }),
+    };
+  },
+});
+
+async function verifyById(id: string, parts: LedgerParts) {
+  let receipt: Stored;
+  try {
+    receipt = await findReceipt(parts.store, id);
+  } catch (error) {
+    if (error instanceof ReceiptNotFound) return { found: false, receipt: null };
+    if (error instanceof AmbiguousReceipt) {
+      throw new InvalidInput([{ path: ["id"], msg: error.message, type: "ambiguous" }]);
+    }
+    throw error;
+  }
+  const [previous] = receipt.position === 0
+    ? []
+    : await exportReceipts(parts.store, { from: receipt.position - 1, to: receipt.position });
+  const place = { position: receipt.position, previousHash: previous?.hash ?? "" };
+  const { verified, checks, reasons } = verifyReceipt(
+    receipt.text,
+    place,
+    await ledgerKeys(parts.store),
+  );
+  const superseded_by = await supersededBy(parts.store, receipt.id);
+  const shown = { ...JSON.parse(receipt.text), ...summary(receipt, parts.ledgerUrl, -1), verified };
+  return {
+    found: true,
+    verified,
+    verification: checks,
+    reasons,
+    superseded_by: superseded_by ?? null,
+    receipt: shown,
+  };
+}
+
+const verify = operation({
+  ...common,
+  name: "public_ledger.verify",
+  summary: "Find a receipt and verify it by the rules of its era",
+  description: "An id that is not there is `{found: false, receipt: null}`, with status 200.",
+  input: z.object({ id: Id }),
+  output: z.looseObject({ found: z.boolean(), receipt: z.looseObject({}).nullable() }),
+  rest: { ledger_verify: "GET /api/verify/{id}", ledger_receipt: "GET /api/receipt/{id}" },
+  example: { input: { id: "9f2c4b7a01d3e856" }, output: { found: false, receipt: null } },
+  run: ({ id }, parts) => verifyById(id, parts),
+});
+
+const chain = operation({
+  ...common,
+  name: "public_ledger.chain",
+  summary: "Say whether the whole chain holds",
+  input: z.object({}),
+  output: z.looseObject({
+    chain_intact: z.boolean().nullable(),
+    total: z.number().int(),
+    breaks: z.number().int(),
+  }),
+  rest: { ledger_chain: "GET /api/chain" },
+  example: { input: {}, output: { chain_intact: true, total: 42, breaks: 0 } },
+  run: async (_, parts) => {
+    const { chain_intact, breaks, verified_through, first_breaks } = chainState(parts);
+    const { size } = await head(parts.store);
+    return { chain_intact, total: size, breaks, verified_through, first_breaks };
+  },
+});
+
+const health = operation({
+  ...common,
+  name: "public_ledger.health",
+  summary: "Tell whether the ledger can be read",
+  input: z.object({}),
+  output: z.looseObject({ status: z.string(), service: z.string() }),
+  rest: { ledger_health: "GET /api/health" },
+  example: { input: {}, output: { status: "ok", service: SERVICE.ledger } },
+  run: async (_, parts) => {
+    const state = chainState(parts);
+    const { size } = await head(parts.store);
+    return {
+      status: state.chain_intact ? "ok" : "broken",
+      service: SERVICE.ledger,
+      chain_intact: state.chain_intact,
+      total_receipts: size,
+    };
+  },
+});
+
+const MOST_EXPORTED = 1000;
+
+const exported = operation({
+  ...common,
+  name: "public_ledger.export",
+  summary: "Give receipts whole, oldest first, for verifying elsewhere",
+  input: z.object({
+    from: z.number().int().min(0).default(0).describe("First position, inclusive"),
+    to: z.number().int().min(0).optional().describe(
+      "Last position, exclusive; default: 1000 after from",
+    ),
+  }),
+  output: z.looseObject({ total: z.number().int(), receipts: z.array(z.looseObject({})) }),
+  rest: { ledger_export: "GET /api/export" },
+  example: { input: { from: 0, to: 1000 }, output: { total: 0, receipts: [] } },
+  run: async ({ from, to = from + MOST_EXPORTED }, { store, ledgerUrl }) => {
+    if (to < from || to - from > MOST_EXPORTED) {
+      const msg = `Expected from ≤ to ≤ from + ${MOST_EXPORTED}`;
+      throw new InvalidInput([{ path: ["to"], msg, type: "value_error" }]);
+    }
+    const [{ size }, found] = await Promise.all([head(store), exportReceipts(store, { from, to })]);
+    const envelope = JSON.stringify({
+      from,
+      to: from + found.length,
+      count: found.length,
+      total: size,
+      order: "oldest_first",
+      max_page_size: MOST_EXPORTED,
+      how_to_verify: `${ledgerUrl}/api/how-to-verify`,
+    });
+    return new JsonText(
+      `${envelope.slice(0, -1)},"receipts":[${found.map((r) => r.text).join(",")}]}`,
+    );
+  },
+});
+
+const rules = operation({
+  ...common,
+  name: "public_ledger.how_to_verify",
+  summary: "Tell how to verify a receipt without trusting this service",
+  input: z.object({}),
+  output: z.looseObject({ ledger_order: z.string() }),
+  rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
+  example: { input: {}, output: { ledger_order: "oldest_first in /api/export" } },
+  run: async (_, { store, ledgerUrl }) => {
+    const keys = (await ledgerKeys(store)).map(({ publicKey, fromPosition }) => ({
+      public_key: publicKey,
+      fingerprint_sha256: createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex"),
+      from_position: fromPosition,
+    }));
+    return howToVerify(keys, ledgerUrl);
+  },
+});
+
+/** The public ledger's own operations, bound by its own process. */
+export const ledgerOperations = [stats, receipts, verify, chain, health, exported, rules] as const;

@@ -1,0 +1,37 @@
+/**
+ * Receipts: an append-only chain in which every entry is hashed, signed and linked to the one before.
+ *
+ * ```ts
+ * const { id } = await requestSeal(trx, { category: "platform_fix", actor: "itsm-loop", … });
+ * const { position, hash } = await sealer.sealed(id); // after the commit; waits for the sequencer
+ * ```
+ *
+ * Trusts: the sequencer's key file. Doesn't trust: the database (see {@linkcode verifyChain}).
+ * @module
+ */
+export { canonicalFields, canonicalFromText, canonicalize, NotCanonical } from "./canonical.ts";
+export { ledgerOperations, type LedgerParts } from "./api.ts";
+export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
+export { requestSeal, type SealState, sealState } from "./outbox.ts";
+export {
+  exportReceipts,
+  findReceipt,
+  type Head,
+  head,
+  ledgerKeys,
+  pageReceipts,
+  type Stored,
+  supersededBy,
+} from "./read.ts";
+export { commitment, receiptTime, type SealRequest } from "./receipt.ts";
+export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
+export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
+export {
+  type Break,
+  type Checks,
+  type TrustedKey,
+  type Verdict,
+  verifyChain,
+  verifyReceipt,
+} from "./verify.ts";
+export { type ChainState, type ChainWatch, watchChain } from "./watch.ts";

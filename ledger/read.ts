@@ -1,0 +1,197 @@
+import { InvalidInput } from "../contract/mod.ts";
+import type { Store } from "../store/mod.ts";
+import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
+import { trustedAt, type TrustedKey } from "./verify.ts";
+
+/** A receipt as the database has it. */
+export interface Stored {
+  readonly position: number;
+  readonly id: string;
+  /** Hex. */
+  readonly hash: string;
+  readonly category: string;
+  readonly era: 1 | 2 | 3;
+  /** The record as `/api/export` gives it: JSON text made from the sealed bytes, never printed again. */
+  readonly text: string;
+}
+
+/** How long the chain is. */
+export interface Head {
+  readonly size: number;
+  /** Hash of the newest receipt, hex; empty where there is none. */
+  readonly hash: string;
+}
+
+interface Row {
+  position: string;
+  id: string;
+  hash: Buffer;
+  category: string;
+  era: 1 | 2 | 3;
+  record: Buffer;
+  signature: Buffer | null;
+}
+
+const COLUMNS = "position, id, hash, category, era, record, signature";
+const SHORTEST_PREFIX = 8;
+const MOST_MATCHES = 10;
+
+/**
+ * How long the chain is now. Calls that arrive together share one query; none gets an answer that is older than
+ * its own question.
+ */
+export function head(store: Store): Promise<Head> {
+  const asking = heads.get(store);
+  if (asking?.next) return asking.next;
+  if (!asking) return ask(store);
+  asking.next = asking.now.catch(() => {}).then(() => ask(store));
+  return asking.next;
+}
+
+const heads = new WeakMap<Store, { now: Promise<Head>; next?: Promise<Head> }>();
+
+function ask(store: Store): Promise<Head> {
+  const now = store.pool.query({ name: "head", text: "SELECT size, hash FROM ledger_head" })
+    .then(({ rows: [row] }) => ({ size: Number(row.size), hash: row.hash?.toString("hex") ?? "" }));
+  const entry = { now };
+  heads.set(store, entry);
+  now.catch(() => {}).finally(() => {
+    if (heads.get(store) === entry && !("next" in entry)) heads.delete(store);
+  });
+  return now;
+}
+
+/** The published keys, in the order in which they came to be trusted. */
+export async function ledgerKeys(store: Store): Promise<TrustedKey[]> {
+  const { rows } = await store.pool.query(
+    "SELECT from_position, public_key FROM ledger_keys ORDER BY n",
+  );
+  return rows.map((row) => ({
+    fromPosition: Number(row.from_position),
+    publicKey: row.public_key.toString("hex"),
+  }));
+}
+
+/**
+ * Receipts before a position, newest first.
+ *
+ * @param page `before` exclusive, default: the end; `limit` > 0
+ */
+export async function pageReceipts(
+  store: Store,
+  page: { readonly limit: number; readonly before?: number; readonly category?: string },
+): Promise<Stored[]> {
+  const { limit, before = Number.MAX_SAFE_INTEGER, category } = page;
+  const { rows } = await store.pool.query({
+    name: category === undefined ? "page" : "page_category",
+    text: `SELECT ${COLUMNS} FROM receipts WHERE position < $1
+           ${category === undefined ? "" : "AND category = $3"} ORDER BY position DESC LIMIT $2`,
+    values: category === undefined ? [before, limit] : [before, limit, category],
+  });
+  return await toStored(store, rows);
+}
+
+/** Receipts of a range, oldest first. @param range `from` inclusive, `to` exclusive */
+export async function exportReceipts(
+  store: Store,
+  range: { readonly from: number; readonly to: number },
+): Promise<Stored[]> {
+  const { rows } = await store.pool.query({
+    name: "export",
+    text:
+      `SELECT ${COLUMNS} FROM receipts WHERE position >= $1 AND position < $2 ORDER BY position`,
+    values: [range.from, range.to],
+  });
+  return await toStored(store, rows);
+}
+
+/**
+ * One receipt, by its id or by a unique prefix of its id or hash, in any case.
+ *
+ * @throws {ReceiptNotFound} none fits
+ * @throws {AmbiguousReceipt} several do
+ * @throws {InvalidInput} shorter than 8 characters, and no id
+ */
+export async function findReceipt(store: Store, idOrPrefix: string): Promise<Stored> {
+  const exact = await select(store, "id = $1", [idOrPrefix], 1);
+  if (exact[0]) return exact[0];
+  const prefix = idOrPrefix.toLowerCase();
+  if (prefix.length < SHORTEST_PREFIX) {
+    throw new InvalidInput([{
+      path: ["receipt_id"],
+      msg: `No receipt has this id, and a prefix has at least ${SHORTEST_PREFIX} characters`,
+      type: "string_too_short",
+    }]);
+  }
+  const like = `${prefix.replace(/[\\%_]/g, "\\$&")}%`;
+  const where = /^[0-9a-f]{1,64}$/.test(prefix)
+    ? "lower(id) LIKE $1 OR encode(hash, 'hex') LIKE $1"
+    : "lower(id) LIKE $1";
+  const found = await select(store, where, [like], MOST_MATCHES);
+  const whole = found.filter(({ id, hash }) => id.toLowerCase() === prefix || hash === prefix);
+  const matches = whole.length > 0 ? whole : found;
+  if (matches.length === 0) throw new ReceiptNotFound(idOrPrefix);
+  if (matches.length > 1) throw new AmbiguousReceipt(idOrPrefix, matches.map(({ id }) => id));
+  return matches[0]!;
+}
+
+/** Id of the newest receipt that says it corrects this one, or undefined. */
+export async function supersededBy(store: Store, id: string): Promise<string | undefined> {
+  const { rows } = await store.pool.query(
+    `SELECT id FROM receipts WHERE era = 3 AND supersedes_of(record) IS NOT NULL
+       AND supersedes_of(record) = $1 ORDER BY position DESC LIMIT 1`,
+    [id],
+  );
+  return rows[0]?.id;
+}
+
+async function select(
+  store: Store,
+  where: string,
+  values: unknown[],
+  limit: number,
+): Promise<Stored[]> {
+  const { rows } = await store.pool.query(
+    `SELECT ${COLUMNS} FROM receipts WHERE ${where} ORDER BY position LIMIT ${limit}`,
+    values,
+  );
+  return await toStored(store, rows);
+}
+
+async function toStored(store: Store, rows: readonly Row[]): Promise<Stored[]> {
+  if (rows.length === 0) return [];
+  const keys = await keysFor(store, Number(rows[0]!.position), Number(rows.at(-1)!.position));
+  return rows.map((row) => stored(row, keys));
+}
+
+const known = new WeakMap<Store, TrustedKey[]>();
+const knownUpTo = new WeakMap<Store, number>();
+
+/** A key is registered before anything is signed with it, so what is known up to a position stays true. */
+async function keysFor(store: Store, ...positions: number[]): Promise<TrustedKey[]> {
+  const newest = Math.max(...positions);
+  const kept = known.get(store);
+  if (kept && newest <= (knownUpTo.get(store) ?? -1)) return kept;
+  const size = (await head(store)).size;
+  const keys = await ledgerKeys(store);
+  known.set(store, keys);
+  knownUpTo.set(store, size - 1);
+  return keys;
+}
+
+/** Makes a record of the stored bytes: the payload's own text, with what is not part of it put at the end. */
+function stored(row: Row, keys: readonly TrustedKey[]): Stored {
+  const position = Number(row.position);
+  const hash = row.hash.toString("hex");
+  const base = { position, id: row.id, hash, category: row.category, era: row.era };
+  const payload = row.record.toString();
+  if (row.era !== 3) return { ...base, text: payload };
+  const publicKey = trustedAt(keys, position)?.publicKey ?? "";
+  const signature = `{"algorithm":"Ed25519","public_key":"${publicKey}","value":"${
+    row.signature?.toString("hex") ?? ""
+  }","signs":"canonical_bytes"}`;
+  const text = `${payload.slice(0, -1)},"canonical_bytes":"${
+    row.record.toString("hex")
+  }","hash_sha256":"${hash}","signature":${signature}}`;
+  return { ...base, text };
+}
