@@ -1,0 +1,164 @@
+import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { homedir } from "node:os";
+import { delimiter, dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { EmbeddedError } from "./_errors.ts";
+
+/** A Temporal CLI, which carries the server. */
+export interface TemporalBinary {
+  readonly path: string;
+  /** Version of the server in it: `1.29.1`. A CLI that Go built does not know its own. */
+  readonly version: string;
+}
+
+/** The oldest server whose CLI has every flag we use. */
+const OLDEST = [1, 24] as const;
+const MODULE = "github.com/temporalio/cli/cmd/temporal";
+const DOWNLOAD_HOST = "temporal.download";
+const REACH_MS = 3_000;
+const DOWNLOAD_MS = 180_000;
+
+/**
+ * Finds a Temporal server, or gets one: on PATH, in the project's cache below the user's cache folder, by the SDK's own
+ * download, by Go. What was got is kept in the cache.
+ *
+ * @param version of the CLI that is got where none is found: `1.5.1`
+ * @param progress called with what is being done, when it takes long
+ * @throws {EmbeddedError} there is no way to one; the message names the three that a person has
+ */
+export async function findTemporal(
+  version: string,
+  progress: (doing: string) => void,
+): Promise<TemporalBinary> {
+  const cached = join(cacheFolder(), `temporal-${version}`, "temporal");
+  for (const path of [...onPath("temporal"), cached]) {
+    const found = await versionOf(path);
+    if (found) return { path, version: found };
+  }
+  const tried: string[] = [];
+  for (const get of [download, goInstall]) {
+    const folder = mkdtempSync(join(existing(cacheFolder()), "temporal-new-"));
+    try {
+      const path = await get(version, folder, progress);
+      const found = await versionOf(path);
+      if (!found) throw new Error("what came is not a Temporal that runs here");
+      renameSync(path, join(existing(dirname(cached)), "temporal"));
+      return { path: cached, version: found };
+    } catch (error) {
+      tried.push((error as Error).message);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  throw new EmbeddedError(
+    [
+      `There is no Temporal server here (${tried.join("; ")}). Any of these gives you one:`,
+      "put the `temporal` command on the PATH (https://docs.temporal.io/cli/setup-cli)",
+      "install Go 1.24 or newer, with which it is built at the next start",
+      "set TEMPORAL_ADDRESS to a server that is running elsewhere",
+    ].join("\n  - "),
+  );
+}
+
+/** @returns the version of the server in a CLI that runs and is new enough */
+async function versionOf(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  try {
+    const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 20_000 });
+    const [, version, major, minor] = /Server v?((\d+)\.(\d+)[\w.-]*)/.exec(stdout) ?? [];
+    const isNew = Number(major) > OLDEST[0] ||
+      Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1];
+    return isNew ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The SDK downloads a CLI only to run it at once, so it is left to do so, in a process of its own. */
+async function download(
+  version: string,
+  folder: string,
+  progress: (doing: string) => void,
+): Promise<string> {
+  if (!await isReachable(DOWNLOAD_HOST)) throw new Error(`${DOWNLOAD_HOST} is out of reach`);
+  progress(`downloading the Temporal CLI ${version}`);
+  const self = fileURLToPath(import.meta.url);
+  const child = fork(join(dirname(self), `_temporal_download${extname(self)}`), [version, folder], {
+    stdio: "ignore",
+    timeout: DOWNLOAD_MS,
+  });
+  await success(child, "the download failed");
+  const [name] = readdirSync(folder);
+  if (!name) throw new Error("the download gave nothing");
+  return join(folder, name);
+}
+
+async function goInstall(
+  version: string,
+  folder: string,
+  progress: (doing: string) => void,
+): Promise<string> {
+  if (onPath("go").length === 0) throw new Error("Go is not installed");
+  const started = Date.now();
+  const tell = () => {
+    const seconds = Math.round((Date.now() - started) / 1000);
+    progress(`building the CLI ${version} with Go, once: 2 to 4 minutes (${seconds} s)`);
+  };
+  tell();
+  const timer = setInterval(tell, 5_000);
+  try {
+    const child = spawn("go", ["install", `${MODULE}@v${version}`], {
+      env: { ...process.env, GOBIN: folder, CGO_ENABLED: "0", GOFLAGS: "-mod=mod" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    await success(child, "Go could not build it");
+    return join(folder, "temporal");
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** @throws the last line that the child said, when it fails */
+function success(child: ChildProcess, failure: string): Promise<void> {
+  let last = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    last = text.trim().split("\n").at(-1) || last;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(last ? `${failure}: ${last}` : failure));
+    });
+  });
+}
+
+function isReachable(host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: 443, timeout: REACH_MS });
+    const settle = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("error", () => settle(false));
+    socket.once("timeout", () => settle(false));
+  });
+}
+
+function onPath(name: string): string[] {
+  return (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((dir) => join(dir, name))
+    .filter((path) => existsSync(path));
+}
+
+function cacheFolder(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sealoop");
+}
+
+function existing(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}

@@ -1,0 +1,10 @@
+/** A process of its own: has the SDK download a Temporal CLI of a version into a folder. */
+import { TestWorkflowEnvironment } from "@temporalio/testing";
+
+const [version, downloadDir] = process.argv.slice(2);
+const environment = await TestWorkflowEnvironment.createLocal({
+  server: {
+    executable: { type: "cached-download", version: `v${version!}`, downloadDir: downloadDir! },
+  },
+});
+await environment.teardown();

@@ -1,0 +1,25 @@
+/**
+ * The PostgreSQL and the Temporal of a machine that has none: real servers, started for us and stopped with us.
+ *
+ * ```ts
+ * const postgres = await startPostgres(dataDir, 5433);
+ * const temporal = await startTemporal(dataDir, { grpc: 7233, ui: 8233 }, config.temporal);
+ * …
+ * await Promise.all([temporal.stop(), postgres.stop()]);
+ * ```
+ *
+ * @module
+ */
+export * from "./_errors.ts";
+export {
+  bootId,
+  commandLine,
+  identify,
+  isRunning,
+  parentOf,
+  type ProcessId,
+  stopProcess,
+} from "./_process_id.ts";
+export { lastLines, logPath, openLog, readJson } from "./_log_file.ts";
+export { createDatabase, type Postgres, startPostgres } from "./postgres.ts";
+export { startTemporal, type Temporal } from "./temporal.ts";

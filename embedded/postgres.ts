@@ -1,0 +1,287 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { type Role, ROLES } from "../store/mod.ts";
+import { EmbeddedError } from "./_errors.ts";
+import { openLog, readJson, telling } from "./_log_file.ts";
+import { type PostgresBinaries, postgresBinaries } from "./_postgres_binaries.ts";
+import { commandLine, identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import { findServerUser, makeOwnFolder, type ServerUser } from "./_server_user.ts";
+
+/** A running embedded PostgreSQL. */
+export interface Postgres {
+  /** Of the server: `18.4`. */
+  readonly version: string;
+  readonly port: number;
+  /** Connection string of each role to the database `sealoop`. */
+  readonly urls: Readonly<Record<Role, string>>;
+  /** Connection string of the superuser to the database `postgres`; given to no other process. */
+  readonly superuserUrl: string;
+  readonly process: ProcessId;
+  /** Settles when the server has ended, whether asked to or not, with the telling line of its log. */
+  readonly ended: Promise<string>;
+  /** Ends all connections, writes everything down, ends. At most ten seconds. */
+  stop(): Promise<void>;
+}
+
+type Passwords = Readonly<Record<Role | "superuser", string>>;
+
+const DATABASE = "sealoop";
+const SUPERUSER = "postgres";
+const STOP_MS = 10_000;
+const START_MS = 60_000;
+const ERROR_LINE = /\b(FATAL|PANIC|ERROR|error|cannot|could not)\b/;
+
+// fsync, full_page_writes and synchronous_commit stay as they are: on.
+const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  shared_buffers: "128MB",
+  wal_buffers: "16MB",
+  max_wal_size: "2GB",
+  checkpoint_timeout: "15min",
+  jit: "off",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  update_process_title: "off",
+};
+
+/**
+ * Starts the PostgreSQL of a data folder, making it first where there is none.
+ *
+ * A server that a killed parent left running on the same data is stopped before.
+ *
+ * @param dataDir existing folder of all state; the server's part is `postgres` in it, its passwords `postgres.json`
+ * @param port TCP port on 127.0.0.1, free
+ * @throws {EmbeddedError} it can't start, with the reason that the server gave
+ */
+export async function startPostgres(dataDir: string, port: number): Promise<Postgres> {
+  const binaries = postgresBinaries();
+  const data = join(dataDir, "postgres");
+  const user = findServerUser(binaries.postgres, dataDir, data);
+  const passwords = passwordsOf(dataDir, existsSync(data));
+  if (existsSync(data)) await clearLeftovers(data);
+  else await create(dataDir, data, binaries, user, passwords.superuser);
+
+  const server = await launch(dataDir, data, port, binaries, user);
+  const url = (name: string, password: string, database: string) =>
+    `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
+  const superuserUrl = url(SUPERUSER, passwords.superuser, "postgres");
+  try {
+    const version = await prepare(superuserUrl, passwords);
+    const roles = Object.keys(ROLES) as Role[];
+    const urls = Object.fromEntries(
+      roles.map((role) => [role, url(ROLES[role], passwords[role], DATABASE)]),
+    ) as Record<Role, string>;
+    return { version, port, urls, superuserUrl, ...server };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/**
+ * Makes a database that the owner's role owns and the other roles may connect to.
+ *
+ * @param client connected as superuser
+ * @param name of the new database, a plain identifier
+ * @param template database to copy, to which nobody is connected
+ */
+export async function createDatabase(
+  client: pg.ClientBase,
+  name: string,
+  template = "template1",
+): Promise<void> {
+  const [database, copied] = [name, template].map((n) => client.escapeIdentifier(n));
+  const { owner, ...others } = ROLES;
+  await client.query(`CREATE DATABASE ${database} OWNER ${owner} TEMPLATE ${copied}`);
+  await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`);
+  await client.query(
+    `GRANT CONNECT ON DATABASE ${database} TO ${Object.values(others).join(", ")}`,
+  );
+}
+
+/** Reads the passwords, or makes them: they are written down before a server knows them. */
+function passwordsOf(dataDir: string, exists: boolean): Passwords {
+  const path = join(dataDir, "postgres.json");
+  const names = ["superuser", ...Object.keys(ROLES)];
+  const known = readJson(path) as Partial<Passwords> | undefined;
+  if (known && names.every((name) => typeof known[name as Role] === "string")) {
+    return known as Passwords;
+  }
+  if (exists) {
+    throw new EmbeddedError(
+      `${path} is missing or damaged, and with it the passwords of the database in ${dataDir}: ` +
+        "bring it back from a backup, or move the data folder away to start anew",
+    );
+  }
+  const made = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString("hex")]));
+  writeFileSync(`${path}.new`, JSON.stringify(made, null, 2) + "\n", { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return made as Passwords;
+}
+
+/** Makes the server's data beside its place and moves it there when it is whole. */
+async function create(
+  dataDir: string,
+  data: string,
+  binaries: PostgresBinaries,
+  user: ServerUser,
+  password: string,
+): Promise<void> {
+  for (const name of readdirSync(dataDir).filter((n) => n.startsWith("postgres.new-"))) {
+    rmSync(join(dataDir, name), { recursive: true });
+  }
+  const folder = join(dataDir, `postgres.new-${process.pid}`);
+  makeOwnFolder(folder, user);
+  const secret = join(folder, "password");
+  writeFileSync(secret, password, { mode: 0o600 });
+  if (user.uid !== undefined) chownSync(secret, user.uid, user.gid!);
+  await run(dataDir, user, [
+    binaries.initdb,
+    `--pgdata=${join(folder, "data")}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${secret}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+  ]);
+  renameSync(join(folder, "data"), data);
+  rmSync(folder, { recursive: true });
+}
+
+async function run(dataDir: string, user: ServerUser, argv: string[]): Promise<void> {
+  const log = openLog(dataDir, "initdb");
+  const [program, args, options] = user.command(argv);
+  const child = spawn(program, args, {
+    ...options,
+    cwd: "/",
+    env: serverEnvironment(),
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  const [code] = await once(child, "exit") as [number | null];
+  if (code === 0) return;
+  throw new EmbeddedError(
+    `PostgreSQL could not set up its data: ${telling(dataDir, "initdb", ERROR_LINE)}`,
+  );
+}
+
+/** Ends a server that runs on this data without us, and forgets one that did. */
+async function clearLeftovers(data: string): Promise<void> {
+  const pidFile = join(data, "postmaster.pid");
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]);
+  const id = identify(pid);
+  if (id && commandLine(pid).includes(data)) await stopProcess(id, "SIGINT", STOP_MS);
+  // What is left names a process that ended, or another's that was given its number since.
+  rmSync(pidFile, { force: true });
+}
+
+type Server = Pick<Postgres, "process" | "ended" | "stop">;
+
+async function launch(
+  dataDir: string,
+  data: string,
+  port: number,
+  binaries: PostgresBinaries,
+  user: ServerUser,
+): Promise<Server> {
+  const log = openLog(dataDir, "postgres");
+  const settings = Object.entries({ ...SERVER_SETTINGS, port: String(port) })
+    .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const [program, args, options] = user.command([binaries.postgres, "-D", data, ...settings]);
+  // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
+  const child = spawn(program, args, {
+    ...options,
+    cwd: "/",
+    env: serverEnvironment(),
+    stdio: ["ignore", log, log],
+    detached: true,
+  });
+  closeSync(log);
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", () => resolve(telling(dataDir, "postgres", ERROR_LINE)));
+    child.once("error", (error) => resolve(error.message));
+  });
+  await ready(data, ended);
+  const id = identify(child.pid!);
+  if (!id) throw new EmbeddedError(`PostgreSQL ended at once: ${await ended}`);
+  const stop = async () => {
+    await stopProcess(id, "SIGINT", STOP_MS);
+    await ended;
+  };
+  return { process: id, ended, stop };
+}
+
+/** Waits for the server to say in its pid file that it takes connections, as `pg_ctl` does. */
+async function ready(data: string, ended: Promise<string>): Promise<void> {
+  let reason: string | undefined;
+  ended.then((line) => reason = line);
+  const deadline = Date.now() + START_MS;
+  while (!isReady(join(data, "postmaster.pid"))) {
+    if (reason !== undefined) throw new EmbeddedError(`PostgreSQL could not start: ${reason}`);
+    if (Date.now() > deadline) {
+      throw new EmbeddedError(`PostgreSQL took longer than ${START_MS / 1000} s to start`);
+    }
+    await sleep(10);
+  }
+}
+
+function isReady(pidFile: string): boolean {
+  try {
+    return readFileSync(pidFile, "utf8").split("\n")[7]?.trim() === "ready";
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the roles and the database, where they are not there yet. */
+async function prepare(superuserUrl: string, passwords: Passwords): Promise<string> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    const { rows: [found] } = await client.query<Found>(
+      `SELECT current_setting('server_version') AS version,
+              ARRAY(SELECT rolname::text FROM pg_roles) AS roles,
+              EXISTS (SELECT FROM pg_database WHERE datname = $1) AS database`,
+      [DATABASE],
+    );
+    for (const [role, name] of Object.entries(ROLES) as [Role, string][]) {
+      if (found!.roles.includes(name)) continue;
+      const password = client.escapeLiteral(passwords[role]);
+      await client.query(`CREATE ROLE ${name} LOGIN PASSWORD ${password}`);
+    }
+    if (!found!.database) await createDatabase(client, DATABASE);
+    return found!.version.split(" ", 1)[0]!;
+  } finally {
+    await client.end();
+  }
+}
+
+interface Found {
+  version: string;
+  roles: string[];
+  database: boolean;
+}
+
+/** Nothing of ours: variables of libpq or of the platform are none of the server's business. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: "C" };
+}

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Connection } from "@temporalio/client";
+import type { TemporalSettings } from "../config.ts";
+import { EmbeddedError } from "./_errors.ts";
+import { openLog, telling } from "./_log_file.ts";
+import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import { findTemporal } from "./_temporal_binary.ts";
+
+/** A running embedded Temporal. */
+export interface Temporal {
+  /** Of the server: `1.29.1`. */
+  readonly version: string;
+  /** Host and port that clients and workers connect to. */
+  readonly address: string;
+  readonly namespace: string;
+  /** URL of the Web UI. */
+  readonly ui: string;
+  readonly process: ProcessId;
+  /** Settles when the server has ended, whether asked to or not, with the telling line of its log. */
+  readonly ended: Promise<string>;
+  /** Writes everything down and ends. At most ten seconds. */
+  stop(): Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+const STOP_MS = 10_000;
+const START_MS = 60_000;
+const ERROR_LINE = /\b(level=error|fatal|panic|Error|error)\b/;
+
+/**
+ * Starts a Temporal server with its Web UI and its state in a file, finding or getting the server first.
+ *
+ * @param dataDir existing folder of all state; the server's file is `temporal/state.db` in it
+ * @param ports TCP ports on 127.0.0.1, free
+ * @param settings how the server is set up: `temporal.yaml`
+ * @param progress called with what is being done, when it takes long
+ * @throws {EmbeddedError} there is no server, or it can't start, with the reason that it gave
+ */
+export async function startTemporal(
+  dataDir: string,
+  ports: { readonly grpc: number; readonly ui: number },
+  settings: Pick<TemporalSettings, "namespace" | "search_attributes" | "embedded">,
+  progress: (doing: string) => void = () => {},
+): Promise<Temporal> {
+  const { path, version } = await findTemporal(settings.embedded.version, progress);
+  mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
+  const log = openLog(dataDir, "temporal");
+  // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
+  const child = spawn(path, flags(dataDir, ports, settings), {
+    cwd: "/",
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    stdio: ["ignore", log, log],
+    detached: true,
+  });
+  closeSync(log);
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", () => resolve(telling(dataDir, "temporal", ERROR_LINE)));
+    child.once("error", (error) => resolve(error.message));
+  });
+  const id = child.pid === undefined ? undefined : identify(child.pid);
+  if (!id) throw new EmbeddedError(`Temporal ended at once: ${await ended}`);
+  const stop = async () => {
+    await stopProcess(id, "SIGTERM", STOP_MS);
+    await ended;
+  };
+  const address = `${HOST}:${ports.grpc}`;
+  try {
+    await answers(address, settings.namespace, ended);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const ui = `http://${HOST}:${ports.ui}`;
+  return { version, address, namespace: settings.namespace, ui, process: id, ended, stop };
+}
+
+function flags(
+  dataDir: string,
+  ports: { readonly grpc: number; readonly ui: number },
+  { namespace, search_attributes, embedded }: Parameters<typeof startTemporal>[2],
+): string[] {
+  const each = (
+    flag: string,
+    values: Readonly<Record<string, unknown>>,
+    print: (value: unknown) => string = String,
+  ) => Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${print(value)}`]);
+  return [
+    "server",
+    "start-dev",
+    "--ip",
+    HOST,
+    "--port",
+    String(ports.grpc),
+    "--ui-port",
+    String(ports.ui),
+    "--db-filename",
+    join(dataDir, "temporal", "state.db"),
+    "--namespace",
+    namespace,
+    "--log-level",
+    "error",
+    "--disable-config-env",
+    "--disable-config-file",
+    ...each("--sqlite-pragma", embedded.sqlite),
+    ...each("--dynamic-config-value", embedded.dynamic_config, JSON.stringify),
+    ...each("--search-attribute", search_attributes),
+  ];
+}
+
+/** Waits until the server answers for the namespace. */
+async function answers(address: string, namespace: string, ended: Promise<string>): Promise<void> {
+  let reason: string | undefined;
+  ended.then((line) => reason = line);
+  const deadline = Date.now() + START_MS;
+  const connection = Connection.lazy({ address });
+  try {
+    while (true) {
+      if (reason !== undefined) throw new EmbeddedError(`Temporal could not start: ${reason}`);
+      try {
+        const work = () => connection.workflowService.describeNamespace({ namespace });
+        await connection.withDeadline(Date.now() + 1_000, work);
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw new EmbeddedError(`Temporal took longer than ${START_MS / 1000} s to start`, {
+            cause: error,
+          });
+        }
+      }
+      await sleep(25);
+    }
+  } finally {
+    await connection.close();
+  }
+}

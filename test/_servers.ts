@@ -1,0 +1,186 @@
+/**
+ * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with data of their
+ * own, started when the first test asks for them and stopped when the last has ended.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Connection } from "@temporalio/client";
+import { msToTs } from "@temporalio/common/lib/time.js";
+import pg from "pg";
+import { loadConfig } from "../config.ts";
+import {
+  createDatabase,
+  type Postgres,
+  startPostgres,
+  startTemporal,
+  type Temporal,
+} from "../embedded/mod.ts";
+import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
+
+/** A database of its own, with the platform's schema. */
+export interface TestDatabase {
+  readonly urls: Readonly<Record<Role, string>>;
+  /** As superuser, for tests of what the roles must not be able to do, or of tampering. */
+  readonly superuserUrl: string;
+  /** Closes every connection to it and removes it. */
+  drop(): Promise<void>;
+}
+
+/** A namespace of its own, with the platform's search attributes. */
+export interface TestTemporal {
+  readonly address: string;
+  readonly namespace: string;
+}
+
+/** @see temporal.api.enums.v1.IndexedValueType */
+const INDEXED_VALUE = {
+  Text: 1,
+  Keyword: 2,
+  Int: 3,
+  Double: 4,
+  Bool: 5,
+  Datetime: 6,
+  KeywordList: 7,
+} as const;
+
+const TEMPLATE = "sealoop_template";
+const folders: string[] = [];
+const running: { stop(): Promise<void> }[] = [];
+let count = 0;
+
+/** Makes a migrated database; about 50 ms once the server is there. */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = await postgresWithTemplate();
+  const name = `test_${++count}`;
+  await asSuperuser(server, (client) => createDatabase(client, name, TEMPLATE));
+  return {
+    urls: urlsTo(server, name),
+    superuserUrl: urlTo(server.superuserUrl, name),
+    drop: () =>
+      asSuperuser(server, async (client) => {
+        await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      }),
+  };
+}
+
+/** The PostgreSQL of this run, for tests of the server itself. */
+export const testPostgres: () => Promise<Postgres> = once(async () => {
+  const server = await startPostgres(await testFolder(), await freePort());
+  running.push(server);
+  return server;
+});
+
+/** Makes a namespace in the Temporal of this run. */
+export async function testTemporal(): Promise<TestTemporal> {
+  const { address } = await temporalServer();
+  const namespace = `test-${++count}`;
+  await makeNamespace(address, namespace);
+  return { address, namespace };
+}
+
+/** Makes an empty folder that is removed when the run ends. */
+export async function testFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "sealoop-test-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** A TCP port of 127.0.0.1 that nobody listened on a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Mocha calls this when the run has ended, however it did. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  await Promise.all(running.map((server) => server.stop()));
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+}
+
+const temporalServer: () => Promise<Temporal> = once(async () => {
+  const ports = { grpc: await freePort(), ui: await freePort() };
+  const { temporal } = loadConfig({});
+  const tell = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
+  const server = await startTemporal(await testFolder(), ports, temporal, tell);
+  running.push(server);
+  return server;
+});
+
+const postgresWithTemplate: () => Promise<Postgres> = once(async () => {
+  const server = await testPostgres();
+  await asSuperuser(server, (client) => createDatabase(client, TEMPLATE));
+  const store = openStore(urlTo(server.urls.owner, TEMPLATE), "owner");
+  await migrate(store);
+  await store.close();
+  return server;
+});
+
+async function makeNamespace(address: string, namespace: string): Promise<void> {
+  const { search_attributes } = loadConfig({}).temporal;
+  const connection = await Connection.connect({ address });
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs("1 day"),
+    });
+    const searchAttributes = Object.fromEntries(
+      Object.entries(search_attributes).map(([name, type]) => [name, INDEXED_VALUE[type]]),
+    );
+    // The server learns of a new namespace a moment after it has said yes to it.
+    await eventually(() =>
+      connection.operatorService.addSearchAttributes({ namespace, searchAttributes })
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Tries until it works or ten seconds have gone by. */
+async function eventually<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  while (true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(25);
+    }
+  }
+}
+
+async function asSuperuser(
+  { superuserUrl }: Postgres,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlsTo({ urls }: Postgres, database: string): Record<Role, string> {
+  const roles = Object.keys(ROLES) as Role[];
+  return Object.fromEntries(roles.map((role) => [role, urlTo(urls[role], database)])) as Record<
+    Role,
+    string
+  >;
+}
+
+function urlTo(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: database }).href;
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => done ??= work();
+}
