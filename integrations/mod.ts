@@ -1,0 +1,10 @@
+/**
+ * The systems outside the platform, one file each: this host among them.
+ *
+ * ```ts
+ * const holder = (await listeningSockets()).find(({ port }) => port === 8080);
+ * ```
+ *
+ * @module
+ */
+export * from "./sockets.ts";

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { basename } from "node:path";
+import { promisify } from "node:util";
+
+/** A TCP socket of this host that takes connections. */
+export interface ListeningSocket {
+  readonly port: number;
+  /** IPv4 or IPv6 address that it listens on; `0.0.0.0` and `::` are all of them. */
+  readonly address: string;
+  /** Process that holds it; missing where we may not look into it. */
+  readonly pid?: number;
+  /** Name of that process's program. */
+  readonly program?: string;
+}
+
+const LISTEN = "0A";
+
+/**
+ * Lists the TCP sockets of this host that take connections, with who holds them as far as we may see.
+ *
+ * @returns by port, ascending; empty where the system offers no way to look
+ */
+export async function listeningSockets(): Promise<ListeningSocket[]> {
+  const sockets = process.platform === "linux" ? await fromProc() : await fromLsof();
+  return sockets.sort((a, b) => a.port - b.port);
+}
+
+/** @see proc(5), `/proc/net/tcp` */
+async function fromProc(): Promise<ListeningSocket[]> {
+  const tables = await Promise.all(
+    ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFile(path, "utf8").catch(() => "")),
+  );
+  const rows = tables.flatMap((table) => table.split("\n").slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === LISTEN);
+  const holders = await holdersOf(new Set(rows.map((fields) => fields[9]!)));
+  return rows.map((fields) => {
+    const [address, port] = fields[1]!.split(":") as [string, string];
+    return {
+      port: Number.parseInt(port, 16),
+      address: addressOf(address),
+      ...holders.get(fields[9]!),
+    };
+  });
+}
+
+type Holder = Pick<ListeningSocket, "pid" | "program">;
+
+/** Finds who has these sockets open; a process that we may not look into is passed over. */
+async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, Holder>> {
+  const holders = new Map<string, Holder>();
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  await Promise.all(pids.map(async (pid) => {
+    const held: string[] = [];
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+      if (inode && inodes.has(inode)) held.push(inode);
+    }
+    if (held.length === 0) return;
+    const program = await programOf(pid);
+    for (const inode of held) holders.set(inode, { pid: Number(pid), program });
+  }));
+  return holders;
+}
+
+/** The program's file rather than `comm`, which threads rename and which is cut at 15 characters. */
+async function programOf(pid: string): Promise<string | undefined> {
+  const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
+  return path ? basename(path.replace(/ \(deleted\)$/, "")) : undefined;
+}
+
+/** An address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
+function addressOf(hex: string): string {
+  const words = hex.match(/.{8}/g)!.map((word) => Buffer.from(word, "hex").reverse());
+  const bytes = Buffer.concat(words);
+  if (bytes.length === 4) return bytes.join(".");
+  const groups = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => bytes.readUInt16BE(at).toString(16));
+  return new URL(`http://[${groups.join(":")}]/`).hostname.slice(1, -1);
+}
+
+/** @see lsof(8), "Output for other programs" */
+async function fromLsof(): Promise<ListeningSocket[]> {
+  const { stdout } = await promisify(execFile)("lsof", ["-nP", "-iTCP", "-sTCP:LISTEN", "-FpcnT"])
+    .catch(() => ({ stdout: "" }));
+  const sockets: ListeningSocket[] = [];
+  let pid: number | undefined;
+  let program: string | undefined;
+  for (const line of stdout.split("\n")) {
+    const value = line.slice(1);
+    if (line.startsWith("p")) pid = Number(value);
+    if (line.startsWith("c")) program = value;
+    const [, host, port] = line.startsWith("n") ? /^(.*):(\d+)$/.exec(value) ?? [] : [];
+    if (!port) continue;
+    const address = host === "*" ? "::" : host!.replace(/^\[|\]$/g, "");
+    sockets.push({ port: Number(port), address, pid, program });
+  }
+  return sockets;
+}
