@@ -2,10 +2,12 @@
  * The PostgreSQL and the Temporal of a machine that has none: real servers, started for us and stopped with us.
  *
  * ```ts
+ * const tree = await claim(dataDir);
  * const postgres = await startPostgres(dataDir, 5433);
  * const temporal = await startTemporal(dataDir, { grpc: 7233, ui: 8233 }, config.temporal);
  * …
  * await Promise.all([temporal.stop(), postgres.stop()]);
+ * await tree.release();
  * ```
  *
  * @module
@@ -22,4 +24,5 @@ export {
 } from "./_process_id.ts";
 export { lastLines, logPath, openLog, readJson } from "./_log_file.ts";
 export { createDatabase, type Postgres, startPostgres } from "./postgres.ts";
+export { claim, stopManaged, type Tree, type Watched } from "./tree.ts";
 export { startTemporal, type Temporal } from "./temporal.ts";

@@ -20,6 +20,7 @@ import { openLog, readJson, telling } from "./_log_file.ts";
 import { type PostgresBinaries, postgresBinaries } from "./_postgres_binaries.ts";
 import { commandLine, identify, type ProcessId, stopProcess } from "./_process_id.ts";
 import { findServerUser, makeOwnFolder, type ServerUser } from "./_server_user.ts";
+import type { Tree } from "./tree.ts";
 
 /** A running embedded PostgreSQL. */
 export interface Postgres {
@@ -67,9 +68,14 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
  *
  * @param dataDir existing folder of all state; the server's part is `postgres` in it, its passwords `postgres.json`
  * @param port TCP port on 127.0.0.1, free
+ * @param tree that the server becomes part of, as the last to be stopped
  * @throws {EmbeddedError} it can't start, with the reason that the server gave
  */
-export async function startPostgres(dataDir: string, port: number): Promise<Postgres> {
+export async function startPostgres(
+  dataDir: string,
+  port: number,
+  tree?: Tree,
+): Promise<Postgres> {
   const binaries = postgresBinaries();
   const data = join(dataDir, "postgres");
   const user = findServerUser(binaries.postgres, dataDir, data);
@@ -77,7 +83,7 @@ export async function startPostgres(dataDir: string, port: number): Promise<Post
   if (existsSync(data)) await clearLeftovers(data);
   else await create(dataDir, data, binaries, user, passwords.superuser);
 
-  const server = await launch(dataDir, data, port, binaries, user);
+  const server = await launch(dataDir, data, port, binaries, user, tree);
   const url = (name: string, password: string, database: string) =>
     `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
   const superuserUrl = url(SUPERUSER, passwords.superuser, "postgres");
@@ -202,6 +208,7 @@ async function launch(
   port: number,
   binaries: PostgresBinaries,
   user: ServerUser,
+  tree: Tree | undefined,
 ): Promise<Server> {
   const log = openLog(dataDir, "postgres");
   const settings = Object.entries({ ...SERVER_SETTINGS, port: String(port) })
@@ -220,13 +227,20 @@ async function launch(
     child.once("exit", () => resolve(telling(dataDir, "postgres", ERROR_LINE)));
     child.once("error", (error) => resolve(error.message));
   });
-  await ready(data, ended);
-  const id = identify(child.pid!);
+  const id = child.pid === undefined ? undefined : identify(child.pid);
   if (!id) throw new EmbeddedError(`PostgreSQL ended at once: ${await ended}`);
+  tree?.add({ name: "PostgreSQL", ...id, signal: "SIGINT", rank: 3 });
+  ended.then(() => tree?.remove(id));
   const stop = async () => {
     await stopProcess(id, "SIGINT", STOP_MS);
     await ended;
   };
+  try {
+    await ready(data, ended);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return { process: id, ended, stop };
 }
 

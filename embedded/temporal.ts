@@ -8,6 +8,7 @@ import { EmbeddedError } from "./_errors.ts";
 import { openLog, telling } from "./_log_file.ts";
 import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
 import { findTemporal } from "./_temporal_binary.ts";
+import type { Tree } from "./tree.ts";
 
 /** A running embedded Temporal. */
 export interface Temporal {
@@ -36,14 +37,18 @@ const ERROR_LINE = /\b(level=error|fatal|panic|Error|error)\b/;
  * @param dataDir existing folder of all state; the server's file is `temporal/state.db` in it
  * @param ports TCP ports on 127.0.0.1, free
  * @param settings how the server is set up: `temporal.yaml`
- * @param progress called with what is being done, when it takes long
+ * @param options.progress called with what is being done, when it takes long
+ * @param options.tree that the server becomes part of, as the last but one to be stopped
  * @throws {EmbeddedError} there is no server, or it can't start, with the reason that it gave
  */
 export async function startTemporal(
   dataDir: string,
   ports: { readonly grpc: number; readonly ui: number },
   settings: Pick<TemporalSettings, "namespace" | "search_attributes" | "embedded">,
-  progress: (doing: string) => void = () => {},
+  { progress = () => {}, tree }: {
+    readonly progress?: (doing: string) => void;
+    readonly tree?: Tree;
+  } = {},
 ): Promise<Temporal> {
   const { path, version } = await findTemporal(settings.embedded.version, progress);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
@@ -62,6 +67,8 @@ export async function startTemporal(
   });
   const id = child.pid === undefined ? undefined : identify(child.pid);
   if (!id) throw new EmbeddedError(`Temporal ended at once: ${await ended}`);
+  tree?.add({ name: "Temporal", ...id, signal: "SIGTERM", rank: 2 });
+  ended.then(() => tree?.remove(id));
   const stop = async () => {
     await stopProcess(id, "SIGTERM", STOP_MS);
     await ended;

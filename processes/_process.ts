@@ -71,18 +71,20 @@ export async function runProcess(
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
 
-  const running = await start({
-    config,
-    log,
-    databaseUrl: (role) => databaseUrl(config, role),
+  stopped.then(() => {
+    setTimeout(() => fail(new Error(`Not stopped within ${STOP_MS / 1000} s`)), STOP_MS).unref();
   });
-  log.info({ address: running.address }, "ready");
-  report({ ready: true, address: running.address });
-  await stopped;
-  log.info("stopping");
-  setTimeout(() => fail(new Error(`Not stopped within ${STOP_MS / 1000} s`)), STOP_MS).unref();
-  await running.stop();
-  log.info("stopped");
+  try {
+    const running = await start({ config, log, databaseUrl: (role) => databaseUrl(config, role) });
+    log.info({ address: running.address }, "ready");
+    report({ ready: true, address: running.address });
+    await stopped;
+    log.info("stopping");
+    await running.stop();
+    log.info("stopped");
+  } catch (error) {
+    fail(error);
+  }
   process.exit(0);
 }
 

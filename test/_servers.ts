@@ -12,6 +12,7 @@ import { msToTs } from "@temporalio/common/lib/time.js";
 import pg from "pg";
 import { loadConfig } from "../config.ts";
 import {
+  claim,
   createDatabase,
   type Postgres,
   startPostgres,
@@ -68,8 +69,10 @@ export async function testDatabase(): Promise<TestDatabase> {
 
 /** The PostgreSQL of this run, for tests of the server itself. */
 export const testPostgres: () => Promise<Postgres> = once(async () => {
-  const server = await startPostgres(await testFolder(), await freePort());
-  running.push(server);
+  const folder = await testFolder();
+  const tree = await claim(folder);
+  const server = await startPostgres(folder, await freePort(), tree);
+  running.push({ stop: () => server.stop().then(tree.release) });
   return server;
 });
 
@@ -107,9 +110,11 @@ export async function mochaGlobalTeardown(): Promise<void> {
 const temporalServer: () => Promise<Temporal> = once(async () => {
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { temporal } = loadConfig({});
-  const tell = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
-  const server = await startTemporal(await testFolder(), ports, temporal, tell);
-  running.push(server);
+  const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
+  const folder = await testFolder();
+  const tree = await claim(folder);
+  const server = await startTemporal(folder, ports, temporal, { progress, tree });
+  running.push({ stop: () => server.stop().then(tree.release) });
   return server;
 });
 

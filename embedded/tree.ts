@@ -1,0 +1,221 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EmbeddedError } from "./_errors.ts";
+import { readJson } from "./_log_file.ts";
+import { bootId, identify, isRunning, type ProcessId, stopProcess } from "./_process_id.ts";
+
+/** A process that must not outlive the one which started it. */
+export interface Watched extends ProcessId {
+  readonly name: string;
+  /** How it is asked to end. */
+  readonly signal: NodeJS.Signals;
+  /** Lower ones end first; those of the same rank end together. */
+  readonly rank: number;
+}
+
+/** The processes that run on a data folder, of which there is one tree at a time. */
+export interface Tree {
+  /** Adds a process; from here on it is stopped with this one, even if this one is killed. */
+  add(process: Watched): void;
+  /** Forgets a process that has ended. */
+  remove(process: ProcessId): void;
+  /** Gives the folder free. All that was added must have ended. */
+  release(): Promise<void>;
+}
+
+interface RunFile {
+  readonly boot: string;
+  readonly supervisor: ProcessId;
+  readonly processes: readonly Watched[];
+}
+
+/** What a process is given to end by itself before it is killed, milliseconds. */
+const GRACE_MS = 10_000;
+
+/**
+ * Takes a data folder for this process alone, making it where it is not there, and stops whatever a killed one left
+ * running on it.
+ *
+ * The tree is written down in `run.json`, and a small process of its own (`lifeline.ts`) waits for our end: it stops
+ * what is listed when we could not. If that is killed as well, whoever takes the folder next does it.
+ *
+ * @throws {EmbeddedError} another process has it, or it can't be written to
+ */
+export async function claim(dataDir: string): Promise<Tree> {
+  const self = identify(process.pid)!;
+  makeFolder(dataDir);
+  lock(dataDir, self);
+  await stopLeftovers(dataDir);
+
+  const processes = new Map<number, Watched>();
+  const path = join(dataDir, "run.json");
+  const write = () => {
+    const content: RunFile = {
+      boot: bootId(),
+      supervisor: self,
+      processes: [...processes.values()],
+    };
+    writeFileSync(`${path}.new`, JSON.stringify(content, null, 2) + "\n", { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  };
+  write();
+  const cut = startLifeline(dataDir, self);
+  return {
+    add: (watched) => {
+      processes.set(watched.pid, watched);
+      write();
+    },
+    remove: ({ pid }) => {
+      if (processes.delete(pid)) write();
+    },
+    release: async () => {
+      rmSync(path, { force: true });
+      await cut();
+      rmSync(join(dataDir, "run.lock"), { force: true });
+    },
+  };
+}
+
+/**
+ * Stops what is listed for a data folder, in order of rank, and after that the processes that the platform manages
+ * there for its user (`processes/*.json`).
+ *
+ * @param of whose list it must be; any that is there when left out
+ */
+export async function stopLeftovers(dataDir: string, of?: ProcessId): Promise<void> {
+  const path = join(dataDir, "run.json");
+  const list = readJson(path) as RunFile | undefined;
+  if (of && list?.supervisor?.pid !== of.pid) return;
+  // Start times count from the boot: those of another boot say nothing.
+  const known = list?.boot === bootId() ? list.processes : [];
+  const ranks = [...new Set(known.map(({ rank }) => rank))].sort((a, b) => a - b);
+  for (const rank of ranks) {
+    const together = known.filter((watched) => watched.rank === rank);
+    await Promise.all(together.map((watched) => stopProcess(watched, watched.signal, GRACE_MS)));
+  }
+  await stopManaged(dataDir);
+  if (!of) rmSync(path, { force: true });
+}
+
+/** Stops the processes that the platform runs for its user: `processes/<name>.json`, each with `pid` and `start_time`. */
+export async function stopManaged(dataDir: string): Promise<void> {
+  const folder = join(dataDir, "processes");
+  const files = list(folder).filter((name) => name.endsWith(".json"));
+  await Promise.all(files.map(async (name) => {
+    const { pid, start_time } = (readJson(join(folder, name)) ?? {}) as Partial<ProcessId>;
+    if (!Number.isInteger(pid) || start_time === undefined) return;
+    await stopProcess({ pid: pid!, start_time: String(start_time) }, "SIGTERM", GRACE_MS);
+  }));
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    // Others may pass through, as PostgreSQL's own user must, but not look around.
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+    const probe = join(dataDir, `.writable-${process.pid}`);
+    writeFileSync(probe, "");
+    rmSync(probe);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new EmbeddedError(`Cannot write to the data folder ${dataDir}: ${reason(code)}`);
+  }
+}
+
+/** What a code of the system means for somebody who chose a data folder. */
+function reason(code = "unknown error"): string {
+  const known: Record<string, string> = {
+    EACCES: "permission is missing. Change its owner, or set SEALOOP_DATA to a folder of yours",
+    EPERM: "permission is missing. Change its owner, or set SEALOOP_DATA to a folder of yours",
+    EROFS: "the file system is read-only. Set SEALOOP_DATA to a folder elsewhere",
+    ENOTDIR: "a part of that path is a file. Set SEALOOP_DATA to a folder",
+    EEXIST: "it is a file. Set SEALOOP_DATA to a folder",
+    ENOENT: "no folder can be made there. Set SEALOOP_DATA to a folder elsewhere",
+    ENOSPC: "the disk is full. Free some space, or set SEALOOP_DATA to a folder elsewhere",
+    EDQUOT: "the disk quota is used up. Free some space, or set SEALOOP_DATA to a folder elsewhere",
+  };
+  return known[code] ?? code;
+}
+
+type Owner = ProcessId & { readonly boot: string };
+
+/** Takes `run.lock`, which is made whole under another name first: a half-written one can't be seen. */
+function lock(dataDir: string, self: ProcessId): void {
+  const path = join(dataDir, "run.lock");
+  const mine = `${path}.${self.pid}`;
+  const content: Owner = { ...self, boot: bootId() };
+  writeFileSync(mine, JSON.stringify(content), { mode: 0o600 });
+  try {
+    while (!link(mine, path)) {
+      const holder = readJson(path) as Owner | undefined;
+      if (holder && isHeld(holder)) throw inUse(dataDir, holder);
+      takeAway(path, `${mine}.stale`);
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+const isHeld = (holder: Owner) => holder.boot === bootId() && isRunning(holder);
+
+const inUse = (dataDir: string, { pid }: Owner) =>
+  new EmbeddedError(
+    `Another sealoop (pid ${pid}) runs on the data in ${dataDir}. ` +
+      "Stop that one, or set SEALOOP_DATA to another folder",
+  );
+
+/** @returns false where there is such a file already */
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Removes a stale lock. If it was taken anew at that very moment, puts it back. */
+function takeAway(path: string, aside: string): void {
+  try {
+    renameSync(path, aside);
+  } catch {
+    return; // somebody else has just done so
+  }
+  const moved = readJson(aside) as Owner | undefined;
+  if (moved && isHeld(moved)) link(aside, path);
+  rmSync(aside, { force: true });
+}
+
+/** @returns what ends the lifeline, when there is nothing left for it to do */
+function startLifeline(dataDir: string, self: ProcessId): () => Promise<void> {
+  const here = fileURLToPath(import.meta.url);
+  const entry = join(dirname(here), `lifeline${extname(here)}`);
+  const args = [...process.execArgv, entry, dataDir, String(self.pid), self.start_time];
+  const child = spawn(process.execPath, args, {
+    cwd: dirname(here),
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  child.unref();
+  child.stdin.on("error", () => {});
+  (child.stdin as unknown as { unref(): void }).unref();
+  return async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.stdin.end();
+    child.ref();
+    await ended;
+  };
+}
