@@ -6,6 +6,8 @@ import { delimiter, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EmbeddedError } from "./_errors.ts";
+import { identify } from "./_process_id.ts";
+import type { Tree } from "./tree.ts";
 
 /** A Temporal CLI, which carries the server. */
 export interface TemporalBinary {
@@ -27,11 +29,13 @@ const DOWNLOAD_MS = 180_000;
  *
  * @param version of the CLI that is got where none is found: `1.5.1`
  * @param progress called with what is being done, when it takes long
+ * @param tree that the processes which get one become part of, while they run
  * @throws {EmbeddedError} there is no way to one; the message names the three that a person has
  */
 export async function findTemporal(
   version: string,
   progress: (doing: string) => void,
+  tree?: Tree,
 ): Promise<TemporalBinary> {
   const cached = join(cacheFolder(), `temporal-${version}`, "temporal");
   for (const path of [...onPath("temporal"), cached]) {
@@ -42,7 +46,7 @@ export async function findTemporal(
   for (const get of [download, goInstall]) {
     const folder = mkdtempSync(join(existing(cacheFolder()), "temporal-new-"));
     try {
-      const path = await get(version, folder, progress);
+      const path = await get(version, folder, progress, tree);
       const found = await versionOf(path);
       if (!found) throw new Error("what came is not a Temporal that runs here");
       renameSync(path, join(existing(dirname(cached)), "temporal"));
@@ -82,6 +86,7 @@ async function download(
   version: string,
   folder: string,
   progress: (doing: string) => void,
+  tree: Tree | undefined,
 ): Promise<string> {
   if (!await isReachable(DOWNLOAD_HOST)) throw new Error(`${DOWNLOAD_HOST} is out of reach`);
   progress(`downloading the Temporal CLI ${version}`);
@@ -90,7 +95,7 @@ async function download(
     stdio: "ignore",
     timeout: DOWNLOAD_MS,
   });
-  await success(child, "the download failed");
+  await success(child, tree, "the download failed");
   const [name] = readdirSync(folder);
   if (!name) throw new Error("the download gave nothing");
   return join(folder, name);
@@ -100,6 +105,7 @@ async function goInstall(
   version: string,
   folder: string,
   progress: (doing: string) => void,
+  tree: Tree | undefined,
 ): Promise<string> {
   if (onPath("go").length === 0) throw new Error("Go is not installed");
   const started = Date.now();
@@ -114,7 +120,7 @@ async function goInstall(
       env: { ...process.env, GOBIN: folder, CGO_ENABLED: "0", GOFLAGS: "-mod=mod" },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    await success(child, "Go could not build it");
+    await success(child, tree, "Go could not build it");
     return join(folder, "temporal");
   } finally {
     clearInterval(timer);
@@ -122,7 +128,9 @@ async function goInstall(
 }
 
 /** @throws the last line that the child said, when it fails */
-function success(child: ChildProcess, failure: string): Promise<void> {
+function success(child: ChildProcess, tree: Tree | undefined, failure: string): Promise<void> {
+  const id = child.pid === undefined ? undefined : identify(child.pid);
+  if (id) tree?.add({ name: "getting Temporal", ...id, signal: "SIGTERM", rank: 1 });
   let last = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     last = text.trim().split("\n").at(-1) || last;
@@ -130,6 +138,7 @@ function success(child: ChildProcess, failure: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => {
+      if (id) tree?.remove(id);
       if (code === 0) resolve();
       else reject(new Error(last ? `${failure}: ${last}` : failure));
     });

@@ -24,5 +24,5 @@ export {
 } from "./_process_id.ts";
 export { lastLines, logPath, openLog, readJson } from "./_log_file.ts";
 export { createDatabase, type Postgres, startPostgres } from "./postgres.ts";
-export { claim, stopManaged, type Tree, type Watched } from "./tree.ts";
+export { claim, type Rank, type Tree, type Watched } from "./tree.ts";
 export { startTemporal, type Temporal } from "./temporal.ts";

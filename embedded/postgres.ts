@@ -34,7 +34,7 @@ export interface Postgres {
   readonly process: ProcessId;
   /** Settles when the server has ended, whether asked to or not, with the telling line of its log. */
   readonly ended: Promise<string>;
-  /** Ends all connections, writes everything down, ends. At most ten seconds. */
+  /** Ends all connections, writes everything down, ends. At most three seconds. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ type Passwords = Readonly<Record<Role | "superuser", string>>;
 
 const DATABASE = "sealoop";
 const SUPERUSER = "postgres";
-const STOP_MS = 10_000;
+const STOP_MS = 3_000;
 const START_MS = 60_000;
 const ERROR_LINE = /\b(FATAL|PANIC|ERROR|error|cannot|could not)\b/;
 

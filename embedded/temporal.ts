@@ -22,12 +22,12 @@ export interface Temporal {
   readonly process: ProcessId;
   /** Settles when the server has ended, whether asked to or not, with the telling line of its log. */
   readonly ended: Promise<string>;
-  /** Writes everything down and ends. At most ten seconds. */
+  /** Writes everything down and ends. At most four seconds. */
   stop(): Promise<void>;
 }
 
 const HOST = "127.0.0.1";
-const STOP_MS = 10_000;
+const STOP_MS = 3_500;
 const START_MS = 60_000;
 const ERROR_LINE = /\b(level=error|fatal|panic|Error|error)\b/;
 
@@ -50,7 +50,7 @@ export async function startTemporal(
     readonly tree?: Tree;
   } = {},
 ): Promise<Temporal> {
-  const { path, version } = await findTemporal(settings.embedded.version, progress);
+  const { path, version } = await findTemporal(settings.embedded.version, progress, tree);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const log = openLog(dataDir, "temporal");
   // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.

@@ -5,23 +5,32 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EmbeddedError } from "./_errors.ts";
 import { readJson } from "./_log_file.ts";
-import { bootId, identify, isRunning, type ProcessId, stopProcess } from "./_process_id.ts";
+import { bootId, identify, isRunning, type ProcessId, signal, stopProcess } from "./_process_id.ts";
+
+/** Lower ranks are stopped first: 1 what works, 2 what it works with, 3 PostgreSQL. */
+export type Rank = 1 | 2 | 3;
 
 /** A process that must not outlive the one which started it. */
 export interface Watched extends ProcessId {
   readonly name: string;
   /** How it is asked to end. */
   readonly signal: NodeJS.Signals;
-  /** Lower ones end first; those of the same rank end together. */
-  readonly rank: number;
+  readonly rank: Rank;
 }
 
 /** The processes that run on a data folder, of which there is one tree at a time. */
 export interface Tree {
-  /** Adds a process; from here on it is stopped with this one, even if this one is killed. */
+  /**
+   * Adds a process; from here on it is stopped with this one, even if this one is killed. One that comes after
+   * {@linkcode stop} began is killed at once.
+   */
   add(process: Watched): void;
   /** Forgets a process that has ended. */
   remove(process: ProcessId): void;
+  /** Stops all that was added, and the processes that the platform manages for its user: at most 15 seconds. */
+  stop(): Promise<void>;
+  /** While stopping: kills what would lose nothing by it, which is all but PostgreSQL. */
+  hurry(): void;
   /** Gives the folder free. All that was added must have ended. */
   release(): Promise<void>;
 }
@@ -32,8 +41,8 @@ interface RunFile {
   readonly processes: readonly Watched[];
 }
 
-/** What a process is given to end by itself before it is killed, milliseconds. */
-const GRACE_MS = 10_000;
+/** What processes of each rank are given to end by themselves before they are killed, milliseconds; 15 s in all. */
+const GRACE_MS: Readonly<Record<Rank, number>> = { 1: 8_500, 2: 3_500, 3: 3_000 };
 
 /**
  * Takes a data folder for this process alone, making it where it is not there, and stops whatever a killed one left
@@ -51,6 +60,7 @@ export async function claim(dataDir: string): Promise<Tree> {
   await stopLeftovers(dataDir);
 
   const processes = new Map<number, Watched>();
+  let stopping = false;
   const path = join(dataDir, "run.json");
   const write = () => {
     const content: RunFile = {
@@ -67,9 +77,17 @@ export async function claim(dataDir: string): Promise<Tree> {
     add: (watched) => {
       processes.set(watched.pid, watched);
       write();
+      if (stopping) signal(watched, "SIGKILL");
     },
     remove: ({ pid }) => {
       if (processes.delete(pid)) write();
+    },
+    stop: () => {
+      stopping = true;
+      return stopAll(dataDir, [...processes.values()]);
+    },
+    hurry: () => {
+      for (const watched of processes.values()) if (watched.rank < 3) signal(watched, "SIGKILL");
     },
     release: async () => {
       rmSync(path, { force: true });
@@ -91,24 +109,26 @@ export async function stopLeftovers(dataDir: string, of?: ProcessId): Promise<vo
   if (of && list?.supervisor?.pid !== of.pid) return;
   // Start times count from the boot: those of another boot say nothing.
   const known = list?.boot === bootId() ? list.processes : [];
-  const ranks = [...new Set(known.map(({ rank }) => rank))].sort((a, b) => a - b);
-  for (const rank of ranks) {
-    const together = known.filter((watched) => watched.rank === rank);
-    await Promise.all(together.map((watched) => stopProcess(watched, watched.signal, GRACE_MS)));
-  }
-  await stopManaged(dataDir);
+  await stopAll(dataDir, known);
   if (!of) rmSync(path, { force: true });
 }
 
+async function stopAll(dataDir: string, processes: readonly Watched[]): Promise<void> {
+  for (const rank of [1, 2, 3] as const) {
+    const together = processes.filter((watched) => watched.rank === rank)
+      .map((watched) => stopProcess(watched, watched.signal, GRACE_MS[rank]));
+    await Promise.all(rank === 2 ? [...together, ...stopManaged(dataDir)] : together);
+  }
+}
+
 /** Stops the processes that the platform runs for its user: `processes/<name>.json`, each with `pid` and `start_time`. */
-export async function stopManaged(dataDir: string): Promise<void> {
+function stopManaged(dataDir: string): Promise<unknown>[] {
   const folder = join(dataDir, "processes");
-  const files = list(folder).filter((name) => name.endsWith(".json"));
-  await Promise.all(files.map(async (name) => {
+  return list(folder).filter((name) => name.endsWith(".json")).map((name) => {
     const { pid, start_time } = (readJson(join(folder, name)) ?? {}) as Partial<ProcessId>;
-    if (!Number.isInteger(pid) || start_time === undefined) return;
-    await stopProcess({ pid: pid!, start_time: String(start_time) }, "SIGTERM", GRACE_MS);
-  }));
+    if (!Number.isInteger(pid) || start_time === undefined) return Promise.resolve();
+    return stopProcess({ pid: pid!, start_time: String(start_time) }, "SIGTERM", GRACE_MS[2]);
+  });
 }
 
 function list(folder: string): string[] {

@@ -1,0 +1,284 @@
+/** `npm start`: brings the whole platform up as one tree of processes, keeps it running, and takes it down again. */
+import { existsSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BadSetting, type Config, loadConfig } from "./config.ts";
+import {
+  claim,
+  EmbeddedError,
+  parentOf,
+  startPostgres,
+  startTemporal,
+  type Tree,
+} from "./embedded/mod.ts";
+import {
+  checkPorts,
+  type Child,
+  openChild,
+  openProgress,
+  type Progress,
+  type WantedPort,
+} from "./processes/mod.ts";
+import { migrate, openStore, type Role } from "./store/mod.ts";
+
+type Environment = Record<string, string>;
+type Urls = Readonly<Partial<Record<Role, string>>>;
+
+/** What the parts of this file share. */
+interface Platform {
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly progress: Progress;
+  readonly tree: Tree;
+  /** Ends the platform with a line that says why. */
+  fail(error: Error): void;
+}
+
+/** A process of its own: who may connect to the database as whom, and whether it talks to Temporal. */
+interface Entry {
+  readonly name: string;
+  readonly title: string;
+  readonly roles: readonly Role[];
+  readonly temporal: boolean;
+}
+
+const ENTRIES: readonly Entry[] = [
+  { name: "worker", title: "Worker", roles: ["app", "sequencer"], temporal: true },
+  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true },
+  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true },
+  { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false },
+];
+
+/** Variables of the system that any process may need. */
+const COMMON =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS|COMPILE_CACHE)|(HTTPS?|NO)_PROXY)$/i;
+const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
+/** Settings that the public ledger reads; it is told of nothing else. */
+const LEDGER_SETTINGS =
+  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
+const PARENT_POLL_MS = 1_000;
+
+process.exitCode = await main();
+process.exit();
+
+async function main(): Promise<number> {
+  const progress = openProgress(process.stdout);
+  let fail!: (error: unknown) => void;
+  const failed = new Promise<never>((_, reject) => fail = reject);
+  failed.catch(() => {});
+  process.on("uncaughtException", fail).on("unhandledRejection", fail);
+  let tree: Tree | undefined;
+  let children: Launched[] = [];
+  let code = 0;
+  try {
+    const config = loadConfig(process.env);
+    tree = await claim(config.dataDir);
+    const asked = untilAsked(tree);
+    const platform: Platform = { config, env: process.env, progress, tree, fail };
+    await checkPorts(wantedPorts(platform));
+    children = load(platform);
+    await Promise.race([asked, failed, start(platform, children)]);
+    progress.line(`\nStopping: ${await Promise.race([asked, failed])}`);
+  } catch (error) {
+    progress.line(`\n${explain(error)}`);
+    code = 1;
+  }
+  for (const { child } of children) child.retire();
+  await tree?.stop();
+  await tree?.release();
+  if (tree) progress.line("Stopped");
+  return code;
+}
+
+/** Brings the servers up, prepares them, and lets the processes go. */
+async function start(platform: Platform, children: readonly Launched[]): Promise<void> {
+  const { config, progress } = platform;
+  const began = performance.now();
+  const [urls, temporal] = await Promise.all([bringDatabase(platform), bringTemporal(platform)]);
+  const addresses = await Promise.all(children.map(async ({ entry, child }) => {
+    const address = await progress.step(entry.title, {
+      run: () => child.go(grants(entry, urls, temporal.env)),
+      told: (address) => address ? address.replace(/^https?:\/\//, "on ") : "taking work",
+    });
+    return [entry.name, address] as const;
+  }));
+  const { gateway, mcp, ledger } = Object.fromEntries(addresses);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  progress.line(`\nsealoop is ready (${seconds} s)`);
+  const places = {
+    Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
+    "Tool server": mcp && `${mcp}/sse`,
+    Ledger: ledger,
+    "Temporal UI": temporal.ui,
+    "Admin key": join(config.dataDir, "admin.key"),
+    Logs: join(config.dataDir, "logs"),
+  };
+  for (const [title, place] of Object.entries(places)) {
+    if (place) progress.line(`  ${title.padEnd(13)}${place}`);
+  }
+}
+
+/** A process that is loading, or that runs. */
+interface Launched {
+  readonly entry: Entry;
+  readonly child: Child;
+}
+
+/** Starts the processes loading, while the servers come up that they will need. */
+function load({ config, env, tree, progress }: Platform): Launched[] {
+  const here = fileURLToPath(import.meta.url);
+  return ENTRIES.flatMap((entry) => {
+    const path = join(dirname(here), "processes", `${entry.name}${extname(here)}`);
+    if (!existsSync(path)) return [];
+    const child = openChild({
+      ...entry,
+      entry: path,
+      env: baseEnvironment(entry, env),
+      dataDir: config.dataDir,
+      tree,
+      say: (text) => progress.line(`  ${text}`),
+    });
+    return [{ entry, child }];
+  });
+}
+
+async function bringDatabase(platform: Platform): Promise<Urls> {
+  const { config: { settings, dataDir }, progress, tree, fail } = platform;
+  const urls = settings.DATABASE_URL ? externalUrls(platform) : await progress.step("PostgreSQL", {
+    run: () => startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree),
+    told: ({ version, port }) => `${version} on 127.0.0.1:${port}`,
+  }).then(({ urls, ended }) => {
+    ended.then((reason) => fail(new EmbeddedError(`PostgreSQL ended: ${reason}`)));
+    return urls;
+  });
+  await progress.step("Database", {
+    run: () => prepareDatabase(urls.owner!),
+    told: (count) => count === 0 ? "up to date" : `${count} migrations`,
+  });
+  return urls;
+}
+
+function externalUrls({ config: { settings } }: Platform): Urls {
+  return {
+    owner: settings.DATABASE_URL,
+    app: settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL,
+    sequencer: settings.SEALOOP_DATABASE_SEQUENCER_URL ?? settings.DATABASE_URL,
+    ledger: settings.SEALOOP_DATABASE_LEDGER_URL ?? settings.DATABASE_URL,
+  };
+}
+
+async function prepareDatabase(ownerUrl: string): Promise<number> {
+  const store = openStore(ownerUrl, "owner", 2);
+  try {
+    return (await migrate(store)).length;
+  } catch (error) {
+    const { host } = new URL(ownerUrl);
+    throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Temporal as the processes are to reach it. */
+interface TemporalPlace {
+  readonly env: Environment;
+  readonly ui?: string;
+}
+
+async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
+  const { config: { settings, temporal, dataDir }, env, progress, tree, fail } = platform;
+  if (usesOwnTemporal(env)) return { env: pick(env, /^TEMPORAL_/) };
+  const ports = { grpc: settings.SEALOOP_TEMPORAL_PORT, ui: settings.SEALOOP_TEMPORAL_UI_PORT };
+  const server = await progress.step("Temporal", {
+    run: (doing) => startTemporal(dataDir, ports, temporal, { progress: doing, tree }),
+    told: ({ version, address }) => `${version} on ${address}`,
+  });
+  server.ended.then((reason) => fail(new EmbeddedError(`Temporal ended: ${reason}`)));
+  return {
+    env: { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace },
+    ui: server.ui,
+  };
+}
+
+const usesOwnTemporal = (env: Platform["env"]) =>
+  Boolean(env.TEMPORAL_ADDRESS || env.TEMPORAL_CONFIG_FILE || env.TEMPORAL_PROFILE);
+
+function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {
+  const local = "127.0.0.1";
+  const address = settings.SEALOOP_BIND;
+  const port = (
+    title: string,
+    setting: WantedPort["setting"],
+    address: string,
+    instead?: string,
+  ) => ({ title, setting, port: settings[setting as "SEALOOP_MCP_PORT"], address, instead });
+  return [
+    port("Gateway", "SEALOOP_GATEWAY_PORT", address),
+    port("Tool server", "SEALOOP_MCP_PORT", address),
+    port("Ledger", "SEALOOP_LEDGER_PORT", address),
+    ...settings.DATABASE_URL ? [] : [
+      port("PostgreSQL", "SEALOOP_POSTGRES_PORT", local, "or DATABASE_URL to use that server"),
+    ],
+    ...usesOwnTemporal(env) ? [] : [
+      port("Temporal", "SEALOOP_TEMPORAL_PORT", local, "or TEMPORAL_ADDRESS to use that server"),
+      port("Temporal UI", "SEALOOP_TEMPORAL_UI_PORT", local),
+    ],
+  ];
+}
+
+/** What a process may know from its start: settings, but no way into a database. */
+function baseEnvironment({ temporal }: Entry, env: Platform["env"]): Environment {
+  const settings = pick(env, temporal ? /^SEALOOP_/ : LEDGER_SETTINGS);
+  for (const name of Object.keys(settings)) if (DATABASE.test(name)) delete settings[name];
+  return { ...pick(env, COMMON), ...settings };
+}
+
+/** What a process is told when the servers are there: its own roles, and Temporal if it talks to it. */
+function grants({ roles, temporal }: Entry, urls: Urls, temporalEnv: Environment): Environment {
+  const databases = roles.map((
+    role,
+  ) => [`SEALOOP_DATABASE_${role.toUpperCase()}_URL`, urls[role]!]);
+  return { ...Object.fromEntries(databases), ...(temporal ? temporalEnv : {}) };
+}
+
+function pick(env: Platform["env"], names: RegExp): Environment {
+  const chosen = Object.entries(env).filter(([name, value]) => names.test(name) && value);
+  return Object.fromEntries(chosen) as Environment;
+}
+
+/** Resolves with the reason when a person, the system, or the npm that runs us wants us to stop. */
+function untilAsked(tree: Tree): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(name, () => {
+        if (asked) tree.hurry();
+        asked = true;
+        resolve(name);
+      });
+    }
+    watchNpm(() => resolve("npm has gone"));
+  });
+}
+
+/** npm puts a shell between itself and us, and neither passes on that it was killed. */
+function watchNpm(gone: () => void): void {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  const npm = parentOf(shell);
+  const timer = setInterval(() => {
+    if (process.ppid === shell && parentOf(shell) === npm) return;
+    clearInterval(timer);
+    gone();
+  }, PARENT_POLL_MS);
+  timer.unref();
+}
+
+/** An error for whoever started the platform; one that we did not foresee comes with where it arose. */
+function explain(error: unknown): string {
+  if (error instanceof EmbeddedError || error instanceof BadSetting) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC") return `The disk is full: ${error.message}`;
+  return code ? error.message : error.stack ?? error.message;
+}

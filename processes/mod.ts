@@ -1,0 +1,13 @@
+/**
+ * The processes of the platform: how each runs, and how they are kept running together.
+ *
+ * ```ts
+ * const gateway = openChild({ name: "gateway", entry, … }); // loads
+ * const address = await gateway.go({ DATABASE_URL: … });    // starts
+ * ```
+ *
+ * @module
+ */
+export { type Child, type ChildOptions, openChild } from "./child.ts";
+export { checkPorts, type WantedPort } from "./ports.ts";
+export { openProgress, type Progress, type Step } from "./progress.ts";

@@ -1,0 +1,241 @@
+/**
+ * What runs before anything is installed or compiled: brings packages and the compiled form up to date, then does what
+ * it was asked for. Plain JavaScript, and nothing but Node.
+ *
+ *     node start.mjs               the whole platform
+ *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker
+ *     node start.mjs build         only brings things up to date
+ *     node start.mjs check         types, lint, format, documentation
+ *     node start.mjs test […]      the same, and the tests; arguments go to mocha
+ *     node start.mjs bench […]     measurements; arguments go to them
+ */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const OLDEST_NODE = [20, 19];
+const ROOT = dirname(fileURLToPath(import.meta.url));
+const DIST = join(ROOT, "dist");
+const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
+const PROCESSES = ["gateway", "mcp", "ledger", "worker"];
+/** Folders with nothing in them that is compiled. */
+const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
+/** Files that the compiled form reads from beside itself. */
+const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
+
+const [task = "start", ...rest] = process.argv.slice(2);
+process.chdir(ROOT);
+checkNode();
+if (!["start", "build", "check", "test", "bench", ...PROCESSES].includes(task)) {
+  stop(`Cannot run ${task}: there is start, build, check, test, bench, ${PROCESSES.join(", ")}`);
+}
+await install();
+await compile();
+await bundleWorkflows();
+if (task === "check") process.exit(await check());
+if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
+if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
+if (task === "start") await load("main.js");
+if (PROCESSES.includes(task)) await load(`processes/${task}.js`);
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > OLDEST_NODE[0] || major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]) return;
+  stop(`sealoop needs Node ${OLDEST_NODE.join(".")} or newer, and this is ${process.version}`);
+}
+
+/** Installs what package-lock.json names, where node_modules holds anything else. */
+async function install() {
+  const wanted = packages("package-lock.json");
+  const installed = packages(join("node_modules", ".package-lock.json"));
+  const isThere = ([path, { version, optional }]) =>
+    path === "" || (installed[path] ? installed[path].version === version : optional === true);
+  if (Object.entries(wanted).every(isThere)) return;
+  await step("Packages", async () => {
+    const npm = process.env.npm_execpath;
+    const args = ["ci", "--include=dev", "--no-audit", "--no-fund"];
+    const code = npm ? await run([npm, ...args]) : await run(args, "npm");
+    if (code !== 0) stop("npm could not install the packages; what it says is above");
+    return `installed ${Object.keys(packages(join("node_modules", ".package-lock.json"))).length}`;
+  });
+}
+
+function packages(lock) {
+  try {
+    return JSON.parse(readFileSync(lock, "utf8")).packages;
+  } catch {
+    return {};
+  }
+}
+
+/** Compiles into a folder beside dist/ and swaps them, where a source has changed since. */
+async function compile() {
+  const sources = files(ROOT, (name) => name.endsWith(".ts") || ASSET.test(name));
+  const stamp = digest(sources.map((path) => {
+    const { size, mtimeMs } = statSync(path);
+    return `${path} ${size} ${mtimeMs}`;
+  }));
+  if (read(join(DIST, ".stamp")) === stamp) return;
+  await step("Compiler", async () => {
+    const fresh = `${DIST}.new-${process.pid}`;
+    const tsc = join("node_modules", "typescript", "bin", "tsc");
+    const code = await run([
+      tsc,
+      "-p",
+      "tsconfig.build.json",
+      "--noEmitOnError",
+      "--outDir",
+      fresh,
+    ]);
+    if (code !== 0) {
+      rmSync(fresh, { recursive: true, force: true });
+      stop("The sources do not compile; what is wrong is above");
+    }
+    const assets = sources.filter((path) => ASSET.test(path) && dirname(path) !== ROOT);
+    for (const path of assets) {
+      const copy = join(fresh, relative(ROOT, path));
+      mkdirSync(dirname(copy), { recursive: true });
+      copyFileSync(path, copy);
+    }
+    writeFileSync(join(fresh, ".stamp"), stamp);
+    const old = `${DIST}.old-${process.pid}`;
+    if (existsSync(DIST)) renameSync(DIST, old);
+    renameSync(fresh, DIST);
+    rmSync(old, { recursive: true, force: true });
+    return `${sources.length - assets.length} files`;
+  });
+}
+
+/** Bundles the workflows, which takes seconds and so is kept by content. They import nothing but these folders. */
+async function bundleWorkflows() {
+  if (!existsSync(join(DIST, "workflows", "mod.js"))) return;
+  const bundle = join(DIST, "workflow-bundle.js");
+  if (existsSync(bundle)) return;
+  const sources = ["workflows", "contract"].flatMap((folder) =>
+    files(join(DIST, folder), (name) => name.endsWith(".js"))
+  );
+  const { version } = packages("package-lock.json")["node_modules/@temporalio/workflow"];
+  const hash = digest([version, ...sources.map((path) => readFileSync(path, "utf8"))]);
+  const kept = join(CACHE, `workflow-bundle-${hash}.js`);
+  if (!existsSync(kept)) {
+    await step("Workflows", async () => {
+      const { bundleWorkflowCode } = await import("@temporalio/worker");
+      const quiet = {
+        trace() {},
+        debug() {},
+        info() {},
+        log() {},
+        warn: console.warn,
+        error: console.error,
+      };
+      const { code } = await bundleWorkflowCode({
+        workflowsPath: join(DIST, "workflows", "mod.js"),
+        logger: quiet,
+      });
+      rmSync(CACHE, { recursive: true, force: true });
+      mkdirSync(CACHE, { recursive: true });
+      writeFileSync(`${kept}.new`, code);
+      renameSync(`${kept}.new`, kept);
+      return `bundled ${Math.round(code.length / 1024)} KiB`;
+    });
+  }
+  copyFileSync(kept, `${bundle}.new`);
+  renameSync(`${bundle}.new`, bundle);
+}
+
+/** @returns how many of the checks failed */
+async function check() {
+  const deno = join("node_modules", "deno", "bin.cjs");
+  const faces = files(ROOT, (name) => name === "mod.ts").map((path) => relative(ROOT, path));
+  const checks = {
+    Types: [join("node_modules", "typescript", "bin", "tsc"), "-p", "."],
+    Lint: [deno, "lint", "--quiet"],
+    Format: [deno, "fmt", "--check", "--quiet"],
+    Documents: [deno, "doc", "--lint", "--quiet", ...faces],
+  };
+  let failures = 0;
+  for (const [title, args] of Object.entries(checks)) {
+    await step(title, async () => {
+      const code = await run(args);
+      if (code !== 0) failures++;
+      return code === 0 ? "ok" : "not as it should be; see above";
+    });
+  }
+  return failures;
+}
+
+function mocha(args) {
+  return run([join("node_modules", "mocha", "bin", "mocha.js"), ...args]);
+}
+
+async function load(entry) {
+  if (!existsSync(join(DIST, entry))) stop(`There is no ${entry} in ${DIST}`);
+  await import(pathToFileURL(join(DIST, entry)).href);
+}
+
+/** Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer. */
+function run(args, program = process.execPath) {
+  const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
+  const child = spawn(program, args, { stdio: "inherit", env });
+  const pass = (signal) => child.kill(signal);
+  const ignore = () => {}; // a terminal sends it to the child as well
+  process.on("SIGTERM", pass).on("SIGINT", ignore);
+  return new Promise((resolve) => {
+    const end = (code) => {
+      process.off("SIGTERM", pass).off("SIGINT", ignore);
+      resolve(code ?? 1);
+    };
+    child.once("error", (error) => {
+      console.error(`Cannot run ${program}: ${error.message}`);
+      end(1);
+    });
+    child.once("close", end);
+  });
+}
+
+/** Prints what was done and how long it took; before, where a terminal can be written over, that it is being done. */
+async function step(title, work) {
+  const started = performance.now();
+  const head = `  ${title.padEnd(13)}`;
+  if (process.stdout.isTTY) process.stdout.write(`${head}…\r`);
+  const text = await work();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${head}${text.padEnd(36)} ${seconds.padStart(5)} s`);
+}
+
+/** Files below a folder whose names fit, in a fixed order. */
+function files(folder, fits) {
+  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) return fits(entry.name) ? [path] : [];
+      const skipped = entry.name.startsWith(".") || folder === ROOT && NOT_SOURCE.has(entry.name) ||
+        entry.name.startsWith("dist.");
+      return skipped ? [] : files(path, fits);
+    });
+}
+
+function digest(parts) {
+  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 32);
+}
+
+function read(path) {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}
