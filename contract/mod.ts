@@ -15,3 +15,5 @@ export * from "./input.ts";
 export * from "./invoke.ts";
 export * from "./names.ts";
 export * from "./operation.ts";
+export * from "./json_schema.ts";
+export * from "./openapi.ts";

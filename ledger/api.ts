@@ -146,7 +146,11 @@ async function verifyById(id: string, parts: LedgerParts) {
   const [previous] = receipt.position === 0
     ? []
     : await exportReceipts(parts.store, { from: receipt.position - 1, to: receipt.position });
-  const place = { position: receipt.position, previousHash: previous?.hash ?? "" };
+  const place = {
+    position: receipt.position,
+    previousHash: previous?.hash ?? "",
+    previousEra: previous?.era,
+  };
   const { verified, checks, reasons } = verifyReceipt(
     receipt.text,
     place,

@@ -114,6 +114,18 @@ export function canonicalFields(json: string): Map<string, string> {
   return fields;
 }
 
+/**
+ * The items of a JSON array, each as its canonical text.
+ *
+ * @throws {NotCanonical} as {@linkcode canonicalFromText}, or where the text is no array
+ */
+export function canonicalItems(json: string): string[] {
+  const reader = new Reader(json);
+  const items = reader.items(0);
+  reader.end();
+  return items;
+}
+
 /** Puts fields, each with the canonical text of its value, together to a canonical object. */
 export function joinFields(fields: Iterable<readonly [string, string]>): string {
   const sorted = [...fields].sort(([a], [b]) => byCodePoint(a, b));
@@ -140,7 +152,7 @@ class Reader {
       case "{":
         return joinFields(this.fields(depth));
       case "[":
-        return this.#array(depth);
+        return `[${this.items(depth).join(",")}]`;
       case '"':
         return printString(this.#string());
       default:
@@ -168,13 +180,13 @@ class Reader {
     if (this.#at < this.#json.length) this.#fail();
   }
 
-  #array(depth: number): string {
+  items(depth: number): string[] {
     this.#open("[", depth);
-    if (this.#skip("]")) return "[]";
+    if (this.#skip("]")) return [];
     const items: string[] = [];
     do items.push(this.value(depth + 1)); while (this.#skip(","));
     if (!this.#skip("]")) this.#fail();
-    return `[${items.join(",")}]`;
+    return items;
   }
 
   #string(): string {

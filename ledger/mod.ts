@@ -9,7 +9,13 @@
  * Trusts: the sequencer's key file. Doesn't trust: the database (see {@linkcode verifyChain}).
  * @module
  */
-export { canonicalFields, canonicalFromText, canonicalize, NotCanonical } from "./canonical.ts";
+export {
+  canonicalFields,
+  canonicalFromText,
+  canonicalItems,
+  canonicalize,
+  NotCanonical,
+} from "./canonical.ts";
 export { ledgerOperations, type LedgerParts } from "./api.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
 export { requestSeal, type SealState, sealState } from "./outbox.ts";

@@ -41,24 +41,38 @@ const MOST_MATCHES = 10;
  * its own question.
  */
 export function head(store: Store): Promise<Head> {
-  const asking = heads.get(store);
-  if (asking?.next) return asking.next;
-  if (!asking) return ask(store);
-  asking.next = asking.now.catch(() => {}).then(() => ask(store));
-  return asking.next;
+  let ask = heads.get(store);
+  if (!ask) heads.set(store, ask = shared(() => readHead(store)));
+  return ask();
 }
 
-const heads = new WeakMap<Store, { now: Promise<Head>; next?: Promise<Head> }>();
+const heads = new WeakMap<Store, () => Promise<Head>>();
 
-function ask(store: Store): Promise<Head> {
-  const now = store.pool.query({ name: "head", text: "SELECT size, hash FROM ledger_head" })
-    .then(({ rows: [row] }) => ({ size: Number(row.size), hash: row.hash?.toString("hex") ?? "" }));
-  const entry = { now };
-  heads.set(store, entry);
-  now.catch(() => {}).finally(() => {
-    if (heads.get(store) === entry && !("next" in entry)) heads.delete(store);
+async function readHead({ pool }: Store): Promise<Head> {
+  const { rows: [row] } = await pool.query({
+    name: "head",
+    text: "SELECT size, hash FROM ledger_head",
   });
-  return now;
+  return { size: Number(row.size), hash: row.hash?.toString("hex") ?? "" };
+}
+
+/** Calls of `work` that come while it runs share one run that starts after it: no answer is older than its call. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const start = () => {
+    const run = work().finally(() => {
+      if (running === run) running = undefined;
+    });
+    return running = run;
+  };
+  return () => {
+    if (!running) return start();
+    return next ??= running.then(() => {}, () => {}).then(() => {
+      next = undefined;
+      return start();
+    });
+  };
 }
 
 /** The published keys, in the order in which they came to be trusted. */

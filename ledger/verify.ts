@@ -41,7 +41,12 @@ export interface Place {
   readonly position: number;
   /** `hash_sha256` of the entry before; empty for the first. */
   readonly previousHash: string;
+  /** Era of the entry before, where it is known: eras follow each other and never go back. */
+  readonly previousEra?: Era;
 }
+
+/** Era of a receipt: 1 unsigned, 2 signed without its link, 3 signed whole. */
+export type Era = 1 | 2 | 3;
 
 const NOT_IN_PAYLOAD = {
   3: new Set(["canonical_bytes", "signature", "hash_sha256"]),
@@ -65,10 +70,14 @@ function verifyRecord(json: string, place: Place, keys: readonly TrustedKey[]) {
     fields = canonicalFields(json);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { verdict: unreadable(error.message), hash: "" };
+    return { verdict: unreadable(error.message), hash: "", era: place.previousEra };
   }
   const hash = text(fields, "hash_sha256");
-  return { verdict: verifyFields(fields, place, keys), hash };
+  return {
+    verdict: verifyFields(fields, place, keys),
+    hash,
+    era: eraOf(fields) ?? place.previousEra,
+  };
 }
 
 function unreadable(reason: string): Verdict {
@@ -85,7 +94,8 @@ function verifyFields(
   if (era === undefined) return unreadable("The schema_version is not one that these rules know");
   const link = linkReason(fields, place, era);
   if (era === 1) {
-    return verdict({ hash: null, canonical: null, signature: null, link: !link }, [link]);
+    const checks = { hash: null, canonical: null, signature: null, link: !link };
+    return verdict(checks, [link, strippedReason(fields)]);
   }
 
   const hex = text(fields, "canonical_bytes");
@@ -108,7 +118,15 @@ function verdict(checks: Checks, reasons: readonly (string | undefined)[]): Verd
   return { verified: found.length === 0, checks, reasons: found };
 }
 
-function eraOf(fields: ReadonlyMap<string, string>): 1 | 2 | 3 | undefined {
+/** An entry of era 1 has nothing to verify, so a later one must not pass for it by losing its version. */
+function strippedReason(fields: ReadonlyMap<string, string>): string | undefined {
+  const later = SINCE_ERA_2.find((name) => fields.has(name));
+  return later && `It has no schema_version, and yet the field ${later}`;
+}
+
+const SINCE_ERA_2 = ["canonical_bytes", "signature", "chain_position"];
+
+function eraOf(fields: ReadonlyMap<string, string>): Era | undefined {
   switch (fields.get("schema_version")) {
     case undefined:
       return 1;
@@ -164,8 +182,12 @@ function asSignature(json: string | undefined): { public_key: string; value: str
     return undefined;
   }
   if (signature.signs !== undefined && signature.signs !== "canonical_bytes") return undefined;
+  if (Object.keys(signature).some((name) => !SIGNATURE_FIELDS.has(name))) return undefined;
   return signature;
 }
+
+/** Nothing covers the signature's own fields, so there is room for these only. */
+const SIGNATURE_FIELDS = new Set(["algorithm", "public_key", "value", "signs"]);
 
 /** The key that is trusted for a position: the last one that came before it. */
 export function trustedAt(keys: readonly TrustedKey[], position: number): TrustedKey | undefined {

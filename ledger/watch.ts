@@ -69,7 +69,11 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
       else if (!matchesColumns(receipt)) {
         note(receipt.position, "Its index columns say other than its bytes");
       }
-      place = { position: receipt.position + 1, previousHash: receipt.hash };
+      place = {
+        position: receipt.position + 1,
+        previousHash: receipt.hash,
+        previousEra: receipt.era,
+      };
     }
   }
 
@@ -112,10 +116,9 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
   return {
     state,
     async caughtUp() {
-      do {
-        look();
-        await running;
-      } while (running);
+      await running; // may have begun before what is stored now
+      look();
+      await running;
       return state();
     },
     async close() {

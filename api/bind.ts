@@ -1,0 +1,117 @@
+import Router from "@koa/router";
+import type { Context } from "koa";
+import {
+  fromStrings,
+  InvalidInput,
+  type Invoke,
+  JsonText,
+  type Operation,
+  Problem,
+} from "../contract/mod.ts";
+import { readJson, type RequestState } from "../web/mod.ts";
+
+/** Where a field of the input comes from, in FastAPI's words. */
+type Place = "path" | "query" | "body";
+
+/**
+ * Gives every operation's REST doors to a router.
+ *
+ * Path parameters are told by the path; the other fields come from the query for GET and DELETE, and else from the
+ * JSON body. An unknown field of the query is ignored, one of the body refused.
+ */
+export function bindOperations<C>(
+  router: Router<RequestState>,
+  operations: readonly Operation<C>[],
+  invoke: Invoke<C>,
+): void {
+  for (const operation of operations) {
+    for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
+      const [method, path] = door.split(" ") as [string, string];
+      const pathNames = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+      const route = path.replace(/\{(\w+)\}/g, ":$1");
+      const handle = handler(operation, operationId, method, pathNames, invoke);
+      router.register(route, [method], [handle], { name: operationId });
+    }
+  }
+}
+
+function handler<C>(
+  operation: Operation<C>,
+  operationId: string,
+  method: string,
+  pathNames: readonly string[],
+  invoke: Invoke<C>,
+) {
+  const inQuery = method === "GET" || method === "DELETE";
+  const placeOf = (name: unknown): Place =>
+    pathNames.includes(String(name)) ? "path" : inQuery ? "query" : "body";
+  return async (ctx: Context) => {
+    const state = ctx.state as RequestState;
+    const gone = new AbortController();
+    ctx.res.once("close", () => gone.abort(new Problem("Cancelled", "The client has gone")));
+    const fields = inQuery ? queryOf(ctx, operation) : await bodyOf(ctx);
+    const path = fromStrings(operation.input, ctx.params);
+    try {
+      const { output, receiptId, limit } = await invoke(operation, {
+        door: "rest",
+        as: operationId,
+        requestId: state.requestId,
+        credential: ctx.get("x-api-key") || undefined,
+        address: state.address,
+        input: { ...fields, ...path },
+        signal: gone.signal,
+      });
+      if (limit) {
+        ctx.set({
+          "ratelimit-limit": String(limit.limit),
+          "ratelimit-remaining": String(limit.remaining),
+          "ratelimit-reset": String(limit.resetSeconds),
+        });
+      }
+      if (receiptId) ctx.set("x-receipt-id", receiptId);
+      ctx.status = operation.status ?? 200;
+      ctx.type = "application/json; charset=utf-8";
+      ctx.body = output instanceof JsonText ? output.text : JSON.stringify(output);
+    } catch (error) {
+      throw error instanceof InvalidInput ? located(error, placeOf) : error;
+    }
+  };
+}
+
+/** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
+function located({ issues, message }: InvalidInput, placeOf: (name: unknown) => Place): Problem {
+  const detail = issues.map(({ path, msg, type }) => ({
+    loc: [placeOf(path[0]), ...path],
+    msg,
+    type,
+  }));
+  return new Problem("InvalidInput", message, { body: { detail } });
+}
+
+function queryOf<C>(ctx: Context, { input }: Operation<C>): Record<string, unknown> {
+  const known = Object.entries(ctx.query).filter(([name]) => name in input.shape);
+  const twice = known.find(([, value]) => Array.isArray(value));
+  if (twice) {
+    const detail = [{ loc: ["query", twice[0]], msg: "Given more than once", type: "value_error" }];
+    throw new Problem("InvalidInput", `${twice[0]} is given more than once`, { body: { detail } });
+  }
+  return fromStrings(input, Object.fromEntries(known) as Record<string, string>);
+}
+
+async function bodyOf(ctx: Context): Promise<Record<string, unknown>> {
+  const body = await readJson(ctx) ?? {};
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) {
+    return body as Record<string, unknown>;
+  }
+  const detail = [{ loc: ["body"], msg: "Expected a JSON object", type: "object_type" }];
+  throw new Problem("InvalidInput", "The body is not a JSON object", { body: { detail } });
+}
+
+/** Answers an unknown method of a known path with 405 and `Allow`, and OPTIONS with what there is. */
+export function refuseMethods(router: Router<RequestState>) {
+  return router.allowedMethods({
+    throw: true,
+    methodNotAllowed: () => new Problem("MethodNotAllowed", "This path has other methods"),
+    notImplemented: () => new Problem("MethodNotAllowed", "This path has other methods"),
+  });
+}

@@ -1,0 +1,38 @@
+/**
+ * The gateway: every operation's REST doors, and the pages that describe them.
+ *
+ * ```ts
+ * const app = createGateway({ operations, invoke, shell, info });
+ * ```
+ *
+ * @module
+ */
+import Router from "@koa/router";
+import type Koa from "koa";
+import { type Invoke, openApi, type OpenApiInfo, type Operation } from "../contract/mod.ts";
+import { type AppOptions, createApp, type RequestState } from "../web/mod.ts";
+import { bindOperations, refuseMethods } from "./bind.ts";
+import { bindPages } from "./pages.ts";
+
+export { bindOperations, refuseMethods } from "./bind.ts";
+
+/** What a REST server consists of. */
+export interface RestServer<C> {
+  readonly operations: readonly Operation<C>[];
+  readonly invoke: Invoke<C>;
+  readonly shell: AppOptions;
+  readonly info: OpenApiInfo;
+}
+
+/** Makes the application of a REST server with its description at `/openapi.json` and `/docs`. */
+export function createRestApp<C>(
+  { operations, invoke, shell, info }: RestServer<C>,
+): Koa<RequestState> {
+  const app = createApp(shell);
+  const router = new Router<RequestState>();
+  bindOperations(router, operations, invoke);
+  bindPages(router, openApi(operations, info), info.title);
+  app.use(router.routes());
+  app.use(refuseMethods(router));
+  return app;
+}

@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** A JSON Schema of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * The JSON Schema of a schema, as what a caller sends or as what they get.
+ *
+ * @param io `input` before defaults are filled in, `output` after
+ */
+export function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    reused: "inline",
+  });
+  return rest;
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { canonicalFields, canonicalItems, type TrustedKey } from "../../ledger/mod.ts";
+
+/** A chain of the vectors: its records byte for byte, and where it must break. */
+export interface VectorChain {
+  readonly name: string;
+  readonly breaksAt: number | undefined;
+  readonly records: readonly string[];
+}
+
+const read = (name: string) => readFileSync(new URL(`../vectors/${name}`, import.meta.url), "utf8");
+
+const mixed = canonicalFields(read("mixed-era-chain.json"));
+
+/** 5 receipts of era 1, 6 of era 2, 40 of era 3; all valid. */
+export const mixedChain: VectorChain = {
+  name: "mixed eras",
+  breaksAt: undefined,
+  records: canonicalItems(mixed.get("receipts")!),
+};
+
+/** The key that signed the vectors, trusted from the start. */
+export const vectorKeys: readonly TrustedKey[] = [
+  { publicKey: JSON.parse(mixed.get("public_key")!), fromPosition: 0 },
+];
+
+/** Ten copies of the mixed chain with one fault each. */
+export const faultyChains: readonly VectorChain[] = canonicalItems(read("faulty-chains.json"))
+  .map(canonicalFields)
+  .map((chain) => ({
+    name: JSON.parse(chain.get("name")!),
+    breaksAt: Number(chain.get("breaks_at")),
+    records: canonicalItems(chain.get("receipts")!),
+  }));

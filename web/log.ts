@@ -1,0 +1,21 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+/** Structured log of one process. */
+export type Log = Logger;
+
+/**
+ * A log of JSON lines: `time` (ISO 8601), `level`, `service`, and what the line is about.
+ *
+ * @param service the process's name in `SERVICE`
+ * @param level least severe level that is written
+ * @param to where to; standard output unless a test listens in
+ */
+export function createLog(service: string, level: string, to?: DestinationStream): Log {
+  const stream = to ?? pino.destination({ fd: 1, sync: false });
+  return pino({
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  }, stream);
+}

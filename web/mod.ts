@@ -1,0 +1,16 @@
+/**
+ * What the gateway, the tool server and the public ledger share as HTTP servers.
+ *
+ * ```ts
+ * const app = createApp({ log, trustedHops: 0, secure: false });
+ * const { address, close } = await serve(app, settings, 8080);
+ * ```
+ *
+ * Trusts: as many proxies as the settings name, and no header otherwise.
+ * @module
+ */
+export * from "./address.ts";
+export * from "./app.ts";
+export { MAX_BODY, readJson } from "./body.ts";
+export * from "./log.ts";
+export * from "./serve.ts";
