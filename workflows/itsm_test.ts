@@ -1,0 +1,41 @@
+import {
+  CancellationScope,
+  executeChild,
+  ParentClosePolicy,
+  proxyActivities,
+} from "@temporalio/workflow";
+import type { Activities } from "../activities/mod.ts";
+import { ATTRIBUTE } from "../temporal/attributes.ts";
+import { QUICK, REPAIR } from "./_options.ts";
+import { itsmLoop } from "./itsm_loop.ts";
+import type { LoopResult, Scenario } from "./types.ts";
+
+const { prepareTestService, removeTestService } = proxyActivities<Activities>(REPAIR);
+const { breakTestService } = proxyActivities<Activities>(QUICK);
+
+/** A test incident that is asked for. */
+export interface TestRequest {
+  /** Names the test service, 8 hex characters. */
+  readonly id: string;
+  readonly scenario: Scenario;
+  readonly requested_by: string;
+}
+
+/** Starts a small real service, breaks it, and lets the loop find and heal it. */
+export async function itsmTest(
+  request: TestRequest,
+): Promise<LoopResult & { scenario: Scenario; service: string }> {
+  try {
+    const { service } = await prepareTestService(request);
+    const finding = await breakTestService({ ...request, service });
+    const result = await executeChild(itsmLoop, {
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: service }],
+    });
+    return { ...result, scenario: request.scenario, service };
+  } finally {
+    await CancellationScope.nonCancellable(() => removeTestService(request));
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * What must survive a crash: deterministic, without I/O of its own.
+ *
+ * ```ts
+ * await client.workflow.start(ITSM_LOOP, { taskQueue: TASK_QUEUE.itsm, workflowId: `loop-${fingerprint}`, args: [finding] });
+ * ```
+ *
+ * @module
+ */
+export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
+export { foundAgain, itsmLoop } from "./itsm_loop.ts";
+export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";
+export { itsmTest, type TestRequest } from "./itsm_test.ts";
+export { type Progress, progressQuery } from "./_track.ts";
+export * from "./types.ts";
