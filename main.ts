@@ -12,50 +12,33 @@ import {
   type Tree,
 } from "./embedded/mod.ts";
 import {
+  baseEnvironment,
   checkPorts,
   type Child,
+  ENTRIES,
+  type Entry,
+  type Environment,
+  grants,
   openChild,
   openProgress,
   type Progress,
+  temporalEnvironment,
+  type Urls,
+  usesOwnTemporal,
   type WantedPort,
 } from "./processes/mod.ts";
-import { migrate, openStore, type Role } from "./store/mod.ts";
-
-type Environment = Record<string, string>;
-type Urls = Readonly<Partial<Record<Role, string>>>;
+import { migrate, openStore } from "./store/mod.ts";
 
 /** What the parts of this file share. */
 interface Platform {
   readonly config: Config;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
   readonly tree: Tree;
   /** Ends the platform with a line that says why. */
   fail(error: Error): void;
 }
 
-/** A process of its own: who may connect to the database as whom, and whether it talks to Temporal. */
-interface Entry {
-  readonly name: string;
-  readonly title: string;
-  readonly roles: readonly Role[];
-  readonly temporal: boolean;
-}
-
-const ENTRIES: readonly Entry[] = [
-  { name: "worker", title: "Worker", roles: ["app", "sequencer"], temporal: true },
-  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true },
-  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true },
-  { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false },
-];
-
-/** Variables of the system that any process may need. */
-const COMMON =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS|COMPILE_CACHE)|(HTTPS?|NO)_PROXY)$/i;
-const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
-/** Settings that the public ledger reads; it is told of nothing else. */
-const LEDGER_SETTINGS =
-  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 const PARENT_POLL_MS = 1_000;
 
 process.exitCode = await main();
@@ -187,7 +170,7 @@ interface TemporalPlace {
 
 async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
   const { config: { settings, temporal, dataDir }, env, progress, tree, fail } = platform;
-  if (usesOwnTemporal(env)) return { env: pick(env, /^TEMPORAL_/) };
+  if (usesOwnTemporal(env)) return { env: temporalEnvironment(env) };
   const ports = { grpc: settings.SEALOOP_TEMPORAL_PORT, ui: settings.SEALOOP_TEMPORAL_UI_PORT };
   const server = await progress.step("Temporal", {
     run: (doing) => startTemporal(dataDir, ports, temporal, { progress: doing, tree }),
@@ -199,9 +182,6 @@ async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
     ui: server.ui,
   };
 }
-
-const usesOwnTemporal = (env: Platform["env"]) =>
-  Boolean(env.TEMPORAL_ADDRESS || env.TEMPORAL_CONFIG_FILE || env.TEMPORAL_PROFILE);
 
 function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {
   const local = "127.0.0.1";
@@ -224,26 +204,6 @@ function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {
       port("Temporal UI", "SEALOOP_TEMPORAL_UI_PORT", local),
     ],
   ];
-}
-
-/** What a process may know from its start: settings, but no way into a database. */
-function baseEnvironment({ temporal }: Entry, env: Platform["env"]): Environment {
-  const settings = pick(env, temporal ? /^SEALOOP_/ : LEDGER_SETTINGS);
-  for (const name of Object.keys(settings)) if (DATABASE.test(name)) delete settings[name];
-  return { ...pick(env, COMMON), ...settings };
-}
-
-/** What a process is told when the servers are there: its own roles, and Temporal if it talks to it. */
-function grants({ roles, temporal }: Entry, urls: Urls, temporalEnv: Environment): Environment {
-  const databases = roles.map((
-    role,
-  ) => [`SEALOOP_DATABASE_${role.toUpperCase()}_URL`, urls[role]!]);
-  return { ...Object.fromEntries(databases), ...(temporal ? temporalEnv : {}) };
-}
-
-function pick(env: Platform["env"], names: RegExp): Environment {
-  const chosen = Object.entries(env).filter(([name, value]) => names.test(name) && value);
-  return Object.fromEntries(chosen) as Environment;
 }
 
 /** Resolves with the reason when a person, the system, or the npm that runs us wants us to stop. */

@@ -9,5 +9,15 @@
  * @module
  */
 export { type Child, type ChildOptions, openChild } from "./child.ts";
+export {
+  baseEnvironment,
+  ENTRIES,
+  type Entry,
+  type Environment,
+  grants,
+  temporalEnvironment,
+  type Urls,
+  usesOwnTemporal,
+} from "./environment.ts";
 export { checkPorts, type WantedPort } from "./ports.ts";
 export { openProgress, type Progress, type Step } from "./progress.ts";
