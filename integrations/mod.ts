@@ -8,3 +8,6 @@
  * @module
  */
 export * from "./sockets.ts";
+export * from "./probe.ts";
+export * from "./restart.ts";
+export * from "./services_file.ts";

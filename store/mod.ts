@@ -10,7 +10,10 @@
  * @module
  */
 export * from "./connection.ts";
+export * from "./effects.ts";
 export * from "./keys.ts";
 export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";
+export * from "./services.ts";
+export * from "./tickets.ts";

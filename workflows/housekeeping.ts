@@ -1,4 +1,4 @@
-import { continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
+import { continueAsNew, isCancellation, proxyActivities, workflowInfo } from "@temporalio/workflow";
 import type { Activities } from "../activities/mod.ts";
 import type { SealRequest } from "../ledger/mod.ts";
 import { PATIENT, SEALING, STANDING } from "./_options.ts";
@@ -24,7 +24,11 @@ export async function sealRequest(
 /** Keeps the one sequencer running. Its id is `ledger-sequencer`. */
 export async function ledgerSequencer(): Promise<void> {
   while (!workflowInfo().continueAsNewSuggested) {
-    await runLedgerSequencer().catch(() => {}); // its hour is over, or it was cancelled: another turn
+    try {
+      await runLedgerSequencer();
+    } catch (error) {
+      if (isCancellation(error)) throw error; // else its hour is over: another turn
+    }
   }
   await continueAsNew<typeof ledgerSequencer>();
 }

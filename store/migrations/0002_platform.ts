@@ -61,6 +61,7 @@ export async function up(trx: Knex): Promise<void> {
       restart jsonb,              -- {command} | {process}; null: nothing is listed
       watched boolean NOT NULL DEFAULT true,
       status text NOT NULL DEFAULT 'unknown' CHECK (status IN ('unknown', 'up', 'down')),
+      failures integer NOT NULL DEFAULT 0,  -- failed probes in a row
       checked_at timestamptz,
       updated_at timestamptz NOT NULL DEFAULT now()
     );

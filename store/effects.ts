@@ -1,0 +1,67 @@
+import type { Queryable } from "./connection.ts";
+
+/** A side effect on the world: intended first, then known to be done, not done, or unknown. */
+export interface EffectRecord {
+  readonly id: string;
+  readonly ticket_id: string;
+  readonly service: string;
+  readonly action: Readonly<Record<string, unknown>>;
+  readonly action_sha256: string;
+  readonly state: "intended" | "done" | "not_done" | "unknown";
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly intended_at: string;
+  readonly ended_at: string | null;
+}
+
+/** Writes an intent down, once. @returns false where it was there already: then ask the world before acting */
+export async function intendEffect(
+  on: Queryable,
+  effect: Pick<EffectRecord, "id" | "ticket_id" | "service" | "action" | "action_sha256">,
+): Promise<boolean> {
+  const rows = await on("effects").insert({
+    ...effect,
+    action: JSON.stringify(effect.action),
+    state: "intended",
+  })
+    .onConflict("id").ignore().returning("id");
+  return rows.length > 0;
+}
+
+/** An effect by id, or undefined. */
+export async function getEffect(on: Queryable, id: string): Promise<EffectRecord | undefined> {
+  const row = await on("effects").where({ id }).first();
+  return row && fromRow(row);
+}
+
+/** Notes what became of an effect. What is known already stays. */
+export async function endEffect(
+  on: Queryable,
+  id: string,
+  state: "done" | "not_done" | "unknown",
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await on("effects").where({ id, state: "intended" })
+    .update({ state, detail: JSON.stringify(detail), ended_at: on.fn.now() });
+}
+
+/** Effects, newest first, and the share of those ended that were done. */
+export async function listEffects(on: Queryable, limit: number) {
+  const rows = await on("effects").orderBy("intended_at", "desc").limit(limit);
+  const { rows: [count] } = await on.raw(
+    `SELECT count(*) FILTER (WHERE state = 'done')::int AS done,
+       count(*) FILTER (WHERE state <> 'intended')::int AS ended FROM effects`,
+  );
+  return {
+    remediations: rows.map(fromRow),
+    success_rate: count.ended === 0 ? null : count.done / count.ended,
+  };
+}
+
+// deno-lint-ignore no-explicit-any -- a row as the driver gives it
+function fromRow(row: any): EffectRecord {
+  return {
+    ...row,
+    intended_at: row.intended_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}

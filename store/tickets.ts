@@ -1,0 +1,177 @@
+import type { Queryable } from "./connection.ts";
+
+/** A ticket as callers see it. */
+export interface Ticket {
+  readonly ticket_id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly severity: "critical" | "high" | "medium" | "low";
+  readonly status: "open" | "resolved";
+  readonly phase: string;
+  readonly escalated: boolean;
+  readonly service: string | null;
+  readonly workflow_id: string | null;
+  readonly run_id: string | null;
+  readonly outcome: string | null;
+  readonly resolution: string | null;
+  readonly receipt_id: string | null;
+  readonly opened_at: string;
+  readonly resolved_at: string | null;
+}
+
+/** A ticket that is to be opened. */
+export interface NewTicket {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly severity: Ticket["severity"];
+  readonly phase: string;
+  readonly service: string | null;
+  readonly fingerprint: string | null;
+  readonly workflowId: string | null;
+  readonly runId: string | null;
+  readonly requestedBy: string;
+}
+
+/** A move of a ticket, for its timeline. */
+export interface TicketEvent {
+  /** What makes it the same event when a step is repeated. */
+  readonly key: string;
+  readonly kind: string;
+  readonly phase?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Opens a ticket, once. @returns false where it was there already */
+export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<boolean> {
+  const { id, title, description, severity, phase, service, fingerprint } = ticket;
+  const rows = await on("tickets").insert({
+    id,
+    title,
+    description,
+    severity,
+    phase,
+    service,
+    fingerprint,
+    workflow_id: ticket.workflowId,
+    run_id: ticket.runId,
+    requested_by: ticket.requestedBy,
+  }).onConflict("id").ignore().returning("id");
+  return rows.length > 0;
+}
+
+/** Adds to a ticket's timeline, once, and moves its phase along. @returns false where it was there already */
+export async function addTicketEvent(
+  on: Queryable,
+  id: string,
+  event: TicketEvent,
+): Promise<boolean> {
+  const { key, kind, phase, data = {} } = event;
+  const rows = await on("ticket_events")
+    .insert({ ticket_id: id, key, kind, phase, data: JSON.stringify(data) })
+    .onConflict(["ticket_id", "key"]).ignore().returning("id");
+  if (rows.length > 0 && phase) await on("tickets").where({ id }).update({ phase });
+  return rows.length > 0;
+}
+
+/** Ends a ticket, or marks it for people. @returns false where it was not open any more */
+export async function endTicket(
+  on: Queryable,
+  id: string,
+  end: { resolved: boolean; outcome: string; resolution?: string; receiptId?: string },
+): Promise<boolean> {
+  const changed = await on("tickets").where({ id, status: "open" }).update({
+    outcome: end.outcome,
+    ...(end.resolution === undefined ? {} : { resolution: end.resolution }),
+    ...(end.receiptId === undefined ? {} : { receipt_id: end.receiptId }),
+    ...(end.resolved ? { status: "resolved", resolved_at: on.fn.now() } : { escalated: true }),
+  });
+  return changed > 0;
+}
+
+/** Names the receipt that closed a ticket. */
+export async function setTicketReceipt(
+  on: Queryable,
+  id: string,
+  receiptId: string,
+): Promise<boolean> {
+  return await on("tickets").where({ id }).update({ receipt_id: receiptId }) > 0;
+}
+
+/** A ticket by id, or undefined. */
+export async function getTicket(on: Queryable, id: string): Promise<Ticket | undefined> {
+  const row = await on("tickets").where({ id }).first();
+  return row && fromRow(row);
+}
+
+/** Tickets, newest first; open ones by severity where asked so. */
+export async function listTickets(
+  on: Queryable,
+  { status, limit, bySeverity }: {
+    status?: "open" | "resolved";
+    limit: number;
+    bySeverity?: boolean;
+  },
+): Promise<Ticket[]> {
+  const query = on("tickets").limit(limit);
+  if (status) query.where({ status });
+  if (bySeverity) {
+    query.orderByRaw("array_position(ARRAY['critical','high','medium','low'], severity)");
+  }
+  return (await query.orderBy("opened_at", "desc").orderBy("id")).map(fromRow);
+}
+
+/** A ticket's moves, oldest first. */
+export async function ticketTimeline(on: Queryable, id: string) {
+  const rows = await on("ticket_events").where({ ticket_id: id }).orderBy("id");
+  return rows.map(({ at, kind, phase, data }) => ({ at: at.toISOString(), kind, phase, data }));
+}
+
+/** Open tickets whose run the loop started, for comparing with what really runs. */
+export async function openRuns(
+  on: Queryable,
+): Promise<{ ticketId: string; workflowId: string; runId: string }[]> {
+  const rows = await on("tickets").where({ status: "open", escalated: false }).whereNotNull(
+    "run_id",
+  )
+    .orderBy("opened_at").limit(1000);
+  return rows.map((row) => ({ ticketId: row.id, workflowId: row.workflow_id, runId: row.run_id }));
+}
+
+/** Time to resolution of tickets resolved since a moment: count, mean, median and 90th percentile, in seconds. */
+export async function resolutionTimes(on: Queryable, since: Date | null) {
+  const { rows } = await on.raw(
+    `SELECT severity, count(*)::int AS resolved, avg(s) AS mean,
+       percentile_cont(0.5) WITHIN GROUP (ORDER BY s) AS median,
+       percentile_cont(0.9) WITHIN GROUP (ORDER BY s) AS p90
+     FROM (SELECT severity, extract(epoch FROM resolved_at - opened_at)::float8 AS s FROM tickets
+           WHERE status = 'resolved' AND resolved_at >= coalesce(?::timestamptz, '-infinity')) t
+     GROUP BY GROUPING SETS ((), (severity))`,
+    [since?.toISOString() ?? null],
+  );
+  const shape = ({ resolved, mean, median, p90 }: Record<string, number | null>) => ({
+    resolved: resolved ?? 0,
+    mean_seconds: mean ?? null,
+    median_seconds: median ?? null,
+    p90_seconds: p90 ?? null,
+  });
+  const all = rows.find((row: { severity: string | null }) => row.severity === null);
+  const bySeverity = rows.filter((row: { severity: string | null }) => row.severity !== null);
+  return {
+    ...shape(all ?? {}),
+    by_severity: Object.fromEntries(
+      bySeverity.map((row: { severity: string }) => [row.severity, shape(row as never)]),
+    ),
+  };
+}
+
+// deno-lint-ignore no-explicit-any -- a row as the driver gives it
+function fromRow(row: any): Ticket {
+  const { id, opened_at, resolved_at, requested_by: _, fingerprint: __, ...rest } = row;
+  return {
+    ticket_id: id,
+    ...rest,
+    opened_at: opened_at.toISOString(),
+    resolved_at: resolved_at?.toISOString() ?? null,
+  };
+}
