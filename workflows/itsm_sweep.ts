@@ -4,8 +4,8 @@ import {
   ParentClosePolicy,
   proxyActivities,
   startChild,
-  WorkflowExecutionAlreadyStartedError,
 } from "@temporalio/workflow";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import type { Activities } from "../activities/mod.ts";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
 import { PATIENT, SEALING } from "./_options.ts";

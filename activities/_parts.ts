@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+import type { Client } from "@temporalio/client";
+import type { Config } from "../config.ts";
+import type { Sealer } from "../ledger/mod.ts";
+import type { HealthCheck, Restart } from "../integrations/mod.ts";
+import { getService, type Queryable, type ServiceRecord, type Store } from "../store/mod.ts";
+import type { Finding, RunId } from "../workflows/mod.ts";
+
+/** What activities work with; the worker's entry puts it together. */
+export interface ActivityParts {
+  readonly config: Config;
+  /** As role `app`. */
+  readonly store: Store;
+  /** As role `sequencer`. */
+  readonly sequencerStore: Store;
+  readonly sealer: Sealer;
+  readonly temporal: Client;
+}
+
+/** A service with its check and restart as the integrations take them. */
+export type Service = ServiceRecord<HealthCheck, Restart>;
+
+/** Name in receipts of what the loop does by itself. */
+export const ACTOR = "itsm-loop";
+
+/** The receipt id of a step of a run: the same step of the same run is the same receipt. */
+export function receiptIdOf({ workflow_id, run_id }: RunId, step: string): string {
+  return createHash("sha256").update(`${workflow_id}\n${run_id}\n${step}`).digest("hex").slice(
+    0,
+    16,
+  );
+}
+
+/** The ticket id of a run. */
+export function ticketIdOf({ workflow_id, run_id }: RunId): string {
+  return `INC-${
+    createHash("sha256").update(`${workflow_id}\n${run_id}`).digest("hex").slice(0, 12)
+  }`;
+}
+
+/** The service that a finding is about, or undefined where it names none that is known. */
+export async function serviceOf(on: Queryable, { service }: Finding): Promise<Service | undefined> {
+  return service === null ? undefined : await getService(on, service) as Service | undefined;
+}

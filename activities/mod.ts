@@ -1,0 +1,35 @@
+/**
+ * What workflows may do to the world. Each says what makes it safe to repeat.
+ *
+ * ```ts
+ * const activities = createActivities({ config, store, sequencerStore, sealer, temporal });
+ * await Worker.create({ activities, … });
+ * ```
+ *
+ * @module
+ */
+import type { ActivityParts } from "./_parts.ts";
+import { closing } from "./close.ts";
+import { loopSteps } from "./loop_steps.ts";
+import { remediation } from "./remediate.ts";
+import { sequencing } from "./sequencer.ts";
+import { sweeping } from "./sweep.ts";
+import { testServices } from "./test_service.ts";
+
+export type { ActivityParts } from "./_parts.ts";
+export { findingOf, probeServices, type Sweep } from "./sweep.ts";
+
+/** All activities, by the names that workflows call them by. */
+export type Activities = ReturnType<typeof createActivities>;
+
+/** Gives the activities their parts. */
+export function createActivities(parts: ActivityParts) {
+  return {
+    ...loopSteps(parts),
+    ...remediation(parts),
+    ...closing(parts),
+    ...sweeping(parts),
+    ...testServices(parts),
+    ...sequencing(parts),
+  };
+}

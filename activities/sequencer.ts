@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { Context } from "@temporalio/activity";
+import { runSequencer } from "../ledger/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
+
+const TURN_MS = 55 * 60_000;
+const HEARTBEAT_MS = 1_000;
+
+/** The standing activity that seals. */
+export function sequencing({ config, sequencerStore }: ActivityParts) {
+  /**
+   * Runs the sequencer for about an hour, or until this worker stops. Safe to repeat: it holds the database's lock,
+   * and starts from what the database has.
+   */
+  async function runLedgerSequencer(): Promise<void> {
+    const { cancellationSignal, heartbeat } = Context.current();
+    const beating = setInterval(() => heartbeat(), HEARTBEAT_MS);
+    try {
+      await runSequencer({
+        store: sequencerStore,
+        keyFile: join(config.dataDir, "ledger.key"),
+        signal: AbortSignal.any([cancellationSignal, AbortSignal.timeout(TURN_MS)]),
+      });
+    } finally {
+      clearInterval(beating);
+    }
+  }
+  return { runLedgerSequencer };
+}

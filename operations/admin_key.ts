@@ -1,0 +1,31 @@
+import { open, rename } from "node:fs/promises";
+import { hasAdminKey, issueKey, type Store, transaction } from "../store/mod.ts";
+
+/**
+ * Makes the first admin key where there is none, and writes it to a file that only its owner can read.
+ *
+ * The file is written before the key becomes valid: killed in between, the next start makes another.
+ *
+ * @param store of role `app`
+ * @param path of the file
+ * @returns true where a key was made
+ */
+export async function ensureAdminKey(store: Store, path: string): Promise<boolean> {
+  if (await hasAdminKey(store.knex)) return false;
+  await transaction(store, async (trx) => {
+    const { key } = await issueKey(trx, {
+      tenant: "operator",
+      tier: "admin",
+      scope: "full",
+      principal: "operator",
+      mayApprove: true,
+      expiresAt: null,
+    });
+    const file = await open(`${path}.new`, "w", 0o600);
+    await file.writeFile(`${key}\n`);
+    await file.sync();
+    await file.close();
+    await rename(`${path}.new`, path);
+  });
+  return true;
+}

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { Problem, TIERS } from "../contract/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import { hashKey, issueKey, revokeKey, transaction } from "../store/mod.ts";
+import { operation } from "./platform.ts";
+import { Timestamp } from "./_shapes.ts";
+
+/** Issues a key; the answer is the only place where it can ever be read. */
+export const generateKey = operation({
+  name: "keys.generate",
+  group: "core",
+  summary: "Issue an API key",
+  description: "The key is in this answer and nowhere else: only its hash is kept.",
+  effect: "write",
+  access: "admin",
+  sealsItself: true,
+  input: z.object({
+    tenant: z.string().trim().min(1).max(200).describe("Organisation that the key is for"),
+    tier: z.enum(TIERS).exclude(["admin"]),
+    scope: z.enum(["full", "audit"]).default("full")
+      .describe("full: all tools; audit: the read-only audit tools, and reading over REST"),
+    principal: z.string().trim().min(1).max(200).optional()
+      .describe("Who holds it; the tenant where it is left out"),
+    may_approve: z.boolean().default(false).describe("Whether its holder may approve repairs"),
+    expires_at: z.iso.datetime({ offset: true }).optional().describe(
+      "When it ends; never by default",
+    ),
+  }),
+  output: z.object({
+    api_key: z.string(),
+    tenant: z.string(),
+    tier: z.enum(TIERS),
+    key_id: z.string().describe("Public id, 16 hex characters; in receipts and for revoking"),
+    scope: z.enum(["full", "audit"]),
+    expires_at: Timestamp.nullable(),
+  }),
+  rest: { keys_generate: "POST /v1/keys/generate" },
+  example: {
+    input: { tenant: "acme", tier: "partner" },
+    output: {
+      api_key: "slp_partner_…",
+      tenant: "acme",
+      tier: "partner",
+      key_id: "1f0c7b5a9d3e4820",
+      scope: "full",
+      expires_at: null,
+    },
+  },
+  run: async (input, { store, caller }) => {
+    const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
+    if (expiresAt && expiresAt <= new Date()) {
+      throw new Problem("Conflict", `expires_at ${input.expires_at} has passed already`);
+    }
+    const { key, record } = await transaction(store, async (trx) => {
+      const issued = await issueKey(trx, {
+        tenant: input.tenant,
+        tier: input.tier,
+        scope: input.scope,
+        principal: input.principal ?? input.tenant,
+        mayApprove: input.may_approve,
+        expiresAt,
+      });
+      await requestSeal(trx, {
+        category: "key_issued",
+        actor: `key:${caller.keyId}`,
+        subject: `key:${issued.record.id}`,
+        action: "keys.generate",
+        outcome: "success",
+        details: { tier: input.tier, scope: input.scope, may_approve: input.may_approve },
+        evidence: { tenant: input.tenant, principal: issued.record.principal },
+      });
+      return issued;
+    });
+    return {
+      api_key: key,
+      tenant: record.tenant,
+      tier: record.tier,
+      key_id: record.id,
+      scope: record.scope,
+      expires_at: record.expiresAt?.toISOString() ?? null,
+    };
+  },
+});
+
+/** Revokes a key, in every process at once. */
+export const revoke = operation({
+  name: "keys.revoke",
+  group: "core",
+  summary: "Revoke an API key for good",
+  effect: "write",
+  access: "admin",
+  sealsItself: true,
+  input: z.object({
+    key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")
+      .optional(),
+    api_key: z.string().min(1).max(200).optional().describe(
+      "The key itself, where its id is not known",
+    ),
+  }),
+  output: z.object({ key_id: z.string(), revoked: z.literal(true) }),
+  rest: { keys_revoke: "POST /v1/keys/revoke" },
+  errors: ["NotFound", "Conflict"],
+  example: {
+    input: { key_id: "1f0c7b5a9d3e4820" },
+    output: { key_id: "1f0c7b5a9d3e4820", revoked: true },
+  },
+  run: async ({ key_id, api_key }, { store, caller }) => {
+    if ((key_id === undefined) === (api_key === undefined)) {
+      throw new Problem("Conflict", "Send key_id or api_key, and only one of them");
+    }
+    const id = key_id ?? hashKey(api_key!).toString("hex").slice(0, 16);
+    if (id === caller.keyId) {
+      throw new Problem("Conflict", "A key can't revoke itself; use another admin key");
+    }
+    await transaction(store, async (trx) => {
+      if (!await revokeKey(trx, id)) {
+        throw new Problem("NotFound", `There is no valid key with the id ${id}`);
+      }
+      await requestSeal(trx, {
+        category: "key_revoked",
+        actor: `key:${caller.keyId}`,
+        subject: `key:${id}`,
+        action: "keys.revoke",
+        outcome: "success",
+      });
+    });
+    return { key_id: id, revoked: true as const };
+  },
+});

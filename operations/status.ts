@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { head } from "../ledger/mod.ts";
+import { type Context, operation } from "./platform.ts";
+import { Timestamp } from "./_shapes.ts";
+
+const Probe = z.object({
+  ok: z.boolean(),
+  elapsed_ms: z.number(),
+  detail: z.record(z.string(), z.unknown()).nullable(),
+  error: z.string().nullable(),
+});
+const Status = z.object({
+  status: z.enum(["ok", "degraded"]),
+  timestamp: Timestamp.describe("When the probes ran"),
+  cached: z.boolean(),
+  backends: z.object({
+    postgresql: Probe,
+    temporal: Probe,
+    ledger: Probe,
+    services: Probe,
+    tickets: Probe,
+  }),
+}).meta({ id: "PlatformStatus" });
+type Status = z.output<typeof Status>;
+type Probe = z.output<typeof Probe>;
+
+const CACHE_MS = 30_000;
+const PROBE_MS = 2_000;
+const kept = new WeakMap<object, Promise<Status>>();
+const keptAt = new WeakMap<object, number>();
+
+/** Runs one probe; whatever happens to it stays within its own answer. */
+async function probe(look: () => Promise<Record<string, unknown>>): Promise<Probe> {
+  const started = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${PROBE_MS} ms`)), PROBE_MS);
+  });
+  try {
+    const detail = await Promise.race([look(), late]);
+    return { ok: true, elapsed_ms: elapsed(started), detail, error: null };
+  } catch (error) {
+    const message = error instanceof Error && error.message.startsWith("no answer")
+      ? error.message
+      : "unreachable";
+    return { ok: false, elapsed_ms: elapsed(started), detail: null, error: message };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const elapsed = (since: number) => Math.round((performance.now() - since) * 10) / 10;
+
+async function look({ store, temporal, chain }: Context): Promise<Status> {
+  const counts = (table: string, column: string) =>
+    probe(async () => {
+      const rows = await store.knex(table).select(column).count("* as n").groupBy(column);
+      return Object.fromEntries(rows.map((row) => [String(row[column]), Number(row.n)]));
+    });
+  const [postgresql, temporalProbe, ledger, services, tickets] = await Promise.all([
+    probe(async () => {
+      const { rows } = await store.pool.query(
+        "SELECT current_setting('server_version') AS version",
+      );
+      return { version: rows[0].version };
+    }),
+    probe(async () => {
+      const client = await temporal();
+      const { serverVersion } = await client.workflowService.getSystemInfo({});
+      return { version: serverVersion };
+    }),
+    probe(async () => {
+      const { size } = await head(store);
+      const { chain_intact, breaks, verified_through } = chain.state();
+      return { total_receipts: size, chain_intact, breaks, verified_through };
+    }),
+    counts("services", "status"),
+    counts("tickets", "status"),
+  ]);
+  const backends = { postgresql, temporal: temporalProbe, ledger, services, tickets };
+  const ok = Object.values(backends).every((b) => b.ok);
+  return {
+    status: ok ? "ok" : "degraded",
+    timestamp: new Date().toISOString(),
+    cached: false,
+    backends,
+  };
+}
+
+async function cached(context: Context): Promise<Status> {
+  const at = keptAt.get(context.store) ?? 0;
+  const last = kept.get(context.store);
+  if (last && performance.now() - at < CACHE_MS) return { ...await last, cached: true };
+  return await fresh(context);
+}
+
+/** Looks now; calls that arrive meanwhile through {@linkcode cached} wait for the same look. */
+function fresh(context: Context): Promise<Status> {
+  const looking = look(context);
+  kept.set(context.store, looking);
+  keptAt.set(context.store, performance.now());
+  return looking;
+}
+
+const example = {
+  input: {},
+  output: {
+    status: "ok",
+    timestamp: "2026-07-01T12:00:00.000Z",
+    cached: false,
+    backends: Object.fromEntries(
+      ["postgresql", "temporal", "ledger", "services", "tickets"].map((name) => [name, {
+        ok: true,
+        elapsed_ms: 1.2,
+        detail: {},
+        error: null,
+      }]),
+    ),
+  },
+};
+
+/** Metrics of the platform, at most 30 s old. */
+export const status = operation({
+  name: "platform.status",
+  group: "core",
+  summary: "Tell how the platform's parts are, as of at most 30 seconds ago",
+  effect: "read",
+  access: "public",
+  input: z.object({}),
+  output: Status,
+  rest: { status: "GET /v1/status" },
+  example,
+  run: (_, context) => cached(context),
+});
+
+/** The same as {@linkcode status}, under the address that dashboards poll. */
+export const statusLive = operation({
+  name: "platform.status_live",
+  group: "core",
+  summary: "The same as /v1/status, for polling",
+  effect: "read",
+  access: "public",
+  input: z.object({}),
+  output: Status,
+  rest: { status_live: "GET /v1/status/live" },
+  example,
+  run: (_, context) => cached(context),
+});
+
+/** Metrics of the platform, probed now. */
+export const statusFresh = operation({
+  name: "platform.status_fresh",
+  group: "core",
+  summary: "Probe the platform's parts now",
+  effect: "read",
+  access: "public",
+  input: z.object({}),
+  output: Status,
+  rest: { status_fresh: "GET /v1/status/fresh" },
+  example,
+  run: (_, context) => fresh(context),
+});

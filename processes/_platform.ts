@@ -1,0 +1,47 @@
+import { createPlatformInvoke, openKeyring, type Platform } from "../operations/mod.ts";
+import type { Invoke } from "../contract/mod.ts";
+import { openSealer, watchChain } from "../ledger/mod.ts";
+import { openMeter, openStore } from "../store/mod.ts";
+import { lazyTemporal } from "../temporal/mod.ts";
+import type { AppOptions } from "../web/mod.ts";
+import { isSecure } from "../web/mod.ts";
+import type { Parts } from "./_process.ts";
+
+/** A platform with its one way in, opened. */
+export interface OpenPlatform {
+  readonly platform: Platform;
+  readonly invoke: Invoke<Platform>;
+  readonly shell: AppOptions;
+  close(): Promise<void>;
+}
+
+/** Opens what the gateway and the tool server both work with. */
+export async function openPlatform({ config, log, databaseUrl }: Parts): Promise<OpenPlatform> {
+  const { settings } = config;
+  const store = openStore(databaseUrl("app"), "app", 20);
+  const [sealer, chain, keyring] = await Promise.all([openSealer(store), watchChain(store), openKeyring(store)]);
+  const temporal = lazyTemporal(config);
+  const platform: Platform = {
+    config,
+    log,
+    store,
+    sealer,
+    chain,
+    meter: openMeter(store),
+    keyring,
+    temporal: temporal.client,
+    urls: {
+      gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
+      ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
+    },
+  };
+  return {
+    platform,
+    invoke: createPlatformInvoke(platform),
+    shell: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
+    async close() {
+      await Promise.allSettled([sealer.close(), chain.close(), keyring.close(), temporal.close()]);
+      await store.close();
+    },
+  };
+}

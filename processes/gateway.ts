@@ -1,0 +1,26 @@
+import { createRestApp } from "../api/mod.ts";
+import { operations } from "../operations/mod.ts";
+import { serve } from "../web/mod.ts";
+import { openPlatform } from "./_platform.ts";
+import { type Parts, runProcess, type Running } from "./_process.ts";
+
+await runProcess("gateway", startGateway);
+
+/** Serves the REST doors of all operations. */
+async function startGateway(parts: Parts): Promise<Running> {
+  const { invoke, shell, close } = await openPlatform(parts);
+  const info = {
+    title: "sealoop gateway",
+    description: "IT operations whose every act is durable and provable. Keys go in the header x-api-key.",
+  };
+  const app = createRestApp({ operations, invoke, shell, info });
+  const { settings } = parts.config;
+  const server = await serve(app, settings, settings.SEALOOP_GATEWAY_PORT);
+  return {
+    address: server.address,
+    async stop() {
+      await server.close();
+      await close();
+    },
+  };
+}

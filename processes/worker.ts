@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
+import { type ActivityParts, createActivities } from "../activities/mod.ts";
+import { type Config, ROOT } from "../config.ts";
+import { readServicesFile } from "../integrations/mod.ts";
+import { openSealer } from "../ledger/mod.ts";
+import { openStore, replaceServices, type Store, transaction } from "../store/mod.ts";
+import { connectTemporal, connectWorker, registerTemporal } from "../temporal/mod.ts";
+import { platformServices } from "./_platform_services.ts";
+import { type Parts, runProcess, type Running } from "./_process.ts";
+
+await runProcess("worker", startWorker);
+
+/** Takes work from the task queues until it is asked to stop. */
+async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running> {
+  Runtime.install({ logger: { ...quiet, log: () => {} }, shutdownSignals: [] });
+  const store = openStore(databaseUrl("app"), "app", 20);
+  const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
+  await syncServices(config, store);
+  const sealer = await openSealer(store);
+  const temporal = await connectTemporal(config);
+  await registerTemporal(temporal.client, config);
+  const { connection, namespace } = await connectWorker(config);
+  const parts = { config, store, sequencerStore, sealer, temporal: temporal.client };
+  const workers = await createWorkers(config, connection, namespace, parts);
+  const running = workers.map((worker) => worker.run());
+  Promise.all(running).catch((err) => {
+    log.fatal({ err }, "The worker failed");
+    process.exit(1);
+  });
+  return {
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.allSettled(running);
+      await Promise.allSettled([connection.close(), temporal.close(), sealer.close()]);
+      await Promise.allSettled([store.close(), sequencerStore.close()]);
+    },
+  };
+}
+
+const nothing = () => {};
+const quiet = { trace: nothing, debug: nothing, info: nothing, warn: console.warn, error: console.error };
+
+/** Makes the services of the store those of the platform and of the user's file. */
+async function syncServices(config: Config, store: Store): Promise<void> {
+  const platform = platformServices(config);
+  const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
+  const file = readServicesFile(path, platform.map(({ name }) => name));
+  await transaction(store, async (trx) => {
+    await replaceServices(trx, "platform", platform);
+    await replaceServices(
+      trx,
+      "file",
+      file.map((entry) => ({
+        name: entry.name,
+        type: entry.type,
+        host: entry.host,
+        owner: entry.owner ?? null,
+        origin: "file" as const,
+        check: entry.check ?? null,
+        restart: entry.restart ?? null,
+        watched: true,
+        dependsOn: entry.depends_on,
+      })),
+    );
+  });
+}
+
+/** One worker for each task queue that this process takes. */
+async function createWorkers(
+  config: Config,
+  connection: NativeConnection,
+  namespace: string,
+  parts: ActivityParts,
+): Promise<Worker[]> {
+  const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
+  const activities = createActivities(parts);
+  const workflows = workflowCode();
+  const queues = Object.entries(config.temporal.task_queues).filter(([name]) => wanted?.includes(name) ?? true);
+  return await Promise.all(queues.map(([taskQueue, queue]) =>
+    Worker.create({
+      connection,
+      namespace,
+      taskQueue,
+      activities,
+      ...workflows,
+      reuseV8Context: true,
+      maxConcurrentWorkflowTaskExecutions: queue.workflow_tasks,
+      maxConcurrentActivityTaskExecutions: queue.activities,
+      maxConcurrentWorkflowTaskPolls: queue.pollers,
+      maxConcurrentActivityTaskPolls: queue.pollers,
+      maxCachedWorkflows: 500,
+      shutdownGraceTime: "5s",
+      shutdownForceTime: "7s",
+    })
+  ));
+}
+
+/** The bundle that the build made, or the sources where there is none. */
+function workflowCode(): Pick<WorkerOptions, "workflowBundle" | "workflowsPath"> {
+  const bundle = join(ROOT, "dist", "workflow-bundle.js");
+  const compiled = fileURLToPath(import.meta.url).endsWith(".js");
+  if (compiled && existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
+  return { workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)) };
+}

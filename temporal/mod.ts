@@ -1,0 +1,13 @@
+/**
+ * Temporal: where it is, and what it must know of the platform.
+ *
+ * ```ts
+ * const { client, close } = await connectTemporal(config);
+ * await registerTemporal(client, config);
+ * ```
+ *
+ * @module
+ */
+export { ATTRIBUTE } from "./attributes.ts";
+export * from "./connect.ts";
+export * from "./register.ts";
