@@ -135,7 +135,7 @@ async function bringDatabase(platform: Platform): Promise<Urls> {
     return urls;
   });
   await progress.step("Database", {
-    run: () => prepareDatabase(urls.owner!),
+    run: () => prepareDatabase(urls, join(dataDir, "admin.key")),
     told: (count) => count === 0 ? "up to date" : `${count} migrations`,
   });
   return urls;
@@ -150,15 +150,19 @@ function externalUrls({ config: { settings } }: Platform): Urls {
   };
 }
 
-async function prepareDatabase(ownerUrl: string): Promise<number> {
-  const store = openStore(ownerUrl, "owner", 2);
+/** Brings the schema up to date, and makes the first admin key. */
+async function prepareDatabase(urls: Urls, adminKeyFile: string): Promise<number> {
+  const owner = openStore(urls.owner!, "owner", 2);
+  const app = openStore(urls.app!, "app", 1);
   try {
-    return (await migrate(store)).length;
+    const migrations = await migrate(owner);
+    await ensureAdminKey(app, adminKeyFile);
+    return migrations.length;
   } catch (error) {
-    const { host } = new URL(ownerUrl);
+    const { host } = new URL(urls.owner!);
     throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);
   } finally {
-    await store.close();
+    await Promise.all([owner.close(), app.close()]);
   }
 }
 

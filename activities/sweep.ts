@@ -17,7 +17,7 @@ const FAILURES_THAT_COUNT = { platform: 2, file: 1, test: 1 } as const;
 
 /** The step before any loop. */
 export function sweeping({ store }: ActivityParts) {
-  return { probeServices: () => probeServices(store, heartbeat) };
+  return { probeServices: () => probeServices(store, (probed) => heartbeat(probed)) };
 }
 
 /**

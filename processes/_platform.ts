@@ -19,7 +19,11 @@ export interface OpenPlatform {
 export async function openPlatform({ config, log, databaseUrl }: Parts): Promise<OpenPlatform> {
   const { settings } = config;
   const store = openStore(databaseUrl("app"), "app", 20);
-  const [sealer, chain, keyring] = await Promise.all([openSealer(store), watchChain(store), openKeyring(store)]);
+  const [sealer, chain, keyring] = await Promise.all([
+    openSealer(store),
+    watchChain(store),
+    openKeyring(store),
+  ]);
   const temporal = lazyTemporal(config);
   const platform: Platform = {
     config,

@@ -21,11 +21,26 @@ export function platformServices({ settings }: Config): ServiceRecord[] {
   const plain = settings.SEALOOP_TLS_CERT === undefined; // with our own certificate a name must match: not probed
   const embeddedDatabase = settings.DATABASE_URL === undefined;
   return [
-    part("postgresql", embeddedDatabase ? { tcp: `127.0.0.1:${settings.SEALOOP_POSTGRES_PORT}` } : null),
-    part("temporal", { tcp: process.env.TEMPORAL_ADDRESS ?? `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}` }),
+    part(
+      "postgresql",
+      embeddedDatabase ? { tcp: `127.0.0.1:${settings.SEALOOP_POSTGRES_PORT}` } : null,
+    ),
+    part("temporal", {
+      tcp: process.env.TEMPORAL_ADDRESS ?? `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
+    }),
     part("worker", null, ["postgresql", "temporal"]),
-    part("gateway", plain ? local(settings.SEALOOP_GATEWAY_PORT, "/v1/health") : null, ["postgresql", "temporal"]),
-    part("tool-server", plain ? local(settings.SEALOOP_MCP_PORT, "/health") : null, ["postgresql", "temporal"]),
-    part("public-ledger", plain ? local(settings.SEALOOP_LEDGER_PORT, "/api/how-to-verify") : null, ["postgresql"]),
+    part("gateway", plain ? local(settings.SEALOOP_GATEWAY_PORT, "/v1/health") : null, [
+      "postgresql",
+      "temporal",
+    ]),
+    part("tool-server", plain ? local(settings.SEALOOP_MCP_PORT, "/health") : null, [
+      "postgresql",
+      "temporal",
+    ]),
+    part(
+      "public-ledger",
+      plain ? local(settings.SEALOOP_LEDGER_PORT, "/api/how-to-verify") : null,
+      ["postgresql"],
+    ),
   ];
 }

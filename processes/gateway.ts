@@ -2,7 +2,7 @@ import { createRestApp } from "../api/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
-import { type Parts, runProcess, type Running } from "./_process.ts";
+import { type Parts, type Running, runProcess } from "./_process.ts";
 
 await runProcess("gateway", startGateway);
 
@@ -11,7 +11,8 @@ async function startGateway(parts: Parts): Promise<Running> {
   const { invoke, shell, close } = await openPlatform(parts);
   const info = {
     title: "sealoop gateway",
-    description: "IT operations whose every act is durable and provable. Keys go in the header x-api-key.",
+    description:
+      "IT operations whose every act is durable and provable. Keys go in the header x-api-key.",
   };
   const app = createRestApp({ operations, invoke, shell, info });
   const { settings } = parts.config;

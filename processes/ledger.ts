@@ -3,7 +3,7 @@ import { createInvoke } from "../contract/mod.ts";
 import { ledgerOperations, type LedgerParts, watchChain } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import { type Parts, runProcess, type Running } from "./_process.ts";
+import { type Parts, type Running, runProcess } from "./_process.ts";
 
 await runProcess("ledger", startLedger);
 
@@ -12,7 +12,8 @@ async function startLedger({ config, log, databaseUrl }: Parts): Promise<Running
   const { settings } = config;
   const store = openStore(databaseUrl("ledger"), "ledger");
   const chain = await watchChain(store);
-  const ledgerUrl = settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`;
+  const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
+    `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`;
   const parts: LedgerParts = { store, chain, ledgerUrl };
   const invoke = createInvoke<LedgerParts>({
     authenticate: ({ address }) =>
@@ -39,7 +40,10 @@ async function startLedger({ config, log, databaseUrl }: Parts): Promise<Running
       secure: isSecure(settings),
       openCors: true,
     },
-    info: { title: "sealoop public ledger", description: "Verify receipts, and the whole chain, without trusting us." },
+    info: {
+      title: "sealoop public ledger",
+      description: "Verify receipts, and the whole chain, without trusting us.",
+    },
   });
   const server = await serve(app, settings, settings.SEALOOP_LEDGER_PORT);
   return {

@@ -9,7 +9,7 @@ import { openSealer } from "../ledger/mod.ts";
 import { openStore, replaceServices, type Store, transaction } from "../store/mod.ts";
 import { connectTemporal, connectWorker, registerTemporal } from "../temporal/mod.ts";
 import { platformServices } from "./_platform_services.ts";
-import { type Parts, runProcess, type Running } from "./_process.ts";
+import { type Parts, type Running, runProcess } from "./_process.ts";
 
 await runProcess("worker", startWorker);
 
@@ -41,7 +41,13 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
 }
 
 const nothing = () => {};
-const quiet = { trace: nothing, debug: nothing, info: nothing, warn: console.warn, error: console.error };
+const quiet = {
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: console.warn,
+  error: console.error,
+};
 
 /** Makes the services of the store those of the platform and of the user's file. */
 async function syncServices(config: Config, store: Store): Promise<void> {
@@ -78,7 +84,9 @@ async function createWorkers(
   const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
   const activities = createActivities(parts);
   const workflows = workflowCode();
-  const queues = Object.entries(config.temporal.task_queues).filter(([name]) => wanted?.includes(name) ?? true);
+  const queues = Object.entries(config.temporal.task_queues).filter(([name]) =>
+    wanted?.includes(name) ?? true
+  );
   return await Promise.all(queues.map(([taskQueue, queue]) =>
     Worker.create({
       connection,

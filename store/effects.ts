@@ -1,7 +1,7 @@
 import type { Queryable } from "./connection.ts";
 
 /** A side effect on the world: intended first, then known to be done, not done, or unknown. */
-export interface EffectRecord {
+export type EffectRecord = {
   readonly id: string;
   readonly ticket_id: string;
   readonly service: string;
@@ -11,7 +11,7 @@ export interface EffectRecord {
   readonly detail: Readonly<Record<string, unknown>>;
   readonly intended_at: string;
   readonly ended_at: string | null;
-}
+};
 
 /** Writes an intent down, once. @returns false where it was there already: then ask the world before acting */
 export async function intendEffect(

@@ -9,6 +9,7 @@
  * Trusts: the server. What must not be trusted to it is the ledger, which proves itself (see `ledger/`).
  * @module
  */
+export * from "./admin_key.ts";
 export * from "./connection.ts";
 export * from "./effects.ts";
 export * from "./keys.ts";

@@ -1,5 +1,8 @@
 import type { Queryable } from "./connection.ts";
 
+/** How far a ticket has come, by the steps of the loop. */
+export type Phase = "detected" | "ticketed" | "diagnosed" | "remediated" | "verified" | "sealed";
+
 /** A ticket as callers see it. */
 export interface Ticket {
   readonly ticket_id: string;
@@ -7,7 +10,7 @@ export interface Ticket {
   readonly description: string;
   readonly severity: "critical" | "high" | "medium" | "low";
   readonly status: "open" | "resolved";
-  readonly phase: string;
+  readonly phase: Phase;
   readonly escalated: boolean;
   readonly service: string | null;
   readonly workflow_id: string | null;
@@ -25,7 +28,7 @@ export interface NewTicket {
   readonly title: string;
   readonly description: string;
   readonly severity: Ticket["severity"];
-  readonly phase: string;
+  readonly phase: Phase;
   readonly service: string | null;
   readonly fingerprint: string | null;
   readonly workflowId: string | null;
@@ -38,7 +41,7 @@ export interface TicketEvent {
   /** What makes it the same event when a step is repeated. */
   readonly key: string;
   readonly kind: string;
-  readonly phase?: string;
+  readonly phase?: Phase;
   readonly data?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,5 +1,6 @@
 import { open, rename } from "node:fs/promises";
-import { hasAdminKey, issueKey, type Store, transaction } from "../store/mod.ts";
+import { type Store, transaction } from "./connection.ts";
+import { hasAdminKey, issueKey } from "./keys.ts";
 
 /**
  * Makes the first admin key where there is none, and writes it to a file that only its owner can read.

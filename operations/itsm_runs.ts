@@ -1,0 +1,231 @@
+import { createHash, randomBytes } from "node:crypto";
+import { z } from "zod";
+import { Problem } from "../contract/mod.ts";
+import { findingOf, probeServices } from "../activities/mod.ts";
+import { probe } from "../integrations/mod.ts";
+import { getService, serviceNames, type Store } from "../store/mod.ts";
+import {
+  type Finding,
+  ITSM_LOOP,
+  ITSM_SWEEP,
+  ITSM_TEST,
+  SCENARIOS,
+  TASK_QUEUE,
+  type TestRequest,
+} from "../workflows/mod.ts";
+import { FULL } from "./_audience.ts";
+import { type Context, operation } from "./platform.ts";
+import { Timestamp } from "./_shapes.ts";
+
+const Started = z.object({
+  workflow_id: z.string(),
+  run_id: z.string(),
+  result_url: z.url().describe("GET it to wait for the end"),
+}).meta({ id: "StartedRun" });
+
+const FindingShape = z.object({
+  service: z.string().nullable(),
+  check: z.string(),
+  code: z.string().describe("What failed: refused, timeout, status_500, exit_1, …"),
+  fingerprint: z.string().describe("The same fault has the same"),
+  observed_at: Timestamp,
+}).meta({ id: "Finding" });
+
+const exampleRun = {
+  workflow_id: "loop-1d0f6a2b9c3e4857",
+  run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
+  result_url: "http://127.0.0.1:8080/v1/workflows/loop-1d0f6a2b9c3e4857/result",
+};
+
+function started({ urls }: Context, workflow_id: string, run_id: string) {
+  const path = `/v1/workflows/${encodeURIComponent(workflow_id)}/result`;
+  return { workflow_id, run_id, result_url: `${urls.gateway}${path}` };
+}
+
+/** Runs the loop for an incident, or for whatever a sweep over all services finds. */
+export const runLoop = operation({
+  name: "itsm.loop",
+  group: "itsm",
+  summary: "Run the incident loop: for one incident, or for all that a sweep finds now",
+  description:
+    "With `service`, or an `incident` that names a known service, that service is probed and, where it " +
+    "fails, repaired as its runbook says. An `incident` that names none becomes an escalated ticket. With neither, " +
+    "every watched service is probed. A fault whose loop runs already is joined. Answers at once; read the result " +
+    "with the workflow id.",
+  effect: "run",
+  access: "partner",
+  input: z.object({
+    incident: z.string().trim().min(1).max(4000).optional().describe("What is wrong, in words"),
+    service: z.string().min(1).max(100).optional().describe(
+      "Name of the service, where it is known",
+    ),
+  }),
+  output: Started,
+  rest: { itsm_loop: "POST /v1/itsm/loop" },
+  tool: { itsm_run_loop: FULL },
+  errors: ["NotFound", "Unavailable"],
+  example: { input: { incident: "billing answers with errors" }, output: exampleRun },
+  run: async ({ incident, service }, context) => {
+    const { store, caller, temporal } = context;
+    const client = await temporal();
+    const by = `key:${caller.keyId}`;
+    if (incident === undefined && service === undefined) {
+      const handle = await client.workflow.start(ITSM_SWEEP, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: `sweep-${randomBytes(8).toString("hex")}`,
+        args: [by],
+        staticSummary: "Sweep that was asked for",
+      });
+      return started(context, handle.workflowId, handle.firstExecutionRunId);
+    }
+    const finding = await findingFor(store, by, incident, service);
+    const handle = await client.workflow.start(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      workflowIdConflictPolicy: "USE_EXISTING",
+      args: [finding],
+      staticSummary: finding.service ?? "Reported incident",
+    });
+    return started(context, handle.workflowId, handle.firstExecutionRunId);
+  },
+});
+
+/** What a person's words point to: a service that is known, or else a report for people. */
+async function findingFor(
+  store: Store,
+  by: string,
+  incident?: string,
+  service?: string,
+): Promise<Finding> {
+  const name = service ?? await serviceNamedIn(store, incident!);
+  const known = name === undefined ? undefined : await getService(store.knex, name);
+  if (service !== undefined && !known) {
+    const names = (await serviceNames(store.knex)).slice(0, 50).join(", ");
+    throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
+  }
+  const about = { requested_by: by, ...(incident === undefined ? {} : { report: incident }) };
+  if (known?.check) {
+    // deno-lint-ignore no-explicit-any -- the store keeps the check as the integrations gave it
+    const { code } = await probe(known.check as any);
+    // deno-lint-ignore no-explicit-any -- likewise
+    return { ...findingOf(known as any, code), ...about };
+  }
+  return {
+    service: known?.name ?? null,
+    check: "report",
+    code: "reported",
+    fingerprint: createHash("sha256").update(`report\n${incident}`).digest("hex").slice(0, 16),
+    observed_at: new Date().toISOString(),
+    ...about,
+  };
+}
+
+/** The longest name of a service that stands in the text as a word of its own. */
+async function serviceNamedIn(store: Store, text: string): Promise<string | undefined> {
+  const words = new Set(
+    text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
+  );
+  return (await serviceNames(store.knex)).filter((name) => words.has(name.toLowerCase()))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+/** Starts a real test incident. */
+export const runTest = operation({
+  name: "itsm.test",
+  group: "itsm",
+  summary: "Break a small real service of the platform's own, and let the loop find and heal it",
+  description:
+    "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps on it. Touches " +
+    "nothing else.",
+  effect: "run",
+  access: "key",
+  input: z.object({
+    scenario: z.enum(SCENARIOS).default("crash").describe(
+      "crash: the process is killed; hang: it stops answering; wrong_answers: it answers 500; disk_full: its quota " +
+        "folder is full",
+    ),
+  }),
+  output: Started,
+  rest: { itsm_test: "POST /v1/itsm/test" },
+  tool: { itsm_run_test: FULL },
+  errors: ["Unavailable"],
+  example: { input: { scenario: "crash" }, output: exampleRun },
+  run: async ({ scenario }, context) => {
+    const client = await context.temporal();
+    const id = randomBytes(4).toString("hex");
+    const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
+    const handle = await client.workflow.start(ITSM_TEST, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `test-${id}`,
+      args: [request],
+      staticSummary: `Test incident: ${scenario}`,
+    });
+    return started(context, handle.workflowId, handle.firstExecutionRunId);
+  },
+});
+
+/** Looks, and opens nothing. */
+export const detect = operation({
+  name: "itsm.detect",
+  group: "itsm",
+  summary: "Run the detectors now and give what they find, without opening tickets",
+  effect: "run",
+  access: "key",
+  input: z.object({}),
+  output: z.object({ probed: z.number().int(), findings: z.array(FindingShape) }),
+  rest: { itsm_detect: "POST /v1/itsm/detect" },
+  tool: { itsm_trigger_detection: FULL },
+  example: { input: {}, output: { probed: 6, findings: [] } },
+  run: async (_, { store }) => {
+    const { probed, findings } = await probeServices(store);
+    return { probed, findings: [...findings] };
+  },
+});
+
+/** What there is to detect with. */
+export const detectors = operation({
+  name: "itsm.detectors",
+  group: "itsm",
+  summary: "List the detectors, with their last run",
+  effect: "read",
+  access: "public",
+  input: z.object({}),
+  output: z.object({
+    detectors: z.array(z.object({
+      detector: z.string(),
+      about: z.string(),
+      last_run_at: Timestamp.nullable(),
+      duration_ms: z.number().nullable(),
+      probed: z.number().int().nullable(),
+      findings: z.number().int().nullable(),
+    })),
+  }),
+  rest: { itsm_detectors: "GET /v1/itsm/detectors" },
+  tool: { itsm_get_detection_sources: FULL },
+  example: {
+    input: {},
+    output: {
+      detectors: [{
+        detector: "service_probes",
+        about: "Probes every watched service over HTTP, TCP or by a command",
+        last_run_at: "2026-07-01T12:00:00.000Z",
+        duration_ms: 12.5,
+        probed: 6,
+        findings: 0,
+      }],
+    },
+  },
+  run: async (_, { store }) => {
+    const row = await store.knex("detections").where({ detector: "service_probes" }).first();
+    return {
+      detectors: [{
+        detector: "service_probes",
+        about: "Probes every watched service over HTTP, TCP or by a command",
+        last_run_at: row?.last_run_at.toISOString() ?? null,
+        duration_ms: row?.duration_ms ?? null,
+        probed: row?.probed ?? null,
+        findings: row?.findings ?? null,
+      }],
+    };
+  },
+});
