@@ -27,7 +27,7 @@ import {
   usesOwnTemporal,
   type WantedPort,
 } from "./processes/mod.ts";
-import { migrate, openStore } from "./store/mod.ts";
+import { ensureAdminKey, migrate, openStore } from "./store/mod.ts";
 
 /** What the parts of this file share. */
 interface Platform {

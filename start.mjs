@@ -176,8 +176,10 @@ async function check() {
   return failures;
 }
 
+/** Runs the test files that are named, or all of them. */
 function mocha(args) {
-  return run([join("node_modules", "mocha", "bin", "mocha.js"), ...args]);
+  const named = args.some((arg) => !arg.startsWith("-")) ? [] : ["test/**/*_test.ts"];
+  return run([join("node_modules", "mocha", "bin", "mocha.js"), ...args, ...named]);
 }
 
 async function load(entry) {
