@@ -11,8 +11,6 @@ import { connectTemporal, connectWorker, registerTemporal } from "../temporal/mo
 import { platformServices } from "./_platform_services.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
 
-await runProcess("worker", startWorker);
-
 /** Takes work from the task queues until it is asked to stop. */
 async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running> {
   Runtime.install({ logger: { ...quiet, log: () => {} }, shutdownSignals: [] });
@@ -113,3 +111,5 @@ function workflowCode(): Pick<WorkerOptions, "workflowBundle" | "workflowsPath">
   if (compiled && existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
   return { workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)) };
 }
+
+await runProcess("worker", startWorker);
