@@ -109,9 +109,13 @@ async function bodyOf(ctx: Context): Promise<Record<string, unknown>> {
 
 /** Answers an unknown method of a known path with 405 and `Allow`, and OPTIONS with what there is. */
 export function refuseMethods(router: Router<RequestState>) {
-  return router.allowedMethods({
-    throw: true,
-    methodNotAllowed: () => new Problem("MethodNotAllowed", "This path has other methods"),
-    notImplemented: () => new Problem("MethodNotAllowed", "This path has other methods"),
-  });
+  const allow = router.allowedMethods();
+  return async (ctx: Context, next: () => Promise<void>) => {
+    await allow(ctx as never, next);
+    if (ctx.status !== 405 && ctx.status !== 501) return;
+    const allowed = ctx.response.get("allow");
+    throw new Problem("MethodNotAllowed", `${ctx.path} has no ${ctx.method}, but ${allowed}`, {
+      headers: { allow: allowed },
+    });
+  };
 }

@@ -139,7 +139,7 @@ async function verifyById(id: string, parts: LedgerParts) {
   } catch (error) {
     if (error instanceof ReceiptNotFound) return { found: false, receipt: null };
     if (error instanceof AmbiguousReceipt) {
-      throw new InvalidInput([{ path: ["id"], msg: error.message, type: "ambiguous" }]);
+      throw new InvalidInput([{ path: ["receipt_id"], msg: error.message, type: "ambiguous" }]);
     }
     throw error;
   }
@@ -173,11 +173,14 @@ const verify = operation({
   name: "public_ledger.verify",
   summary: "Find a receipt and verify it by the rules of its era",
   description: "An id that is not there is `{found: false, receipt: null}`, with status 200.",
-  input: z.object({ id: Id }),
+  input: z.object({ receipt_id: Id }),
   output: z.looseObject({ found: z.boolean(), receipt: z.looseObject({}).nullable() }),
-  rest: { ledger_verify: "GET /api/verify/{id}", ledger_receipt: "GET /api/receipt/{id}" },
-  example: { input: { id: "9f2c4b7a01d3e856" }, output: { found: false, receipt: null } },
-  run: ({ id }, parts) => verifyById(id, parts),
+  rest: {
+    ledger_verify: "GET /api/verify/{receipt_id}",
+    ledger_receipt: "GET /api/receipt/{receipt_id}",
+  },
+  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: { found: false, receipt: null } },
+  run: ({ receipt_id }, parts) => verifyById(receipt_id, parts),
 });
 
 const chain = operation({

@@ -15,22 +15,34 @@ const MINUTE = 60;
 export function admission(
   meter: Meter,
   settings: Settings,
-): (operation: Operation, caller: Caller, door: Door) => Promise<Allowance | undefined> {
+): (
+  operation: Pick<Operation, "counted">,
+  caller: Caller,
+  door: Door,
+) => Promise<Allowance | undefined> {
   const perDay = {
     free: settings.SEALOOP_LIMIT_FREE,
     partner: settings.SEALOOP_LIMIT_PARTNER,
     enterprise: settings.SEALOOP_LIMIT_ENTERPRISE,
     admin: undefined,
   };
+  const ofMinute = toolAdmission(meter, settings);
   return async (operation, caller, door) => {
     if (door === "rest") {
       const limit = perDay[caller.tier];
       if (operation.counted === false || limit === undefined) return undefined;
       return await take(meter, caller, "requests", limit, DAY, `${limit}/day`);
     }
-    const limit = settings.SEALOOP_LIMIT_TOOLS;
-    return await take(meter, caller, "tools", limit, MINUTE, `${limit}/minute`);
+    return await ofMinute(caller);
   };
+}
+
+/** Counts one request to the tool server, whatever it asks for. */
+export function toolAdmission(
+  meter: Meter,
+  { SEALOOP_LIMIT_TOOLS: limit }: Settings,
+): (caller: Caller) => Promise<Allowance> {
+  return (caller) => take(meter, caller, "tools", limit, MINUTE, `${limit}/minute`);
 }
 
 async function take(

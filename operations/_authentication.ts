@@ -64,7 +64,9 @@ export async function openKeyring(store: Store): Promise<Keyring> {
 }
 
 /** The gate that finds out who calls. A key that is sent must be valid, even where none is needed. */
-export function authentication(keyring: Keyring): (request: Request) => Promise<Caller> {
+export function authentication(
+  keyring: Keyring,
+): (request: Pick<Request, "credential" | "address">) => Promise<Caller> {
   return async ({ credential, address }) => {
     if (credential === undefined) return anonymous(address);
     const record = await keyring.find(credential);

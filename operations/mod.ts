@@ -40,8 +40,9 @@ import {
   startRun,
 } from "./workflows.ts";
 
-export { type Keyring, openKeyring } from "./_authentication.ts";
-export { createPlatformInvoke, type Platform } from "./platform.ts";
+export { admission } from "./_admission.ts";
+export { authentication, type Keyring, openKeyring } from "./_authentication.ts";
+export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */
 export const operations: readonly Operation<Platform>[] = [

@@ -1,10 +1,18 @@
 import type { Client } from "@temporalio/client";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { type Call, createInvoke, defineOperation, type Invoke } from "../contract/mod.ts";
+import {
+  type Allowance,
+  type Call,
+  type Caller,
+  createInvoke,
+  defineOperation,
+  type Invoke,
+  Problem,
+} from "../contract/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
-import { admission } from "./_admission.ts";
+import { admission, toolAdmission } from "./_admission.ts";
 import { authentication, type Keyring } from "./_authentication.ts";
 import { recorder } from "./_record.ts";
 
@@ -39,4 +47,33 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),
   });
+}
+
+/** The gates of the tool server's requests that call no operation, such as opening a session. */
+export interface Entrance {
+  /**
+   * Who is it? Answers from memory for a key that was seen before.
+   *
+   * @throws {Problem} `Unauthenticated`: there is no key, or it is unknown, revoked or expired
+   */
+  authenticate(credential: string | undefined, address: string): Promise<Caller>;
+  /** Counts one request of the key's minute. @throws {Problem} `RateLimited` */
+  admit(caller: Caller): Promise<Allowance>;
+}
+
+/** The entrance of this platform's tool server; it counts in the same minute as the calls of tools. */
+export function createEntrance({ keyring, meter, config }: Platform): Entrance {
+  const identify = authentication(keyring);
+  return {
+    async authenticate(credential, address) {
+      if (credential === undefined) {
+        throw new Problem(
+          "Unauthenticated",
+          "The tool server needs an API key: send Authorization: Bearer <key>",
+        );
+      }
+      return await identify({ credential, address });
+    },
+    admit: toolAdmission(meter, config.settings),
+  };
 }

@@ -1,0 +1,100 @@
+import { type Effect, type JsonSchema, jsonSchema, type Operation } from "../contract/mod.ts";
+import type { Scope } from "../contract/mod.ts";
+import type { ToolDescription } from "./protocol.ts";
+
+/** An operation's door to agents. */
+export interface Tool<C> {
+  readonly operation: Operation<C>;
+  /** Scopes of the keys that reach it. */
+  readonly scopes: readonly Scope[];
+  readonly description: ToolDescription;
+  /** Whether the output is no object, and so is given as `{result: …}`: a tool's result has to be an object. */
+  readonly wrapped: boolean;
+}
+
+/** Tools by their names. */
+export type Tools<C> = ReadonlyMap<string, Tool<C>>;
+
+const HINTS: Readonly<Record<Effect, ToolDescription["annotations"]>> = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  write: {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: false,
+  },
+  run: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+};
+
+/**
+ * Makes a tool of every tool door of the operations.
+ *
+ * @throws {Error} two operations have a door of the same name
+ */
+export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
+  const tools = new Map<string, Tool<C>>();
+  for (const operation of operations) {
+    for (const [name, scopes] of Object.entries(operation.tool ?? {})) {
+      const other = tools.get(name);
+      if (other) {
+        throw new Error(
+          `Cannot bind tool ${name} to ${operation.name} as ${other.operation.name} has it`,
+        );
+      }
+      tools.set(name, tool(name, scopes, operation));
+    }
+  }
+  return tools;
+}
+
+function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
+  const { summary, description, effect } = operation;
+  const output = jsonSchema(operation.output, "output");
+  const wrapped = !isObject(output, output);
+  return {
+    operation,
+    scopes,
+    wrapped,
+    description: {
+      name,
+      title: summary,
+      description: description ? `${summary}. ${description}` : summary,
+      inputSchema: { ...jsonSchema(operation.input.strict(), "input"), type: "object" },
+      outputSchema: wrapped ? wrap(output) : { ...output, type: "object" },
+      annotations: HINTS[effect],
+    },
+  };
+}
+
+function wrap({ $defs, ...result }: JsonSchema): ToolDescription["outputSchema"] {
+  const schema = { type: "object" as const, properties: { result }, required: ["result"] };
+  return $defs === undefined ? schema : { ...schema, ...{ $defs } };
+}
+
+/** Whether every value that fits is an object. */
+function isObject(schema: JsonSchema, root: JsonSchema): boolean {
+  const { type, $ref, anyOf, oneOf } = schema as {
+    type?: unknown;
+    $ref?: string;
+    anyOf?: JsonSchema[];
+    oneOf?: JsonSchema[];
+  };
+  if (type !== undefined) return type === "object";
+  if ($ref !== undefined) return isObject(referred($ref, root), root);
+  return (anyOf ?? oneOf)?.every((option) => isObject(option, root)) ?? false;
+}
+
+function referred($ref: string, root: JsonSchema): JsonSchema {
+  const defs = root.$defs as Record<string, JsonSchema> | undefined;
+  return defs?.[$ref.replace("#/$defs/", "")] ?? {};
+}
+
+/** The registry of `GET /mcp/tools`. */
+export function registry<C>(tools: Tools<C>): { readonly tools: readonly unknown[] } {
+  return {
+    tools: [...tools.values()].map(({ operation: { group, effect }, scopes, description }) => {
+      const { title: _, inputSchema, outputSchema, annotations, ...rest } = description;
+      return { ...rest, group, effect, scopes, inputSchema, outputSchema, annotations };
+    }),
+  };
+}
