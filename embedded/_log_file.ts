@@ -47,10 +47,16 @@ export function lastLines(dataDir: string, name: string, count = 1): string[] {
   }
 }
 
+/** Date, process and level at the head of PostgreSQL's lines. */
+const PREFIX = /^\S+ \S+ UTC \[\d+\] [A-Z]+: +/;
+
 /** The first line of a log that speaks of an error, or else its last one. */
 export function telling(dataDir: string, name: string, pattern: RegExp): string {
   const lines = lastLines(dataDir, name, 100);
-  return (lines.find((line) => pattern.test(line)) ?? lines.at(-1) ?? "it said nothing").trim();
+  return (lines.find((line) => pattern.test(line)) ?? lines.at(-1) ?? "it said nothing").replace(
+    PREFIX,
+    "",
+  ).trim();
 }
 
 /** @returns the parsed content of a JSON file, or undefined where there is no such file or no JSON in it */

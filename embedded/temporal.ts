@@ -6,6 +6,7 @@ import { Connection } from "@temporalio/client";
 import type { TemporalSettings } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { openLog, telling } from "./_log_file.ts";
+import { portRefusal } from "./_port.ts";
 import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
 import { findTemporal } from "./_temporal_binary.ts";
 import type { Tree } from "./tree.ts";
@@ -51,6 +52,7 @@ export async function startTemporal(
   } = {},
 ): Promise<Temporal> {
   const { path, version } = await findTemporal(settings.embedded.version, progress, tree);
+  await refuseUsedPorts(ports);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
   const log = openLog(dataDir, "temporal");
   // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
@@ -82,6 +84,14 @@ export async function startTemporal(
   }
   const ui = `http://${HOST}:${ports.ui}`;
   return { version, address, namespace: settings.namespace, ui, process: id, ended, stop };
+}
+
+/** Another server on the port would answer in place of ours, and be taken for it. */
+async function refuseUsedPorts(ports: { readonly grpc: number; readonly ui: number }) {
+  for (const port of [ports.grpc, ports.ui]) {
+    if (await portRefusal(port, HOST) === undefined) continue;
+    throw new EmbeddedError(`Temporal could not start: port ${port} is in use`);
+  }
 }
 
 function flags(

@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import { EmbeddedError } from "../embedded/mod.ts";
+import { EmbeddedError, portRefusal } from "../embedded/mod.ts";
 import { type ListeningSocket, listeningSockets } from "../integrations/mod.ts";
 
 /** A port that a part of the platform is about to listen on. */
@@ -21,7 +20,7 @@ export interface WantedPort {
  * @throws {EmbeddedError} some are taken or forbidden, or two parts want the same; the message has a paragraph for each
  */
 export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
-  const codes = await Promise.all(wanted.map(tryListen));
+  const codes = await Promise.all(wanted.map(({ port, address }) => portRefusal(port, address)));
   const refused = wanted.map((want, at) => ({ ...want, code: codes[at] }))
     .filter(({ code }) => code !== undefined);
   const twins = wanted.filter(({ port }, at) => wanted.findIndex((w) => w.port === port) < at);
@@ -52,15 +51,3 @@ function complaint(
 
 const explain = (title: string, what: string, advice: string) =>
   `  ${title.padEnd(13)}${what}\n  ${"".padEnd(13)}${advice}`;
-
-/** @returns the code of the system's refusal, or undefined where it allows it */
-function tryListen({ port, address }: WantedPort): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code));
-    server.listen(
-      { port, host: address, exclusive: true },
-      () => server.close(() => resolve(undefined)),
-    );
-  });
-}

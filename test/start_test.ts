@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { isRunning } from "../embedded/mod.ts";
+import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { testFolder } from "./_servers.ts";
+
+const READY = /sealoop is ready/;
+
+describe("npm start", function () {
+  this.timeout(120_000);
+  let data: string;
+  let settings: Record<string, string>;
+  const started: TestPlatform[] = [];
+
+  function start(other: Record<string, string> = {}): TestPlatform {
+    const platform = startPlatform({ ...settings, ...other });
+    started.push(platform);
+    return platform;
+  }
+
+  before(async () => {
+    data = join(await testFolder(), "data");
+    settings = await platformSettings(data);
+  });
+
+  after(async () => {
+    for (const platform of started) await platform.end();
+  });
+
+  it("comes up from an empty data folder, and says where everything is", async () => {
+    const platform = start();
+    await platform.until(/Logs .*\n/);
+    const text = platform.output();
+    assert.match(text, READY);
+    assert.match(text, new RegExp(`PostgreSQL .* on 127.0.0.1:${settings.SEALOOP_POSTGRES_PORT} `));
+    assert.match(
+      text,
+      new RegExp(`Temporal UI +http://127.0.0.1:${settings.SEALOOP_TEMPORAL_UI_PORT}`),
+    );
+    assert.match(text, new RegExp(`Admin key +${join(data, "admin.key")}`));
+    assert.equal(statSync(join(data, "postgres.json")).mode & 0o777, 0o600);
+    await query("CREATE TABLE kept AS SELECT 42 AS answer");
+  });
+
+  it("refuses a second start on the same data, and names the first", async () => {
+    const second = start(await platformSettings(data));
+    assert.equal(await second.ended, 1);
+    assert.match(
+      second.output(),
+      new RegExp(`Another sealoop \\(pid ${started[0]!.process.pid}\\)`),
+    );
+    assert.match(second.output(), /SEALOOP_DATA/);
+  });
+
+  it("names the ports that are in use, who holds them, and the settings", async () => {
+    const second = start({ SEALOOP_DATA: join(await testFolder(), "data") });
+    assert.equal(await second.ended, 1);
+    const port = settings.SEALOOP_POSTGRES_PORT;
+    assert.match(second.output(), new RegExp(`port ${port} is in use by another program`));
+    if (process.platform === "linux") assert.match(second.output(), /\(pid \d+, postgres\)/);
+    assert.match(second.output(), /Set SEALOOP_POSTGRES_PORT to a free port, or DATABASE_URL/);
+    assert.match(second.output(), /Set SEALOOP_TEMPORAL_PORT to a free port, or TEMPORAL_ADDRESS/);
+  });
+
+  it("stops on SIGTERM within 15 s, leaves no process, and frees its ports", async () => {
+    const processes = started[0]!.processes();
+    assert.ok(processes.length >= 2, "PostgreSQL and Temporal at least");
+    const before = Date.now();
+    assert.equal(await started[0]!.end("SIGTERM"), 0);
+    assert.ok(Date.now() - before < 15_000);
+    assert.deepEqual(processes.filter(isRunning), []);
+    assert.deepEqual(await portsInUse(), []);
+    assert.deepEqual(["run.json", "run.lock"].filter((name) => existsSync(join(data, name))), []);
+  });
+
+  it("goes on with the same data after it was killed, and leaves nothing running meanwhile", async () => {
+    const killed = start();
+    await killed.until(READY);
+    const processes = killed.processes();
+    await killed.end("SIGKILL");
+    await until(() => !processes.some(isRunning), "its processes have ended");
+
+    const next = start();
+    await next.until(READY);
+    assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
+    assert.equal(await next.end("SIGINT"), 0);
+  });
+
+  it("starts at once after it and its lifeline were killed, stopping what they left", async () => {
+    const killed = start();
+    await killed.until(READY);
+    const processes = killed.processes();
+    process.kill(lifelineOf(killed), "SIGKILL");
+    await killed.end("SIGKILL");
+    await sleep(200);
+    assert.ok(processes.some(isRunning), "something is left to be stopped");
+
+    const next = start();
+    await next.until(READY);
+    assert.deepEqual(processes.filter(isRunning), []);
+    assert.equal(await next.end(), 0);
+  });
+
+  it("ends with a clear line when PostgreSQL is killed, and goes on with its data", async () => {
+    const platform = start();
+    await platform.until(READY);
+    const postgres = platform.processes().find(({ name }) => name === "PostgreSQL")!;
+    process.kill(postgres.pid, "SIGKILL");
+    assert.equal(await platform.ended, 1);
+    assert.match(platform.output(), /\nPostgreSQL ended: /);
+    assert.deepEqual(platform.processes(), []);
+
+    const next = start();
+    await next.until(READY);
+    assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
+    assert.equal(await next.end(), 0);
+  });
+
+  it("refuses a setting that it does not know, and touches nothing", async () => {
+    const folder = join(await testFolder(), "data");
+    const platform = start({ SEALOOP_DATA: folder, SEALOOP_GATEWAY_PORTS: "1" });
+    assert.equal(await platform.ended, 1);
+    assert.match(platform.output(), /SEALOOP_GATEWAY_PORTS is not a setting; did you mean/);
+    assert.equal(existsSync(folder), false);
+  });
+
+  it("says so in a line when it cannot write to the data folder", async () => {
+    const file = join(await testFolder(), "file");
+    writeFileSync(file, "");
+    const platform = start({ SEALOOP_DATA: join(file, "data") });
+    assert.equal(await platform.ended, 1);
+    assert.match(
+      platform.output(),
+      /Cannot write to the data folder .*: a part of that path is a file/,
+    );
+    assert.doesNotMatch(platform.output(), /^ {4}at /m);
+  });
+
+  async function query(sql: string): Promise<unknown[]> {
+    const { owner } = JSON.parse(readFileSync(join(data, "postgres.json"), "utf8"));
+    const port = settings.SEALOOP_POSTGRES_PORT;
+    const client = new pg.Client(`postgres://sealoop_owner:${owner}@127.0.0.1:${port}/sealoop`);
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function portsInUse(): Promise<string[]> {
+    const ports = Object.entries(settings).filter(([name]) => name.endsWith("_PORT"));
+    const taken = await Promise.all(
+      ports.map(async ([name, port]) => await isFree(port) ? [] : [name]),
+    );
+    return taken.flat();
+  }
+});
+
+/** The lifeline of a platform: its child that was told the platform's own pid. */
+function lifelineOf({ process: { pid } }: TestPlatform): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const isLifeline = (child: string) =>
+    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("lifeline");
+  return Number(children.find(isLifeline));
+}
+
+function isFree(port: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(Number(port), "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    assert.ok(Date.now() < deadline, `not within 20 s: ${what}`);
+    await sleep(50);
+  }
+}
