@@ -90,6 +90,8 @@ export type ErrorName = keyof typeof ERRORS;
  */
 export class Problem extends Error {
   override readonly name: ErrorName;
+  /** Receipt of the refused or failed call, once it is sealed. */
+  receiptId?: string;
 
   /**
    * @param name kind, which decides status, advice and retrying

@@ -1,5 +1,5 @@
 import { type Call, type Caller, type Door, JsonText, type Operation, TIERS } from "./operation.ts";
-import { Problem } from "./errors.ts";
+import { asProblem, Problem } from "./errors.ts";
 import { parseInput } from "./input.ts";
 
 /** A call as a door received it. */
@@ -68,7 +68,8 @@ export type Invoke<Context> = (
 /**
  * Puts the gates in their order. Every door uses the function this gives, and nothing else runs an operation.
  *
- * A refusal after the caller is known is handed to `record` like a success, so that it can be sealed too.
+ * A refusal after the caller is known is handed to `record` like a success, so that it can be sealed too; the
+ * {@linkcode Problem} that is thrown carries its receipt.
  */
 export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
   return async (operation, request) => {
@@ -91,17 +92,17 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
       };
       output = await operation.run(input, gates.context(call));
     } catch (error) {
-      const problem = error instanceof Problem ? error : undefined;
-      if (problem?.name === "RateLimited") throw error;
-      await gates.record({
+      const problem = asProblem(error);
+      if (problem.name === "RateLimited") throw problem;
+      problem.receiptId = await gates.record({
         operation,
         request,
         caller,
         input,
-        error: problem ?? new Problem("Internal", "failed", { cause: error }),
+        error: problem,
         durationMs: performance.now() - started,
       });
-      throw error;
+      throw problem;
     }
     const durationMs = performance.now() - started;
     const receiptId = await gates.record({ operation, request, caller, input, output, durationMs });

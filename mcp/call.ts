@@ -13,7 +13,7 @@ export async function callTool<C>(
   call: ToolCall,
   credential: string,
   invoke: Invoke<C>,
-  failed: (problem: Problem, requestId: string) => void,
+  failed: (problem: Problem) => void,
 ): Promise<ToolResult> {
   const { name, input, requestId, address, signal, progress } = call;
   try {
@@ -30,7 +30,7 @@ export async function callTool<C>(
     return success(outcome, wrapped);
   } catch (error) {
     const problem = asProblem(error);
-    if (problem.rule.status >= 500) failed(problem, requestId);
+    if (problem.rule.status >= 500) failed(problem);
     return failure(problem, requestId);
   }
 }

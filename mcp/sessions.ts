@@ -22,6 +22,8 @@ export interface Opening {
 /** The open sessions of this process. */
 export interface Sessions {
   readonly size: number;
+  /** Whether {@linkcode close} was called: nothing new is to be begun. */
+  readonly closing: boolean;
   /** How many of them this key has open. */
   count(keyId: string): number;
   find(id: string): Session | undefined;
@@ -63,10 +65,14 @@ export function createSessions(pace: Pace): Sessions {
   const timer = setInterval(() => {
     for (const session of live.values()) void beat(session, pace.idleMs);
   }, pace.beatMs).unref();
+  let closing = false;
 
   return {
     get size() {
       return live.size;
+    },
+    get closing() {
+      return closing;
     },
     count: (keyId) => [...live.values()].filter((session) => session.keyId === keyId).length,
     find: (id) => live.get(id),
@@ -77,6 +83,7 @@ export function createSessions(pace: Pace): Sessions {
       return session;
     },
     async close(deadlineMs) {
+      closing = true;
       clearInterval(timer);
       const calls = [...live.values()].flatMap((session) => [...session.calls]);
       await settledWithin(calls, deadlineMs);

@@ -40,8 +40,7 @@ import {
   startRun,
 } from "./workflows.ts";
 
-export { admission } from "./_admission.ts";
-export { authentication, type Keyring, openKeyring } from "./_authentication.ts";
+export { type Keyring, openKeyring } from "./_authentication.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */

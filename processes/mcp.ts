@@ -1,37 +1,35 @@
 import { createToolServer } from "../mcp/mod.ts";
-import { admission, authentication, operations } from "../operations/mod.ts";
-import { serve } from "../web/mod.ts";
+import { createEntrance, operations } from "../operations/mod.ts";
+import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
 
-/** Calls of the attack simulation a minute; it is the contract's. */
-const SIMULATE_PER_MINUTE = 10;
+await runProcess("mcp", startToolServer);
 
 /** Serves the tool doors of all operations. */
 async function startToolServer(parts: Parts): Promise<Running> {
   const { platform, invoke, shell, close } = await openPlatform(parts);
   const { settings } = parts.config;
-  const authenticate = authentication(platform.keyring);
-  const admit = admission(platform.meter, settings);
-  const { app, closeSessions } = createToolServer({
+  const tools = createToolServer({
     operations,
     invoke,
+    entrance: createEntrance(platform),
     shell,
-    authenticate: (credential, address) => authenticate({ credential, address }),
-    admit: async (caller) => {
-      await admit({}, caller, "mcp");
-    },
-    limits: { tools: settings.SEALOOP_LIMIT_TOOLS, simulate: SIMULATE_PER_MINUTE },
+    limits: { perMinute: settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: SIMULATIONS_PER_MINUTE },
+    loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
   });
-  const server = await serve(app, settings, settings.SEALOOP_MCP_PORT);
+  const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
   return {
     address: server.address,
     async stop() {
-      await closeSessions();
-      await server.close();
+      await tools.close();
+      await server.close(STREAMS_ENDED_MS);
       await close();
     },
   };
 }
 
-await runProcess("mcp", startToolServer);
+/** Simulations of attacks that a key may start in a minute. */
+const SIMULATIONS_PER_MINUTE = 10;
+/** When the streams have ended, only answers of a moment are left. */
+const STREAMS_ENDED_MS = 1_000;

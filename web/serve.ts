@@ -26,6 +26,11 @@ export function isSecure(settings: Settings): boolean {
   return settings.SEALOOP_TLS_CERT !== undefined || settings.SEALOOP_TLS_PROXY;
 }
 
+/** Whether an address is reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
 /**
  * Listens, over TLS where a certificate is set.
  *
@@ -34,7 +39,7 @@ export function isSecure(settings: Settings): boolean {
  */
 export async function serve<S>(app: Koa<S>, settings: Settings, port: number): Promise<Listening> {
   const { SEALOOP_BIND: host, SEALOOP_TLS_CERT: cert, SEALOOP_TLS_KEY: key } = settings;
-  if (!LOOPBACK.test(host) && !isSecure(settings)) {
+  if (!isLoopback(host) && !isSecure(settings)) {
     throw new BadSetting(
       `Cannot listen on ${host} without TLS: set SEALOOP_TLS_CERT and SEALOOP_TLS_KEY, or ` +
         "SEALOOP_TLS_PROXY=true where a proxy in front ends TLS",
