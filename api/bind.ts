@@ -1,5 +1,5 @@
 import Router from "@koa/router";
-import type { Context } from "koa";
+import type { Context, Middleware } from "koa";
 import {
   fromStrings,
   InvalidInput,
@@ -108,7 +108,7 @@ async function bodyOf(ctx: Context): Promise<Record<string, unknown>> {
 }
 
 /** Answers an unknown method of a known path with 405 and `Allow`, and OPTIONS with what there is. */
-export function refuseMethods(router: Router<RequestState>) {
+export function refuseMethods(router: Router<RequestState>): Middleware {
   const allow = router.allowedMethods();
   return async (ctx: Context, next: () => Promise<void>) => {
     await allow(ctx as never, next);

@@ -60,6 +60,7 @@ export function telling(dataDir: string, name: string, pattern: RegExp): string 
 }
 
 /** @returns the parsed content of a JSON file, or undefined where there is no such file or no JSON in it */
+/** A JSON file's value; undefined where it is missing or damaged. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8"));

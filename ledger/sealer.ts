@@ -91,7 +91,7 @@ function oneAtATime(work: () => Promise<void>): () => void {
 }
 
 function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string }> {
-  let asked: Asked[] = [];
+  const asked: Asked[] = [];
   const drain = async () => {
     while (asked.length > 0) {
       const batch = asked.splice(0, MOST_AT_ONCE);

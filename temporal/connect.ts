@@ -27,17 +27,25 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
     ...connectionOptions as Parameters<typeof Connection.connect>[0],
     connectTimeout: "10s",
   });
-  return { client: new Client({ connection, namespace }), namespace, close: () => connection.close() };
+  return {
+    client: new Client({ connection, namespace }),
+    namespace,
+    close: () => connection.close(),
+  };
 }
 
 /** Connects a worker. */
-export async function connectWorker(config: Config): Promise<{ connection: NativeConnection; namespace: string }> {
+export async function connectWorker(
+  config: Config,
+): Promise<{ connection: NativeConnection; namespace: string }> {
   const { connectionOptions, namespace } = place(config);
   return { connection: await NativeConnection.connect(connectionOptions), namespace };
 }
 
 /** Connects when it is first asked for, and again after that failed. */
-export function lazyTemporal(config: Config): { client(): Promise<Client>; close(): Promise<void> } {
+export function lazyTemporal(
+  config: Config,
+): { client(): Promise<Client>; close(): Promise<void> } {
   let connecting: Promise<TemporalConnection> | undefined;
   return {
     async client() {
@@ -46,7 +54,9 @@ export function lazyTemporal(config: Config): { client(): Promise<Client>; close
         return (await connecting).client;
       } catch (cause) {
         connecting = undefined;
-        throw new Problem("Unavailable", "Temporal can't be reached; nothing was started", { cause });
+        throw new Problem("Unavailable", "Temporal can't be reached; nothing was started", {
+          cause,
+        });
       }
     },
     async close() {

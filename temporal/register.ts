@@ -13,18 +13,31 @@ const INDEXED_VALUE = {
 } as const;
 
 /** Id and type of the workflow in which the one sequencer runs, and its task queue. */
-const SEQUENCER = { workflowId: "ledger-sequencer", type: "ledgerSequencer", taskQueue: "ledger" } as const;
+const SEQUENCER = {
+  workflowId: "ledger-sequencer",
+  type: "ledgerSequencer",
+  taskQueue: "ledger",
+} as const;
 
 /**
  * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, schedules as they are
  * now, and the workflow of the sequencer. Safe to repeat, and by several processes at once.
  */
-export async function registerTemporal(client: Client, { temporal, settings }: Config): Promise<void> {
+export async function registerTemporal(
+  client: Client,
+  { temporal, settings }: Config,
+): Promise<void> {
   const { namespace } = client.options;
-  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
-  const missing = Object.entries(temporal.search_attributes).filter(([name]) => !(name in customAttributes));
+  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({
+    namespace,
+  });
+  const missing = Object.entries(temporal.search_attributes).filter(([name]) =>
+    !(name in customAttributes)
+  );
   if (missing.length > 0) {
-    const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, INDEXED_VALUE[type]]));
+    const searchAttributes = Object.fromEntries(
+      missing.map(([name, type]) => [name, INDEXED_VALUE[type]]),
+    );
     await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   }
   for (const [id, schedule] of Object.entries(temporal.schedules)) {
@@ -62,7 +75,12 @@ async function putSchedule(
   };
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: "1m" as const };
   try {
-    await client.schedule.getHandle(scheduleId).update((before) => ({ ...before, spec, action, policies }));
+    await client.schedule.getHandle(scheduleId).update((before) => ({
+      ...before,
+      spec,
+      action,
+      policies,
+    }));
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
     await client.schedule.create({ scheduleId, spec, action, policies });
