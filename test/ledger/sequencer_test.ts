@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { startPostgres } from "../../embedded/mod.ts";
+import { claim } from "../../embedded/mod.ts";
+import {
+  exportReceipts,
+  findReceipt,
+  head,
+  ledgerKeys,
+  openSealer,
+  requestSeal,
+  runSequencer,
+  type Sealer,
+  verifyChain,
+  watchChain,
+} from "../../ledger/mod.ts";
+import { migrate, openStore, type Store, transaction } from "../../store/mod.ts";
+import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+
+const request = (id?: string) => ({
+  ...(id ? { id } : {}),
+  category: "test",
+  actor: "tester",
+  subject: "subject",
+  action: "act",
+  outcome: "ok",
+  details: { n: 1.5 },
+});
+
+describe("the sequencer", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let folder: string;
+  let app: Store;
+  let sequencer: Store;
+  let sealer: Sealer;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  before(async () => {
+    [database, folder] = await Promise.all([testDatabase(), testFolder()]);
+    app = openStore(database.urls.app, "app");
+    sequencer = openStore(database.urls.sequencer, "sequencer");
+    sealer = await openSealer(app);
+    stop = new AbortController();
+    running = runSequencer({
+      store: sequencer,
+      keyFile: join(folder, "ledger.key"),
+      signal: stop.signal,
+    });
+  });
+  after(async () => {
+    stop.abort();
+    await running;
+    await sealer.close();
+    await Promise.all([app.close(), sequencer.close()]);
+    await database.drop();
+  });
+
+  it("seals what was asked for within a transaction that committed, and nothing of one that did not", async () => {
+    const { id } = await transaction(app, (trx) => requestSeal(trx, request("kept")));
+    await assert.rejects(transaction(app, async (trx) => {
+      await requestSeal(trx, request("lost"));
+      throw new Error("rolled back");
+    }));
+    await sealer.sealed(id);
+    await sealer.request(request("after"));
+    await sealer.sealed("after");
+    await assert.rejects(findReceipt(app, "lost-and-not-found"), { name: "ReceiptNotFound" });
+    const ids = (await exportReceipts(app, { from: 0, to: 1000 })).map((receipt) => receipt.id);
+    assert.ok(ids.includes("kept") && !ids.includes("lost"));
+  });
+
+  it("gives the same receipt for the same id and content, and refuses other content", async () => {
+    await sealer.request({ ...request("twice"), evidence: { note: "salted anew each time" } });
+    const first = await sealer.sealed("twice");
+    await sealer.request({ ...request("twice"), evidence: { note: "salted anew each time" } });
+    assert.deepEqual(await sealer.sealed("twice"), first);
+    await assert.rejects(sealer.request({ ...request("twice"), outcome: "other" }), {
+      name: "ReceiptConflict",
+      message: /another outcome/,
+    });
+  });
+
+  it("refuses, by name, what can't be sealed", async () => {
+    await assert.rejects(sealer.request({ ...request(), subject: "" }), /subject/);
+    await assert.rejects(sealer.request({ ...request(), details: { x: "\ud800" } }), /surrogate/);
+    await assert.rejects(
+      sealer.request({ ...request(), details: { x: "y".repeat(300_000) } }),
+      /262144/,
+    );
+    await assert.rejects(sealer.request({ ...request(), timestamp: "yesterday" }), /ISO 8601/);
+  }).timeout(5_000);
+
+  it("makes a chain that verifies, from 256 callers at once", async () => {
+    await Promise.all(Array.from({ length: 256 }, async () => {
+      const { id } = await sealer.request(request());
+      await sealer.sealed(id);
+    }));
+    const receipts = await exportReceipts(app, { from: 0, to: 10_000 });
+    const { total, breaks } = await verifyChain(
+      receipts.map(({ text }) => text),
+      await ledgerKeys(app),
+    );
+    assert.deepEqual({ total, breaks }, { total: (await head(app)).size, breaks: [] });
+    assert.ok(total >= 256);
+  });
+
+  for (
+    const sql of ["UPDATE receipts SET category = 'x'", "DELETE FROM receipts", "TRUNCATE receipts"]
+  ) {
+    it(`finds the database refusing ${sql.split(" ")[0]} on receipts to every role`, async () => {
+      for (const url of Object.values(database.urls)) {
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        await assert.rejects(client.query(sql), /append-only|permission denied/);
+        await client.end();
+      }
+    });
+  }
+
+  it("shows the public ledger's role nothing private", async () => {
+    const client = new pg.Client({ connectionString: database.urls.ledger });
+    await client.connect();
+    for (const table of ["seal_outbox", "seal_requests", "evidence", "keys", "tickets"]) {
+      await assert.rejects(client.query(`SELECT * FROM ${table}`), /permission denied/);
+    }
+    await client.end();
+  });
+
+  it("lets no second one work, and none fork the chain even without the lock", async () => {
+    const other = openStore(database.urls.sequencer, "sequencer");
+    const keyFile = join(folder, "ledger.key");
+    const signal = AbortSignal.timeout(20_000);
+    await assert.rejects(runSequencer({ store: other, keyFile, signal }), {
+      name: "SequencerBusy",
+    });
+    const forced = runSequencer({ store: other, keyFile, signal, withoutLock: true }).then(
+      () => "ended",
+      (error) => String(error),
+    );
+    const before = running;
+    running.catch(() => {}); // either of the two may be the one that is refused
+    for (let n = 0; n < 50; n++) await sealer.request(request());
+    await sleep(500);
+    const restarted = runSequencer({ store: sequencer, keyFile, signal: stop.signal });
+    running = before.catch(() => restarted).then(() => restarted).catch(() => {});
+    const receipts = await exportReceipts(app, { from: 0, to: 10_000 });
+    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(app));
+    assert.deepEqual(breaks, []);
+    assert.equal(new Set(receipts.map(({ id }) => id)).size, receipts.length);
+    await other.close();
+    void forced;
+  });
+
+  it("is found out when a superuser edits a receipt behind its back", async () => {
+    const client = new pg.Client({ connectionString: database.superuserUrl });
+    await client.connect();
+    await client.query("ALTER TABLE receipts DISABLE TRIGGER append_only");
+    await client.query(
+      `UPDATE receipts SET record = convert_to(replace(convert_from(record, 'UTF8'), 'subject"', 'subjekt"'), 'UTF8')
+       WHERE position = 2`,
+    );
+    await client.end();
+    const ledger = openStore(database.urls.ledger, "ledger");
+    const watch = await watchChain(ledger);
+    const { chain_intact, first_breaks } = await watch.caughtUp();
+    assert.equal(chain_intact, false);
+    assert.equal(first_breaks[0]?.position, 2);
+    await watch.close();
+    await ledger.close();
+  });
+});
+
+describe("PostgreSQL killed with -9 while 64 callers seal", () => {
+  it("has every acknowledged receipt once, and a whole chain", async () => {
+    const data = await testFolder();
+    const port = await freePort();
+    const tree = await claim(data);
+    let server = await startPostgres(data, port, tree);
+    const { urls } = server;
+    const owner = openStore(urls.owner, "owner");
+    await migrate(owner);
+    const app = openStore(urls.app, "app", 20);
+    const sequencer = openStore(urls.sequencer, "sequencer");
+    const keyFile = join(data, "ledger.key");
+    const stop = new AbortController();
+    let running = runSequencer({ store: sequencer, keyFile, signal: stop.signal }).catch(() => {});
+    const sealer = await openSealer(app);
+    const acknowledged: string[] = [];
+    let down = false;
+    const callers = Array.from({ length: 64 }, async () => {
+      while (!down) {
+        const { id } = await sealer.request(request());
+        acknowledged.push(id);
+      }
+    });
+    await sleep(500);
+    process.kill(server.process.pid, "SIGKILL");
+    down = true;
+    await Promise.allSettled(callers);
+    await server.ended;
+    await running;
+
+    server = await startPostgres(data, port, tree);
+    running = runSequencer({ store: sequencer, keyFile, signal: stop.signal });
+    await Promise.all(acknowledged.map((id) => sealer.sealed(id)));
+    const receipts = await exportReceipts(app, { from: 0, to: 1_000_000 });
+    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(app));
+    assert.deepEqual(breaks, []);
+    const ids = receipts.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(
+      acknowledged.length > 64,
+      `only ${acknowledged.length} were acknowledged before the kill`,
+    );
+    assert.ok(acknowledged.every((id) => ids.includes(id)));
+
+    stop.abort();
+    await running;
+    await sealer.close();
+    await Promise.all([app.close(), sequencer.close(), owner.close()]);
+    await server.stop();
+    await tree.stop();
+    await tree.release();
+  }).timeout(120_000);
+});
