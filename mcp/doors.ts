@@ -43,7 +43,7 @@ export function createDoors<C>(parts: DoorParts<C>): Doors {
   const { sessions, entrance } = parts;
   return {
     async openStream(ctx) {
-      if (ctx.method === "HEAD") throw new Problem("MethodNotAllowed", "GET opens the stream");
+      if (ctx.method === "HEAD") throw onlyGet();
       const { caller, credential } = await identify(ctx, entrance);
       if (sessions.closing) throw stopping();
       await entrance.admit(caller);
@@ -151,3 +151,7 @@ const tooManyStreams = () =>
     "RateLimited",
     `This key has ${MOST_SESSIONS} streams open; close one before opening another`,
   );
+
+/** Routers answer HEAD by the handler of GET, which here would leave a stream behind that nobody reads. */
+const onlyGet = () =>
+  new Problem("MethodNotAllowed", "A stream is opened with GET", { headers: { allow: "GET" } });

@@ -89,7 +89,10 @@ export class NotAMessage extends Error {
 }
 
 /** Parameters are checked by the SDK, which answers wrong ones as invalid params; ours would be an internal error. */
-const CallTool = z.object({ method: CallToolRequestSchema.shape.method, params: z.any() });
+const CallTool = z.object({
+  method: CallToolRequestSchema.shape.method,
+  params: z.any().optional(),
+});
 
 /**
  * Answers a request for the event stream. Its first event is `endpoint`, with the path of the session's messages.
