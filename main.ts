@@ -61,8 +61,11 @@ async function main(): Promise<number> {
     await checkPorts(wantedPorts(platform));
     children = load(platform);
     await Promise.race([asked, failed, start(platform, children)]);
-    progress.line(`\nStopping: ${await Promise.race([asked, failed])}`);
+    const reason = await Promise.race([asked, failed]);
+    progress.mute();
+    progress.line(`\nStopping: ${reason}`);
   } catch (error) {
+    progress.mute();
     progress.line(`\n${explain(error)}`);
     code = 1;
   }
@@ -181,10 +184,7 @@ async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
     told: ({ version, address }) => `${version} on ${address}`,
   });
   server.ended.then((reason) => fail(new EmbeddedError(`Temporal ended: ${reason}`)));
-  return {
-    env: { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace },
-    ui: server.ui,
-  };
+  return { env: { TEMPORAL_CONFIG_FILE: server.clientConfig }, ui: server.ui };
 }
 
 function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {
