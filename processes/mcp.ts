@@ -4,8 +4,6 @@ import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
 
-await runProcess("mcp", startToolServer);
-
 /** Serves the tool doors of all operations. */
 async function startToolServer(parts: Parts): Promise<Running> {
   const { platform, invoke, shell, close } = await openPlatform(parts);
@@ -33,3 +31,5 @@ async function startToolServer(parts: Parts): Promise<Running> {
 const SIMULATIONS_PER_MINUTE = 10;
 /** When the streams have ended, only answers of a moment are left. */
 const STREAMS_ENDED_MS = 1_000;
+
+await runProcess("mcp", startToolServer);
