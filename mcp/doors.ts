@@ -45,8 +45,8 @@ export function createDoors<C>(parts: DoorParts<C>): Doors {
     async openStream(ctx) {
       if (ctx.method === "HEAD") throw onlyGet();
       const { caller, credential } = await identify(ctx, entrance);
-      if (sessions.closing) throw stopping();
       await entrance.admit(caller);
+      if (sessions.closing) throw stopping();
       if (sessions.count(caller.keyId!) >= MOST_SESSIONS) throw tooManyStreams();
       const { address } = ctx.state as RequestState;
       ctx.respond = false;
@@ -62,8 +62,8 @@ export function createDoors<C>(parts: DoorParts<C>): Doors {
       const message = await readMessage(ctx);
       if (message === undefined) return;
       if (wantsAnswer(message)) {
-        if (sessions.closing) throw stopping();
         if (message.method !== "tools/call") await entrance.admit(caller); // a call is counted on its way
+        if (sessions.closing) throw stopping();
       }
       await deliver(ctx, session, message);
     },

@@ -132,7 +132,7 @@ export async function openChannel(
     id: transport.sessionId,
     async receive(message, { requestId, address }) {
       try {
-        const extra = { requestId, address };
+        const extra = { requestId, address }; // the SDK hands on what came with a message in `authInfo` alone
         await transport.handleMessage(message, {
           authInfo: { token: "", clientId: "", scopes: [], extra },
         });

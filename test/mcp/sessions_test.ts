@@ -68,6 +68,13 @@ describe("a session of the tool server", () => {
     assert.equal((await fetch(`${server.url}/sse`, { headers })).status, 401);
   });
 
+  it("is refused to a key that may approve: no agent may hold one", async () => {
+    const approver = await server.key({ mayApprove: true });
+    const response = await fetch(`${server.url}/sse?api_key=${approver.key}`);
+    assert.equal(response.status, 403);
+    assert.match((await jsonOf(response)).detail, /may approve/);
+  });
+
   it("takes messages of its own key alone", async () => {
     const stream = await openStream(server.url, key);
     const other = await server.key();
