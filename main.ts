@@ -1,5 +1,4 @@
 /** `npm start`: brings the whole platform up as one tree of processes, keeps it running, and takes it down again. */
-import { existsSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BadSetting, type Config, loadConfig } from "./config.ts";
@@ -61,8 +60,11 @@ async function main(): Promise<number> {
     await checkPorts(wantedPorts(platform));
     children = load(platform);
     await Promise.race([asked, failed, start(platform, children)]);
-    progress.line(`\nStopping: ${await Promise.race([asked, failed])}`);
+    const reason = await Promise.race([asked, failed]);
+    progress.mute();
+    progress.line(`\nStopping: ${reason}`);
   } catch (error) {
+    progress.mute();
     progress.line(`\n${explain(error)}`);
     code = 1;
   }
@@ -76,7 +78,6 @@ async function main(): Promise<number> {
 /** Brings the servers up, prepares them, and lets the processes go. */
 async function start(platform: Platform, children: readonly Launched[]): Promise<void> {
   const { config, progress } = platform;
-  const began = performance.now();
   const [urls, temporal] = await Promise.all([bringDatabase(platform), bringTemporal(platform)]);
   const addresses = await Promise.all(children.map(async ({ entry, child }) => {
     const address = await progress.step(entry.title, {
@@ -86,7 +87,7 @@ async function start(platform: Platform, children: readonly Launched[]): Promise
     return [entry.name, address] as const;
   }));
   const { gateway, mcp, ledger } = Object.fromEntries(addresses);
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const seconds = (performance.now() / 1000).toFixed(1); // since this process was started
   progress.line(`\nsealoop is ready (${seconds} s)`);
   const places = {
     Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
@@ -110,18 +111,16 @@ interface Launched {
 /** Starts the processes loading, while the servers come up that they will need. */
 function load({ config, env, tree, progress }: Platform): Launched[] {
   const here = fileURLToPath(import.meta.url);
-  return ENTRIES.flatMap((entry) => {
-    const path = join(dirname(here), "processes", `${entry.name}${extname(here)}`);
-    if (!existsSync(path)) return [];
+  return ENTRIES.map((entry) => {
     const child = openChild({
       ...entry,
-      entry: path,
+      entry: join(dirname(here), "processes", `${entry.name}${extname(here)}`),
       env: baseEnvironment(entry, env),
       dataDir: config.dataDir,
       tree,
       say: (text) => progress.line(`  ${text}`),
     });
-    return [{ entry, child }];
+    return { entry, child };
   });
 }
 
@@ -181,10 +180,7 @@ async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
     told: ({ version, address }) => `${version} on ${address}`,
   });
   server.ended.then((reason) => fail(new EmbeddedError(`Temporal ended: ${reason}`)));
-  return {
-    env: { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace },
-    ui: server.ui,
-  };
+  return { env: { TEMPORAL_CONFIG_FILE: server.clientConfig }, ui: server.ui };
 }
 
 function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {

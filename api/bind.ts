@@ -1,5 +1,5 @@
 import Router from "@koa/router";
-import type { Context, Middleware } from "koa";
+import type { Context } from "koa";
 import {
   fromStrings,
   InvalidInput,
@@ -105,17 +105,4 @@ async function bodyOf(ctx: Context): Promise<Record<string, unknown>> {
   }
   const detail = [{ loc: ["body"], msg: "Expected a JSON object", type: "object_type" }];
   throw new Problem("InvalidInput", "The body is not a JSON object", { body: { detail } });
-}
-
-/** Answers an unknown method of a known path with 405 and `Allow`, and OPTIONS with what there is. */
-export function refuseMethods(router: Router<RequestState>): Middleware {
-  const allow = router.allowedMethods();
-  return async (ctx: Context, next: () => Promise<void>) => {
-    await allow(ctx as never, next);
-    if (ctx.status !== 405 && ctx.status !== 501) return;
-    const allowed = ctx.response.get("allow");
-    throw new Problem("MethodNotAllowed", `${ctx.path} has no ${ctx.method}, but ${allowed}`, {
-      headers: { allow: allowed },
-    });
-  };
 }

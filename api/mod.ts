@@ -10,11 +10,11 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import { type Invoke, openApi, type OpenApiInfo, type Operation } from "../contract/mod.ts";
-import { type AppOptions, createApp, type RequestState } from "../web/mod.ts";
-import { bindOperations, refuseMethods } from "./bind.ts";
+import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
+import { bindOperations } from "./bind.ts";
 import { bindPages } from "./pages.ts";
 
-export { bindOperations, refuseMethods } from "./bind.ts";
+export { bindOperations } from "./bind.ts";
 
 /** What a REST server consists of. */
 export interface RestServer<C> {

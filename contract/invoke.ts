@@ -116,6 +116,7 @@ function authorize(operation: Operation<never>, request: Request, caller: Caller
   const scopes = operation.tool?.[request.as];
   if (!scopes) throw new Problem("NotFound", `There is no tool named ${request.as}`);
   if (caller.keyId === null) throw new Problem("Unauthenticated", "A tool needs an API key");
+  if (caller.mayApprove) throw approverKey();
   if (!scopes.includes(caller.scope)) {
     throw new Problem(
       "Forbidden",
@@ -124,6 +125,14 @@ function authorize(operation: Operation<never>, request: Request, caller: Caller
       }`,
     );
   }
+}
+
+/** Where a person's word is asked for, an agent must not be able to give it: so no agent may hold such a key. */
+export function approverKey(): Problem {
+  return new Problem(
+    "Forbidden",
+    "This key may approve, so it is for people, over REST alone; agents need a key without may_approve",
+  );
 }
 
 function authorizeRest({ access, effect }: Operation<never>, caller: Caller): void {

@@ -47,8 +47,8 @@ export function lastLines(dataDir: string, name: string, count = 1): string[] {
   }
 }
 
-/** Date, process and level at the head of PostgreSQL's lines. */
-const PREFIX = /^\S+ \S+ UTC \[\d+\] [A-Z]+: +/;
+/** What stands before PostgreSQL's own words: date, process, level, and what was being done. */
+const PREFIX = /^.*? UTC \[\d+\] [A-Z]+: +/;
 
 /** The first line of a log that speaks of an error, or else its last one. */
 export function telling(dataDir: string, name: string, pattern: RegExp): string {

@@ -1,25 +1,24 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import {
-  chownSync,
-  closeSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { openLog, readJson, telling } from "./_log_file.ts";
+import { openLog, telling } from "./_log_file.ts";
 import { type PostgresBinaries, postgresBinaries } from "./_postgres_binaries.ts";
-import { commandLine, identify, type ProcessId, stopProcess } from "./_process_id.ts";
-import { findServerUser, makeOwnFolder, type ServerUser } from "./_server_user.ts";
+import {
+  clearLeftovers,
+  create,
+  ERROR_LINE,
+  type Passwords,
+  passwordsOf,
+  serverEnvironment,
+  STOP_MS,
+  SUPERUSER,
+} from "./_postgres_data.ts";
+import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import { findServerUser, type ServerUser } from "./_server_user.ts";
 import type { Tree } from "./tree.ts";
 
 /** A running embedded PostgreSQL. */
@@ -38,14 +37,8 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-type Passwords = Readonly<Record<Role | "superuser", string>>;
-
 const DATABASE = "sealoop";
-const SUPERUSER = "postgres";
-const STOP_MS = 3_000;
 const START_MS = 60_000;
-const ERROR_LINE = /\b(FATAL|PANIC|ERROR|error|cannot|could not)\b/;
-
 // fsync, full_page_writes and synchronous_commit stay as they are: on.
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
@@ -119,85 +112,6 @@ export async function createDatabase(
   await client.query(
     `GRANT CONNECT ON DATABASE ${database} TO ${Object.values(others).join(", ")}`,
   );
-}
-
-/** Reads the passwords, or makes them: they are written down before a server knows them. */
-function passwordsOf(dataDir: string, exists: boolean): Passwords {
-  const path = join(dataDir, "postgres.json");
-  const names = ["superuser", ...Object.keys(ROLES)];
-  const known = readJson(path) as Partial<Passwords> | undefined;
-  if (known && names.every((name) => typeof known[name as Role] === "string")) {
-    return known as Passwords;
-  }
-  if (exists) {
-    throw new EmbeddedError(
-      `${path} is missing or damaged, and with it the passwords of the database in ${dataDir}: ` +
-        "bring it back from a backup, or move the data folder away to start anew",
-    );
-  }
-  const made = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString("hex")]));
-  writeFileSync(`${path}.new`, JSON.stringify(made, null, 2) + "\n", { mode: 0o600 });
-  renameSync(`${path}.new`, path);
-  return made as Passwords;
-}
-
-/** Makes the server's data beside its place and moves it there when it is whole. */
-async function create(
-  dataDir: string,
-  data: string,
-  binaries: PostgresBinaries,
-  user: ServerUser,
-  password: string,
-): Promise<void> {
-  for (const name of readdirSync(dataDir).filter((n) => n.startsWith("postgres.new-"))) {
-    rmSync(join(dataDir, name), { recursive: true });
-  }
-  const folder = join(dataDir, `postgres.new-${process.pid}`);
-  makeOwnFolder(folder, user);
-  const secret = join(folder, "password");
-  writeFileSync(secret, password, { mode: 0o600 });
-  if (user.uid !== undefined) chownSync(secret, user.uid, user.gid!);
-  await run(dataDir, user, [
-    binaries.initdb,
-    `--pgdata=${join(folder, "data")}`,
-    `--username=${SUPERUSER}`,
-    `--pwfile=${secret}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-  ]);
-  renameSync(join(folder, "data"), data);
-  rmSync(folder, { recursive: true });
-}
-
-async function run(dataDir: string, user: ServerUser, argv: string[]): Promise<void> {
-  const log = openLog(dataDir, "initdb");
-  const [program, args, options] = user.command(argv);
-  const child = spawn(program, args, {
-    ...options,
-    cwd: "/",
-    env: serverEnvironment(),
-    stdio: ["ignore", log, log],
-  });
-  closeSync(log);
-  const [code] = await once(child, "exit") as [number | null];
-  if (code === 0) return;
-  throw new EmbeddedError(
-    `PostgreSQL could not set up its data: ${telling(dataDir, "initdb", ERROR_LINE)}`,
-  );
-}
-
-/** Ends a server that runs on this data without us, and forgets one that did. */
-async function clearLeftovers(data: string): Promise<void> {
-  const pidFile = join(data, "postmaster.pid");
-  if (!existsSync(pidFile)) return;
-  const pid = Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]);
-  const id = identify(pid);
-  if (id && commandLine(pid).includes(data)) await stopProcess(id, "SIGINT", STOP_MS);
-  // What is left names a process that ended, or another's that was given its number since.
-  rmSync(pidFile, { force: true });
 }
 
 type Server = Pick<Postgres, "process" | "ended" | "stop">;
@@ -293,9 +207,4 @@ interface Found {
   version: string;
   roles: string[];
   database: boolean;
-}
-
-/** Nothing of ours: variables of libpq or of the platform are none of the server's business. */
-function serverEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, LC_ALL: "C" };
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
@@ -18,6 +18,11 @@ export interface Temporal {
   /** Host and port that clients and workers connect to. */
   readonly address: string;
   readonly namespace: string;
+  /**
+   * Path of a file that tells clients so, for `TEMPORAL_CONFIG_FILE` or `temporal --config-file`. With it, what the
+   * user's own configuration says of other servers is left out.
+   */
+  readonly clientConfig: string;
   /** URL of the Web UI. */
   readonly ui: string;
   readonly process: ProcessId;
@@ -75,15 +80,24 @@ export async function startTemporal(
     await stopProcess(id, "SIGTERM", STOP_MS);
     await ended;
   };
+  const { namespace } = settings;
   const address = `${HOST}:${ports.grpc}`;
+  const clientConfig = join(dataDir, "temporal", "client.toml");
   try {
-    await answers(address, settings.namespace, ended);
+    writeFileSync(clientConfig, tomlProfile({ address, namespace }));
+    await answers(address, namespace, ended);
   } catch (error) {
     await stop();
     throw error;
   }
   const ui = `http://${HOST}:${ports.ui}`;
-  return { version, address, namespace: settings.namespace, ui, process: id, ended, stop };
+  return { version, address, namespace, clientConfig, ui, process: id, ended, stop };
+}
+
+/** A client's configuration file with one profile. @see https://docs.temporal.io/develop/environment-configuration */
+function tomlProfile(values: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(values).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  return ["[profile.default]", ...lines, ""].join("\n");
 }
 
 /** Another server on the port would answer in place of ours, and be taken for it. */

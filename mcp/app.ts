@@ -1,14 +1,8 @@
 import Router from "@koa/router";
 import type Koa from "koa";
-import {
-  type Invoke,
-  type Operation,
-  Problem,
-  SERVICE,
-  TOOL_SERVER_VERSION,
-} from "../contract/mod.ts";
+import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
-import { type AppOptions, createApp, type RequestState } from "../web/mod.ts";
+import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import { refuseForeignPages } from "./_origin.ts";
 import { createDoors } from "./doors.ts";
 import { createSessions, PACE, type Pace } from "./sessions.ts";
@@ -71,9 +65,6 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   const app = createApp(shell);
   if (loopback) app.use(refuseForeignPages);
   app.use(router.routes());
-  app.use(router.allowedMethods({
-    throw: true,
-    methodNotAllowed: () => new Problem("MethodNotAllowed", "This path has other methods"),
-  }));
+  app.use(refuseMethods(router));
   return { app, close: (deadlineMs = DRAIN_MS) => sessions.close(deadlineMs) };
 }

@@ -43,10 +43,10 @@ export function createDoors<C>(parts: DoorParts<C>): Doors {
   const { sessions, entrance } = parts;
   return {
     async openStream(ctx) {
-      if (ctx.method === "HEAD") throw new Problem("MethodNotAllowed", "GET opens the stream");
+      if (ctx.method === "HEAD") throw onlyGet();
       const { caller, credential } = await identify(ctx, entrance);
-      if (sessions.closing) throw stopping();
       await entrance.admit(caller);
+      if (sessions.closing) throw stopping();
       if (sessions.count(caller.keyId!) >= MOST_SESSIONS) throw tooManyStreams();
       const { address } = ctx.state as RequestState;
       ctx.respond = false;
@@ -62,8 +62,8 @@ export function createDoors<C>(parts: DoorParts<C>): Doors {
       const message = await readMessage(ctx);
       if (message === undefined) return;
       if (wantsAnswer(message)) {
-        if (sessions.closing) throw stopping();
         if (message.method !== "tools/call") await entrance.admit(caller); // a call is counted on its way
+        if (sessions.closing) throw stopping();
       }
       await deliver(ctx, session, message);
     },
@@ -151,3 +151,7 @@ const tooManyStreams = () =>
     "RateLimited",
     `This key has ${MOST_SESSIONS} streams open; close one before opening another`,
   );
+
+/** Routers answer HEAD by the handler of GET, which here would leave a stream behind that nobody reads. */
+const onlyGet = () =>
+  new Problem("MethodNotAllowed", "A stream is opened with GET", { headers: { allow: "GET" } });

@@ -89,7 +89,10 @@ export class NotAMessage extends Error {
 }
 
 /** Parameters are checked by the SDK, which answers wrong ones as invalid params; ours would be an internal error. */
-const CallTool = z.object({ method: CallToolRequestSchema.shape.method, params: z.any() });
+const CallTool = z.object({
+  method: CallToolRequestSchema.shape.method,
+  params: z.any().optional(),
+});
 
 /**
  * Answers a request for the event stream. Its first event is `endpoint`, with the path of the session's messages.
@@ -129,7 +132,7 @@ export async function openChannel(
     id: transport.sessionId,
     async receive(message, { requestId, address }) {
       try {
-        const extra = { requestId, address };
+        const extra = { requestId, address }; // the SDK hands on what came with a message in `authInfo` alone
         await transport.handleMessage(message, {
           authInfo: { token: "", clientId: "", scopes: [], extra },
         });

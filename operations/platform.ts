@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import {
   type Allowance,
+  approverKey,
   type Call,
   type Caller,
   createInvoke,
@@ -54,7 +55,8 @@ export interface Entrance {
   /**
    * Who is it? Answers from memory for a key that was seen before.
    *
-   * @throws {Problem} `Unauthenticated`: there is no key, or it is unknown, revoked or expired
+   * @throws {Problem} `Unauthenticated`: there is no key, or it is unknown, revoked or expired; `Forbidden`: it may
+   * approve
    */
   authenticate(credential: string | undefined, address: string): Promise<Caller>;
   /** Counts one request of the key's minute. @throws {Problem} `RateLimited` */
@@ -72,7 +74,9 @@ export function createEntrance({ keyring, meter, config }: Platform): Entrance {
           "The tool server needs an API key: send Authorization: Bearer <key>",
         );
       }
-      return await identify({ credential, address });
+      const caller = await identify({ credential, address });
+      if (caller.mayApprove) throw approverKey();
+      return caller;
     },
     admit: toolAdmission(meter, config.settings),
   };

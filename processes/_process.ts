@@ -82,7 +82,6 @@ export async function runProcess(
     log.info("stopping");
     await running.stop();
     log.info("stopped");
-    await new Promise((resolve) => log.flush(resolve));
   } catch (error) {
     fail(error);
   }

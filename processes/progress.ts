@@ -9,6 +9,8 @@ export interface Progress {
   step<T>(title: string, work: Step<T>): Promise<T>;
   /** Prints a line. */
   line(text: string): void;
+  /** Steps that still run print nothing from here on. */
+  mute(): void;
 }
 
 /** A step on the way up. `told` gives the text of its line. */
@@ -28,6 +30,8 @@ export function openProgress(out: NodeJS.WriteStream): Progress {
   const terminal = out.isTTY === true;
   const erase = terminal ? "\r\x1b[K" : "";
 
+  let muted = false;
+
   function line(text: string): void {
     out.write(`${erase}${text}\n`);
   }
@@ -35,6 +39,7 @@ export function openProgress(out: NodeJS.WriteStream): Progress {
   function doing(title: string): (text: string) => void {
     let said = Date.now();
     return (text) => {
+      if (muted) return;
       const shown = `  ${title.padEnd(TITLE)}${text} …`;
       if (terminal) return void out.write(`${erase}${shown.slice(0, out.columns - 1)}`);
       if (Date.now() - said < QUIET_MS) return;
@@ -45,13 +50,18 @@ export function openProgress(out: NodeJS.WriteStream): Progress {
 
   return {
     line,
+    mute: () => {
+      muted = true;
+    },
     async step(title, { run, told }) {
       const started = performance.now();
       const say = doing(title);
       say("starting");
       const result = await run(say);
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      line(`  ${title.padEnd(TITLE)}${told(result).padEnd(TEXT)} ${seconds.padStart(5)} s`);
+      if (!muted) {
+        line(`  ${title.padEnd(TITLE)}${told(result).padEnd(TEXT)} ${seconds.padStart(5)} s`);
+      }
       return result;
     },
   };

@@ -1,15 +1,14 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from "@temporalio/worker";
-import { type ActivityParts, createActivities } from "../activities/mod.ts";
-import { type Config, ROOT } from "../config.ts";
+import { Runtime } from "@temporalio/worker";
+import { createActivities } from "../activities/mod.ts";
+import type { Config } from "../config.ts";
 import { readServicesFile } from "../integrations/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
 import { openStore, replaceServices, type Store, transaction } from "../store/mod.ts";
 import { connectTemporal, connectWorker, registerTemporal } from "../temporal/mod.ts";
 import { platformServices } from "./_platform_services.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
+import { createWorkers } from "./_workers.ts";
 
 /** Takes work from the task queues until it is asked to stop. */
 async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running> {
@@ -22,7 +21,8 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   await registerTemporal(temporal.client, config);
   const { connection, namespace } = await connectWorker(config);
   const parts = { config, store, sequencerStore, sealer, temporal: temporal.client };
-  const workers = await createWorkers(config, connection, namespace, parts);
+  const activities = createActivities(parts);
+  const workers = await createWorkers({ config, connection, namespace, activities });
   const running = workers.map((worker) => worker.run());
   Promise.all(running).catch((err) => {
     log.fatal({ err }, "The worker failed");
@@ -70,46 +70,6 @@ async function syncServices(config: Config, store: Store): Promise<void> {
       })),
     );
   });
-}
-
-/** One worker for each task queue that this process takes. */
-async function createWorkers(
-  config: Config,
-  connection: NativeConnection,
-  namespace: string,
-  parts: ActivityParts,
-): Promise<Worker[]> {
-  const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
-  const activities = createActivities(parts);
-  const workflows = workflowCode();
-  const queues = Object.entries(config.temporal.task_queues).filter(([name]) =>
-    wanted?.includes(name) ?? true
-  );
-  return await Promise.all(queues.map(([taskQueue, queue]) =>
-    Worker.create({
-      connection,
-      namespace,
-      taskQueue,
-      activities,
-      ...workflows,
-      reuseV8Context: true,
-      maxConcurrentWorkflowTaskExecutions: queue.workflow_tasks,
-      maxConcurrentActivityTaskExecutions: queue.activities,
-      maxConcurrentWorkflowTaskPolls: queue.pollers,
-      maxConcurrentActivityTaskPolls: queue.pollers,
-      maxCachedWorkflows: 500,
-      shutdownGraceTime: "5s",
-      shutdownForceTime: "7s",
-    })
-  ));
-}
-
-/** The bundle that the build made, or the sources where there is none. */
-function workflowCode(): Pick<WorkerOptions, "workflowBundle" | "workflowsPath"> {
-  const bundle = join(ROOT, "dist", "workflow-bundle.js");
-  const compiled = fileURLToPath(import.meta.url).endsWith(".js");
-  if (compiled && existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
-  return { workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)) };
 }
 
 await runProcess("worker", startWorker);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isRunning } from "../embedded/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { testFolder } from "./_servers.ts";
+import { testDatabase, testFolder, testTemporal } from "./_servers.ts";
 
 const READY = /sealoop is ready/;
 
@@ -138,6 +138,35 @@ describe("npm start", function () {
       /Cannot write to the data folder .*: a part of that path is a file/,
     );
     assert.doesNotMatch(platform.output(), /^ {4}at /m);
+  });
+
+  it("uses the servers that the environment names, and starts none of its own", async () => {
+    const database = await testDatabase();
+    const temporal = await testTemporal();
+    const platform = start({
+      SEALOOP_DATA: join(await testFolder(), "data"),
+      DATABASE_URL: database.urls.owner,
+      SEALOOP_DATABASE_APP_URL: database.urls.app,
+      SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
+      SEALOOP_DATABASE_LEDGER_URL: database.urls.ledger,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+    });
+    await platform.until(READY);
+    const names = platform.processes().map(({ name }) => name);
+    assert.ok(!names.includes("PostgreSQL") && !names.includes("Temporal"), names.join());
+    assert.doesNotMatch(platform.output(), /Temporal UI/);
+    assert.equal(await platform.end(), 0);
+    await database.drop();
+  });
+
+  it("says in a line that the database it was given cannot be used", async () => {
+    const platform = start({
+      SEALOOP_DATA: join(await testFolder(), "data"),
+      DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+    });
+    assert.equal(await platform.ended, 1);
+    assert.match(platform.output(), /Cannot use the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);
   });
 
   async function query(sql: string): Promise<unknown[]> {

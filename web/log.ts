@@ -11,7 +11,8 @@ export type Log = Logger;
  * @param to where to; standard output unless a test listens in
  */
 export function createLog(service: string, level: string, to?: DestinationStream): Log {
-  const stream = to ?? pino.destination({ fd: 1, sync: false });
+  // Written at once: what was logged is there, and in its order, however the process ends.
+  const stream = to ?? pino.destination({ fd: 1, sync: true });
   return pino({
     level,
     base: { service },

@@ -13,4 +13,5 @@ export * from "./address.ts";
 export * from "./app.ts";
 export { MAX_BODY, readJson } from "./body.ts";
 export * from "./log.ts";
+export * from "./methods.ts";
 export * from "./serve.ts";

@@ -1,0 +1,146 @@
+/** A whole tool server of a test: the real platform on a database of its own, with operations of the test's besides. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { loadConfig } from "../../config.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { createToolServer, type Pace } from "../../mcp/mod.ts";
+import { createEntrance, operations, type Platform } from "../../operations/mod.ts";
+import { openPlatform } from "../../processes/_platform.ts";
+import { issueKey, type NewKey } from "../../store/mod.ts";
+import { createLog, serve } from "../../web/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+
+/** A tool server that listens. */
+export interface TestToolServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly database: TestDatabase;
+  readonly platform: Platform;
+  /** Issues a key, of tier partner and scope full unless it says otherwise. */
+  key(fields?: Partial<NewKey>): Promise<{ key: string; id: string }>;
+  /** Ends the sessions as the process does when it stops. */
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts one. @param settings by the names of environment variables */
+export async function startToolServer(
+  { extra = [], settings = {}, pace }: {
+    extra?: readonly Operation<Platform>[];
+    settings?: Readonly<Record<string, string>>;
+    pace?: Pace;
+  } = {},
+): Promise<TestToolServer> {
+  const database = await testDatabase();
+  const config = loadConfig({ SEALOOP_LOG_LEVEL: "silent", ...settings });
+  const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
+  const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
+  const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
+  const { app, close: drain } = createToolServer({
+    operations: [...operations, ...extra],
+    invoke,
+    entrance: createEntrance(platform),
+    shell,
+    limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
+    loopback: true,
+    pace,
+  });
+  const server = await serve(app, config.settings, 0);
+  return {
+    url: server.address,
+    database,
+    platform,
+    async key(fields = {}) {
+      const { key, record } = await issueKey(platform.store.knex, {
+        tenant: "test",
+        tier: "partner",
+        scope: "full",
+        principal: "test",
+        mayApprove: false,
+        expiresAt: null,
+        ...fields,
+      });
+      return { key, id: record.id };
+    },
+    drain: () => drain(),
+    async stop() {
+      await drain(0);
+      await server.close(0);
+      await close();
+      await database.drop();
+    },
+  };
+}
+
+/** Connects the SDK's own client over its own SSE transport. */
+export async function connect(url: string, key: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const headers = { authorization: `Bearer ${key}` };
+  await client.connect(new SSEClientTransport(new URL(`${url}/sse`), { requestInit: { headers } }));
+  return client;
+}
+
+/** A bare event stream, without the SDK. */
+export interface Stream {
+  readonly response: Response;
+  /** Path that messages are posted to. */
+  readonly endpoint: string;
+  /** The raw text of the next event or comment; undefined at the stream's end. */
+  next(): Promise<string | undefined>;
+  close(): void;
+}
+
+/** Opens a stream and reads its first event. */
+export async function openStream(url: string, key: string): Promise<Stream> {
+  const end = new AbortController();
+  const response = await fetch(`${url}/sse`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: end.signal,
+  });
+  const events = blocks(response.body!);
+  const next = async () => (await events.next()).value as string | undefined;
+  const first = await next();
+  const endpoint = /^event: endpoint\ndata: (.+)$/.exec(first ?? "")?.[1] ?? `not one: ${first}`;
+  return { response, endpoint, next, close: () => end.abort() };
+}
+
+async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let at = text.indexOf("\n\n"); at >= 0; at = text.indexOf("\n\n")) {
+      yield text.slice(0, at);
+      text = text.slice(at + 2);
+    }
+  }
+}
+
+/** Posts a message. @param key none where undefined */
+export function post(
+  url: string,
+  endpoint: string,
+  key: string | undefined,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const authorization: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
+  return fetch(`${url}${endpoint}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...authorization, ...headers },
+    body,
+  });
+}
+
+// deno-lint-ignore no-explicit-any -- the test looks into it
+export type Json = any;
+
+/** The body of an answer. */
+export function jsonOf(response: Response): Promise<Json> {
+  return response.json() as Promise<Json>;
+}
+
+/** The body at an address. */
+export async function getJson(url: string): Promise<Json> {
+  return await jsonOf(await fetch(url));
+}

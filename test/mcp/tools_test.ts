@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { bindTools } from "../../mcp/mod.ts";
+import { operations } from "../../operations/mod.ts";
+import { connect, getJson, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import { broken, counting, exact, waiting } from "./_operations.ts";
+
+const AUDIT = /^(ledger|mission|compliance)\./;
+
+describe("tools over MCP", () => {
+  let server: TestToolServer;
+  let full: Client;
+  let audit: Client;
+  let keyId: string;
+  const waits = waiting();
+  before(async () => {
+    server = await startToolServer({
+      extra: [counting, exact, broken, waits.operation],
+      settings: { SEALOOP_LIMIT_TOOLS: "1000" },
+    });
+    const key = await server.key();
+    keyId = key.id;
+    full = await connect(server.url, key.key);
+    audit = await connect(server.url, (await server.key({ scope: "audit" })).key);
+  });
+  after(async () => {
+    await full.close();
+    await audit.close();
+    await server.stop();
+  });
+
+  const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+    await client.callTool({ name, arguments: args }) as CallToolResult;
+  const receipt = async (id: unknown) => {
+    const { rows: [row] } = await server.platform.store.pool.query(
+      "SELECT payload FROM seal_outbox WHERE id = $1",
+      [id],
+    );
+    return JSON.parse(row.payload);
+  };
+
+  it("are listed with schemas that the SDK's client accepts", async () => {
+    const { tools } = await full.listTools(); // compiles every output schema
+    const bound = operations.flatMap(({ tool }) => Object.keys(tool ?? {}));
+    assert.deepEqual(
+      tools.map(({ name }) => name).sort(),
+      [...bound, "count", "exact", "break", "wait"].sort(),
+    );
+    for (const tool of tools) {
+      assert.equal(tool.inputSchema.type, "object", tool.name);
+      assert.equal(tool.inputSchema.additionalProperties, false, tool.name);
+      assert.equal(tool.outputSchema?.type, "object", tool.name);
+      assert.equal(tool.annotations?.openWorldHint, false);
+    }
+    const { description, annotations } = tools.find(({ name }) => name === "exact")!;
+    assert.equal(
+      description,
+      "Give a number with its fraction. Even where it is nought.",
+    );
+    assert.equal(annotations?.readOnlyHint, false);
+    assert.equal(annotations?.destructiveHint, false);
+    assert.equal(tools.find(({ name }) => name === "count")?.annotations?.readOnlyHint, true);
+    assert.equal(tools.find(({ name }) => name === "wait")?.annotations?.destructiveHint, true);
+  });
+
+  it("are shown to an audit key as far as it reaches, and refused beyond", async () => {
+    const names = (await audit.listTools()).tools.map(({ name }) => name);
+    assert.ok(names.includes("ledger.search_receipts"));
+    assert.deepEqual(names.filter((name) => !AUDIT.test(name)), ["exact"]);
+    assert.ok(!(await call(audit, "ledger.search_receipts")).isError);
+    const refused = await call(audit, "itsm_create_ticket", { title: "x" });
+    assert.equal(refused.isError, true);
+    assert.equal(refused._meta?.["sealoop/error"], "Forbidden");
+    const { outcome, action, subject } = await receipt(refused._meta?.receipt_id);
+    assert.deepEqual([outcome, action, subject], [
+      "refused",
+      "tickets.create",
+      "itsm_create_ticket",
+    ]);
+  });
+
+  it("answer with text and structure, and with the id of the call's receipt", async () => {
+    const args = { title: "Printer jams", severity: "low" };
+    const result = await call(full, "itsm_create_ticket", args);
+    assert.ok(!result.isError, JSON.stringify(result));
+    const [content] = result.content;
+    assert.ok(content?.type === "text");
+    assert.deepEqual(JSON.parse(content.text), result.structuredContent);
+    assert.equal(result._meta?.receipt_id, result._meta?.["sealoop/receipt_id"]);
+    const sealed = await receipt(result._meta?.receipt_id);
+    assert.equal(sealed.category, "tool_call");
+    assert.equal(sealed.actor, `key:${keyId}`);
+    assert.equal(sealed.subject, "itsm_create_ticket");
+    assert.equal(sealed.outcome, "success");
+    assert.ok(!JSON.stringify(sealed).includes("Printer"), "arguments stay private");
+  });
+
+  it("keep the bytes of an exact text", async () => {
+    const { content, structuredContent } = await call(full, "exact");
+    assert.deepEqual(content, [{ type: "text", text: '{"value":1.0}' }]);
+    assert.deepEqual(structuredContent, { value: 1 });
+  });
+
+  it("wrap what is no object, and tell how far they are", async () => {
+    const told: unknown[] = [];
+    const result = await full.callTool({ name: "count", arguments: {} }, undefined, {
+      onprogress: (progress) => told.push(progress),
+    });
+    assert.deepEqual(result.structuredContent, { result: [1, 2, 3] });
+    assert.deepEqual(result.content, [{ type: "text", text: "[1,2,3]" }]);
+    assert.deepEqual(
+      told,
+      [1, 2, 3].map((n) => ({ progress: n, total: 3, message: `at ${n}` })),
+    );
+  });
+
+  it("say what to do next when the input is wrong, and seal the refusal", async () => {
+    const result = await call(full, "itsm_create_ticket", { titel: "x" });
+    assert.equal(result.isError, true);
+    const [content] = result.content;
+    assert.ok(content?.type === "text");
+    assert.match(content.text, /title: Field required/);
+    assert.match(content.text, /titel: Unknown field/);
+    assert.match(content.text, /Correct the fields/);
+    assert.equal((await receipt(result._meta?.receipt_id)).outcome, "refused");
+  });
+
+  it("say nothing of the inside when they break", async () => {
+    const result = await call(full, "break");
+    assert.equal(result.isError, true);
+    assert.ok(!JSON.stringify(result).includes("SELECT"));
+    assert.ok(!JSON.stringify(result).includes("passwd"));
+    assert.match(JSON.stringify(result.content), /request id [0-9a-f-]{36}/);
+    assert.equal((await receipt(result._meta?.receipt_id)).outcome, "failed");
+  });
+
+  it("are no tools where the name is unknown: that is an error of the protocol", async () => {
+    await assert.rejects(
+      full.callTool({ name: "no_such_tool" }),
+      (error) => error instanceof McpError && error.code === -32602,
+    );
+  });
+
+  it("stop when the client cancels", async () => {
+    const cancel = new AbortController();
+    const cancelled = full.callTool({ name: "wait", arguments: {} }, undefined, {
+      signal: cancel.signal,
+    }).catch((error) => error);
+    await waits.begun;
+    cancel.abort("enough");
+    await waits.ended;
+    assert.ok(await cancelled);
+  });
+
+  it("over the limit say how many seconds to wait, and seal nothing for it", async () => {
+    const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
+    try {
+      const client = await connect(limited.url, (await limited.key()).key); // takes two: stream and handshake
+      const results = await Promise.all(
+        Array.from({ length: 5 }, () => call(client, "ledger.search_receipts")),
+      );
+      const refused = results.filter((result) => result.isError);
+      assert.equal(refused.length, 3);
+      for (const { content, _meta } of refused) {
+        assert.match(
+          JSON.stringify(content),
+          /Rate limit exceeded \(4\/minute\); wait \d+ seconds/,
+        );
+        assert.ok(Number(_meta?.["sealoop/retry_after_seconds"]) > 0);
+        assert.equal(_meta?.receipt_id, undefined);
+      }
+      await client.close();
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it("are described to everyone at /mcp/tools, and counted at /health", async () => {
+    const { tools } = await getJson(`${server.url}/mcp/tools`);
+    for (const tool of tools) {
+      assert.deepEqual(Object.keys(tool), [
+        "name",
+        "description",
+        "group",
+        "effect",
+        "scopes",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+      ]);
+    }
+    const { sessions, ...health } = await getJson(`${server.url}/health`);
+    assert.ok(sessions >= 2);
+    assert.deepEqual(health, {
+      status: "ok",
+      service: "sealoop-mcp",
+      version: "2.2.0",
+      transport: "http+sse",
+      tools: tools.length,
+      auth_required: true,
+      rate_limit_per_min: 1000,
+      rate_limit_simulate_per_min: 10,
+    });
+  });
+
+  it("have one operation each", () => {
+    assert.throws(() => bindTools([counting, counting]), /Cannot bind tool count/);
+  });
+});

@@ -1,0 +1,117 @@
+/** A platform of a test in this process: database, Temporal, workers, and services to break. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, Connection } from "@temporalio/client";
+import {
+  bundleWorkflowCode,
+  NativeConnection,
+  Runtime,
+  type WorkflowBundle,
+} from "@temporalio/worker";
+import { type ActivityParts, createActivities } from "../../activities/mod.ts";
+import { type Config, loadConfig } from "../../config.ts";
+import { openSealer } from "../../ledger/mod.ts";
+import { createWorkers } from "../../processes/_workers.ts";
+import { openStore } from "../../store/mod.ts";
+import { registerTemporal } from "../../temporal/mod.ts";
+import {
+  type TestDatabase,
+  testDatabase,
+  testFolder,
+  type TestTemporal,
+  testTemporal,
+} from "../_servers.ts";
+
+/** What a test of the loop has. */
+export interface TestLoop extends ActivityParts {
+  readonly client: Client;
+  readonly database: TestDatabase;
+  readonly place: TestTemporal;
+  stop(): Promise<void>;
+}
+
+const quiet = {
+  trace() {},
+  debug() {},
+  info() {},
+  log() {},
+  warn: console.warn,
+  error: console.error,
+};
+let bundling: Promise<WorkflowBundle> | undefined;
+let installed = false;
+
+/** The workflows as workers load them; made once a run. */
+export function testBundle(): Promise<WorkflowBundle> {
+  return bundling ??= bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL("../../workflows/mod.ts", import.meta.url)),
+    logger: quiet,
+  }).then(({ code }) => ({ code }));
+}
+
+/** Keeps the SDK from writing about every worker that stops. */
+export function quietRuntime(): void {
+  if (!installed) Runtime.install({ logger: quiet, shutdownSignals: [] });
+  installed = true;
+}
+
+/** Servers and parts, without a worker. */
+export async function openParts(env: Record<string, string> = {}) {
+  const [database, place, folder] = await Promise.all([
+    testDatabase(),
+    testTemporal(),
+    testFolder(),
+  ]);
+  const config: Config = loadConfig({
+    SEALOOP_DATA: folder,
+    SEALOOP_SWEEP_SECONDS: "86400",
+    ...env,
+  });
+  const store = openStore(database.urls.app, "app", 10);
+  const sequencerStore = openStore(database.urls.sequencer, "sequencer", 2);
+  const sealer = await openSealer(store);
+  const connection = await Connection.connect({ address: place.address });
+  const client = new Client({ connection, namespace: place.namespace });
+  const parts = { config, store, sequencerStore, sealer, temporal: client };
+  return {
+    ...parts,
+    client,
+    database,
+    place,
+    async close() {
+      await connection.close();
+      await sealer.close();
+      await Promise.all([store.close(), sequencerStore.close()]);
+      await database.drop();
+    },
+  };
+}
+
+/** All of it, with workers in this process. */
+export async function openLoop(): Promise<TestLoop> {
+  quietRuntime();
+  const { close, ...parts } = await openParts();
+  await registerTemporal(parts.client, parts.config);
+  const connection = await NativeConnection.connect({ address: parts.place.address });
+  const workers = await createWorkers({
+    config: parts.config,
+    connection,
+    namespace: parts.place.namespace,
+    activities: createActivities(parts),
+    workflows: { workflowBundle: await testBundle() },
+  });
+  const running = workers.map((worker) => worker.run());
+  return {
+    ...parts,
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await connection.close();
+      await close();
+    },
+  };
+}
+
+/** Path of the file in which a test service writes its starts. */
+export const startsLog = ({ config }: { config: Config }, id: string) =>
+  join(config.dataDir, "test-services", id, "starts.log");
