@@ -105,12 +105,18 @@ async function conflicts(run: Run, requests: readonly Prepared[]) {
 
 function differences(wanted: string, sealed: string | null): string[] {
   if (sealed === null) return [];
-  const there = JSON.parse(sealed);
-  return Object.entries(JSON.parse(wanted))
-    .filter(([name, value]) =>
-      name !== "timestamp" && JSON.stringify(value) !== JSON.stringify(there[name])
-    )
+  const there = comparable(sealed);
+  return Object.entries(comparable(wanted))
+    .filter(([name, value]) => value !== there[name])
     .map(([name]) => name);
+}
+
+/** The fields that make a request the same, as text. Commitments are salted anew each time. */
+function comparable(payload: string): Record<string, string> {
+  const { timestamp: _, details, ...rest } = JSON.parse(payload);
+  const { commitments: __, ...plain } = details;
+  const fields = Object.entries({ ...rest, details: plain });
+  return Object.fromEntries(fields.map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /** Where a request stands, or undefined where no such id was ever asked for. */

@@ -54,10 +54,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
   const queue = groupCommit(store);
 
   return {
-    request: (request) => {
-      const prepared = prepare(request);
-      return queue(prepared);
-    },
+    request: async (request) => await queue(prepare(request)),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
       wait(waiters, id, timeoutMs, signal, lookUp),
     async close() {
@@ -92,19 +89,17 @@ function oneAtATime(work: () => Promise<void>): () => void {
 
 function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string }> {
   const asked: Asked[] = [];
+  let draining = false;
   const drain = async () => {
-    while (asked.length > 0) {
-      const batch = asked.splice(0, MOST_AT_ONCE);
-      await commit(store, batch);
-    }
+    draining = true;
+    await undefined; // what is asked for in this same turn goes together
+    while (asked.length > 0) await commit(store, asked.splice(0, MOST_AT_ONCE));
+    draining = false; // in the same turn as the look above: nothing can be asked for in between
   };
-  let draining: Promise<void> | undefined;
   return (prepared) =>
     new Promise((resolve, reject) => {
       asked.push({ prepared, resolve, reject });
-      draining ??= Promise.resolve().then(drain).finally(() => {
-        draining = undefined;
-      });
+      if (!draining) void drain();
     });
 }
 

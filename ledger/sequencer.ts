@@ -1,4 +1,5 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { connectionOptions, type Store } from "../store/mod.ts";
@@ -46,6 +47,7 @@ interface Head {
 const LOCK = 7_365_616_102;
 const MOST_IN_A_BATCH = 1_000;
 const SAFETY_POLL_MS = 1_000;
+const HANG_UP_MS = 1_000;
 /** All that a request may bring; the rest of a receipt is the sequencer's. */
 const FIELDS = new Set([
   ...[
@@ -89,8 +91,16 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     const wake = await wakeOn(reader, "sealoop_outbox", signal);
     await Promise.race([pipeline({ ...options, writer, reader, key, wake }), broken]);
   } finally {
-    await Promise.allSettled([writer.end(), reader.end()]);
+    await Promise.all([hangUp(writer), hangUp(reader)]);
   }
+}
+
+/** Ends a connection; one whose server has gone may never say that it has ended. */
+async function hangUp(client: pg.Client): Promise<void> {
+  client.on("error", () => {});
+  await Promise.race([client.end().catch(() => {}), sleep(HANG_UP_MS, undefined, { ref: false })]);
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream
+    .destroy();
 }
 
 async function takeLock(writer: pg.Client): Promise<void> {

@@ -70,7 +70,7 @@ export async function loopBench(): Promise<LoopBench> {
             TEMPORAL_NAMESPACE: namespace,
             WORKFLOW_BUNDLE: codePath,
           },
-          stdio: ["ignore", "inherit", "inherit", "ipc"],
+          stdio: ["ignore", "ignore", "ignore", "ipc"],
         },
       );
       workers.push(child);

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { findingOf } from "../../activities/mod.ts";
-import { restart } from "../../integrations/mod.ts";
+import { restart, stopManaged } from "../../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { ITSM_LOOP, type LoopResult, TASK_QUEUE } from "../../workflows/mod.ts";
@@ -28,7 +28,10 @@ describe("a worker that is killed with -9", function () {
   before(async () => {
     bench = await loopBench();
   });
-  after(() => bench.close());
+  after(async () => {
+    await bench.close();
+    for (let n = 0; n < next; n++) await stopManaged(bench.dataDir, `victim-${n}`);
+  });
 
   for (const [step, activity] of Object.entries(STEPS)) {
     for (const when of ["before", "after"] as const) {

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { jsonSchema, openApi, parseInput } from "../../contract/mod.ts";
+import { operations } from "../../operations/mod.ts";
+
+interface ListedOperation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly access: string;
+  readonly effect: string;
+}
+interface ListedTool {
+  readonly name: string;
+  readonly effect: string;
+  readonly scopes: readonly string[];
+  readonly arguments: string;
+}
+
+const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
+const listed: ListedOperation[] = read("operations.json");
+const tools: ListedTool[] = read("tools.json");
+
+describe("the operations", () => {
+  for (const operation of operations) {
+    for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
+      it(`${operationId} is as the contract lists it`, () => {
+        const entry = listed.find((known) => known.operationId === operationId);
+        assert.ok(entry, "not in the contract");
+        const { access, effect } = operation;
+        assert.deepEqual({ door, access, effect }, {
+          door: `${entry.method} ${entry.path}`,
+          access: entry.access,
+          effect: entry.effect,
+        });
+      });
+    }
+    for (const [name, scopes] of Object.entries(operation.tool ?? {})) {
+      it(`the tool ${name} is as the contract lists it`, () => {
+        const entry = tools.find((known) => known.name === name);
+        assert.ok(entry, "not in the contract");
+        assert.deepEqual([...scopes].sort(), [...entry.scopes].sort());
+        const fields = Object.keys(operation.input.shape);
+        const wanted = entry.arguments.split(/,\s*/).map((word) => word.replace("?", "").trim())
+          .filter((word) => /^[a-z_]+$/.test(word));
+        for (const word of wanted) assert.ok(fields.includes(word), `has no argument ${word}`);
+      });
+    }
+
+    it(`${operation.name} has examples that its schemas accept`, () => {
+      parseInput(operation.input, operation.example.input);
+      operation.output.parse(operation.example.output);
+      jsonSchema(operation.input, "input");
+      jsonSchema(operation.output, "output");
+    });
+  }
+
+  it("have each name once", () => {
+    const names = operations.map(({ name }) => name);
+    assert.deepEqual(names, [...new Set(names)]);
+  });
+});
+
+describe("the description", () => {
+  it("has every bound door with parameters, answers and errors described", () => {
+    const description = openApi(operations, { title: "t", description: "d" }) as {
+      openapi: string;
+      info: { version: string };
+      paths: Record<string, Record<string, { responses: object; parameters: { description: string }[] }>>;
+    };
+    assert.equal(description.openapi, "3.1.0");
+    assert.equal(description.info.version, "1.0.0");
+    const doors = Object.values(description.paths).flatMap((path) => Object.values(path));
+    assert.equal(doors.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
+    for (const { responses, parameters } of doors) {
+      for (const status of ["422", "429", "500"]) assert.ok(status in responses);
+      for (const { description } of parameters) assert.ok(description.length > 0);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { ROOT } from "../config.ts";
+
+/** What a folder may import of the others. Those that put parts together (main.ts, processes) may import all. */
+const MAY: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  store: ["contract"],
+  web: ["contract"],
+  embedded: ["store"],
+  integrations: ["contract", "store", "embedded"],
+  ledger: ["contract", "store"],
+  temporal: ["contract"],
+  activities: ["contract", "store", "ledger", "integrations", "workflows"],
+  workflows: ["contract", "temporal", "activities", "ledger"],
+  operations: [
+    "contract",
+    "store",
+    "ledger",
+    "integrations",
+    "workflows",
+    "activities",
+    "temporal",
+  ],
+  api: ["contract", "web", "operations"],
+  mcp: ["contract", "web", "operations"],
+};
+/** Only types of these, as what runs may not reach there. */
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
+  workflows: ["activities", "ledger"],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(folder: string): Import[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => {
+      const from = join(folder, name);
+      const text = readFileSync(join(ROOT, from), "utf8");
+      const found = text.matchAll(/^(?:import|export)( type)?[^"';]*? from "(\.[^"]+)";/gms);
+      return [...found].map(([, type, path]) => ({
+        from,
+        to: normalize(join(dirname(from), path!)),
+        typeOnly: type !== undefined,
+      }));
+    });
+}
+
+describe("imports", () => {
+  for (const [folder, allowed] of Object.entries(MAY)) {
+    it(`of ${folder} point to ${["config.ts", ...allowed].join(", ")} alone, through their faces`, () => {
+      for (const { from, to, typeOnly } of importsOf(folder)) {
+        const [target, ...rest] = to.split("/");
+        if (target === folder || to === "config.ts") continue;
+        assert.ok(allowed.includes(target!), `${from} imports ${to}`);
+        assert.ok(!rest.at(-1)!.startsWith("_"), `${from} imports the private ${to}`);
+        if (TYPES_ONLY[folder]?.includes(target!)) {
+          assert.ok(typeOnly, `${from} imports more than types of ${to}`);
+        }
+      }
+    });
+  }
+});

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { Client as TemporalClient, Connection } from "@temporalio/client";
+import { ROOT } from "../config.ts";
+import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { testFolder } from "./_servers.ts";
+
+/** What an answer of the gateway or the ledger may hold. */
+type Body = Record<string, unknown> & { result?: Record<string, unknown> };
+
+describe("the whole way, on a platform started by npm start", function () {
+  this.timeout(90_000);
+  let platform: TestPlatform;
+  let settings: Record<string, string>;
+  let adminKey: string;
+  let receiptId: string;
+
+  before(async () => {
+    const data = join(await testFolder(), "data");
+    settings = { ...await platformSettings(data), SEALOOP_LIMIT_FREE: "20" };
+    platform = startPlatform(settings);
+    await platform.until(/sealoop is ready/);
+    adminKey = readFileSync(join(data, "admin.key"), "utf8").trim();
+    assert.equal(statSync(join(data, "admin.key")).mode & 0o777, 0o600);
+  });
+  after(async () => {
+    await platform.end();
+  });
+
+  const gateway = () => `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`;
+  const ledger = () => `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`;
+
+  async function call(
+    method: string,
+    path: string,
+    { key = adminKey, body }: { key?: string; body?: unknown } = {},
+  ) {
+    const response = await fetch(gateway() + path, {
+      method,
+      headers: {
+        ...(key ? { "x-api-key": key } : {}),
+        ...(body ? { "content-type": "application/json" } : {}),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: await response.json() as Body,
+    };
+  }
+
+  it("heals and seals a test incident that was asked for over REST", async () => {
+    const started = await call("POST", "/v1/itsm/test", { body: { scenario: "crash" } });
+    assert.equal(started.status, 200);
+    const path = `/v1/workflows/${started.body.workflow_id}/result?timeout_seconds=60`;
+    const { body } = await call("GET", path);
+    const result = body.result as {
+      outcome: string;
+      steps: { step: string }[];
+      ticket_id: string;
+      receipt_id: string;
+    };
+    assert.equal(result.outcome, "sealed");
+    assert.deepEqual(result.steps.map(({ step }) => step), [
+      ...["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CLOSE+SEAL"],
+    ]);
+    receiptId = result.receipt_id;
+    const ticket = await call("GET", `/v1/itsm/tickets/${result.ticket_id}`);
+    assert.equal(ticket.body.status, "resolved");
+    assert.equal((ticket.body.receipt as Body).id, receiptId);
+    const verified = await call("GET", `/v1/itsm/tickets/${result.ticket_id}/verify`);
+    assert.equal(verified.body.verified, true);
+    assert.equal(statSync(join(settings.SEALOOP_DATA!, "ledger.key")).mode & 0o777, 0o600);
+  });
+
+  it("shows the six steps of an incident in Temporal, findable by its receipt", async () => {
+    const connection = await Connection.connect({
+      address: `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
+    });
+    const client = new TemporalClient({ connection });
+    const { body } = await call("GET", "/v1/workflows?type=itsmLoop&limit=1");
+    const [run] = body.workflows as {
+      workflow_id: string;
+      search_attributes: Record<string, string>;
+    }[];
+    assert.equal(run?.search_attributes.SealoopReceipt, receiptId);
+    const { events } = await client.workflow.getHandle(run!.workflow_id).fetchHistory();
+    const activities = events!.flatMap((e) =>
+      e.activityTaskScheduledEventAttributes?.activityType?.name ?? []
+    );
+    assert.equal(activities.length, 6);
+    await connection.close();
+  });
+
+  it("verifies the receipt at the public ledger, by id and by a prefix of its hash", async () => {
+    const answer = async (path: string) => await (await fetch(ledger() + path)).json() as Body;
+    const { found, verified, receipt } = await answer(`/api/verify/${receiptId}`);
+    assert.deepEqual({ found, verified }, { found: true, verified: true });
+    const byHash = await answer(
+      `/api/receipt/${String((receipt as Body).sha256).slice(0, 12).toUpperCase()}`,
+    );
+    assert.equal((byHash.receipt as Body).receipt_id, receiptId);
+    assert.deepEqual(await answer("/api/verify/ffffffffffff"), { found: false, receipt: null });
+    assert.equal((await answer("/api/chain")).chain_intact, true);
+    assert.equal((await answer("/api/stats")).self_heals, 1);
+    assert.equal((await answer("/api/health")).status, "ok");
+    assert.ok(Number((await answer("/api/receipts?limit=1")).total) > 0);
+  });
+
+  it("verifies the whole ledger with a program that shares no code with it", function () {
+    const probe = spawnSync("python3", ["-c", "import cryptography"]);
+    if (probe.status !== 0) {
+      console.log("      needs python3 with the package cryptography");
+      this.skip();
+    }
+    const { status, stdout } = spawnSync("python3", [
+      join(ROOT, "ledger", "verify_ledger.py"),
+      ledger(),
+    ], {
+      encoding: "utf8",
+    });
+    assert.match(stdout, /^\d+ receipts, 0 problems/);
+    assert.equal(status, 0);
+  });
+
+  it("does the same over MCP, and seals every call", async () => {
+    const url = new URL(`http://127.0.0.1:${settings.SEALOOP_MCP_PORT}/sse`);
+    const headers = { authorization: `Bearer ${adminKey}` };
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(
+      new SSEClientTransport(url, {
+        requestInit: { headers },
+        eventSourceInit: {
+          fetch: (to, init) => fetch(to, { ...init, headers: { ...init?.headers, ...headers } }),
+        },
+      }),
+    );
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === "itsm_run_test"));
+    const started = await client.callTool({
+      name: "itsm_run_test",
+      arguments: { scenario: "wrong_answers" },
+    });
+    const { workflow_id } = started.structuredContent as { workflow_id: string };
+    const { body } = await call("GET", `/v1/workflows/${workflow_id}/result?timeout_seconds=60`);
+    assert.equal(body.result?.outcome, "sealed");
+    const { structuredContent, _meta } = await client.callTool({
+      name: "ledger.verify_receipt",
+      arguments: { receipt_id: body.result?.receipt_id },
+    });
+    assert.equal((structuredContent as Body).verified, true);
+    assert.ok(_meta?.receipt_id);
+    await client.close();
+  });
+
+  it("seals what a caller asks for, and tells where it is", async () => {
+    const sealed = await call("POST", "/api/v1/receipts/seal", {
+      body: { service: "billing", event: "backup", status: "complete", details: { files: 12 } },
+    });
+    assert.equal(sealed.body.ok, true);
+    const { body } = await call("GET", `/api/v1/receipts/seal/${sealed.body.receipt_id}`);
+    assert.equal(body.state, "sealed");
+    assert.equal(body.sha256, sealed.body.sha256);
+  });
+
+  it("escalates a report that names no service it knows", async () => {
+    const started = await call("POST", "/v1/itsm/loop", {
+      body: { incident: "the coffee machine is cold" },
+    });
+    const { body } = await call(
+      "GET",
+      `/v1/workflows/${started.body.workflow_id}/result?timeout_seconds=60`,
+    );
+    assert.equal(body.result?.outcome, "escalated");
+  });
+
+  it("joins the loop that runs for the same report", async () => {
+    const report = { body: { incident: "nobody can print on floor three" } };
+    const [first, second] = await Promise.all([
+      call("POST", "/v1/itsm/loop", report),
+      call("POST", "/v1/itsm/loop", report),
+    ]);
+    assert.equal(first.body.run_id, second.body.run_id);
+  });
+
+  it("issues keys that do what they may, until they are revoked", async () => {
+    const { body: issued } = await call("POST", "/v1/keys/generate", {
+      body: { tenant: "acme", tier: "partner" },
+    });
+    const key = String(issued.api_key);
+    assert.match(key, /^slp_partner_/);
+    assert.equal((await call("GET", "/v1/itsm/incidents", { key })).status, 200);
+    const refused = await call("POST", "/v1/keys/generate", {
+      key,
+      body: { tenant: "x", tier: "free" },
+    });
+    assert.equal(refused.status, 403);
+    assert.equal(
+      (await call("POST", "/v1/keys/revoke", { body: { key_id: issued.key_id } })).status,
+      200,
+    );
+    assert.equal((await call("GET", "/v1/itsm/incidents", { key })).status, 401);
+    assert.equal((await call("GET", "/v1/health", { key: "slp_free_nonsense" })).status, 401);
+  });
+
+  it("lets exactly as many calls pass as the limit says", async () => {
+    const { body } = await call("POST", "/v1/keys/generate", {
+      body: { tenant: "busy", tier: "free" },
+    });
+    const key = String(body.api_key);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => call("GET", "/v1/ledger", { key })),
+    );
+    assert.equal(answers.filter(({ status }) => status === 200).length, 20);
+    const refused = answers.find(({ status }) => status === 429)!;
+    assert.deepEqual(refused.body, { detail: "Rate limit exceeded (20/day)" });
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+  });
+
+  it("says of bad input what was wrong, and of errors nothing of the machine", async () => {
+    const bad = await call("POST", "/v1/itsm/test", { body: { scenario: "flood" } });
+    assert.equal(bad.status, 422);
+    assert.deepEqual((bad.body.detail as Body[])[0]?.loc, ["body", "scenario"]);
+    const unknown = await call("POST", "/v1/itsm/test", { body: { scenari: "crash" } });
+    assert.match(JSON.stringify(unknown.body), /scenario/);
+    assert.equal((await call("GET", "/nothing")).status, 404);
+    const method = await call("DELETE", "/v1/ledger");
+    assert.equal(method.status, 405);
+    assert.match(method.headers.get("allow") ?? "", /GET/);
+    const missing = await call("GET", "/v1/receipt/0000000000000000");
+    assert.deepEqual([missing.status, missing.body.receipt_id], [404, "0000000000000000"]);
+    assert.equal((await call("GET", "/v1/receipt/00")).status, 422);
+    const large = await fetch(`${gateway()}/v1/itsm/test`, {
+      method: "POST",
+      headers: { "x-api-key": adminKey, "content-type": "application/json" },
+      body: JSON.stringify({ scenario: "x".repeat(1024 * 1024) }),
+    });
+    assert.equal(large.status, 413);
+    const log = readFileSync(join(settings.SEALOOP_DATA!, "logs", "gateway.log"), "utf8");
+    assert.ok(!log.includes(adminKey));
+  });
+});
