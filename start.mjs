@@ -123,7 +123,7 @@ async function bundleWorkflows() {
   if (!existsSync(join(DIST, "workflows", "mod.js"))) return;
   const bundle = join(DIST, "workflow-bundle.js");
   if (existsSync(bundle)) return;
-  const sources = ["workflows", "contract"].flatMap((folder) =>
+  const sources = ["workflows", "contract", "temporal"].flatMap((folder) =>
     files(join(DIST, folder), (name) => name.endsWith(".js"))
   );
   const { version } = packages("package-lock.json")["node_modules/@temporalio/workflow"];

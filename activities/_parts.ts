@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
 import type { Sealer } from "../ledger/mod.ts";
-import type { HealthCheck, Restart } from "../integrations/mod.ts";
-import { getService, type Queryable, type ServiceRecord, type Store } from "../store/mod.ts";
+import type { Service } from "../integrations/mod.ts";
+import { getService, type Queryable, type Store } from "../store/mod.ts";
 import type { Finding, RunId } from "../workflows/mod.ts";
 
 /** What activities work with; the worker's entry puts it together. */
@@ -16,9 +16,6 @@ export interface ActivityParts {
   readonly sealer: Sealer;
   readonly temporal: Client;
 }
-
-/** A service with its check and restart as the integrations take them. */
-export type Service = ServiceRecord<HealthCheck, Restart>;
 
 /** Name in receipts of what the loop does by itself. */
 export const ACTOR = "itsm-loop";

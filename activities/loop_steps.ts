@@ -1,22 +1,43 @@
-import { heartbeat } from "@temporalio/activity";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type HealthCheck, probe, type ProbeResult, type Service } from "../integrations/mod.ts";
 import { canonicalize, requestSeal } from "../ledger/mod.ts";
-import { probe } from "../integrations/mod.ts";
-import { addTicketEvent, insertTicket, transaction } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  insertTicket,
+  lockOpenTicket,
+  type Queryable,
+  takeOverTicket,
+  ticketOfRun,
+  transaction,
+} from "../store/mod.ts";
 import type { Action, Diagnosis, Finding, RunId } from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf, serviceOf, ticketIdOf } from "./_parts.ts";
+import { endRun } from "./ended_runs.ts";
 
-/** A step of a run that has its ticket. */
-export interface TicketStep {
+/** What a step takes that opens a ticket. */
+export interface TicketOrder {
+  readonly finding: Finding;
+  /** What the probe said just now. */
+  readonly code: string;
+  readonly run: RunId;
+}
+
+/** What a step takes that belongs to a round. */
+export interface RoundStep {
   readonly finding: Finding;
   readonly ticket_id: string;
+  /** What the last probe said. */
+  readonly code: string;
   /** From 1. */
   readonly round: number;
+  readonly run: RunId;
 }
 
 const HEALTHY_WITHIN_MS = 15_000;
 const PROBE_EVERY_MS = 100;
+/** A service that answers once may be on its way down; it is asked again after this, milliseconds. */
+const PROBE_AGAIN_MS = 20;
 
 /** The steps that look and write down, but act on nothing. */
 export function loopSteps({ store }: ActivityParts) {
@@ -28,74 +49,68 @@ export function loopSteps({ store }: ActivityParts) {
     return { present: !healthy, code };
   }
 
-  /** Opens the run's ticket and asks for its receipt, in one transaction. Safe to repeat: the run names the ticket. */
-  async function openTicket(
-    { finding, code, run }: { finding: Finding; code: string; run: RunId },
-  ): Promise<string> {
-    const id = ticketIdOf(run);
-    const service = finding.service ?? "reported incident";
-    await transaction(store, async (trx) => {
-      const isNew = await insertTicket(trx, {
-        id,
-        title: finding.service
-          ? `${service} fails its ${finding.check} check (${code})`
-          : "Reported incident",
-        description: finding.report ?? "",
-        severity: "high",
-        phase: "ticketed",
-        service: finding.service,
-        fingerprint: finding.fingerprint,
-        workflowId: run.workflow_id,
-        runId: run.run_id,
-        requestedBy: finding.requested_by ?? "schedule",
-      });
-      if (!isNew) return;
+  /**
+   * Opens the run's ticket, or takes over the one that is open for the same fault, and asks for its receipt, in one
+   * transaction. Safe to repeat: the ticket names the run.
+   *
+   * @returns ticket id
+   */
+  async function openTicket({ finding, code, run }: TicketOrder): Promise<string> {
+    return await transaction(store, async (trx) => {
+      const mine = await ticketOfRun(trx, run.workflow_id, run.run_id);
+      if (mine) return mine;
+      const taken = await takeOver(trx, finding, run);
+      const id = taken ?? ticketIdOf(run);
+      if (!taken) await insertTicket(trx, newTicket(id, { finding, code, run }));
       await addTicketEvent(trx, id, {
-        key: "detected",
+        key: `${run.run_id}/detected`,
         kind: "detected",
         phase: "detected",
         data: { check: finding.check, code, observed_at: finding.observed_at },
       });
-      await addTicketEvent(trx, id, { key: "opened", kind: "opened", phase: "ticketed" });
+      await addTicketEvent(trx, id, {
+        key: `${run.run_id}/ticketed`,
+        kind: taken ? "taken_over" : "opened",
+        phase: "ticketed",
+        data: { workflow_id: run.workflow_id, run_id: run.run_id },
+      });
       await requestSeal(trx, {
         id: receiptIdOf(run, "TICKET"),
         category: "ticket_opened",
         actor: ACTOR,
         subject: id,
-        action: "ticket.open",
+        action: taken ? "ticket.take_over" : "ticket.open",
         outcome: "open",
         details: { check: finding.check, code, fingerprint: finding.fingerprint, ...run },
         evidence: { finding },
       });
+      return id;
     });
-    return id;
   }
 
   /** Names the cause by the failing probe, and the repair by the service's runbook. Safe to repeat: it only looks. */
-  async function diagnose({ finding, ticket_id, round }: TicketStep): Promise<Diagnosis> {
+  async function diagnose(step: RoundStep): Promise<Diagnosis> {
+    const { finding, ticket_id, code, round, run } = step;
     const service = await serviceOf(store.knex, finding);
-    const result = service?.check ? await probe(service.check) : undefined;
-    const cause = result?.healthy === false ? result.code : finding.code;
-    const action = service?.restart ? restartOf(service.name, service.restart) : null;
+    const action = service?.restart ? actionOf(service, run, round) : null;
     await addTicketEvent(store.knex, ticket_id, {
-      key: `diagnosed-${round}`,
+      key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",
       phase: "diagnosed",
-      data: { round, cause, action: action?.kind ?? null },
+      data: { round, cause: code, action: action?.kind ?? null },
     });
-    return { cause, basis: "probe_and_runbook", action };
+    return { cause: code, basis: "probe_and_runbook", action };
   }
 
   /** Waits for the service to be healthy, twice in a row. Safe to repeat: it only looks. */
-  async function verify(
-    { finding, ticket_id, round }: TicketStep,
-  ): Promise<{ healthy: boolean; code: string }> {
+  async function verify(step: RoundStep): Promise<{ healthy: boolean; code: string }> {
+    const { finding, ticket_id, round, run } = step;
     const service = await serviceOf(store.knex, finding);
     const { healthy, code } = service?.check
       ? await settle(service.check)
       : { healthy: false, code: "no_check" };
     await addTicketEvent(store.knex, ticket_id, {
-      key: `verified-${round}`,
+      key: `${run.run_id}/verified-${round}`,
       kind: healthy ? "verified" : "verification_failed",
       phase: healthy ? "verified" : undefined,
       data: { round, code },
@@ -106,22 +121,62 @@ export function loopSteps({ store }: ActivityParts) {
   return { detect, openTicket, diagnose, verify };
 }
 
-async function settle(check: Parameters<typeof probe>[0]) {
+/** Makes the open ticket of the same fault this run's own, in place of opening another. */
+async function takeOver(
+  on: Queryable,
+  { fingerprint }: Finding,
+  { workflow_id, run_id }: RunId,
+): Promise<string | undefined> {
+  const open = await lockOpenTicket(on, fingerprint);
+  if (!open) return undefined;
+  if (!open.escalated) { // its run can't be running, as this one has its workflow id
+    const before = { workflow_id: open.workflowId, run_id: open.runId };
+    await endRun(on, { ticket_id: open.id, status: "REPLACED", ...before });
+  }
+  await takeOverTicket(on, open.id, workflow_id, run_id);
+  return open.id;
+}
+
+function newTicket(id: string, { finding, code, run }: TicketOrder) {
+  const { service, check, report, fingerprint, requested_by } = finding;
+  return {
+    id,
+    title: check === "report"
+      ? "Reported incident"
+      : `${service} fails its ${check} check (${code})`,
+    description: report ?? "",
+    severity: "high" as const,
+    phase: "detected" as const,
+    service,
+    fingerprint,
+    workflowId: run.workflow_id,
+    runId: run.run_id,
+    requestedBy: requested_by ?? "schedule",
+  };
+}
+
+async function settle(check: HealthCheck): Promise<ProbeResult> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
   let last = await probe(check);
   let before = false;
   while (!(last.healthy && before) && Date.now() < deadline) {
     before = last.healthy;
-    heartbeat(last.code);
-    await sleep(before ? PROBE_EVERY_MS / 4 : PROBE_EVERY_MS);
+    await sleep(before ? PROBE_AGAIN_MS : PROBE_EVERY_MS);
     last = await probe(check);
   }
   return last;
 }
 
-/** The one repair that a runbook of this kind lists. */
-export function restartOf(service: string, restart: unknown): Action {
-  const sha256 = createHash("sha256").update(canonicalize({ kind: "restart", service, restart }))
+/** The one repair that a runbook of this kind lists, as one act of one round of one run. */
+function actionOf(service: Service, { workflow_id, run_id }: RunId, round: number): Action {
+  const sha256 = hashOf(service);
+  const id = createHash("sha256").update(`${workflow_id}\n${run_id}\n${round}\n${sha256}`)
+    .digest("hex").slice(0, 24);
+  return { id, kind: "restart", service: service.name, sha256 };
+}
+
+/** What an approval of restarting a service is for: that very runbook. */
+export function hashOf({ name, restart }: Pick<Service, "name" | "restart">): string {
+  return createHash("sha256").update(canonicalize({ kind: "restart", service: name, restart }))
     .digest("hex");
-  return { kind: "restart", service, sha256 };
 }

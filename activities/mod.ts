@@ -8,28 +8,35 @@
  *
  * @module
  */
+import { beating } from "./_beating.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { closing } from "./close.ts";
+import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
+import { sealing } from "./seal.ts";
 import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
 
 export type { ActivityParts } from "./_parts.ts";
-export { findingOf, probeServices, type Sweep } from "./sweep.ts";
+export type { Story } from "./close.ts";
+export type { EndedRun } from "./ended_runs.ts";
+export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */
 export type Activities = ReturnType<typeof createActivities>;
 
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
-  return {
+  return beating({
     ...loopSteps(parts),
     ...remediation(parts),
     ...closing(parts),
+    ...endedRuns(parts),
+    ...sealing(parts),
     ...sweeping(parts),
     ...testServices(parts),
     ...sequencing(parts),
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { heartbeat } from "@temporalio/activity";
+import { hostname } from "node:os";
 import { Problem } from "../contract/mod.ts";
-import { type Happened, restart, type RestartOrder, whatHappened } from "../integrations/mod.ts";
+import { type Happened, restart, type Service } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   addTicketEvent,
@@ -12,8 +12,8 @@ import {
   transaction,
 } from "../store/mod.ts";
 import type { Action, Effect, RunId } from "../workflows/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf, type Service } from "./_parts.ts";
-import { restartOf } from "./loop_steps.ts";
+import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { hashOf } from "./loop_steps.ts";
 
 /** One action that a run may do. */
 export interface RepairOrder {
@@ -24,114 +24,96 @@ export interface RepairOrder {
   readonly run: RunId;
 }
 
-const HEARTBEAT_MS = 1_000;
-
 /** The step that acts on the world. */
 export function remediation({ store, config }: ActivityParts) {
+  /** Where marks of an act are: on this host, in this data folder. */
+  const place = createHash("sha256").update(`${hostname()}\n${config.dataDir}`).digest("hex")
+    .slice(0, 16);
+
   /**
    * Runs one action, at most once.
    *
    * The intent is written and sealed before the first side effect. A second attempt finds it, asks the world whether
-   * the effect is there, and ends as `done`, `unknown`, or — where it is proven that nothing was done — acts.
+   * the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
    *
-   * @throws {Problem} `Conflict`, not retryable: the runbook does not list this action any more
+   * @throws {Problem} `Conflict`, not retryable: the runbook does not list this action (any more)
    */
   async function remediate(order: RepairOrder): Promise<Effect> {
-    const service = await getService(store.knex, order.action.service) as Service | undefined;
-    if (
-      !service?.restart || restartOf(service.name, service.restart).sha256 !== order.action.sha256
-    ) {
-      throw new Problem(
-        "Conflict",
-        `The runbook of ${order.action.service} does not list this action`,
-      );
-    }
-    const id = effectIdOf(order);
-    const physical = {
-      dataDir: config.dataDir,
-      effectId: id,
-      service: service.name,
-      restart: service.restart,
-    };
-    const beating = setInterval(() => heartbeat(id), HEARTBEAT_MS);
-    try {
-      const isFirst = await intend(id, order);
-      const known = isFirst ? undefined : await knownEffect(id);
-      const happened = known ?? await actOnce(physical, isFirst);
-      await conclude(id, order, happened);
-      return { id, ...happened };
-    } finally {
-      clearInterval(beating);
-    }
+    const { action } = order;
+    const known = await getEffect(store.knex, action.id);
+    const happened = known && known.state !== "intended"
+      ? { state: known.state, code: String(known.detail.code) }
+      : await act(order, await listed(action));
+    await conclude(order, happened);
+    return { id: action.id, ...happened };
   }
 
-  async function intend(
-    id: string,
-    { ticket_id, action, round, run }: RepairOrder,
-  ): Promise<boolean> {
+  async function listed(action: Action): Promise<Service> {
+    const service = await getService(store.knex, action.service) as Service | undefined;
+    if (service?.restart && hashOf(service) === action.sha256) return service;
+    throw new Problem("Conflict", `The runbook of ${action.service} does not list this action`);
+  }
+
+  async function act(order: RepairOrder, service: Service): Promise<Happened> {
+    const { id } = order.action;
+    if (!await intend(order)) {
+      const before = await getEffect(store.knex, id);
+      // Only the host that it began on can tell what became of it.
+      if (before?.detail.place !== place) return { state: "unknown", code: "other_host" };
+    }
+    const { name, restart: runbook } = service;
+    return await restart({
+      dataDir: config.dataDir,
+      effectId: id,
+      service: name,
+      restart: runbook!,
+    });
+  }
+
+  /** @returns false where an earlier attempt has written it down */
+  async function intend({ ticket_id, action, round, run }: RepairOrder): Promise<boolean> {
+    const { id, sha256, kind, service } = action;
     return await transaction(store, async (trx) => {
-      const isFirst = await intendEffect(trx, {
+      const effect = {
         id,
         ticket_id,
-        service: action.service,
+        service,
         action: { ...action },
-        action_sha256: action.sha256,
-      });
-      if (!isFirst) return false;
+        action_sha256: sha256,
+        detail: { place },
+      };
+      if (!await intendEffect(trx, effect)) return false;
       await addTicketEvent(trx, ticket_id, {
-        key: `intended-${round}`,
+        key: `${run.run_id}/intended-${round}`,
         kind: "intended",
-        data: { effect_id: id },
+        data: { round, effect_id: id, action: kind },
       });
       await requestSeal(trx, {
         id: receiptIdOf(run, `REMEDIATE-${round}`),
         category: "repair_intended",
         actor: ACTOR,
         subject: ticket_id,
-        action: action.kind,
+        action: kind,
         outcome: "intended",
-        details: { effect_id: id, action_sha256: action.sha256, round },
+        details: { effect_id: id, action_sha256: sha256, round, ...run },
         evidence: { action },
       });
       return true;
     });
   }
 
-  async function knownEffect(id: string): Promise<Happened | undefined> {
-    const effect = await getEffect(store.knex, id);
-    if (!effect || effect.state === "intended") return undefined;
-    return { state: effect.state, code: String(effect.detail.code ?? "") };
-  }
-
-  async function conclude(
-    id: string,
-    { ticket_id, round }: RepairOrder,
-    happened: Happened,
-  ): Promise<void> {
+  async function conclude(order: RepairOrder, { state, code }: Happened): Promise<void> {
+    const { ticket_id, action, round, run } = order;
     await transaction(store, async (trx) => {
-      await endEffect(trx, id, happened.state, { code: happened.code });
+      await endEffect(trx, action.id, state, { code });
       await addTicketEvent(trx, ticket_id, {
-        key: `remediated-${round}`,
-        kind: "remediated",
-        phase: "remediated",
-        data: { round, effect_id: id, ...happened },
+        key: `${run.run_id}/remediated-${round}`,
+        kind: state === "done" ? "remediated" : "remediation_failed",
+        phase: state === "done" ? "remediated" : undefined,
+        data: { round, effect_id: action.id, state, code },
       });
     });
   }
 
   return { remediate };
-}
-
-/** Acts, unless an earlier attempt did. */
-async function actOnce(order: RestartOrder, isFirst: boolean): Promise<Happened> {
-  if (isFirst) return await restart(order);
-  const happened = await whatHappened(order);
-  return happened.state === "not_done" ? await restart(order) : happened;
-}
-
-function effectIdOf({ run, round, action }: RepairOrder): string {
-  return createHash("sha256").update(
-    `${run.workflow_id}\n${run.run_id}\n${round}\n${action.sha256}`,
-  )
-    .digest("hex").slice(0, 24);
 }

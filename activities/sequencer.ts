@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { Context } from "@temporalio/activity";
+import { cancellationSignal } from "@temporalio/activity";
 import { runSequencer } from "../ledger/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
+/** Less than the hour that the activity is given, so that it ends by itself. */
 const TURN_MS = 55 * 60_000;
-const HEARTBEAT_MS = 1_000;
 
 /** The standing activity that seals. */
 export function sequencing({ config, sequencerStore }: ActivityParts) {
@@ -13,17 +13,11 @@ export function sequencing({ config, sequencerStore }: ActivityParts) {
    * and starts from what the database has.
    */
   async function runLedgerSequencer(): Promise<void> {
-    const { cancellationSignal, heartbeat } = Context.current();
-    const beating = setInterval(() => heartbeat(), HEARTBEAT_MS);
-    try {
-      await runSequencer({
-        store: sequencerStore,
-        keyFile: join(config.dataDir, "ledger.key"),
-        signal: AbortSignal.any([cancellationSignal, AbortSignal.timeout(TURN_MS)]),
-      });
-    } finally {
-      clearInterval(beating);
-    }
+    await runSequencer({
+      store: sequencerStore,
+      keyFile: join(config.dataDir, "ledger.key"),
+      signal: AbortSignal.any([cancellationSignal(), AbortSignal.timeout(TURN_MS)]),
+    });
   }
   return { runLedgerSequencer };
 }

@@ -3,27 +3,29 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
+import { type Client, WorkflowNotFoundError } from "@temporalio/client";
 import { Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import {
+  findingOf,
   managedProcess,
   probe,
+  type ProbeResult,
   restart,
-  type RestartOrder,
+  type Service,
   stopManaged,
-  whatHappened,
 } from "../integrations/mod.ts";
-import { getService, putService, removeService } from "../store/mod.ts";
+import { getService, putService, removeService, testServiceNames } from "../store/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../workflows/mod.ts";
-import type { ActivityParts, Service } from "./_parts.ts";
-import { findingOf } from "./sweep.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 const STARTED_WITHIN_MS = 10_000;
 const BROKEN_WITHIN_MS = 5_000;
+const PROBE_EVERY_MS = 25;
 const OVER_QUOTA = Buffer.alloc(80 * 1024, "x");
 
 /** What a test incident needs of the world: a service to break. */
-export function testServices({ store, config }: ActivityParts) {
+export function testServices({ store, config, temporal }: ActivityParts) {
   const nameOf = (id: string) => `test-${id}`;
   const folderOf = (id: string) => join(config.dataDir, "test-services", id);
 
@@ -34,15 +36,13 @@ export function testServices({ store, config }: ActivityParts) {
     const name = nameOf(id);
     const known = await getService(store.knex, name) as Service | undefined;
     const service = known ?? await register(id, requested_by);
-    const order: RestartOrder = {
+    await restart({
       dataDir: config.dataDir,
       effectId: createHash("sha256").update(`prepare\n${id}`).digest("hex").slice(0, 24),
       service: name,
       restart: service.restart!,
-    };
-    const happened = await whatHappened(order);
-    if (happened.state === "not_done") await restart(order);
-    if (!await becomes(service, true, STARTED_WITHIN_MS)) {
+    });
+    if (!(await settle(service, true, STARTED_WITHIN_MS)).healthy) {
       throw new Problem("Unavailable", `The test service ${name} did not become healthy`);
     }
     return { service: name };
@@ -84,10 +84,8 @@ export function testServices({ store, config }: ActivityParts) {
     const service = await getService(store.knex, name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no test service ${name}`);
     await breakings[scenario](name, folderOf(id), (service.check as { http: string }).http);
-    if (!await becomes(service, false, BROKEN_WITHIN_MS)) {
-      throw new Problem("Unavailable", `The test service ${name} still answers`);
-    }
-    const { code } = await probe(service.check!);
+    const { healthy, code } = await settle(service, false, BROKEN_WITHIN_MS);
+    if (healthy) throw new Problem("Unavailable", `The test service ${name} still answers`);
     return { ...findingOf(service, code), requested_by };
   }
 
@@ -109,22 +107,48 @@ export function testServices({ store, config }: ActivityParts) {
   }
 
   /** Stops the service and forgets it. */
-  async function removeTestService({ id }: TestRequest): Promise<void> {
+  async function removeTestService({ id }: Pick<TestRequest, "id">): Promise<void> {
     await stopManaged(config.dataDir, nameOf(id));
     await removeService(store.knex, nameOf(id));
     rmSync(folderOf(id), { recursive: true, force: true });
   }
 
-  return { prepareTestService, breakTestService, removeTestService };
+  /** Removes test services whose test was ended from outside, so that it could not clean up. */
+  async function removeStrayTestServices(): Promise<number> {
+    const strays: string[] = [];
+    for (const name of await testServiceNames(store.knex)) {
+      if (!await isRunning(temporal, name)) strays.push(name.slice("test-".length));
+    }
+    for (const id of strays) await removeTestService({ id });
+    return strays.length;
+  }
+
+  return { prepareTestService, breakTestService, removeTestService, removeStrayTestServices };
 }
 
-async function becomes({ check }: Service, healthy: boolean, withinMs: number): Promise<boolean> {
-  const deadline = Date.now() + withinMs;
-  while (Date.now() < deadline) {
-    if ((await probe(check!)).healthy === healthy) return true;
-    await sleep(25);
+/** A test's workflow has the name of its service. */
+async function isRunning(temporal: Client, workflowId: string): Promise<boolean> {
+  try {
+    return (await temporal.workflow.getHandle(workflowId).describe()).status.name === "RUNNING";
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
   }
-  return false;
+}
+
+/** Probes until it is as expected or the time is over; gives the last look. */
+async function settle(
+  { check }: Service,
+  healthy: boolean,
+  withinMs: number,
+): Promise<ProbeResult> {
+  const deadline = Date.now() + withinMs;
+  let last = await probe(check!);
+  while (last.healthy !== healthy && Date.now() < deadline) {
+    await sleep(PROBE_EVERY_MS);
+    last = await probe(check!);
+  }
+  return last;
 }
 
 function freePort(): Promise<number> {

@@ -8,9 +8,20 @@ import { InvalidInput, type Issue } from "./errors.ts";
  * @throws {InvalidInput} says of each field what was wrong and what would be right
  */
 export function parseInput(schema: z.ZodObject, input: unknown): Record<string, unknown> {
-  const result = schema.strict().safeParse(input ?? {}, { reportInput: true });
+  const result = closed(schema).safeParse(input ?? {}, { reportInput: true });
   if (result.success) return result.data;
   throw new InvalidInput(result.error.issues.flatMap((issue) => describe(issue, schema)));
+}
+
+const closedForms = new WeakMap<z.ZodObject, z.ZodObject>();
+
+/** The closed form of a schema, made once: zod compiles each schema at its first use. */
+function closed(schema: z.ZodObject): z.ZodObject {
+  const known = closedForms.get(schema);
+  if (known) return known;
+  const form = schema.strict();
+  closedForms.set(schema, form);
+  return form;
 }
 
 function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {

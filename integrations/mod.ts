@@ -1,13 +1,17 @@
 /**
- * The systems outside the platform, one file each: this host among them.
+ * The systems outside the platform, one file each: this host and the services on it.
  *
  * ```ts
- * const holder = (await listeningSockets()).find(({ port }) => port === 8080);
+ * const { healthy, code } = await probe({ http: "http://127.0.0.1:8080/v1/health" });
+ * const happened = await restart({ dataDir, effectId, service: "billing", restart: { command: ["systemctl", "restart", "billing"] } });
  * ```
  *
  * @module
  */
-export * from "./sockets.ts";
+export type { Launch } from "./_launch.ts";
+export * from "./findings.ts";
+export * from "./managed.ts";
 export * from "./probe.ts";
 export * from "./restart.ts";
 export * from "./services_file.ts";
+export * from "./sockets.ts";

@@ -1,30 +1,14 @@
-import { spawn } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identify, isRunning, type ProcessId, stopProcess } from "../embedded/mod.ts";
+import { identify } from "../embedded/mod.ts";
+import { findLaunched, isOf, type Launch, launch, readMarks } from "./_launch.ts";
+import { recordManaged, stopManaged } from "./managed.ts";
 
-/** How a service is brought back: one of the two. */
+/** How a service is brought back: by running a command, or by running it as a process of the platform's own. */
 export type Restart =
   | { readonly command: readonly string[] }
-  | { readonly process: ManagedProcess };
-
-/** A process that the platform itself runs for its user. */
-export interface ManagedProcess {
-  readonly command: readonly string[];
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
+  | { readonly process: Launch };
 
 /** Which restart it is, of what, and where its marks are. */
 export interface RestartOrder {
@@ -33,157 +17,84 @@ export interface RestartOrder {
   readonly effectId: string;
   readonly service: string;
   readonly restart: Restart;
+  /** Longest that a command may take, milliseconds; default 120,000. */
+  readonly limitMs?: number;
 }
 
-/** What the world says of an act: whether it happened, and how it ended. */
-export type Happened = { readonly state: "done" | "not_done" | "unknown"; readonly code: string };
+/**
+ * What the world says of an act: whether it happened, and how it ended. `code` is `started`, `ended_at_once`,
+ * `exit_<n>`, `not_started`, `no_start`, `no_exit` or `timeout`.
+ */
+export interface Happened {
+  readonly state: "done" | "not_done" | "unknown";
+  readonly code: string;
+}
 
-/** A process of the platform's user, as it is written down. */
-type ManagedRecord = ProcessId & { readonly name: string; readonly effect_id: string };
-
-const STOP_MS = 3_000;
 const COMMAND_MS = 120_000;
-const POLL_MS = 25;
-const EFFECT = "SEALOOP_EFFECT";
-
-/** Leaves its number before it becomes the process, so that it can be asked later whether it ever was. */
-const BECOME = 'echo $$ > "$SEALOOP_MARKS/started" && exec "$@"';
-/** Leaves how the command ended, whether or not anybody still waits for it. */
-const RUN = 'echo $$ > "$SEALOOP_MARKS/started"; "$@"; ' +
-  'echo $? > "$SEALOOP_MARKS/exit.new"; mv "$SEALOOP_MARKS/exit.new" "$SEALOOP_MARKS/exit"';
+const POLL_MS = 10;
 
 /**
- * Restarts a service. It must not be called twice with one effect id: ask {@linkcode whatHappened} first.
+ * Restarts a service, unless it has happened already: the same order given again, by whichever process and at whatever
+ * moment, acts once.
  *
- * The act is detached from this process, and leaves marks of itself: it goes on if this process is killed, and
- * another one can find out what became of it.
+ * The act is detached from this process and leaves marks of itself in `effects/<effect id>`: it goes on if this process
+ * is killed, and the next one can ask the world what became of it.
  */
 export async function restart(order: RestartOrder): Promise<Happened> {
-  mkdirSync(marksOf(order), { recursive: true });
+  const { dataDir, effectId, service } = order;
+  const before = await whatHappened(order);
+  if (before.state !== "not_done") return before;
+  const marks = marksOf(order);
   if ("process" in order.restart) {
-    await stopManaged(order.dataDir, order.service);
-    await launch(order, BECOME, order.restart.process);
-    return await whatHappened(order);
+    await stopManaged(dataDir, service, effectId);
+    await launch(order.restart.process, { effectId, marks, how: "become" });
+  } else {
+    await launch(order.restart, { effectId, marks, how: "run" });
   }
-  await launch(order, RUN, { command: order.restart.command });
   return await whatHappened(order);
 }
 
-/** Asks the world whether an act happened; waits for one that is still going on. */
+/** Asks the world whether an act happened. Waits for a command that is still running. */
 export async function whatHappened(order: RestartOrder): Promise<Happened> {
+  const { dataDir, effectId, service } = order;
   const marks = marksOf(order);
-  const started = number(join(marks, "started")) ?? findByEffect(order.effectId);
-  if (started === undefined) return { state: "not_done", code: "not_started" };
-  if ("process" in order.restart) {
-    const id = carries(started, order.effectId) ? identify(started) : undefined;
-    if (id) record(order, id);
-    return { state: "done", code: id ? "started" : "started_and_ended" };
+  if (!existsSync(marks)) return { state: "not_done", code: "not_started" };
+  const mark = readMarks(marks).started;
+  const started = mark || findLaunched(effectId);
+  if (!started) {
+    return mark === 0
+      ? { state: "unknown", code: "no_start" }
+      : { state: "not_done", code: "not_started" };
   }
-  const deadline = Date.now() + COMMAND_MS;
+  if ("command" in order.restart) return await commandEnd(order, started);
+  const id = isOf(started, effectId) ? identify(started) : undefined;
+  if (!id) return { state: "done", code: "ended_at_once" };
+  recordManaged(dataDir, { name: service, ...id, effect_id: effectId });
+  return { state: "done", code: "started" };
+}
+
+async function commandEnd(order: RestartOrder, started: number): Promise<Happened> {
+  const { effectId, limitMs = COMMAND_MS } = order;
+  const marks = marksOf(order);
+  const deadline = Date.now() + limitMs;
   while (Date.now() < deadline) {
-    const exit = number(join(marks, "exit"));
+    const running = isOf(started, effectId); // looked at before the mark, which it leaves before it ends
+    const { exit } = readMarks(marks);
     if (exit !== undefined) return { state: "done", code: `exit_${exit}` };
-    if (!carries(started, order.effectId)) break;
+    if (!running) return { state: "unknown", code: "no_exit" };
     await sleep(POLL_MS);
   }
-  await sleep(POLL_MS); // it may have ended between the two looks
-  const exit = number(join(marks, "exit"));
-  return exit === undefined
-    ? { state: "unknown", code: "no_exit" }
-    : { state: "done", code: `exit_${exit}` };
+  endGroup(started);
+  return { state: "unknown", code: "timeout" };
 }
 
-/** Stops a process that the platform runs, if it runs. */
-export async function stopManaged(dataDir: string, service: string): Promise<void> {
-  const path = recordPath(dataDir, service);
-  const known = read<ManagedRecord>(path);
-  if (!known) return;
-  await stopProcess(known, "SIGTERM", STOP_MS);
-  rmSync(path, { force: true });
-}
-
-/** The process that the platform runs for a service, if it runs. */
-export function managedProcess(dataDir: string, service: string): ProcessId | undefined {
-  const known = read<ManagedRecord>(recordPath(dataDir, service));
-  return known && isRunning(known) ? known : undefined;
-}
-
-async function launch(
-  order: RestartOrder,
-  script: string,
-  { command, cwd, env }: ManagedProcess,
-): Promise<void> {
-  const marks = marksOf(order);
-  const log = openSync(join(marks, "log"), "a");
-  const child = spawn("/bin/sh", ["-c", script, "sh", ...command], {
-    cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      ...env,
-      [EFFECT]: order.effectId,
-      SEALOOP_MARKS: marks,
-    },
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
-  closeSync(log);
-  const ended = new Promise<void>((resolve) =>
-    child.once("exit", () => resolve()).once("error", () => resolve())
-  );
-  child.unref();
-  const began = Date.now();
-  let gone = false;
-  ended.then(() => gone = true);
-  while (number(join(marks, "started")) === undefined && !gone && Date.now() - began < STOP_MS) {
-    await sleep(5);
-  }
-}
-
-function record(order: RestartOrder, id: ProcessId): void {
-  const path = recordPath(order.dataDir, order.service);
-  mkdirSync(join(order.dataDir, "processes"), { recursive: true });
-  const content: ManagedRecord = { name: order.service, ...id, effect_id: order.effectId };
-  writeFileSync(`${path}.new`, JSON.stringify(content));
-  renameSync(`${path}.new`, path);
-}
-
-/** The process of an act that was killed before it could leave its mark. Only where the system shows environments. */
-function findByEffect(effectId: string): number | undefined {
-  if (!existsSync("/proc/self/environ")) return undefined;
-  return readdirSync("/proc").map(Number).find((pid) => pid > 0 && carries(pid, effectId));
-}
-
-/** Whether a process runs and is that of the act. */
-function carries(pid: number, effectId: string): boolean {
-  if (!identify(pid)) return false;
-  if (!existsSync("/proc/self/environ")) return true;
+/** Ends a command with all that it started: it leads a group of its own. */
+function endGroup(leader: number): void {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(
-      `${EFFECT}=${effectId}`,
-    );
+    process.kill(-leader, "SIGKILL");
   } catch {
-    return false;
+    // It ended in between.
   }
 }
 
 const marksOf = ({ dataDir, effectId }: RestartOrder) => join(dataDir, "effects", effectId);
-const recordPath = (dataDir: string, service: string) =>
-  join(dataDir, "processes", `${encodeURIComponent(service)}.json`);
-
-function read<T>(path: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    return undefined;
-  }
-}
-
-function number(path: string): number | undefined {
-  try {
-    const text = readFileSync(path, "utf8").trim();
-    return text === "" ? undefined : Number(text);
-  } catch {
-    return undefined;
-  }
-}

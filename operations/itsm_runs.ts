@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { findingOf, probeServices } from "../activities/mod.ts";
-import { probe } from "../integrations/mod.ts";
+import { findingOf, probe, probeAll, type Service } from "../integrations/mod.ts";
 import { getService, serviceNames, type Store } from "../store/mod.ts";
 import {
   type Finding,
@@ -98,17 +97,17 @@ async function findingFor(
   service?: string,
 ): Promise<Finding> {
   const name = service ?? await serviceNamedIn(store, incident!);
-  const known = name === undefined ? undefined : await getService(store.knex, name);
+  const known = name === undefined
+    ? undefined
+    : await getService(store.knex, name) as Service | undefined;
   if (service !== undefined && !known) {
     const names = (await serviceNames(store.knex)).slice(0, 50).join(", ");
     throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
   }
   const about = { requested_by: by, ...(incident === undefined ? {} : { report: incident }) };
   if (known?.check) {
-    // deno-lint-ignore no-explicit-any -- the store keeps the check as the integrations gave it
-    const { code } = await probe(known.check as any);
-    // deno-lint-ignore no-explicit-any -- likewise
-    return { ...findingOf(known as any, code), ...about };
+    const { code } = await probe(known.check);
+    return { ...findingOf(known, code), ...about };
   }
   return {
     service: known?.name ?? null,
@@ -177,7 +176,7 @@ export const detect = operation({
   tool: { itsm_trigger_detection: FULL },
   example: { input: {}, output: { probed: 6, findings: [] } },
   run: async (_, { store }) => {
-    const { probed, findings } = await probeServices(store);
+    const { probed, findings } = await probeAll(store);
     return { probed, findings: [...findings] };
   },
 });

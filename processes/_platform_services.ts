@@ -1,13 +1,28 @@
 import type { Config } from "../config.ts";
 import type { ServiceRecord } from "../store/mod.ts";
 
+/** Where the platform's parts are, as this process was told. */
+export interface Surroundings {
+  readonly database: URL;
+  /** `host:port`. */
+  readonly temporal: string;
+  /** Whether all parts were started together, on this host. */
+  readonly together: boolean;
+}
+
 /**
  * The platform's own parts as services: they are watched like any other. Nothing is listed for repairing them, as what
  * started them starts them again.
  */
-export function platformServices({ settings }: Config): ServiceRecord[] {
-  const local = (port: number, path: string) => ({ http: `http://127.0.0.1:${port}${path}` });
-  const part = (name: string, check: unknown, dependsOn: string[] = []): ServiceRecord => ({
+export function platformServices(
+  { settings }: Config,
+  { database, temporal, together }: Surroundings,
+): ServiceRecord[] {
+  const part = (
+    name: string,
+    check: Readonly<Record<string, string>> | null,
+    dependsOn: string[] = [],
+  ): ServiceRecord => ({
     name,
     type: "platform",
     host: "localhost",
@@ -18,29 +33,26 @@ export function platformServices({ settings }: Config): ServiceRecord[] {
     watched: check !== null,
     dependsOn,
   });
-  const plain = settings.SEALOOP_TLS_CERT === undefined; // with our own certificate a name must match: not probed
-  const embeddedDatabase = settings.DATABASE_URL === undefined;
+  const server = (port: number, path: string) => {
+    // A certificate is made out to a name that we don't know; elsewhere, we don't know where.
+    const known = together && settings.SEALOOP_TLS_CERT === undefined;
+    return known ? { http: `http://${hostFor(settings.SEALOOP_BIND)}:${port}${path}` } : null;
+  };
+  const { SEALOOP_GATEWAY_PORT, SEALOOP_MCP_PORT, SEALOOP_LEDGER_PORT } = settings;
+  const servers = ["postgresql", "temporal"];
   return [
-    part(
-      "postgresql",
-      embeddedDatabase ? { tcp: `127.0.0.1:${settings.SEALOOP_POSTGRES_PORT}` } : null,
-    ),
-    part("temporal", {
-      tcp: process.env.TEMPORAL_ADDRESS ?? `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
-    }),
-    part("worker", null, ["postgresql", "temporal"]),
-    part("gateway", plain ? local(settings.SEALOOP_GATEWAY_PORT, "/v1/health") : null, [
-      "postgresql",
-      "temporal",
-    ]),
-    part("tool-server", plain ? local(settings.SEALOOP_MCP_PORT, "/health") : null, [
-      "postgresql",
-      "temporal",
-    ]),
-    part(
-      "public-ledger",
-      plain ? local(settings.SEALOOP_LEDGER_PORT, "/api/how-to-verify") : null,
-      ["postgresql"],
-    ),
+    part("postgresql", { tcp: `${database.hostname}:${database.port || 5432}` }),
+    part("temporal", { tcp: temporal }),
+    part("worker", null, servers), // it is the one that looks
+    part("gateway", server(SEALOOP_GATEWAY_PORT, "/v1/health"), servers),
+    part("tool-server", server(SEALOOP_MCP_PORT, "/health"), servers),
+    part("public-ledger", server(SEALOOP_LEDGER_PORT, "/api/health"), ["postgresql"]),
   ];
+}
+
+/** Where to reach what listens on an address: on all of them is also on loopback. */
+function hostFor(bind: string): string {
+  if (bind === "0.0.0.0") return "127.0.0.1";
+  if (bind === "::") return "[::1]";
+  return bind.includes(":") ? `[${bind}]` : bind;
 }

@@ -1,75 +1,108 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
 import { createActivities } from "../activities/mod.ts";
-import type { Config } from "../config.ts";
-import { readServicesFile } from "../integrations/mod.ts";
+import { BadSetting, type Config } from "../config.ts";
+import { BadServicesFile, readServicesFile } from "../integrations/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
-import { openStore, replaceServices, type Store, transaction } from "../store/mod.ts";
-import { connectTemporal, connectWorker, registerTemporal } from "../temporal/mod.ts";
+import {
+  openStore,
+  replaceServices,
+  type ServiceRecord,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
+import {
+  connectTemporal,
+  connectWorker,
+  ensureSequencer,
+  registerTemporal,
+  temporalPlace,
+} from "../temporal/mod.ts";
 import { platformServices } from "./_platform_services.ts";
-import { type Parts, type Running, runProcess } from "./_process.ts";
-import { createWorkers } from "./_workers.ts";
+import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
+import { openWorkers } from "./_workers.ts";
+
+const RETRY_MS = 1_000;
+
+await runProcess("worker", startWorker);
 
 /** Takes work from the task queues until it is asked to stop. */
 async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running> {
-  Runtime.install({ logger: { ...quiet, log: () => {} }, shutdownSignals: [] });
+  const told = (level: "warn" | "error") => (message: string) => log[level]({ sdk: true }, message);
+  const nothing = () => {};
+  Runtime.install({
+    logger: {
+      ...{ log: nothing, trace: nothing, debug: nothing, info: nothing },
+      ...{ warn: told("warn"), error: told("error") },
+    },
+    shutdownSignals: [],
+  });
+  const wait = <T>(what: string, work: () => Promise<T>) =>
+    untilThere(work, (error) => log.warn({ err: error }, `${what} is away; trying again`));
+
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  await syncServices(config, store);
-  const sealer = await openSealer(store);
-  const temporal = await connectTemporal(config);
-  await registerTemporal(temporal.client, config);
-  const { connection, namespace } = await connectWorker(config);
-  const parts = { config, store, sequencerStore, sealer, temporal: temporal.client };
-  const activities = createActivities(parts);
-  const workers = await createWorkers({ config, connection, namespace, activities });
-  const running = workers.map((worker) => worker.run());
-  Promise.all(running).catch((err) => {
-    log.fatal({ err }, "The worker failed");
-    process.exit(1);
+  const database = new URL(databaseUrl("app"));
+  await wait("PostgreSQL", () => syncServices(config, store, database));
+  const sealer = await wait("PostgreSQL", () => openSealer(store));
+  const temporal = await wait("Temporal", () => connectTemporal(config));
+  await wait("Temporal", async () => {
+    await registerTemporal(temporal.client, config);
+    await ensureSequencer(temporal.client);
   });
+  const parts = { config, store, sequencerStore, sealer, temporal: temporal.client };
+  const workers = await wait("Temporal", () =>
+    openWorkers({
+      config,
+      activities: createActivities(parts),
+      connect: () => connectWorker(config),
+      failed: (err) => log.error({ err }, "The workers failed; connecting again"),
+    }));
   return {
     async stop() {
-      for (const worker of workers) worker.shutdown();
-      await Promise.allSettled(running);
-      await Promise.allSettled([connection.close(), temporal.close(), sealer.close()]);
+      await workers.stop();
+      await Promise.allSettled([temporal.close(), sealer.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
   };
 }
 
-const nothing = () => {};
-const quiet = {
-  trace: nothing,
-  debug: nothing,
-  info: nothing,
-  warn: console.warn,
-  error: console.error,
-};
-
-/** Makes the services of the store those of the platform and of the user's file. */
-async function syncServices(config: Config, store: Store): Promise<void> {
-  const platform = platformServices(config);
-  const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
-  const file = readServicesFile(path, platform.map(({ name }) => name));
-  await transaction(store, async (trx) => {
-    await replaceServices(trx, "platform", platform);
-    await replaceServices(
-      trx,
-      "file",
-      file.map((entry) => ({
-        name: entry.name,
-        type: entry.type,
-        host: entry.host,
-        owner: entry.owner ?? null,
-        origin: "file" as const,
-        check: entry.check ?? null,
-        restart: entry.restart ?? null,
-        watched: true,
-        dependsOn: entry.depends_on,
-      })),
-    );
-  });
+/** Tries until it works. What the user has to mend is thrown at once. */
+async function untilThere<T>(work: () => Promise<T>, away: (error: unknown) => void): Promise<T> {
+  while (true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof BadServicesFile || error instanceof BadSetting) throw error;
+      away(error);
+      await sleep(RETRY_MS);
+    }
+  }
 }
 
-await runProcess("worker", startWorker);
+/** Makes the services of the store those of the platform and of the user's file. */
+async function syncServices(config: Config, store: Store, database: URL): Promise<void> {
+  const platform = platformServices(config, {
+    database,
+    temporal: temporalPlace(config).address,
+    together: process.argv.includes(SUPERVISED),
+  });
+  const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
+  const file = readServicesFile(path, platform.map(({ name }) => name))
+    .map(({ depends_on, ...entry }): ServiceRecord => ({
+      name: entry.name,
+      type: entry.type,
+      host: entry.host,
+      owner: entry.owner ?? null,
+      origin: "file",
+      check: entry.check ?? null,
+      restart: entry.restart ?? null,
+      watched: true,
+      dependsOn: depends_on,
+    }));
+  await transaction(store, async (trx) => {
+    await replaceServices(trx, "platform", platform);
+    await replaceServices(trx, "file", file);
+  });
+}

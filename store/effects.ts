@@ -16,11 +16,15 @@ export type EffectRecord = {
 /** Writes an intent down, once. @returns false where it was there already: then ask the world before acting */
 export async function intendEffect(
   on: Queryable,
-  effect: Pick<EffectRecord, "id" | "ticket_id" | "service" | "action" | "action_sha256">,
+  effect: Pick<
+    EffectRecord,
+    "id" | "ticket_id" | "service" | "action" | "action_sha256" | "detail"
+  >,
 ): Promise<boolean> {
   const rows = await on("effects").insert({
     ...effect,
     action: JSON.stringify(effect.action),
+    detail: JSON.stringify(effect.detail),
     state: "intended",
   })
     .onConflict("id").ignore().returning("id");
@@ -41,7 +45,20 @@ export async function endEffect(
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   await on("effects").where({ id, state: "intended" })
-    .update({ state, detail: JSON.stringify(detail), ended_at: on.fn.now() });
+    .update({
+      state,
+      detail: on.raw("detail || ?::jsonb", [JSON.stringify(detail)]),
+      ended_at: on.fn.now(),
+    });
+}
+
+/** Notes that nobody will find out any more what became of a ticket's intended effects. @returns how many */
+export async function abandonEffects(on: Queryable, ticketId: string): Promise<number> {
+  return await on("effects").where({ ticket_id: ticketId, state: "intended" }).update({
+    state: "unknown",
+    detail: on.raw("detail || ?::jsonb", [JSON.stringify({ code: "abandoned" })]),
+    ended_at: on.fn.now(),
+  });
 }
 
 /** Effects, newest first, and the share of those ended that were done. */

@@ -11,6 +11,7 @@
  */
 export * from "./admin_key.ts";
 export * from "./connection.ts";
+export * from "./detections.ts";
 export * from "./effects.ts";
 export * from "./keys.ts";
 export * from "./limits.ts";

@@ -86,6 +86,11 @@ export async function serviceNames(on: Queryable): Promise<string[]> {
   return await on("services").pluck("name");
 }
 
+/** Names of the services of test incidents. */
+export async function testServiceNames(on: Queryable): Promise<string[]> {
+  return await on("services").where({ origin: "test" }).pluck("name");
+}
+
 /** Notes what was seen. @returns name → failed probes in a row, 0 where it is up */
 export async function noteSightings(
   on: Queryable,

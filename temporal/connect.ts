@@ -4,13 +4,11 @@ import { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 
-/**
- * Where Temporal is, by its SDK's own environment configuration (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`,
- * `TEMPORAL_TLS_…`, a profile of `TEMPORAL_CONFIG_FILE`), with the namespace of `temporal.yaml` as the default.
- */
-function place(config: Config) {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return { connectionOptions, namespace: namespace ?? config.temporal.namespace };
+/** Where Temporal is. */
+export interface TemporalPlace {
+  /** `host:port`. */
+  readonly address: string;
+  readonly namespace: string;
 }
 
 /** A connection of clients: starts, signals and asks workflows. */
@@ -20,12 +18,41 @@ export interface TemporalConnection {
   close(): Promise<void>;
 }
 
+/** A connection of workers. */
+export interface WorkerConnection {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+}
+
+const CONNECT_WITHIN = "10s";
+
+/**
+ * By the SDK's own environment configuration (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS_…`, a profile of
+ * `TEMPORAL_CONFIG_FILE`), with the embedded server's port and the namespace of `temporal.yaml` where it names none.
+ */
+function settingsOf({ settings, temporal }: Config) {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return {
+    connectionOptions: {
+      ...connectionOptions,
+      address: connectionOptions.address ?? `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
+    },
+    namespace: namespace ?? temporal.namespace,
+  };
+}
+
+/** Where Temporal is, as far as settings tell. */
+export function temporalPlace(config: Config): TemporalPlace {
+  const { connectionOptions: { address }, namespace } = settingsOf(config);
+  return { address, namespace };
+}
+
 /** Connects a client. @throws where nothing answers within ten seconds */
 export async function connectTemporal(config: Config): Promise<TemporalConnection> {
-  const { connectionOptions, namespace } = place(config);
+  const { connectionOptions, namespace } = settingsOf(config);
   const connection = await Connection.connect({
-    ...connectionOptions as Parameters<typeof Connection.connect>[0],
-    connectTimeout: "10s",
+    ...connectionOptions,
+    connectTimeout: CONNECT_WITHIN,
   });
   return {
     client: new Client({ connection, namespace }),
@@ -34,18 +61,21 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
   };
 }
 
-/** Connects a worker. */
-export async function connectWorker(
-  config: Config,
-): Promise<{ connection: NativeConnection; namespace: string }> {
-  const { connectionOptions, namespace } = place(config);
+/** Connects a worker. @throws where nothing answers */
+export async function connectWorker(config: Config): Promise<WorkerConnection> {
+  const { connectionOptions, namespace } = settingsOf(config);
   return { connection: await NativeConnection.connect(connectionOptions), namespace };
 }
 
+/** A client that is connected when it is first asked for. */
+export interface LazyTemporal {
+  /** @throws {Problem} `Unavailable`: Temporal does not answer; the next call tries again */
+  client(): Promise<Client>;
+  close(): Promise<void>;
+}
+
 /** Connects when it is first asked for, and again after that failed. */
-export function lazyTemporal(
-  config: Config,
-): { client(): Promise<Client>; close(): Promise<void> } {
+export function lazyTemporal(config: Config): LazyTemporal {
   let connecting: Promise<TemporalConnection> | undefined;
   return {
     async client() {

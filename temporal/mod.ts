@@ -4,6 +4,7 @@
  * ```ts
  * const { client, close } = await connectTemporal(config);
  * await registerTemporal(client, config);
+ * await ensureSequencer(client);
  * ```
  *
  * @module

@@ -1,5 +1,10 @@
-import { type Client, ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client";
-import type { Config } from "../config.ts";
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+} from "@temporalio/client";
+import type { Config, TemporalSettings } from "../config.ts";
 
 /** @see temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE = {
@@ -12,59 +17,53 @@ const INDEXED_VALUE = {
   KeywordList: 7,
 } as const;
 
-/** Id and type of the workflow in which the one sequencer runs, and its task queue. */
-const SEQUENCER = {
-  workflowId: "ledger-sequencer",
-  type: "ledgerSequencer",
-  taskQueue: "ledger",
-} as const;
+/** Code of a gRPC answer. @see google.rpc.Code */
+const ALREADY_EXISTS = 6;
+
+/** One entry of `schedules`. */
+type ScheduleSettings = TemporalSettings["schedules"][string];
 
 /**
- * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, schedules as they are
- * now, and the workflow of the sequencer. Safe to repeat, and by several processes at once.
+ * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, and schedules as they are
+ * now. Safe to repeat, and by several processes at once.
  */
 export async function registerTemporal(
   client: Client,
   { temporal, settings }: Config,
 ): Promise<void> {
+  await addSearchAttributes(client, temporal.search_attributes);
+  for (const [name, schedule] of Object.entries(temporal.schedules)) {
+    const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
+    const every = seconds === undefined ? schedule.every : `${seconds}s`;
+    await putSchedule(client, `sealoop-${name}`, { ...schedule, every });
+  }
+}
+
+async function addSearchAttributes(
+  client: Client,
+  wanted: TemporalSettings["search_attributes"],
+): Promise<void> {
   const { namespace } = client.options;
-  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({
-    namespace,
-  });
-  const missing = Object.entries(temporal.search_attributes).filter(([name]) =>
-    !(name in customAttributes)
+  const { operatorService } = client.connection;
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const missing = Object.entries(wanted).filter(([name]) => !(name in customAttributes));
+  if (missing.length === 0) return;
+  const searchAttributes = Object.fromEntries(
+    missing.map(([name, type]) => [name, INDEXED_VALUE[type]]),
   );
-  if (missing.length > 0) {
-    const searchAttributes = Object.fromEntries(
-      missing.map(([name, type]) => [name, INDEXED_VALUE[type]]),
-    );
-    await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  try {
+    await operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    if ((error as { code?: number }).code !== ALREADY_EXISTS) throw error;
   }
-  for (const [id, schedule] of Object.entries(temporal.schedules)) {
-    const every = id === "sweep" && settings.SEALOOP_SWEEP_SECONDS
-      ? `${settings.SEALOOP_SWEEP_SECONDS}s` as const
-      : schedule.every as `${number}s`;
-    await putSchedule(client, `sealoop-${id}`, { ...schedule, every });
-  }
-  await client.workflow.start(SEQUENCER.type, {
-    taskQueue: SEQUENCER.taskQueue,
-    workflowId: SEQUENCER.workflowId,
-    workflowIdConflictPolicy: "USE_EXISTING",
-    staticSummary: "Seals what waits in the outbox",
-  });
 }
 
 async function putSchedule(
   client: Client,
   scheduleId: string,
-  { workflow, task_queue, every, about }: {
-    workflow: string;
-    task_queue: string;
-    every: `${number}s`;
-    about: string;
-  },
+  { workflow, task_queue, every, about }: ScheduleSettings,
 ): Promise<void> {
-  const spec = { intervals: [{ every }] };
+  const spec = { intervals: [{ every: every as `${number}s` }] };
   const action = {
     type: "startWorkflow" as const,
     workflowType: workflow,
@@ -73,16 +72,28 @@ async function putSchedule(
     args: [],
     staticSummary: about,
   };
+  // What was missed while nobody was there to look is of no use later.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: "1m" as const };
+  const update = () =>
+    client.schedule.getHandle(scheduleId)
+      .update((before) => ({ ...before, spec, action, policies }));
   try {
-    await client.schedule.getHandle(scheduleId).update((before) => ({
-      ...before,
-      spec,
-      action,
-      policies,
-    }));
+    await update();
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
-    await client.schedule.create({ scheduleId, spec, action, policies });
+    await client.schedule.create({ scheduleId, spec, action, policies }).catch((error) => {
+      if (error instanceof ScheduleAlreadyRunning) return update(); // another process was quicker
+      throw error;
+    });
   }
+}
+
+/** Starts the workflow in which the one sequencer runs, unless it is running. */
+export async function ensureSequencer(client: Client): Promise<void> {
+  await client.workflow.start("ledgerSequencer", {
+    taskQueue: "ledger",
+    workflowId: "ledger-sequencer",
+    workflowIdConflictPolicy: "USE_EXISTING",
+    staticSummary: "Seals what waits in the outbox",
+  });
 }

@@ -5,7 +5,7 @@ import {
   upsertSearchAttributes,
 } from "@temporalio/workflow";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
-import type { Finding, StepName, StepRecord } from "./types.ts";
+import type { Diagnosis, Effect, Finding, StepName, StepRecord } from "./types.ts";
 
 /** How far a run is: for callers who wait, and for the Web UI. */
 export interface Progress {
@@ -30,9 +30,14 @@ const REACHED = {
 /** What a run keeps of itself. */
 export interface Track {
   readonly steps: readonly StepRecord[];
+  /** Names in sentences what the run is about. */
+  readonly about: string;
   ticketId: string | null;
+  /** From 1. */
   round: number;
-  /** Does one step, and keeps when it began and ended. */
+  diagnosis?: Diagnosis;
+  effect?: Effect;
+  /** Does one step, and keeps when it began and ended; as failed where it throws. */
   step<T>(name: StepName, work: () => Promise<T>): Promise<T>;
   /** The last step found nothing (DETECT) or did not do what it should (the others). */
   amend(state: "clear" | "failed"): void;
@@ -42,31 +47,29 @@ export interface Track {
 
 /** Starts to keep track of a run about a finding. */
 export function track(finding: Finding): Track {
+  const about = finding.service ?? "a reported incident";
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
   const run: Track = {
     steps,
+    about,
     ticketId: null,
     round: 1,
     async step(name, work) {
       current = name;
+      const { round } = run;
       const started_at = now();
-      upsertSearchAttributes([
-        { key: ATTRIBUTE.step, value: name },
-        ...(run.ticketId ? [{ key: ATTRIBUTE.ticket, value: run.ticketId } as const] : []),
-      ]);
-      setCurrentDetails(
-        `**${name}** · ${finding.service ?? "reported"} · ${finding.code} · round ${run.round}`,
-      );
-      const result = await work();
-      steps.push({
-        step: name,
-        state: REACHED[name],
-        round: run.round,
-        started_at,
-        ended_at: now(),
-      });
-      return result;
+      const record = (state: StepRecord["state"]) =>
+        steps.push({ step: name, state, round, started_at, ended_at: now() });
+      show(name, `**${name}** · ${about} · ${finding.code} · round ${round}`);
+      try {
+        const result = await work();
+        record(REACHED[name]);
+        return result;
+      } catch (error) {
+        record("failed");
+        throw error;
+      }
     },
     amend(state) {
       const last = steps.pop()!;
@@ -76,16 +79,28 @@ export function track(finding: Finding): Track {
       current = null;
       upsertSearchAttributes([
         { key: ATTRIBUTE.outcome, value: outcome },
-        ...(run.ticketId ? [{ key: ATTRIBUTE.ticket, value: run.ticketId } as const] : []),
         ...(receiptId ? [{ key: ATTRIBUTE.receipt, value: receiptId } as const] : []),
       ]);
+      const ticket = run.ticketId ?? "none";
       setCurrentDetails(
-        `**${outcome}** · ${finding.service ?? "reported"} · ticket ${
-          run.ticketId ?? "none"
-        } · receipt ${receiptId ?? "none"}`,
+        `**${outcome}** · ${about} · ticket ${ticket} · receipt ${receiptId ?? "none"}`,
       );
     },
   };
+
+  function show(step: StepName, details: string): void {
+    upsertSearchAttributes([
+      { key: ATTRIBUTE.step, value: step },
+      ...(step === "DETECT"
+        ? [{ key: ATTRIBUTE.service, value: finding.service ?? "reported" } as const]
+        : []),
+      ...(step === "DIAGNOSE" && run.ticketId
+        ? [{ key: ATTRIBUTE.ticket, value: run.ticketId } as const]
+        : []),
+    ]);
+    setCurrentDetails(details);
+  }
+
   setHandler(
     progressQuery,
     () => ({ step: current, round: run.round, ticket_id: run.ticketId, steps }),

@@ -1,16 +1,14 @@
-import { continueAsNew, isCancellation, proxyActivities, workflowInfo } from "@temporalio/workflow";
-import type { Activities } from "../activities/mod.ts";
+import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
 import type { SealRequest } from "../ledger/mod.ts";
-import { PATIENT, SEALING, STANDING } from "./_options.ts";
-
-const { findEndedRuns } = proxyActivities<Activities>(PATIENT);
-const { sealEndedRun, sealReceipt } = proxyActivities<Activities>(SEALING);
-const { runLedgerSequencer } = proxyActivities<Activities>(STANDING);
+import { PATIENT, perform, SEALING, STANDING } from "./_options.ts";
 
 /** Finds tickets whose run was ended from outside (terminated, timed out, failed), and seals that they were. */
 export async function reconcileRuns(): Promise<{ sealed: number }> {
-  const ended = await findEndedRuns();
-  for (const run of ended) await sealEndedRun(run);
+  const ended = await perform(PATIENT, "Compares open tickets with runs").findEndedRuns();
+  for (const run of ended) {
+    await perform(SEALING, `Escalates ${run.ticket_id} and seals it`).sealEndedRun(run);
+  }
+  await perform(PATIENT, "Removes test services without a test").removeStrayTestServices();
   return { sealed: ended.length };
 }
 
@@ -18,14 +16,14 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
 export async function sealRequest(
   request: SealRequest & { id: string },
 ): Promise<{ id: string; position: number; hash: string }> {
-  return await sealReceipt(request);
+  return await perform(SEALING, `Seals ${request.id}`).sealReceipt(request);
 }
 
 /** Keeps the one sequencer running. Its id is `ledger-sequencer`. */
 export async function ledgerSequencer(): Promise<void> {
   while (!workflowInfo().continueAsNewSuggested) {
     try {
-      await runLedgerSequencer();
+      await perform(STANDING, "Seals what waits in the outbox").runLedgerSequencer();
     } catch (error) {
       if (isCancellation(error)) throw error; // else its hour is over: another turn
     }

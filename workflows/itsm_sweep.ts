@@ -2,18 +2,13 @@ import {
   type ChildWorkflowHandle,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  proxyActivities,
   startChild,
 } from "@temporalio/workflow";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import type { Activities } from "../activities/mod.ts";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
-import { PATIENT, SEALING } from "./_options.ts";
+import { PATIENT, perform, SEALING } from "./_options.ts";
 import { foundAgain, itsmLoop, runId } from "./itsm_loop.ts";
 import type { Finding, LoopResult } from "./types.ts";
-
-const { probeServices } = proxyActivities<Activities>(PATIENT);
-const { sealClear } = proxyActivities<Activities>(SEALING);
 
 /** What a sweep found and started. */
 export interface SweepResult {
@@ -24,7 +19,8 @@ export interface SweepResult {
 }
 
 /**
- * Probes every watched service, and starts a loop for each finding.
+ * Probes every watched service, and starts a loop for each finding; a schedule's sweep leaves out faults whose ticket
+ * waits for people.
  *
  * Asked for by somebody, it waits for the loops that it started, and its result is that of the first; a schedule's
  * sweep leaves them to themselves.
@@ -32,10 +28,12 @@ export interface SweepResult {
  * @param requestedBy key that asked
  */
 export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Partial<LoopResult>> {
-  const { probed, findings } = await probeServices();
+  const { probed, findings, escalated } = await perform(PATIENT, "Probes every watched service")
+    .probeServices();
   const started: ChildWorkflowHandle<typeof itsmLoop>[] = [];
   const loops: string[] = [];
   for (const found of findings) {
+    if (!requestedBy && escalated.includes(found.fingerprint)) continue; // people are on it
     const finding = requestedBy ? { ...found, requested_by: requestedBy } : found;
     loops.push(`loop-${finding.fingerprint}`);
     const child = await startOrJoin(finding);
@@ -77,6 +75,9 @@ async function nothingStarted(
     observed_at: new Date().toISOString(),
     requested_by: requestedBy,
   };
-  const receipt_id = await sealClear({ finding, run: runId() });
+  const receipt_id = await perform(SEALING, "Seals that nothing was found").sealClear({
+    finding,
+    run: runId(),
+  });
   return { outcome: "clear", steps: [], ticket_id: null, receipt_id };
 }

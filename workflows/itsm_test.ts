@@ -1,17 +1,8 @@
-import {
-  CancellationScope,
-  executeChild,
-  ParentClosePolicy,
-  proxyActivities,
-} from "@temporalio/workflow";
-import type { Activities } from "../activities/mod.ts";
+import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
-import { QUICK, REPAIR } from "./_options.ts";
+import { perform, QUICK, SET_UP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 import type { LoopResult, Scenario } from "./types.ts";
-
-const { prepareTestService, removeTestService } = proxyActivities<Activities>(REPAIR);
-const { breakTestService } = proxyActivities<Activities>(QUICK);
 
 /** A test incident that is asked for. */
 export interface TestRequest {
@@ -26,8 +17,10 @@ export async function itsmTest(
   request: TestRequest,
 ): Promise<LoopResult & { scenario: Scenario; service: string }> {
   try {
-    const { service } = await prepareTestService(request);
-    const finding = await breakTestService({ ...request, service });
+    const { service } = await perform(SET_UP, "Starts a small service")
+      .prepareTestService(request);
+    const finding = await perform(SET_UP, `Breaks it: ${request.scenario}`)
+      .breakTestService({ ...request, service });
     const result = await executeChild(itsmLoop, {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -36,6 +29,8 @@ export async function itsmTest(
     });
     return { ...result, scenario: request.scenario, service };
   } finally {
-    await CancellationScope.nonCancellable(() => removeTestService(request));
+    await CancellationScope.nonCancellable(() =>
+      perform(QUICK, "Removes the service").removeTestService(request)
+    );
   }
 }

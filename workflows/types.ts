@@ -71,8 +71,11 @@ export interface RunId {
 
 /** What a repair does. Its hash is what an approval is for. */
 export interface Action {
+  /** Names this one act, of this round of this run: 24 hex characters. */
+  readonly id: string;
   readonly kind: "restart";
   readonly service: string;
+  /** Over kind, service and runbook entry. */
   readonly sha256: string;
 }
 

@@ -11,9 +11,9 @@ import {
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
-import { createWorkers } from "../../processes/_workers.ts";
+import { openWorkers } from "../../processes/_workers.ts";
 import { openStore } from "../../store/mod.ts";
-import { registerTemporal } from "../../temporal/mod.ts";
+import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import {
   type TestDatabase,
   testDatabase,
@@ -92,21 +92,19 @@ export async function openLoop(): Promise<TestLoop> {
   quietRuntime();
   const { close, ...parts } = await openParts();
   await registerTemporal(parts.client, parts.config);
-  const connection = await NativeConnection.connect({ address: parts.place.address });
-  const workers = await createWorkers({
+  await ensureSequencer(parts.client);
+  const { address, namespace } = parts.place;
+  const workers = await openWorkers({
     config: parts.config,
-    connection,
-    namespace: parts.place.namespace,
     activities: createActivities(parts),
     workflows: { workflowBundle: await testBundle() },
+    connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
+    failed: (error) => console.error(error),
   });
-  const running = workers.map((worker) => worker.run());
   return {
     ...parts,
     async stop() {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
-      await connection.close();
+      await workers.stop();
       await close();
     },
   };

@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { identify } from "../embedded/mod.ts";
+
+/** What is launched: a program, where, and what it is told besides PATH and HOME. */
+export interface Launch {
+  readonly command: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Marks that a launch leaves in its folder, as far as they are there. */
+export interface Marks {
+  /** Number of the process; 0 where it began but did not come to write its number. Absent: it never began. */
+  readonly started?: number;
+  /** Exit code of a command; absent while it runs, and for ever if it was killed together with what ran it. */
+  readonly exit?: number;
+}
+
+const EFFECT = "SEALOOP_EFFECT";
+const STARTED_WITHIN_MS = 3_000;
+const POLL_MS = 5;
+
+/** The mark can be made once: of two launches of the same act, the second ends here. */
+const CLAIM = 'set -C; { echo $$ > "$SEALOOP_MARKS/started"; } 2>/dev/null || exit 75; set +C; ';
+const BECOME = `${CLAIM}exec "$@"`;
+const RUN =
+  `${CLAIM}"$@"; echo $? > "$SEALOOP_MARKS/exit.new"; mv "$SEALOOP_MARKS/exit.new" "$SEALOOP_MARKS/exit"`;
+
+/**
+ * Starts a program, at most once for a folder of marks, detached from this process: it goes on when this one is killed.
+ * Gives when it has begun, or has failed to.
+ *
+ * @param how `become`: the marked process is the program; `run`: a shell waits for it and leaves its exit code
+ */
+export async function launch(
+  { command, cwd, env }: Launch,
+  { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
+): Promise<void> {
+  mkdirSync(marks, { recursive: true });
+  const log = openSync(join(marks, "log"), "a");
+  const script = how === "become" ? BECOME : RUN;
+  const child = spawn("/bin/sh", ["-c", script, "sh", ...command], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      ...env,
+      [EFFECT]: effectId,
+      SEALOOP_MARKS: marks,
+    },
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  child.unref();
+  let ended = false;
+  child.once("exit", () => ended = true).once("error", () => ended = true);
+  const began = Date.now();
+  while (!readMarks(marks).started && !ended && Date.now() - began < STARTED_WITHIN_MS) {
+    await sleep(POLL_MS);
+  }
+}
+
+/** Reads what a launch has left so far. */
+export function readMarks(marks: string): Marks {
+  const exit = readNumber(join(marks, "exit"));
+  return { started: readNumber(join(marks, "started")), exit };
+}
+
+/** A process that was launched but was stopped before it left its mark. Only where the system shows environments. */
+export function findLaunched(effectId: string): number | undefined {
+  if (!existsSync("/proc/self/environ")) return undefined;
+  return readdirSync("/proc").map(Number).find((pid) => pid > 0 && isOf(pid, effectId));
+}
+
+/** Whether a process runs and belongs to the act. Where the system hides environments, running is all we see. */
+export function isOf(pid: number, effectId: string): boolean {
+  if (pid === 0 || !identify(pid)) return false;
+  if (!existsSync("/proc/self/environ")) return true;
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    return environment.includes(`${EFFECT}=${effectId}`);
+  } catch {
+    return false;
+  }
+}
+
+function readNumber(path: string): number | undefined {
+  try {
+    return Number(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
