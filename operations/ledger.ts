@@ -83,7 +83,9 @@ async function page({ store }: Context, { limit, offset }: { limit: number; offs
   const entries = await pageReceipts(store, { limit, before: total - offset });
   const text = new JsonText(
     `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":0,` +
-      `"ots_attestation_policy":${JSON.stringify(POLICY)},"entries":[${entries.join(",")}]}`,
+      `"ots_attestation_policy":${JSON.stringify(POLICY)},"entries":[${
+        entries.map(({ text }) => text).join(",")
+      }]}`,
   );
   if (cache.size < 64) cache.set(key, text);
   return text;

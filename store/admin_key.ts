@@ -19,7 +19,7 @@ export async function ensureAdminKey(store: Store, path: string): Promise<boolea
       tier: "admin",
       scope: "full",
       principal: "operator",
-      mayApprove: true,
+      mayApprove: false, // approving is for a key of a person; the tool server refuses such keys
       expiresAt: null,
     });
     const file = await open(`${path}.new`, "w", 0o600);

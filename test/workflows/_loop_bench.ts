@@ -8,7 +8,7 @@ import { Client, Connection } from "@temporalio/client";
 import { bundleWorkflowCode } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
-import { registerTemporal } from "../../temporal/mod.ts";
+import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { testDatabase, testFolder, testTemporal } from "../_servers.ts";
 
 /** A place for loops to run in. */
@@ -50,6 +50,7 @@ export async function loopBench(): Promise<LoopBench> {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
   await registerTemporal(client, loadConfig(env));
+  await ensureSequencer(client);
   const store = openStore(urls.app, "app");
   const workers: ChildProcess[] = [];
   return {
