@@ -15,6 +15,8 @@ export interface ActivityParts {
   readonly sequencerStore: Store;
   readonly sealer: Sealer;
   readonly temporal: Client;
+  /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */
+  readonly stopping: AbortSignal;
 }
 
 /** Name in receipts of what the loop does by itself. */

@@ -9,8 +9,30 @@ import { InvalidInput, type Issue } from "./errors.ts";
  */
 export function parseInput(schema: z.ZodObject, input: unknown): Record<string, unknown> {
   const result = closed(schema).safeParse(input ?? {}, { reportInput: true });
-  if (result.success) return result.data;
+  if (result.success) {
+    refuseUnkeepable(result.data, []);
+    return result.data;
+  }
   throw new InvalidInput(result.error.issues.flatMap((issue) => describe(issue, schema)));
+}
+
+/**
+ * Neither a receipt nor PostgreSQL can keep such text; better to hear so before anything is done than after.
+ *
+ * @throws {InvalidInput}
+ */
+function refuseUnkeepable(value: unknown, path: readonly (string | number)[]): void {
+  if (typeof value === "string") {
+    if (value.isWellFormed() && !value.includes("\0")) return;
+    const msg = "Text contains U+0000 or half of a surrogate pair";
+    throw new InvalidInput([{ path, msg, type: "string_unicode" }]);
+  }
+  if (typeof value !== "object" || value === null) return;
+  const isArray = Array.isArray(value);
+  for (const [name, entry] of Object.entries(value)) {
+    if (!isArray) refuseUnkeepable(name, path);
+    refuseUnkeepable(entry, [...path, isArray ? Number(name) : name]);
+  }
 }
 
 const closedForms = new WeakMap<z.ZodObject, z.ZodObject>();

@@ -1,4 +1,4 @@
-import { type Act, outputValue } from "../contract/mod.ts";
+import { type Act, InvalidInput, outputValue } from "../contract/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 
 /**
@@ -10,7 +10,7 @@ export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | u
   return async (act) => {
     const { operation, request, caller, input, output, error, durationMs } = act;
     if (!isSealed(act)) return undefined;
-    const { id } = await sealer.request({
+    const receipt = {
       category: request.door === "rest" ? "api_call" : "tool_call",
       actor: `key:${caller.keyId}`,
       subject: request.as,
@@ -22,13 +22,25 @@ export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | u
         duration_ms: Math.round(durationMs),
         ...(error ? { error: error.name } : {}),
       },
-      evidence: {
-        arguments: input ?? request.input ?? {},
-        ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
-      },
-    });
-    return id;
+    };
+    const evidence = {
+      arguments: input ?? request.input ?? {},
+      ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
+    };
+    try {
+      return (await sealer.request({ ...receipt, evidence })).id;
+    } catch (reason) {
+      if (!(reason instanceof InvalidInput)) throw reason;
+      return (await sealer.request({ ...receipt, evidence: asTexts(evidence) })).id;
+    }
   };
+}
+
+/** As JSON texts, which escape what has no canonical form: a call that was made is sealed, whatever was said in it. */
+function asTexts(evidence: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(evidence).map(([name, value]) => [name, JSON.stringify(value)]),
+  );
 }
 
 function isSealed<C>({ operation, request, caller, error }: Act<C>): boolean {

@@ -51,7 +51,12 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     await registerTemporal(temporal.client, config);
     await ensureSequencer(temporal.client);
   });
-  const parts = { config, store, sequencerStore, sealer, temporal: temporal.client };
+  const stopping = new AbortController();
+  const parts = {
+    ...{ config, store, sequencerStore, sealer },
+    temporal: temporal.client,
+    stopping: stopping.signal,
+  };
   const workers = await wait("Temporal", () =>
     openWorkers({
       config,
@@ -61,6 +66,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     }));
   return {
     async stop() {
+      stopping.abort();
       await workers.stop();
       await Promise.allSettled([temporal.close(), sealer.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);

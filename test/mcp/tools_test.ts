@@ -127,6 +127,16 @@ describe("tools over MCP", () => {
     assert.equal((await receipt(result._meta?.receipt_id)).outcome, "refused");
   });
 
+  for (
+    const [what, title] of [["U+0000", "a\0b"], ["half a surrogate pair", "a\ud800b"]] as const
+  ) {
+    it(`refuse ${what}, which no receipt can hold, and seal that`, async () => {
+      const result = await call(full, "itsm_create_ticket", { title });
+      assert.match(JSON.stringify(result.content), /title: Text contains U\+0000 or half/);
+      assert.equal((await receipt(result._meta?.receipt_id)).outcome, "refused");
+    });
+  }
+
   it("say nothing of the inside when they break", async () => {
     const result = await call(full, "break");
     assert.equal(result.isError, true);

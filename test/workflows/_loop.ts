@@ -72,10 +72,16 @@ export async function openParts(env: Record<string, string> = {}) {
   const sealer = await openSealer(store);
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
-  const parts = { config, store, sequencerStore, sealer, temporal: client };
+  const stopping = new AbortController();
+  const parts: ActivityParts = {
+    ...{ config, store, sequencerStore, sealer },
+    temporal: client,
+    stopping: stopping.signal,
+  };
   return {
     ...parts,
     client,
+    stopping,
     database,
     place,
     async close() {
@@ -90,7 +96,8 @@ export async function openParts(env: Record<string, string> = {}) {
 /** All of it, with workers in this process. */
 export async function openLoop(): Promise<TestLoop> {
   quietRuntime();
-  const { close, ...parts } = await openParts();
+  const { close, stopping, ...rest } = await openParts();
+  const parts = { ...rest, stopping: stopping.signal };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
@@ -104,6 +111,7 @@ export async function openLoop(): Promise<TestLoop> {
   return {
     ...parts,
     async stop() {
+      stopping.abort();
       await workers.stop();
       await close();
     },

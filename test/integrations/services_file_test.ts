@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BadServicesFile, readServicesFile } from "../../integrations/mod.ts";
+import { testFolder } from "../_servers.ts";
+
+describe("readServicesFile()", () => {
+  let path: string;
+  before(async () => {
+    path = join(await testFolder(), "sealoop.services.yaml");
+  });
+
+  it("gives no services where there is no file", () => {
+    assert.deepEqual(readServicesFile(join(path, "nowhere")), []);
+  });
+  it("takes a name alone, and every field", async () => {
+    await writeFile(
+      path,
+      `services:
+  - name: database
+  - name: billing
+    type: web
+    host: app1
+    owner: ada
+    depends_on: [database, postgresql]
+    check: { http: http://127.0.0.1:9000/health }
+    restart: { process: { command: [node, billing.js], cwd: /tmp, env: { PORT: "9000" } } }
+  - name: mail
+    check: { tcp: "127.0.0.1:25" }
+    restart: { command: [systemctl, restart, postfix] }
+`,
+    );
+    const services = readServicesFile(path, ["postgresql"]);
+    assert.deepEqual(services[0], {
+      name: "database",
+      type: "service",
+      host: "localhost",
+      depends_on: [],
+    });
+    assert.deepEqual(services[1]!.depends_on, ["database", "postgresql"]);
+    assert.deepEqual(services[2]!.restart, { command: ["systemctl", "restart", "postfix"] });
+  });
+
+  const refused: [name: string, text: string, line: number, says: RegExp][] = [
+    ["a tab for indentation", "services:\n\t- name: a\n", 2, /Tabs/],
+    ["a list that is none", "services:\n  name: a\n", 2, /array/],
+    ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
+    ["a name that fits no path", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
+    ["an unknown field", "services:\n  - name: a\n    chekc: 1\n", 2, /chekc.*check/],
+    [
+      "an unknown kind of check",
+      "services:\n  - name: a\n    check: { ping: host }\n",
+      3,
+      /\{http: url\}/,
+    ],
+    [
+      "a URL that is none",
+      "services:\n  - name: a\n    check:\n      http: localhost:80\n",
+      4,
+      /http/,
+    ],
+    [
+      "a TCP address without a port",
+      "services:\n  - name: a\n    check:\n      tcp: localhost\n",
+      4,
+      /host:port/,
+    ],
+    [
+      "a command that is a shell line",
+      "services:\n  - name: a\n    restart:\n      command: systemctl restart a\n",
+      4,
+      /\[argv\]|array/,
+    ],
+    [
+      "a dependency that is not there",
+      "services:\n  - name: a\n    depends_on:\n      - a\n      - b\n",
+      5,
+      /no service named b/,
+    ],
+    [
+      "a name that is there twice",
+      "services:\n  - name: a\n  - name: b\n  - name: a\n",
+      4,
+      /another service named a/,
+    ],
+    [
+      "a name of the platform's own",
+      "services:\n  - name: gateway\n",
+      2,
+      /another service named gateway/,
+    ],
+  ];
+  for (const [name, text, line, says] of refused) {
+    it(`refuses ${name}, with its line`, async () => {
+      await writeFile(path, text);
+      assert.throws(() => readServicesFile(path, ["gateway"]), (error) => {
+        assert.ok(error instanceof BadServicesFile);
+        assert.match(error.message, new RegExp(`line ${line}: .*`));
+        assert.match(error.message, says);
+        return true;
+      });
+    });
+  }
+});
