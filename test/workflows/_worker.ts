@@ -25,7 +25,15 @@ const sequencerStore = openStore(sequencerUrl!, "sequencer");
 const sealer = await openSealer(store);
 const { client } = await connectTemporal(config);
 const { connection, namespace } = await connectWorker(config);
-const activities = createActivities({ config, store, sequencerStore, sealer, temporal: client });
+const stopping = new AbortController().signal;
+const activities = createActivities({
+  config,
+  store,
+  sequencerStore,
+  sealer,
+  temporal: client,
+  stopping,
+});
 
 function die(): void {
   if (existsSync(mark)) return;
@@ -46,7 +54,13 @@ const deadly = Object.fromEntries(
   ]),
 );
 const workflowsPath = fileURLToPath(new URL("../../workflows/mod.ts", import.meta.url));
-const common = { connection, namespace, activities: deadly, reuseV8Context: true } as const;
+const common = {
+  connection,
+  namespace,
+  activities: deadly,
+  reuseV8Context: true,
+  stickyQueueScheduleToStartTimeout: "1s",
+} as const;
 const bundled = process.env.WORKFLOW_BUNDLE
   ? { workflowBundle: { codePath: process.env.WORKFLOW_BUNDLE } }
   : { workflowsPath };
