@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
+import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
 import { runSequencer } from "../ledger/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
@@ -20,7 +21,15 @@ export function sequencing({ config, sequencerStore, stopping }: ActivityParts) 
       keyFile: join(config.dataDir, "ledger.key"),
       signal: AbortSignal.any([stopping, cancellationSignal(), AbortSignal.timeout(TURN_MS)]),
     });
-    if (stopping.aborted) throw new Error("This worker stops; another sequences from here on");
+    if (stopping.aborted) throw takenOver();
   }
   return { runLedgerSequencer };
+}
+
+/** Nothing is wrong: this is how Temporal gives the activity to another worker. */
+function takenOver(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: "This worker stops; another one sequences from here on",
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }

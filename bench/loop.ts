@@ -1,0 +1,139 @@
+/**
+ * What the incident loop costs above its six activities: time of one loop, and loops a second at 50 at once, from the
+ * call that starts it to its result, against a bare workflow of six activities that do nothing, on the same server.
+ *
+ * A loop probes a service over HTTP, opens its ticket, runs `touch`, probes until it is healthy, closes the ticket, and
+ * waits until its receipt is part of the chain: three receipts, a dozen rows, fsync on. Workers, client and service
+ * share this process in both cases; Temporal and PostgreSQL are processes of their own.
+ */
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleWorkflowCode, NativeConnection } from "@temporalio/worker";
+import { findingOf, type Service } from "../integrations/mod.ts";
+import { openWorkers } from "../processes/_workers.ts";
+import { putService } from "../store/mod.ts";
+import { ITSM_LOOP, type itsmLoop, TASK_QUEUE } from "../workflows/mod.ts";
+import { mochaGlobalTeardown } from "../test/_servers.ts";
+import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
+import type { bare } from "./_bare_workflow.ts";
+
+const ROUNDS = 7;
+const AT_ONCE = 50;
+
+/** Gives work to do, and does one piece of it. */
+type Work = () => Promise<void>;
+
+/** Measures, and prints two lines. */
+export async function run(): Promise<void> {
+  const loop = await openLoop();
+  const stopBare = await openBareWorkers(loop);
+  const { loopWork, close } = await openServices(loop);
+  const works = { bare: bareWork(loop), house: loopWork };
+  const times = { bare: [] as number[], house: [] as number[] };
+  const rates = { bare: [] as number[], house: [] as number[] };
+  try {
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const which of ["bare", "house"] as const) {
+        const alone = await milliseconds(works[which]);
+        const all = await milliseconds(() => many(works[which], AT_ONCE));
+        if (round === 0) continue; // the first one warms up
+        times[which].push(alone);
+        rates[which].push(AT_ONCE / (all / 1000));
+      }
+    }
+    console.log(line("one loop, ms", times.house, times.bare));
+    console.log(line(`loops/s, ${AT_ONCE} at once`, rates.house, rates.bare));
+  } finally {
+    await close();
+    await stopBare();
+    await loop.stop();
+  }
+}
+
+async function many(work: Work, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => work()));
+}
+
+async function milliseconds(work: Work): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+let count = 0;
+
+function bareWork({ client }: TestLoop): Work {
+  return async () => {
+    await client.workflow.execute<typeof bare>("bare", {
+      taskQueue: "bare",
+      workflowId: `bare-${++count}`,
+    });
+  };
+}
+
+/** Workers as the platform's own, for a task queue of their own. */
+async function openBareWorkers({ config, place }: TestLoop): Promise<() => Promise<void>> {
+  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
+  const workflowsPath = fileURLToPath(new URL("_bare_workflow.ts", import.meta.url));
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
+  const task_queues = { bare: config.temporal.task_queues.itsm! };
+  const workers = await openWorkers({
+    config: { ...config, temporal: { ...config.temporal, task_queues } },
+    activities: { nothing: () => Promise.resolve() },
+    workflows: { workflowBundle: { code } },
+    connect: async () => ({
+      connection: await NativeConnection.connect({ address: place.address }),
+      namespace: place.namespace,
+    }),
+    failed: (error) => console.error(error),
+  });
+  return workers.stop;
+}
+
+/** Services that are down until their restart has touched a file. */
+async function openServices({ client, store, config }: TestLoop) {
+  const fileOf = (name: string) => join(config.dataDir, name);
+  const server = createServer((req, res) =>
+    res.writeHead(existsSync(fileOf(req.url!.slice(1))) ? 200 : 500).end()
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  async function loopWork(): Promise<void> {
+    const name = `bench-${++count}`;
+    const service: Service = {
+      ...{ name, type: "bench", host: "localhost", owner: null, origin: "test", watched: false },
+      dependsOn: [],
+      check: { http: `http://127.0.0.1:${port}/${name}` },
+      restart: { command: ["touch", fileOf(name)] },
+    };
+    await putService(store.knex, service);
+    const finding = findingOf(service, "status_500");
+    const { outcome } = await client.workflow.execute<typeof itsmLoop>(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+    if (outcome !== "sealed") throw new Error(`${name} ended ${outcome}`);
+  }
+  const close = () => new Promise<unknown>((resolve) => server.close(resolve));
+  return { loopWork, close };
+}
+
+function line(name: string, figures: readonly number[], baseline: readonly number[]): string {
+  const [median, base] = [middle(figures), middle(baseline)];
+  const [low, high] = [Math.min(...figures), Math.max(...figures)];
+  const show = (n: number) => n.toLocaleString("en", { maximumSignificantDigits: 3 });
+  return `${name}  ${show(median)} (${show(low)}–${show(high)})  ` +
+    `${(median / base).toFixed(2)} of a bare workflow of six activities (${show(base)})`;
+}
+
+const middle = (values: readonly number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await run().finally(mochaGlobalTeardown);
+}
