@@ -1,61 +1,73 @@
 /**
- * A worker that kills itself with SIGKILL at one point of its work, once: `KILL_AT=remediate:after` is when that
- * activity has done all of its work but has not reported it; `remediate:before` is before it does anything.
+ * A worker that kills itself once, for tests of what a crash leaves behind:
+ *
+ *     node --import tsx _worker.ts <before|after> <activity> <mark>
+ *
+ * `before`: at the start of the activity; `after`: when it has done its work, and before that is reported. Where the
+ * file `mark` exists it has happened already, and the worker is like any other.
  */
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { NativeConnection, Runtime } from "@temporalio/worker";
+import { fileURLToPath } from "node:url";
+import { Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
-import { openWorkers } from "../../processes/_workers.ts";
 import { openStore } from "../../store/mod.ts";
+import { connectTemporal, connectWorker } from "../../temporal/mod.ts";
 
-Runtime.install({
-  logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error },
-  shutdownSignals: [],
-});
-const { KILL_AT = "", BUNDLE, ADDRESS: address, NAMESPACE: namespace } = process.env;
-const [victim, moment] = KILL_AT.split(":");
+const [when, victim, mark] = process.argv.slice(2) as ["before" | "after", string, string];
 const config = loadConfig(process.env);
-const store = openStore(config.settings.SEALOOP_DATABASE_APP_URL!, "app", 10);
-const sequencerStore = openStore(config.settings.SEALOOP_DATABASE_SEQUENCER_URL!, "sequencer", 2);
-const connection = await Connection.connect({ address });
+const { SEALOOP_DATABASE_APP_URL: appUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequencerUrl } =
+  config.settings;
+Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} } });
+const store = openStore(appUrl!, "app");
+const sequencerStore = openStore(sequencerUrl!, "sequencer");
+const sealer = await openSealer(store);
+const { client } = await connectTemporal(config);
+const { connection, namespace } = await connectWorker(config);
+const stopping = new AbortController().signal;
 const activities = createActivities({
-  ...{ config, store, sequencerStore },
-  sealer: await openSealer(store),
-  temporal: new Client({ connection, namespace }),
-  stopping: new AbortController().signal,
-});
-await openWorkers({
   config,
-  activities: Object.fromEntries(
-    Object.entries(activities).map(([name, activity]) => [
-      name,
-      async (...args: never[]) => {
-        if (name === victim && moment === "before") killOnce();
-        const result = await (activity as (...args: never[]) => Promise<unknown>)(...args);
-        if (name === victim && moment === "after") killOnce();
-        return result;
-      },
-    ]),
-  ),
-  workflows: { workflowBundle: { codePath: BUNDLE! } },
-  connect: async () => ({
-    connection: await NativeConnection.connect({ address: address! }),
-    namespace: namespace!,
-  }),
-  failed: (error) => {
-    throw error;
-  },
+  store,
+  sequencerStore,
+  sealer,
+  temporal: client,
+  stopping,
 });
-process.on("disconnect", () => process.exit()); // the test has gone
-process.send?.("ready");
 
-function killOnce(): void {
-  const done = join(config.dataDir, "killed");
-  if (existsSync(done)) return;
-  writeFileSync(done, KILL_AT);
+function die(): void {
+  if (existsSync(mark)) return;
+  writeFileSync(mark, "");
   process.kill(process.pid, "SIGKILL");
 }
+
+type Work = (...args: unknown[]) => Promise<unknown>;
+const deadly = Object.fromEntries(
+  Object.entries(activities as unknown as Record<string, Work>).map(([name, work]) => [
+    name,
+    async (...args: unknown[]) => {
+      if (name === victim && when === "before") die();
+      const result = await work(...args);
+      if (name === victim && when === "after") die();
+      return result;
+    },
+  ]),
+);
+const workflowsPath = fileURLToPath(new URL("../../workflows/mod.ts", import.meta.url));
+const common = {
+  connection,
+  namespace,
+  activities: deadly,
+  reuseV8Context: true,
+  stickyQueueScheduleToStartTimeout: "1s",
+} as const;
+const bundled = process.env.WORKFLOW_BUNDLE
+  ? { workflowBundle: { codePath: process.env.WORKFLOW_BUNDLE } }
+  : { workflowsPath };
+const workers = await Promise.all(
+  ["itsm", "ledger"].map((taskQueue) =>
+    Worker.create({ ...common, ...bundled, taskQueue, shutdownGraceTime: "1s" })
+  ),
+);
+process.send?.("ready");
+await Promise.all(workers.map((worker) => worker.run()));

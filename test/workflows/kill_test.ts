@@ -1,246 +1,125 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, fork } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { commandLine, identify, stopProcess } from "../../embedded/mod.ts";
-import {
-  findingOf,
-  managedProcess,
-  restart,
-  type Service,
-  stopManaged,
-} from "../../integrations/mod.ts";
+import { ROOT } from "../../config.ts";
+import { findingOf, restart, stopManaged } from "../../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
-import {
-  type EffectRecord,
-  getTicket,
-  listEffects,
-  putService,
-  ticketTimeline,
-} from "../../store/mod.ts";
-import { ensureSequencer } from "../../temporal/mod.ts";
-import { ITSM_LOOP, type itsmLoop, STEPS, TASK_QUEUE } from "../../workflows/mod.ts";
-import { freePort, testFolder } from "../_servers.ts";
-import { openParts, quietRuntime, testBundle } from "./_loop.ts";
+import { putService } from "../../store/mod.ts";
+import { ITSM_LOOP, type LoopResult, TASK_QUEUE } from "../../workflows/mod.ts";
+import { freePort } from "../_servers.ts";
+import { type LoopBench, loopBench } from "./_loop_bench.ts";
 
-const ACTIVITIES = ["detect", "openTicket", "diagnose", "remediate", "verify", "closeAndSeal"];
-const AT_ONCE = 4;
+/** The activity of each step. */
+const STEPS = {
+  DETECT: "detect",
+  TICKET: "openTicket",
+  DIAGNOSE: "diagnose",
+  REMEDIATE: "remediate",
+  VERIFY: "verify",
+  "CLOSE+SEAL": "closeAndSeal",
+} as const;
 
-/** All that is seen of a run whose worker was killed. */
-interface Aftermath {
-  readonly result: Awaited<ReturnType<typeof itsmLoop>>;
-  /** How often the service was started, the first time included. */
-  readonly starts: number;
-  readonly ticket: Awaited<ReturnType<typeof getTicket>>;
-  readonly moves: readonly string[];
-  readonly receipts: readonly Record<string, unknown>[];
-  readonly breaks: readonly unknown[];
-  readonly effect: EffectRecord | undefined;
-  readonly killed: string;
-}
+/** After its work a step is killed where that work can't simply be done again. */
+const WHEN: Readonly<Record<keyof typeof STEPS, readonly ("before" | "after")[]>> = {
+  DETECT: ["before"],
+  TICKET: ["before"],
+  DIAGNOSE: ["before"],
+  REMEDIATE: ["before", "after"],
+  VERIFY: ["before"],
+  "CLOSE+SEAL": ["before", "after"],
+};
 
-describe("a worker killed with -9", function () {
-  this.timeout(120_000);
-  const slots = Array.from({ length: AT_ONCE }, () => Promise.resolve());
-  const points = ACTIVITIES.flatMap((name) => [`${name}:before`, `${name}:after`]);
-  const aftermaths = new Map<string, Promise<Aftermath>>();
-
+describe("a worker that is killed with -9", function () {
+  this.timeout(90_000);
+  let bench: LoopBench;
+  let next = 0;
   before(async () => {
-    quietRuntime();
-    const bundle = join(await testFolder(), "bundle.js");
-    await writeFile(bundle, (await testBundle()).code);
-    const cases: [string, () => Promise<Aftermath>][] = [
-      ...points.map((point): [string, () => Promise<Aftermath>] => [
-        point,
-        () => survive(bundle, { killAt: point }),
-      ]),
-      ["during the repair", () => survive(bundle, { during: "command" })],
-      ["together with the repair", () => survive(bundle, { during: "command", andIt: true })],
-    ];
-    cases.forEach(([name, work], i) => {
-      const done = slots[i % AT_ONCE]!.then(work);
-      slots[i % AT_ONCE] = done.then(() => {}, () => {});
-      done.catch(() => {});
-      aftermaths.set(name, done);
-    });
+    bench = await loopBench();
+  });
+  after(async () => {
+    await bench.close();
+    for (let n = 0; n < next; n++) await stopManaged(bench.dataDir, `victim-${n}`);
   });
 
-  for (const point of points) {
-    const [name, moment] = point.split(":");
-    it(`${moment === "before" ? "at the start of" : "at the end of"} ${name}: the loop ends sealed, the service was restarted once`, async () => {
-      const { result, starts, ticket, killed, ...rest } = (await aftermaths.get(point))!;
-      assert.equal(killed, point);
-      assert.equal(result.outcome, "sealed");
-      assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
-      assert.equal(starts, 2);
-      assert.equal(ticket?.status, "resolved");
-      assert.equal(ticket?.receipt_id, result.receipt_id);
-      assert.equal(rest.effect?.state, "done");
-      assert.deepEqual(rest.moves, [
-        "detected",
-        "opened",
-        "diagnosed",
-        "intended",
-        "remediated",
-        "verified",
-        "resolved",
-      ]);
-      assert.deepEqual(rest.receipts.map(({ category }) => category), [
-        "ticket_opened",
-        "repair_intended",
-        "self_heal",
-      ]);
-      assert.deepEqual(rest.breaks, []);
-    });
-  }
-
-  it("while the repair runs: the repair goes on, and its end is what the receipt says", async () => {
-    const { result, starts, effect, receipts, breaks } =
-      (await aftermaths.get("during the repair"))!;
-    assert.equal(result.outcome, "sealed");
-    assert.equal(starts, 2);
-    assert.equal(effect?.state, "done");
-    assert.equal(receipts.at(-1)?.outcome, "sealed");
-    assert.deepEqual(breaks, []);
-  });
-  it("together with the repair: nobody repeats it, the receipt says unknown, people are asked", async () => {
-    const { result, ticket, effect, receipts, breaks } =
-      (await aftermaths.get("together with the repair"))!;
-    assert.equal(result.outcome, "escalated");
-    assert.equal(ticket?.escalated, true);
-    assert.equal(ticket?.status, "open");
-    assert.equal(effect?.state, "unknown");
-    assert.equal(receipts.at(-1)?.outcome, "unknown");
-    assert.equal(receipts.filter(({ category }) => category === "repair_intended").length, 1);
-    assert.deepEqual(breaks, []);
-  });
-});
-
-interface Killing {
-  /** Point at which the worker kills itself. */
-  readonly killAt?: string;
-  /** The test kills it while a slow command is repairing. */
-  readonly during?: "command";
-  /** … and the command with it. */
-  readonly andIt?: boolean;
-}
-
-/** Breaks a service, runs the loop with a worker that is killed and then one that is not, and looks at all of it. */
-async function survive(bundle: string, { killAt, during, andIt }: Killing): Promise<Aftermath> {
-  const parts = await openParts();
-  const { client, store, config, database, place } = parts;
-  const { dataDir } = config;
-  const env = {
-    ...process.env,
-    SEALOOP_DATA: dataDir,
-    SEALOOP_DATABASE_APP_URL: database.urls.app,
-    SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
-    ADDRESS: place.address,
-    NAMESPACE: place.namespace,
-    BUNDLE: bundle,
-  };
-  const startWorker = async (env: NodeJS.ProcessEnv): Promise<ChildProcess> => {
-    const child = fork(new URL("_worker.ts", import.meta.url), {
-      env,
-      execArgv: ["--import", "tsx"],
-    });
-    await Promise.race([
-      once(child, "message"),
-      once(child, "exit").then(([code]) => {
-        throw new Error(`The worker ended with ${code}`);
-      }),
-    ]);
-    return child;
-  };
-  let worker = await startWorker({ ...env, KILL_AT: killAt ?? "" });
-  try {
-    const service = await brokenService(dataDir, during === "command");
-    await putService(store.knex, service);
-    await ensureSequencer(client);
-    const finding = findingOf(service, "refused");
-    const handle = await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: `loop-${finding.fingerprint}`,
-      args: [finding],
-    });
-    const gone = once(worker, "exit");
-    if (during) await killDuringRepair(dataDir, worker, andIt === true);
-    await gone;
-    worker = await startWorker(env);
-    const result = await handle.result();
-    const receipts = await exportReceipts(store, { from: 0, to: 1000 });
-    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
-    const { remediations } = await listEffects(store.knex, 10);
-    assert.equal(remediations.length, 1);
-    return {
-      result,
-      starts: (await readFile(join(dataDir, "starts.log"), "utf8")).trim().split("\n").length,
-      ticket: await getTicket(store.knex, result.ticket_id!),
-      moves: (await ticketTimeline(store.knex, result.ticket_id!)).map(({ kind }) => kind),
-      receipts: receipts.map(({ text }) => JSON.parse(text)),
-      breaks,
-      effect: remediations[0],
-      killed: during ? during : await readFile(join(dataDir, "killed"), "utf8"),
-    };
-  } finally {
-    worker.kill("SIGKILL");
-    await stopManaged(dataDir, "victim");
-    await stopStarted(dataDir);
-    await parts.close();
-  }
-}
-
-/** Kills the worker as soon as the command of the repair runs, and perhaps the command too. */
-async function killDuringRepair(dataDir: string, worker: ChildProcess, andIt: boolean) {
-  const [first] = await readdir(join(dataDir, "effects"));
-  let leader = 0;
-  while (!leader) {
-    await sleep(5);
-    const mine = (await readdir(join(dataDir, "effects"))).find((id) => id !== first);
-    if (mine) {
-      leader = Number(await readFile(join(dataDir, "effects", mine, "started")).catch(() => 0));
+  for (const [step, activity] of Object.entries(STEPS)) {
+    for (const when of WHEN[step as keyof typeof STEPS]) {
+      it(`${when === "before" ? "at the start" : "after the work, before its report,"} of ${step}: sealed, restarted once`, async () => {
+        const { finding, starts } = await brokenService();
+        const doomed = await bench.work({ when, activity });
+        const ended = once(doomed, "exit");
+        const handle = await bench.client.workflow.start(ITSM_LOOP, {
+          taskQueue: TASK_QUEUE.itsm,
+          workflowId: `loop-${finding.fingerprint}`,
+          args: [finding],
+        });
+        const [, signal] = await ended;
+        assert.equal(signal, "SIGKILL");
+        const heir = await bench.work();
+        const result = await handle.result() as LoopResult;
+        assert.equal(result.outcome, "sealed");
+        assert.equal(starts(), 1);
+        await assertWhole(result.receipt_id!);
+        heir.kill("SIGKILL");
+        await once(heir, "exit");
+      });
     }
   }
-  worker.kill("SIGKILL");
-  if (andIt) process.kill(-leader, "SIGKILL");
-}
 
-/** Ends what a command has left running. */
-async function stopStarted(dataDir: string): Promise<void> {
-  const pid = Number(
-    (await readFile(join(dataDir, "starts.log"), "utf8")).trim().split("\n").at(-1)!.split(" ")[0],
-  );
-  const id = identify(pid);
-  if (id && commandLine(pid).includes(dataDir)) await stopProcess(id, "SIGKILL", 0);
-}
-
-/** A small service that was started once and has crashed since. */
-async function brokenService(dataDir: string, byCommand: boolean): Promise<Service> {
-  const port = await freePort();
-  const script = new URL("../../integrations/test_service.js", import.meta.url).pathname;
-  const process_ = { command: [process.execPath, script, String(port), dataDir] };
-  const service: Service = {
-    ...{
-      name: "victim",
-      type: "web",
-      host: "localhost",
+  /** A service that is down, and whose runbook starts it. */
+  async function brokenService() {
+    const name = `victim-${next++}`;
+    const folder = join(bench.dataDir, name);
+    mkdirSync(folder, { recursive: true });
+    const port = await freePort();
+    const service = {
+      name,
+      type: "service",
+      host: "127.0.0.1",
       owner: null,
-      origin: "test",
-      watched: false,
-    },
-    dependsOn: [],
-    check: { http: `http://127.0.0.1:${port}/health` },
-    restart: byCommand
-      ? { command: ["sh", "-c", `sleep 1; nohup "$@" & sleep 1`, "sh", ...process_.command] }
-      : { process: process_ },
-  };
-  const effectId = randomBytes(12).toString("hex");
-  await restart({ dataDir, effectId, service: "victim", restart: { process: process_ } });
-  while (!existsSync(join(dataDir, "starts.log"))) await sleep(5);
-  process.kill(managedProcess(dataDir, "victim")!.pid, "SIGKILL");
-  return service;
-}
+      origin: "file" as const,
+      check: { http: `http://127.0.0.1:${port}/health` },
+      restart: {
+        process: {
+          command: [
+            process.execPath,
+            join(ROOT, "integrations", "test_service.js"),
+            String(port),
+            folder,
+          ],
+        },
+      },
+      watched: true,
+      dependsOn: [],
+    };
+    await putService(bench.store.knex, service);
+    const starts = () => readFileSync(join(folder, "starts.log"), "utf8").trim().split("\n").length;
+    return { finding: findingOf(service, "refused"), starts };
+  }
+
+  async function assertWhole(receiptId: string): Promise<void> {
+    const receipts = await exportReceipts(bench.store, { from: 0, to: 10_000 });
+    assert.ok(receipts.some(({ id }) => id === receiptId));
+    const { breaks } = await verifyChain(
+      receipts.map(({ text }) => text),
+      await ledgerKeys(bench.store),
+    );
+    assert.deepEqual(breaks, []);
+  }
+});
+
+describe("restart()", () => {
+  it("is found to have happened by whoever asks with the same effect id", async () => {
+    const { testFolder } = await import("../_servers.ts");
+    const { whatHappened } = await import("../../integrations/mod.ts");
+    const order = {
+      dataDir: await testFolder(),
+      effectId: "ab".repeat(12),
+      service: "touch",
+      restart: { command: ["true"] },
+    };
+    assert.deepEqual(await whatHappened(order), { state: "not_done", code: "not_started" });
+    assert.deepEqual(await restart(order), { state: "done", code: "exit_0" });
+    assert.deepEqual(await whatHappened(order), { state: "done", code: "exit_0" });
+  });
+});
