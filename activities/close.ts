@@ -43,7 +43,7 @@ export function closing({ store, sealer }: ActivityParts) {
         resolution: resolved ? `Restarted, and found healthy in round ${rounds}` : undefined,
         receiptId,
       });
-      await abandonEffects(trx, ticket_id);
+      if (!resolved) await abandonEffects(trx, ticket_id);
       await addTicketEvent(trx, ticket_id, {
         key: `${run.run_id}/ended`,
         kind: !changed ? "run_ended" : resolved ? "resolved" : "escalated",

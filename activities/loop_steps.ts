@@ -37,7 +37,7 @@ export interface RoundStep {
 const HEALTHY_WITHIN_MS = 15_000;
 const PROBE_EVERY_MS = 100;
 /** A service that answers once may be on its way down; it is asked again after this, milliseconds. */
-const PROBE_AGAIN_MS = 20;
+const PROBE_AGAIN_MS = 10;
 
 /** The steps that look and write down, but act on nothing. */
 export function loopSteps({ store }: ActivityParts) {

@@ -11,6 +11,12 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A launch of this process. */
+export interface Launched {
+  /** Its process has ended, or could not begin. */
+  readonly end: Promise<void>;
+}
+
 /** Marks that a launch leaves in its folder, as far as they are there. */
 export interface Marks {
   /** Number of the process; 0 where it began but did not come to write its number. Absent: it never began. */
@@ -26,8 +32,7 @@ const POLL_MS = 5;
 /** The mark can be made once: of two launches of the same act, the second ends here. */
 const CLAIM = 'set -C; { echo $$ > "$SEALOOP_MARKS/started"; } 2>/dev/null || exit 75; set +C; ';
 const BECOME = `${CLAIM}exec "$@"`;
-const RUN =
-  `${CLAIM}"$@"; echo $? > "$SEALOOP_MARKS/exit.new"; mv "$SEALOOP_MARKS/exit.new" "$SEALOOP_MARKS/exit"`;
+const RUN = `${CLAIM}"$@"; echo $? > "$SEALOOP_MARKS/exit"`;
 
 /**
  * Starts a program, at most once for a folder of marks, detached from this process: it goes on when this one is killed.
@@ -38,7 +43,7 @@ const RUN =
 export async function launch(
   { command, cwd, env }: Launch,
   { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
-): Promise<void> {
+): Promise<Launched> {
   mkdirSync(marks, { recursive: true });
   const log = openSync(join(marks, "log"), "a");
   const script = how === "become" ? BECOME : RUN;
@@ -57,17 +62,22 @@ export async function launch(
   closeSync(log);
   child.unref();
   let ended = false;
-  child.once("exit", () => ended = true).once("error", () => ended = true);
+  const end = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve()).once("error", () => resolve());
+  }).then(() => {
+    ended = true;
+  });
   const began = Date.now();
   while (!readMarks(marks).started && !ended && Date.now() - began < STARTED_WITHIN_MS) {
-    await sleep(POLL_MS);
+    await Promise.race([end, sleep(POLL_MS)]);
   }
+  return { end };
 }
 
 /** Reads what a launch has left so far. */
 export function readMarks(marks: string): Marks {
-  const exit = readNumber(join(marks, "exit"));
-  return { started: readNumber(join(marks, "started")), exit };
+  const [started, exit] = ["started", "exit"].map((name) => readLine(join(marks, name)));
+  return { started: started === "" ? 0 : toNumber(started), exit: toNumber(exit || undefined) };
 }
 
 /** A process that was launched but was stopped before it left its mark. Only where the system shows environments. */
@@ -88,9 +98,13 @@ export function isOf(pid: number, effectId: string): boolean {
   }
 }
 
-function readNumber(path: string): number | undefined {
+const toNumber = (line: string | undefined) => line === undefined ? undefined : Number(line);
+
+/** A line that was written to its end; empty where it was not. Undefined where there is no file. */
+function readLine(path: string): string | undefined {
   try {
-    return Number(readFileSync(path, "utf8"));
+    const text = readFileSync(path, "utf8");
+    return text.endsWith("\n") ? text.trim() : "";
   } catch {
     return undefined;
   }

@@ -31,7 +31,7 @@ export interface Happened {
 }
 
 const COMMAND_MS = 120_000;
-const POLL_MS = 10;
+const POLL_MS = 50;
 
 /**
  * Restarts a service, unless it has happened already: the same order given again, by whichever process and at whatever
@@ -49,7 +49,8 @@ export async function restart(order: RestartOrder): Promise<Happened> {
     await stopManaged(dataDir, service, effectId);
     await launch(order.restart.process, { effectId, marks, how: "become" });
   } else {
-    await launch(order.restart, { effectId, marks, how: "run" });
+    const { end } = await launch(order.restart, { effectId, marks, how: "run" });
+    await Promise.race([end, sleep(order.limitMs ?? COMMAND_MS)]);
   }
   return await whatHappened(order);
 }

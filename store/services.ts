@@ -67,10 +67,12 @@ export async function removeService(on: Queryable, name: string): Promise<void> 
 
 /** A service by name, or undefined. */
 export async function getService(on: Queryable, name: string): Promise<ServiceRecord | undefined> {
-  const row = await on("services").where({ name }).first();
-  if (!row) return undefined;
-  const edges = await on("service_dependencies").where({ service: name }).pluck("depends_on");
-  return fromRow(row, edges);
+  const { rows: [row] } = await on.raw(
+    `SELECT *, ARRAY(SELECT depends_on FROM service_dependencies WHERE service = name) AS needs
+     FROM services WHERE name = ?`,
+    [name],
+  );
+  return row && fromRow(row, row.needs);
 }
 
 /** Every service that has a check and is watched. */

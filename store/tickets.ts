@@ -63,18 +63,18 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
   return rows.length > 0;
 }
 
-/** Adds to a ticket's timeline, once, and moves its phase along. @returns false where it was there already */
-export async function addTicketEvent(
-  on: Queryable,
-  id: string,
-  event: TicketEvent,
-): Promise<boolean> {
-  const { key, kind, phase, data = {} } = event;
-  const rows = await on("ticket_events")
-    .insert({ ticket_id: id, key, kind, phase, data: JSON.stringify(data) })
-    .onConflict(["ticket_id", "key"]).ignore().returning("id");
-  if (rows.length > 0 && phase) await on("tickets").where({ id }).update({ phase });
-  return rows.length > 0;
+/** Adds to a ticket's timeline, once, and moves its phase along. What is there already stays. */
+export async function addTicketEvent(on: Queryable, id: string, event: TicketEvent): Promise<void> {
+  const { key, kind, phase = null, data = {} } = event;
+  await on.raw(
+    `WITH added AS (
+       INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase
+     )
+     UPDATE tickets SET phase = added.phase FROM added
+     WHERE tickets.id = added.ticket_id AND added.phase IS NOT NULL`,
+    [id, key, kind, phase, JSON.stringify(data)],
+  );
 }
 
 /** The ticket of a run, or undefined. */
