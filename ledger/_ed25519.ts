@@ -11,6 +11,8 @@ const SMALL_ORDER = new Set([
   "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ]);
+/** Last bytes of such points; that of a coordinate which is too large is among them. */
+const SUSPECT = new Set([...SMALL_ORDER].map((hex) => parseInt(hex.slice(-2), 16) & 0x7f));
 /** 2²⁵⁵ − 19: coordinates at or above it are no canonical spelling. */
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -52,7 +54,9 @@ function makeKey(hex: string): KeyObject | undefined {
   });
 }
 
+/** Whether these 32 bytes are a canonical spelling, and not one of a point of small order. */
 function isPoint(bytes: Uint8Array): boolean {
+  if (!SUSPECT.has(bytes[31]! & 0x7f)) return true; // the common case: told by one byte
   const y = Uint8Array.from(bytes);
   y[31]! &= 0x7f;
   return littleEndian(y) < P && !SMALL_ORDER.has(Buffer.from(y).toString("hex"));

@@ -11,9 +11,8 @@ import {
   ledgerKeys,
   pageReceipts,
   type Stored,
-  supersededBy,
 } from "./read.ts";
-import { verifyReceipt } from "./verify.ts";
+import { verifyStored } from "./stored.ts";
 import type { ChainWatch } from "./watch.ts";
 
 /** What the public ledger works with: its SELECT-only store, the verified chain, its own address. */
@@ -143,29 +142,9 @@ async function verifyById(id: string, parts: LedgerParts) {
     }
     throw error;
   }
-  const [previous] = receipt.position === 0
-    ? []
-    : await exportReceipts(parts.store, { from: receipt.position - 1, to: receipt.position });
-  const place = {
-    position: receipt.position,
-    previousHash: previous?.hash ?? "",
-    previousEra: previous?.era,
-  };
-  const { verified, checks, reasons } = verifyReceipt(
-    receipt.text,
-    place,
-    await ledgerKeys(parts.store),
-  );
-  const superseded_by = await supersededBy(parts.store, receipt.id);
+  const { verified, checks, reasons, superseded_by } = await verifyStored(parts.store, receipt);
   const shown = { ...JSON.parse(receipt.text), ...summary(receipt, parts.ledgerUrl, -1), verified };
-  return {
-    found: true,
-    verified,
-    verification: checks,
-    reasons,
-    superseded_by: superseded_by ?? null,
-    receipt: shown,
-  };
+  return { found: true, verified, checks, reasons, superseded_by, receipt: shown };
 }
 
 const verify = operation({

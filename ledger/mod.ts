@@ -32,12 +32,7 @@ export {
 export { commitment, receiptTime, type SealRequest } from "./receipt.ts";
 export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
-export {
-  type Break,
-  type Checks,
-  type TrustedKey,
-  type Verdict,
-  verifyChain,
-  verifyReceipt,
-} from "./verify.ts";
+export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.ts";
+export { type StoredVerdict, verifyStored } from "./stored.ts";
+export { verifyChain, verifyReceipt } from "./verify.ts";
 export { type ChainState, type ChainWatch, watchChain } from "./watch.ts";

@@ -1,7 +1,7 @@
 import { InvalidInput } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
-import { trustedAt, type TrustedKey } from "./verify.ts";
+import { trustedAt, type TrustedKey } from "./rules.ts";
 
 /** A receipt as the database has it. */
 export interface Stored {

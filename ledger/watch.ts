@@ -1,6 +1,7 @@
 import { listen, type Store } from "../store/mod.ts";
 import { exportReceipts, head, ledgerKeys, type Stored } from "./read.ts";
-import { type Break, type Place, verifyReceipt } from "./verify.ts";
+import type { Break, Place } from "./rules.ts";
+import { verifyReceipt } from "./verify.ts";
 
 /** What is known of the stored chain. */
 export interface ChainState {
