@@ -1,0 +1,69 @@
+import { concat } from "./_bytes.ts";
+import { SourceFailed } from "./errors.ts";
+
+/** A request, and what is accepted of its answer. */
+export interface Guarded {
+  /** What an operator knows the other side by, without credentials. */
+  readonly source: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent by POST; without it by GET. */
+  readonly body?: Uint8Array<ArrayBuffer> | string;
+  /** Milliseconds for all of it, > 0. */
+  readonly timeoutMs: number;
+  /** Most bytes of the answer. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Asks a server that is not trusted: http or https alone, no redirects, within a time and a size.
+ *
+ * @throws {SourceFailed} it did not answer within those
+ */
+export async function guardedFetch(
+  url: string,
+  { source, headers = {}, body, timeoutMs, maxBytes }: Guarded,
+): Promise<{ status: number; bytes: Uint8Array }> {
+  if (!/^https?:\/\//.test(url)) throw new SourceFailed(source, "only http and https are asked");
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { accept: "*/*", "user-agent": "sealoop", ...headers },
+      redirect: "manual",
+      credentials: "omit",
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+      await response.body?.cancel();
+      throw new SourceFailed(source, "it redirects, which is not followed");
+    }
+    return { status: response.status, bytes: await readUpTo(response, maxBytes, source) };
+  } catch (error) {
+    if (error instanceof SourceFailed) throw error;
+    const reason = signal.aborted ? `no whole answer within ${timeoutMs} ms` : causeOf(error);
+    throw new SourceFailed(source, reason);
+  }
+}
+
+async function readUpTo(response: Response, most: number, source: string): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  if (!response.body) return new Uint8Array();
+  for (const reader = response.body.getReader();;) {
+    const { done, value } = await reader.read();
+    if (done) return concat(...parts);
+    size += value.length;
+    if (size > most) {
+      await reader.cancel();
+      throw new SourceFailed(source, `its answer is over ${most} bytes`);
+    }
+    parts.push(value);
+  }
+}
+
+/** A code like ECONNREFUSED, as the message of `fetch` itself says nothing, and may name the address. */
+function causeOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return typeof cause?.code === "string" ? `unreachable (${cause.code})` : "unreachable";
+}
