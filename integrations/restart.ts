@@ -49,10 +49,21 @@ export async function restart(order: RestartOrder): Promise<Happened> {
     await stopManaged(dataDir, service, effectId);
     await launch(order.restart.process, { effectId, marks, how: "become" });
   } else {
+    const { limitMs = COMMAND_MS } = order;
+    const began = Date.now();
     const { end } = await launch(order.restart, { effectId, marks, how: "run" });
-    await Promise.race([end, sleep(order.limitMs ?? COMMAND_MS)]);
+    await within(limitMs, end);
+    return await whatHappened({ ...order, limitMs: began + limitMs - Date.now() });
   }
   return await whatHappened(order);
+}
+
+/** Waits for an end, but no longer than this; leaves no timer behind. */
+async function within(limitMs: number, end: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const timer = sleep(limitMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([end, timer]);
+  over.abort();
 }
 
 /** Asks the world whether an act happened. Waits for a command that is still running. */
@@ -78,11 +89,12 @@ async function commandEnd(order: RestartOrder, started: number): Promise<Happene
   const { effectId, limitMs = COMMAND_MS } = order;
   const marks = marksOf(order);
   const deadline = Date.now() + limitMs;
-  while (Date.now() < deadline) {
+  while (true) {
     const running = isOf(started, effectId); // looked at before the mark, which it leaves before it ends
     const { exit } = readMarks(marks);
     if (exit !== undefined) return { state: "done", code: `exit_${exit}` };
     if (!running) return { state: "unknown", code: "no_exit" };
+    if (Date.now() >= deadline) break;
     await sleep(POLL_MS);
   }
   endGroup(started);

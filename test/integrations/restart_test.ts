@@ -39,6 +39,14 @@ describe("restart()", () => {
       code: "exit_127",
     });
   });
+  it("leaves no timer that keeps its process from ending", async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const before = timers();
+    await restart(command("true"));
+    await sleep(50); // shorter ones end by themselves
+    assert.equal(timers(), before);
+  });
   it("runs a command with its arguments as they are", async () => {
     const file = join(dataDir, "argv");
     await restart(command("sh", "-c", `printf %s "$1" > '${file}'`, "sh", `a 'b' "c" $HOME;`));
@@ -73,8 +81,13 @@ describe("restart()", () => {
   });
   it("ends a command that takes too long, with all that it started, and says unknown", async () => {
     const file = join(dataDir, "children");
-    const order = { ...command("sh", "-c", `sleep 30 & echo $! > '${file}'; wait`), limitMs: 300 };
+    const order = {
+      ...command("sh", "-c", `sleep 30 & echo $! > '${file}'; wait`),
+      limitMs: 1_000,
+    };
+    const began = Date.now();
     assert.deepEqual(await restart(order), { state: "unknown", code: "timeout" });
+    assert.ok(Date.now() - began < 1_800, "the limit counts once");
     await sleep(20);
     assert.equal(identify(Number(await readFile(file, "utf8"))), undefined);
   });

@@ -1,91 +1,101 @@
-/** Everything that a loop needs, on real servers: a database, a namespace, and workers that can be killed. */
-import { type ChildProcess, fork } from "node:child_process";
+/** Everything that loops need, on real servers: a database, a namespace, and workers that can be killed. */
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
-import { bundleWorkflowCode } from "@temporalio/worker";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { testDatabase, testFolder, testTemporal } from "../_servers.ts";
+import { testBundle } from "./_loop.ts";
 
 /** A place for loops to run in. */
 export interface LoopBench {
   readonly store: Store;
   readonly client: Client;
   readonly dataDir: string;
-  /** Starts a worker. @param kill when and where it kills itself, once */
-  work(kill?: { when: "before" | "after"; activity: string }): Promise<ChildProcess>;
+  /** Makes a process ready that will take work from this queue, and from the ledger's. */
+  worker(taskQueue: string): Promise<WorkerProcess>;
   close(): Promise<void>;
 }
 
-let bundle: Promise<string> | undefined;
+/** Where a worker kills itself. */
+export interface KillPoint {
+  readonly when: "before" | "after";
+  readonly activity: string;
+}
 
-/** Bundles the workflows once a run: it takes seconds. */
-async function workflowBundle(): Promise<string> {
-  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-  const workflowsPath = fileURLToPath(new URL("../../workflows/mod.ts", import.meta.url));
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
-  const path = join(await testFolder(), "bundle.js");
-  await writeFile(path, code);
-  return path;
+/** A worker in a process of its own. */
+export interface WorkerProcess {
+  /** Gives the signal that ended it; null where it ended by itself. */
+  readonly ended: Promise<NodeJS.Signals | null>;
+  /** Lets it take work. */
+  begin(): void;
+  /** Lets it kill itself at this point. */
+  dieAt(point: KillPoint): void;
+  /** Kills it with -9. */
+  kill(): void;
 }
 
 /** Makes such a place. */
 export async function loopBench(): Promise<LoopBench> {
-  const [{ urls }, { address, namespace }, dataDir, codePath] = await Promise.all([
+  const [database, { address, namespace }, dataDir, { code }] = await Promise.all([
     testDatabase(),
     testTemporal(),
     testFolder(),
-    bundle ??= workflowBundle(),
+    testBundle().then((bundle) => bundle as { code: string }),
   ]);
+  const bundle = join(dataDir, "bundle.js");
+  await writeFile(bundle, code);
   const env = {
     SEALOOP_DATA: dataDir,
-    SEALOOP_DATABASE_APP_URL: urls.app,
-    SEALOOP_DATABASE_SEQUENCER_URL: urls.sequencer,
+    SEALOOP_DATABASE_APP_URL: database.urls.app,
+    SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
     SEALOOP_SWEEP_SECONDS: "86400",
   };
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
   await registerTemporal(client, loadConfig(env));
   await ensureSequencer(client);
-  const store = openStore(urls.app, "app");
-  const workers: ChildProcess[] = [];
+  const store = openStore(database.urls.app, "app");
+  const workers: WorkerProcess[] = [];
   return {
     store,
     client,
     dataDir,
-    async work(kill) {
-      const mark = join(dataDir, `killed-${workers.length}`);
-      const child = fork(
-        fileURLToPath(new URL("./_worker.ts", import.meta.url)),
-        kill ? [kill.when, kill.activity, mark] : ["before", "nothing", mark],
-        {
-          execArgv: ["--import", "tsx"],
-          env: {
-            PATH: process.env.PATH,
-            ...env,
-            TEMPORAL_ADDRESS: address,
-            TEMPORAL_NAMESPACE: namespace,
-            WORKFLOW_BUNDLE: codePath,
-          },
-          stdio: ["ignore", "ignore", "ignore", "ipc"],
-        },
-      );
-      workers.push(child);
-      await Promise.race([once(child, "message"), once(child, "exit")]);
-      return child;
+    async worker(taskQueue) {
+      const place = { ADDRESS: address, NAMESPACE: namespace, BUNDLE: bundle };
+      const worker = await startWorker(taskQueue, { PATH: process.env.PATH, ...env, ...place });
+      workers.push(worker);
+      return worker;
     },
     async close() {
-      for (const child of workers) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        child.kill("SIGKILL");
-        await once(child, "exit");
-      }
+      for (const worker of workers) worker.kill();
+      await Promise.all(workers.map(({ ended }) => ended));
       await store.close();
       await connection.close();
+      await database.drop();
     },
+  };
+}
+
+async function startWorker(taskQueue: string, env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
+  const child = fork(new URL("_worker.ts", import.meta.url), [taskQueue], {
+    execArgv: ["--import", "tsx"],
+    env,
+  });
+  const ended = once(child, "exit").then(([, signal]) => signal as NodeJS.Signals | null);
+  await Promise.race([
+    once(child, "message"),
+    ended.then(() => {
+      throw new Error("The worker ended before it was ready");
+    }),
+  ]);
+  return {
+    ended,
+    begin: () => void child.send("begin"),
+    dieAt: (point) => void child.send(point),
+    kill: () => void child.kill("SIGKILL"),
   };
 }

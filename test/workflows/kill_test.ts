@@ -1,125 +1,232 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { ROOT } from "../../config.ts";
-import { findingOf, restart, stopManaged } from "../../integrations/mod.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findingOf, type Restart } from "../../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
-import { putService } from "../../store/mod.ts";
-import { ITSM_LOOP, type LoopResult, TASK_QUEUE } from "../../workflows/mod.ts";
-import { freePort } from "../_servers.ts";
-import { type LoopBench, loopBench } from "./_loop_bench.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type EffectRecord, getTicket, listEffects, ticketTimeline } from "../../store/mod.ts";
+import { ITSM_LOOP, type itsmLoop, STEPS } from "../../workflows/mod.ts";
+import { type KillPoint, type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { brokenService } from "./_victim.ts";
 
 /** The activity of each step. */
-const STEPS = {
-  DETECT: "detect",
-  TICKET: "openTicket",
-  DIAGNOSE: "diagnose",
-  REMEDIATE: "remediate",
-  VERIFY: "verify",
-  "CLOSE+SEAL": "closeAndSeal",
-} as const;
+const ACTIVITIES = ["detect", "openTicket", "diagnose", "remediate", "verify", "closeAndSeal"];
+const POINTS: readonly KillPoint[] = ACTIVITIES.flatMap((activity) => [
+  { when: "before", activity },
+  { when: "after", activity },
+]);
+const AT_ONCE = 2;
 
-/** After its work a step is killed where that work can't simply be done again. */
-const WHEN: Readonly<Record<keyof typeof STEPS, readonly ("before" | "after")[]>> = {
-  DETECT: ["before"],
-  TICKET: ["before"],
-  DIAGNOSE: ["before"],
-  REMEDIATE: ["before", "after"],
-  VERIFY: ["before"],
-  "CLOSE+SEAL": ["before", "after"],
-};
+/** Longer than it takes to notice that a worker has died, so that the next one finds the command still running. */
+const SLOW_SECONDS = 8;
+
+/** All that is seen of a run whose worker was killed. */
+interface Aftermath {
+  readonly result: Awaited<ReturnType<typeof itsmLoop>>;
+  /** How often the service was started, the first time included. */
+  readonly starts: number;
+  /** The same, when the worker was dead. */
+  readonly startsBefore: number;
+  readonly ticket: Awaited<ReturnType<typeof getTicket>>;
+  /** Kinds of the ticket's events, oldest first. */
+  readonly moves: readonly string[];
+  /** The ticket's, oldest first. */
+  readonly receipts: readonly Record<string, unknown>[];
+  readonly breaks: readonly unknown[];
+  /** All of the service. */
+  readonly effects: readonly EffectRecord[];
+}
+
+/** When a worker is killed: by itself at a point, or by the test while a slow command repairs. */
+type Killing = KillPoint | { readonly during: "repair"; readonly andTheCommand: boolean };
+
+/** In whose hands loops are. */
+interface Hands {
+  /** Of its own, so that no other worker takes the loop. */
+  readonly taskQueue: string;
+  /** Takes over a loop when its predecessor was killed, and is killed in the next one. */
+  worker: WorkerProcess;
+}
 
 describe("a worker that is killed with -9", function () {
-  this.timeout(90_000);
+  this.timeout(150_000);
   let bench: LoopBench;
-  let next = 0;
+  let running: Promise<unknown>;
+  const aftermaths = new Map<Killing, Promise<Aftermath>>();
+  const goesOn: Killing = { during: "repair", andTheCommand: false };
+  const diesToo: Killing = { during: "repair", andTheCommand: true };
+
   before(async () => {
     bench = await loopBench();
+    const queue = [goesOn, diesToo, ...POINTS].map((killing, n) => {
+      const { promise, resolve, reject } = deferred<Aftermath>();
+      aftermaths.set(killing, promise);
+      return (hands: Hands) => survive(bench, killing, `victim-${n}`, hands).then(resolve, reject);
+    });
+    running = Promise.all(Array.from({ length: AT_ONCE }, async (_, n) => {
+      const hands: Hands = { taskQueue: `itsm-${n}`, worker: await bench.worker(`itsm-${n}`) };
+      hands.worker.begin();
+      for (let next = queue.shift(); next; next = queue.shift()) await next(hands);
+    }));
   });
   after(async () => {
-    await bench.close();
-    for (let n = 0; n < next; n++) await stopManaged(bench.dataDir, `victim-${n}`);
+    await running;
+    await bench?.close();
   });
 
-  for (const [step, activity] of Object.entries(STEPS)) {
-    for (const when of WHEN[step as keyof typeof STEPS]) {
-      it(`${when === "before" ? "at the start" : "after the work, before its report,"} of ${step}: sealed, restarted once`, async () => {
-        const { finding, starts } = await brokenService();
-        const doomed = await bench.work({ when, activity });
-        const ended = once(doomed, "exit");
-        const handle = await bench.client.workflow.start(ITSM_LOOP, {
-          taskQueue: TASK_QUEUE.itsm,
-          workflowId: `loop-${finding.fingerprint}`,
-          args: [finding],
-        });
-        const [, signal] = await ended;
-        assert.equal(signal, "SIGKILL");
-        const heir = await bench.work();
-        const result = await handle.result() as LoopResult;
-        assert.equal(result.outcome, "sealed");
-        assert.equal(starts(), 1);
-        await assertWhole(result.receipt_id!);
-        heir.kill("SIGKILL");
-        await once(heir, "exit");
-      });
-    }
+  for (const point of POINTS) {
+    const { when, activity } = point;
+    const moment = when === "before" ? "at the start" : "after the work, before the report";
+    it(`${moment} of ${activity}: the loop ends sealed, the service was restarted once`, async () => {
+      const { result, starts, ticket, effects, moves, receipts, breaks } =
+        (await aftermaths.get(point))!;
+      assert.equal(result.outcome, "sealed");
+      assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
+      assert.equal(starts, 2);
+      assert.equal(ticket?.status, "resolved");
+      assert.equal(ticket?.receipt_id, result.receipt_id);
+      assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+      assert.deepEqual(moves, [
+        ...["detected", "opened", "diagnosed", "intended", "remediated", "verified", "resolved"],
+      ]);
+      assert.deepEqual(receipts.map(({ category }) => category), [
+        ...["ticket_opened", "repair_intended", "self_heal"],
+      ]);
+      assert.equal(receipts.at(-1)?.id, result.receipt_id);
+      assert.deepEqual(breaks, []);
+    });
   }
 
-  /** A service that is down, and whose runbook starts it. */
-  async function brokenService() {
-    const name = `victim-${next++}`;
-    const folder = join(bench.dataDir, name);
-    mkdirSync(folder, { recursive: true });
-    const port = await freePort();
-    const service = {
-      name,
-      type: "service",
-      host: "127.0.0.1",
-      owner: null,
-      origin: "file" as const,
-      check: { http: `http://127.0.0.1:${port}/health` },
-      restart: {
-        process: {
-          command: [
-            process.execPath,
-            join(ROOT, "integrations", "test_service.js"),
-            String(port),
-            folder,
-          ],
-        },
-      },
-      watched: true,
-      dependsOn: [],
-    };
-    await putService(bench.store.knex, service);
-    const starts = () => readFileSync(join(folder, "starts.log"), "utf8").trim().split("\n").length;
-    return { finding: findingOf(service, "refused"), starts };
-  }
-
-  async function assertWhole(receiptId: string): Promise<void> {
-    const receipts = await exportReceipts(bench.store, { from: 0, to: 10_000 });
-    assert.ok(receipts.some(({ id }) => id === receiptId));
-    const { breaks } = await verifyChain(
-      receipts.map(({ text }) => text),
-      await ledgerKeys(bench.store),
-    );
+  it("while a slow command repairs: the command goes on, and its end is what the receipt says", async () => {
+    const { result, starts, startsBefore, ticket, effects, receipts, breaks } = (await aftermaths
+      .get(goesOn))!;
+    assert.equal(startsBefore, 1);
+    assert.equal(starts, 2);
+    assert.equal(result.outcome, "sealed");
+    assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
+    assert.equal(ticket?.status, "resolved");
+    assert.deepEqual(effects.map(({ state, detail }) => [state, detail.code]), [
+      ["done", "exit_0"],
+    ]);
+    const { outcome, details } = receipts.at(-1) as Record<string, Record<string, unknown>>;
+    assert.equal(outcome, "sealed");
+    assert.equal(details?.effect_code, "exit_0");
     assert.deepEqual(breaks, []);
-  }
-});
+  });
 
-describe("restart()", () => {
-  it("is found to have happened by whoever asks with the same effect id", async () => {
-    const { testFolder } = await import("../_servers.ts");
-    const { whatHappened } = await import("../../integrations/mod.ts");
-    const order = {
-      dataDir: await testFolder(),
-      effectId: "ab".repeat(12),
-      service: "touch",
-      restart: { command: ["true"] },
-    };
-    assert.deepEqual(await whatHappened(order), { state: "not_done", code: "not_started" });
-    assert.deepEqual(await restart(order), { state: "done", code: "exit_0" });
-    assert.deepEqual(await whatHappened(order), { state: "done", code: "exit_0" });
+  it("together with the command that repairs: nobody repeats it, the receipt says unknown, people are asked", async () => {
+    const { result, starts, ticket, effects, moves, receipts, breaks } = (await aftermaths
+      .get(diesToo))!;
+    assert.equal(result.outcome, "escalated");
+    assert.deepEqual(result.steps.map(({ step, state }) => [step, state]), [
+      ["DETECT", "detected"],
+      ["TICKET", "ticketed"],
+      ["DIAGNOSE", "diagnosed"],
+      ["REMEDIATE", "failed"],
+      ["CLOSE+SEAL", "sealed"],
+    ]);
+    assert.equal(starts, 1);
+    assert.equal(ticket?.status, "open");
+    assert.equal(ticket?.escalated, true);
+    assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
+    assert.deepEqual(moves, [
+      ...["detected", "opened", "diagnosed", "intended", "remediation_failed", "escalated"],
+    ]);
+    assert.deepEqual(receipts.map(({ category, outcome }) => [category, outcome]), [
+      ["ticket_opened", "open"],
+      ["repair_intended", "intended"],
+      ["escalation", "unknown"],
+    ]);
+    assert.deepEqual(breaks, []);
   });
 });
+
+/** Breaks a service, runs the loop with a worker that is killed and then with its heir, and looks at it all. */
+async function survive(
+  bench: LoopBench,
+  killing: Killing,
+  name: string,
+  hands: Hands,
+): Promise<Aftermath> {
+  const { store, client } = bench;
+  const { taskQueue, worker: doomed } = hands;
+  const coming = bench.worker(taskQueue);
+  coming.catch(() => {}); // waited for below
+  const victim = await brokenService(bench, {
+    name,
+    runbook: "during" in killing ? slowly : undefined,
+  });
+  try {
+    if ("when" in killing) doomed.dieAt(killing);
+    const finding = findingOf(victim.service, "refused");
+    const handle = await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+      taskQueue,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+    if ("during" in killing) await killDuringRepair(bench, name, doomed, killing.andTheCommand);
+    assert.equal(await doomed.ended, "SIGKILL");
+    const startsBefore = await victim.starts();
+    hands.worker = await coming;
+    hands.worker.begin();
+    const result = await handle.result();
+    const id = result.ticket_id!;
+    return {
+      result,
+      starts: await victim.starts(),
+      startsBefore,
+      ticket: await getTicket(store.knex, id),
+      moves: (await ticketTimeline(store.knex, id)).map(({ kind }) => kind),
+      effects: await effectsOf(bench, name),
+      ...await receiptsOf(bench, id),
+    };
+  } finally {
+    await victim.remove();
+  }
+}
+
+/** A runbook whose command takes longer than it takes to miss a worker. */
+function slowly(command: readonly string[]): Restart {
+  const script = `sleep ${SLOW_SECONDS}; nohup "$@" & sleep 0.2`;
+  return { command: ["sh", "-c", script, "sh", ...command] };
+}
+
+/** Kills the worker as soon as the command of the repair runs, and perhaps the command too. */
+async function killDuringRepair(
+  bench: LoopBench,
+  name: string,
+  worker: WorkerProcess,
+  andTheCommand: boolean,
+): Promise<void> {
+  let leader = 0;
+  while (!leader) {
+    await sleep(20);
+    const [effect] = await effectsOf(bench, name);
+    if (!effect) continue;
+    const mark = join(bench.dataDir, "effects", effect.id, "started");
+    leader = Number(await readFile(mark, "utf8").catch(() => 0));
+  }
+  worker.kill();
+  if (andTheCommand) process.kill(-leader, "SIGKILL");
+}
+
+async function effectsOf({ store }: LoopBench, name: string): Promise<EffectRecord[]> {
+  const { remediations } = await listEffects(store.knex, 100);
+  return remediations.filter(({ service }) => service === name);
+}
+
+/** The ticket's receipts, and the faults of the chain that they are part of. */
+async function receiptsOf({ store }: LoopBench, ticketId: string) {
+  const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) => text);
+  const { breaks } = await verifyChain(all, await ledgerKeys(store));
+  const receipts = all.map((text) => JSON.parse(text)).filter((r) => r.subject === ticketId);
+  return { receipts, breaks };
+}
+
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => [resolve, reject] = [yes, no]);
+  promise.catch(() => {}); // told to whoever waits for it
+  return { promise, resolve, reject };
+}

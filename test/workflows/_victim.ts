@@ -1,0 +1,98 @@
+/** A small real service that was started once and has crashed since. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "../../config.ts";
+import { commandLine, identify, stopProcess } from "../../embedded/mod.ts";
+import {
+  type HealthCheck,
+  managedProcess,
+  probe,
+  type Restart,
+  restart,
+  type Service,
+  stopManaged,
+} from "../../integrations/mod.ts";
+import { putService, type Store } from "../../store/mod.ts";
+import { freePort } from "../_servers.ts";
+
+/** Where a victim lives. */
+export interface VictimPlace {
+  readonly store: Store;
+  readonly dataDir: string;
+}
+
+/** A broken service. */
+export interface Victim {
+  readonly service: Service;
+  /** Its folder. */
+  readonly folder: string;
+  /** How often it was started, the first time included. */
+  starts(): Promise<number>;
+  /** Ends whatever of it runs. */
+  remove(): Promise<void>;
+}
+
+const HEALTHY_WITHIN_MS = 20_000;
+
+/**
+ * Starts a service, waits until it is healthy, and kills it.
+ *
+ * @param runbook what is to start it again; default: the platform, as a process of its own
+ * @param watched whether sweeps probe it
+ */
+export async function brokenService(
+  { store, dataDir }: VictimPlace,
+  { name, runbook, watched = false }: {
+    name: string;
+    runbook?: (command: readonly string[], folder: string) => Restart | null;
+    watched?: boolean;
+  },
+): Promise<Victim> {
+  const folder = join(dataDir, name);
+  await mkdir(folder, { recursive: true });
+  const port = await freePort();
+  const script = join(ROOT, "integrations", "test_service.js");
+  const command = [process.execPath, script, String(port), folder];
+  const check = { http: `http://127.0.0.1:${port}/health` };
+  const first = { process: { command } };
+  const service: Service = {
+    ...{ name, type: "web", host: "127.0.0.1", owner: null, origin: "file", dependsOn: [] },
+    check,
+    restart: runbook ? runbook(command, folder) : first,
+    watched,
+  };
+  const effectId = randomBytes(12).toString("hex");
+  await restart({ dataDir, effectId, service: name, restart: first });
+  await untilHealthy(check);
+  await stopProcess(managedProcess(dataDir, name)!, "SIGKILL", 0);
+  await putService(store.knex, service);
+  const starts = () => startsOf(folder);
+  return {
+    service,
+    folder,
+    starts: async () => (await starts()).length,
+    async remove() {
+      await stopManaged(dataDir, name);
+      for (const pid of await starts()) {
+        const id = commandLine(pid).includes(folder) ? identify(pid) : undefined;
+        if (id) await stopProcess(id, "SIGKILL", 0);
+      }
+    },
+  };
+}
+
+/** Process numbers of the starts so far. */
+async function startsOf(folder: string): Promise<number[]> {
+  const lines = (await readFile(join(folder, "starts.log"), "utf8")).trim().split("\n");
+  return lines.map((line) => Number(line.split(" ")[0]));
+}
+
+async function untilHealthy(check: HealthCheck): Promise<void> {
+  const deadline = Date.now() + HEALTHY_WITHIN_MS;
+  while (!(await probe(check)).healthy) {
+    if (Date.now() > deadline) throw new Error("The service did not become healthy");
+    await sleep(25);
+  }
+}
