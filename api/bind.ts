@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
 import {
+  FileOutput,
   fromStrings,
   InvalidInput,
   type Invoke,
@@ -70,12 +71,23 @@ function handler<C>(
       }
       if (receiptId) ctx.set("x-receipt-id", receiptId);
       ctx.status = operation.status ?? 200;
-      ctx.type = "application/json; charset=utf-8";
-      ctx.body = output instanceof JsonText ? output.text : JSON.stringify(output);
+      give(ctx, output, operation.media);
     } catch (error) {
       throw error instanceof InvalidInput ? located(error, placeOf) : error;
     }
   };
+}
+
+/** Writes an output as the answer. */
+function give(ctx: Context, output: unknown, media = "application/octet-stream"): void {
+  if (output instanceof FileOutput) {
+    ctx.type = media;
+    ctx.set("content-disposition", `attachment; filename="${output.name}"`);
+    ctx.body = Buffer.from(output.bytes);
+    return;
+  }
+  ctx.type = "application/json; charset=utf-8";
+  ctx.body = output instanceof JsonText ? output.text : JSON.stringify(output);
 }
 
 /** FastAPI's HTTPValidationError: each issue says where the field was looked for. */

@@ -139,7 +139,7 @@ function body(
 }
 
 function responses<C>(operation: Operation<C>) {
-  const { access, errors = [], output, example, status = 200 } = operation;
+  const { access, errors = [], output, example, media, status = 200 } = operation;
   const names = [
     ...ALWAYS,
     ...(access === "public" ? [] : ["Forbidden"]),
@@ -164,9 +164,9 @@ function responses<C>(operation: Operation<C>) {
       headers: {
         "x-request-id": { schema: { type: "string" }, description: "Id of this request" },
       },
-      content: {
-        "application/json": { schema: jsonSchema(output, "output"), example: example.output },
-      },
+      content: media
+        ? { [media]: { schema: { type: "string", format: "binary" } } }
+        : { "application/json": { schema: jsonSchema(output, "output"), example: example.output } },
     },
     ...Object.fromEntries(failed),
   };

@@ -73,6 +73,8 @@ export interface Operation<Context = never> {
   readonly rest?: Readonly<Record<string, string>>;
   /** Tool doors: tool name → the scopes of keys that reach it. */
   readonly tool?: Readonly<Record<string, readonly Scope[]>>;
+  /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */
+  readonly media?: string;
   /** Success status over REST; 200 where it is left out. */
   readonly status?: number;
   /** False where a call does not count against the daily limit. */
@@ -91,11 +93,11 @@ export interface Definition<Context, Input extends z.ZodObject, Output extends z
   extends Omit<Operation<Context>, "input" | "output" | "run"> {
   readonly input: Input;
   readonly output: Output;
-  /** Does it. The output is typed by the schema and is either that value or its {@linkcode JsonText}. */
+  /** Does it. The output is typed by the schema: that value, its {@linkcode JsonText}, or a {@linkcode FileOutput}. */
   run(
     input: z.output<Input>,
     context: Context & Call,
-  ): Promise<z.input<Output> | JsonText>;
+  ): Promise<z.input<Output> | JsonText | FileOutput>;
 }
 
 /**
@@ -124,4 +126,10 @@ export class JsonText {
   value(): unknown {
     return JSON.parse(this.text);
   }
+}
+
+/** Bytes as an output, of the operation's `media` type. A door gives them as they are. */
+export class FileOutput {
+  /** @param name that a client saves it under: A-Z a-z 0-9 . _ - alone */
+  constructor(readonly bytes: Uint8Array, readonly name: string) {}
 }
