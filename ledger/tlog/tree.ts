@@ -1,0 +1,131 @@
+/**
+ * The Merkle tree of RFC 6962: hashes of leaves and nodes, roots, and what a proof proves. Nothing of Node is used, so
+ * that a browser can check by the same lines; SHA-256 is whoever's.
+ */
+
+/** SHA-256 of some bytes, as 32 bytes. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+/** 32 bytes. */
+export type Hash = Uint8Array;
+
+const LEAF = 0;
+const NODE = 1;
+
+/** Hash of a leaf. @see RFC 6962 §2.1 */
+export function leafHash(data: Uint8Array, sha256: Sha256): Hash {
+  const bytes = new Uint8Array(data.length + 1);
+  bytes[0] = LEAF;
+  bytes.set(data, 1);
+  return sha256(bytes);
+}
+
+/** Hash of a node with two children. */
+export function nodeHash(left: Hash, right: Hash, sha256: Sha256): Hash {
+  const bytes = new Uint8Array(65);
+  bytes[0] = NODE;
+  bytes.set(left, 1);
+  bytes.set(right, 33);
+  return sha256(bytes);
+}
+
+/**
+ * Root over hashes that stand side by side. All but the last are of complete subtrees of one size, which may be one
+ * leaf; the last may be of a smaller one.
+ *
+ * @param hashes at least one
+ */
+export function rootOf(hashes: readonly Hash[], sha256: Sha256): Hash {
+  let row = hashes;
+  while (row.length > 1) {
+    const above: Hash[] = [];
+    for (let n = 0; n + 1 < row.length; n += 2) above.push(nodeHash(row[n]!, row[n + 1]!, sha256));
+    if (row.length % 2 === 1) above.push(row.at(-1)!);
+    row = above;
+  }
+  if (!row[0]) throw new RangeError("There is no root over no hashes");
+  return row[0];
+}
+
+/** What an inclusion proof says. */
+export interface Inclusion {
+  readonly leafHash: Hash;
+  /** Position of the leaf, from 0. */
+  readonly index: number;
+  /** Leaves of the tree, > index. */
+  readonly size: number;
+  readonly proof: readonly Hash[];
+}
+
+/**
+ * The root that a proof of inclusion leads to; it proves inclusion in whatever tree has this root.
+ *
+ * @returns undefined where the proof has not the length that it must have
+ * @see RFC 9162 §2.1.3.2
+ */
+export function rootFromInclusion(inclusion: Inclusion, sha256: Sha256): Hash | undefined {
+  const { index, size, proof } = inclusion;
+  if (!(Number.isSafeInteger(size) && index >= 0 && index < size)) return undefined;
+  let [at, last] = [index, size - 1];
+  let root = inclusion.leafHash;
+  for (const hash of proof) {
+    if (last === 0) return undefined;
+    if (at % 2 === 1 || at === last) {
+      root = nodeHash(hash, root, sha256);
+      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
+    } else {
+      root = nodeHash(root, hash, sha256);
+    }
+    [at, last] = [half(at), half(last)];
+  }
+  return last === 0 ? root : undefined;
+}
+
+/** What a consistency proof says: the larger tree begins with the smaller one. */
+export interface Consistency {
+  /** Leaves and root of the smaller tree; at least one leaf. */
+  readonly oldSize: number;
+  readonly oldRoot: Hash;
+  readonly newSize: number;
+  readonly newRoot: Hash;
+  readonly proof: readonly Hash[];
+}
+
+/** Whether a proof of consistency holds. @see RFC 9162 §2.1.4.2 */
+export function isConsistent(consistency: Consistency, sha256: Sha256): boolean {
+  const { oldSize, oldRoot, newSize, newRoot, proof } = consistency;
+  if (!(Number.isSafeInteger(newSize) && oldSize >= 1 && oldSize <= newSize)) return false;
+  if (oldSize === newSize) return proof.length === 0 && equal(oldRoot, newRoot);
+  const path = isPowerOfTwo(oldSize) ? [oldRoot, ...proof] : proof;
+  let [at, last] = [oldSize - 1, newSize - 1];
+  while (at % 2 === 1) [at, last] = [half(at), half(last)];
+  const [first, ...rest] = path;
+  if (!first) return false;
+  let [old, now] = [first, first];
+  for (const hash of rest) {
+    if (last === 0) return false;
+    if (at % 2 === 1 || at === last) {
+      old = nodeHash(hash, old, sha256);
+      now = nodeHash(hash, now, sha256);
+      while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
+    } else {
+      now = nodeHash(now, hash, sha256);
+    }
+    [at, last] = [half(at), half(last)];
+  }
+  return last === 0 && equal(old, oldRoot) && equal(now, newRoot);
+}
+
+/** Whether two hashes are the same bytes. */
+export function equal(a: Hash, b: Hash): boolean {
+  return a.length === b.length && a.every((byte, n) => byte === b[n]);
+}
+
+const half = (n: number) => Math.floor(n / 2);
+
+/** @param n ≥ 1 */
+function isPowerOfTwo(n: number): boolean {
+  let rest = n;
+  while (rest % 2 === 0) rest /= 2;
+  return rest === 1;
+}
