@@ -16,36 +16,34 @@ import { findingOf, type Service } from "../integrations/mod.ts";
 import { openWorkers } from "../processes/_workers.ts";
 import { putService } from "../store/mod.ts";
 import { ITSM_LOOP, type itsmLoop, TASK_QUEUE } from "../workflows/mod.ts";
-import { mochaGlobalTeardown } from "../test/_servers.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
+import { type Figure, inTurns } from "./_figures.ts";
 import type { bare } from "./_bare_workflow.ts";
 
+const TIMES = 15;
 const ROUNDS = 7;
 const AT_ONCE = 50;
 
 /** Gives work to do, and does one piece of it. */
 type Work = () => Promise<void>;
 
-/** Measures, and prints two lines. */
-export async function run(): Promise<void> {
+/** Measures. */
+export async function run(): Promise<Figure[]> {
   const loop = await openLoop();
   const stopBare = await openBareWorkers(loop);
   const { loopWork, close } = await openServices(loop);
   const works = { bare: bareWork(loop), house: loopWork };
-  const times = { bare: [] as number[], house: [] as number[] };
-  const rates = { bare: [] as number[], house: [] as number[] };
+  const time = (which: keyof typeof works) => () => milliseconds(works[which]);
+  const rate = (which: keyof typeof works) => async () =>
+    AT_ONCE / (await milliseconds(() => many(works[which], AT_ONCE))) * 1000;
+  const baseline = "a workflow of six empty activities";
   try {
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const which of ["bare", "house"] as const) {
-        const alone = await milliseconds(works[which]);
-        const all = await milliseconds(() => many(works[which], AT_ONCE));
-        if (round === 0) continue; // the first one warms up
-        times[which].push(alone);
-        rates[which].push(AT_ONCE / (all / 1000));
-      }
-    }
-    console.log(line("one loop, ms", times.house, times.bare));
-    console.log(line(`loops/s, ${AT_ONCE} at once`, rates.house, rates.bare));
+    const times = await inTurns(TIMES, { bare: time("bare"), house: time("house") });
+    const rates = await inTurns(ROUNDS, { bare: rate("bare"), house: rate("house") });
+    return [
+      { what: "one loop, ms", ...times, baseline, goal: "≤ 1.5" },
+      { what: `loops/s, ${AT_ONCE} at once`, ...rates, baseline, goal: "≥ 0.6" },
+    ];
   } finally {
     await close();
     await stopBare();
@@ -121,19 +119,4 @@ async function openServices({ client, store, config }: TestLoop) {
   }
   const close = () => new Promise<unknown>((resolve) => server.close(resolve));
   return { loopWork, close };
-}
-
-function line(name: string, figures: readonly number[], baseline: readonly number[]): string {
-  const [median, base] = [middle(figures), middle(baseline)];
-  const [low, high] = [Math.min(...figures), Math.max(...figures)];
-  const show = (n: number) => n.toLocaleString("en", { maximumSignificantDigits: 3 });
-  return `${name}  ${show(median)} (${show(low)}–${show(high)})  ` +
-    `${(median / base).toFixed(2)} of a bare workflow of six activities (${show(base)})`;
-}
-
-const middle = (values: readonly number[]) =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await run().finally(mochaGlobalTeardown);
 }

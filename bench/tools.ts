@@ -8,7 +8,6 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
@@ -16,16 +15,16 @@ import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { defineOperation } from "../contract/mod.ts";
 import type { Platform } from "../operations/mod.ts";
-import { mochaGlobalTeardown } from "../test/_servers.ts";
 import { connect, startToolServer } from "../test/mcp/_tool_server.ts";
+import { type Figure, inTurns } from "./_figures.ts";
 
 const ROUNDS = 7;
 /** A round's calls. The client's every request listens to one signal until it is collected, which slows down more. */
 const CALLS = 1_400;
 const IN_FLIGHT = 16;
 
-/** Measures, and prints one line. */
-export async function run(): Promise<void> {
+/** Measures. */
+export async function run(): Promise<Figure[]> {
   const bare = await bareServer();
   const house = await startToolServer({
     extra: [empty],
@@ -35,18 +34,17 @@ export async function run(): Promise<void> {
     bare: { url: bare.url, key: "none" },
     house: { url: house.url, key: (await house.key()).key },
   };
+  const rate = (which: keyof typeof servers) => async () => {
+    const client = await connect(servers[which].url, servers[which].key);
+    const rate = await callsPerSecond(client);
+    await client.close();
+    return rate;
+  };
   try {
-    const rates: Record<keyof typeof servers, number[]> = { bare: [], house: [] };
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const which of ["bare", "house"] as const) {
-        const client = await connect(servers[which].url, servers[which].key);
-        const rate = await callsPerSecond(client);
-        if (round > 0) rates[which].push(rate); // the first one warms up
-        await client.close();
-      }
-    }
+    const rates = await inTurns(ROUNDS, { bare: rate("bare"), house: rate("house") });
     await checkSealed(house.platform);
-    console.log(line("tools/call/s, one session, 16 in flight", rates.house, rates.bare));
+    const what = `tools/call/s, one session, ${IN_FLIGHT} in flight`;
+    return [{ what, ...rates, baseline: "the SDK with an empty tool", goal: "≥ 0.5" }];
   } finally {
     await bare.close();
     await house.stop();
@@ -114,22 +112,4 @@ async function checkSealed({ store }: Platform): Promise<void> {
   const { rows: [{ n }] } = await store.pool.query("SELECT count(*)::int AS n FROM seal_requests");
   const wanted = (ROUNDS + 1) * CALLS;
   if (n !== wanted) throw new Error(`${wanted} calls asked for ${n} receipts`);
-}
-
-function line(name: string, figures: readonly number[], baseline: readonly number[]): string {
-  const at = (values: readonly number[], share: number) =>
-    [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)]!;
-  const [median, low, high, base] = [
-    at(figures, 0.5),
-    at(figures, 0),
-    at(figures, 1),
-    at(baseline, 0.5),
-  ];
-  const whole = (n: number) => Math.round(n).toLocaleString("en");
-  return `${name}  ${whole(median)} (${whole(low)}–${whole(high)})  ` +
-    `${(median / base).toFixed(2)} of baseline (${whole(base)})`;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await run().finally(mochaGlobalTeardown);
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from "../store/mod.ts";
+import { inOnePiece } from "./_bytes.ts";
 import { ReceiptConflict } from "./errors.ts";
 import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
 
@@ -13,7 +14,9 @@ export interface SealState {
 
 const INSERT = `
   WITH wanted AS (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[]) AS w (id, payload, request_hash)
+    SELECT id, convert_from(substr($2::bytea, start + 1, length), 'UTF8') AS payload,
+      substr($5::bytea, nr::int * 32 - 31, 32) AS request_hash
+    FROM unnest($1::text[], $3::int[], $4::int[]) WITH ORDINALITY AS w (id, start, length, nr)
   ), fresh AS (
     INSERT INTO seal_requests (id, request_hash) SELECT id, request_hash FROM wanted
     ON CONFLICT (id) DO NOTHING RETURNING id
@@ -21,10 +24,10 @@ const INSERT = `
     INSERT INTO seal_outbox (id, payload) SELECT w.id, w.payload FROM wanted w JOIN fresh USING (id)
   ), shown AS (
     INSERT INTO evidence (receipt_id, name, salt, content)
-    SELECT e.* FROM unnest($4::text[], $5::text[], $6::bytea[], $7::text[]) AS e (id, name, salt, content)
+    SELECT e.* FROM unnest($6::text[], $7::text[], $8::bytea[], $9::text[]) AS e (id, name, salt, content)
     JOIN fresh USING (id)
   )
-  SELECT id, pg_notify('sealoop_outbox', '') FROM fresh`;
+  SELECT count(*)::int AS fresh, pg_notify('sealoop_outbox', '') FROM fresh`;
 
 /** Runs one statement with `$1` parameters: a connection, a pool, or a transaction by {@linkcode onTransaction}. */
 export type Run = (
@@ -71,16 +74,16 @@ export async function insert(
   const first = new Map(requests.map((r) => [r.id, r] as const).reverse());
   const unique = [...first.values()];
   const evidence = unique.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
-  const { rows } = await run(INSERT, [
+  const { rows: [row] } = await run(INSERT, [
     unique.map((r) => r.id),
-    unique.map((r) => r.payload),
-    unique.map((r) => r.requestHash),
+    ...inOnePiece(unique.map((r) => Buffer.from(r.payload))),
+    Buffer.concat(unique.map((r) => r.requestHash)),
     evidence.map((e) => e.id),
     evidence.map((e) => e.name),
     evidence.map((e) => e.salt),
     evidence.map((e) => e.content),
   ]);
-  if (rows.length === requests.length) return requests.map(() => undefined);
+  if (row!.fresh === requests.length) return requests.map(() => undefined);
   return await conflicts(run, requests);
 }
 

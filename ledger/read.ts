@@ -138,10 +138,14 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
     }]);
   }
   const like = `${prefix.replace(/[\\%_]/g, "\\$&")}%`;
-  const where = /^[0-9a-f]{1,64}$/.test(prefix)
-    ? "lower(id) LIKE $1 OR encode(hash, 'hex') LIKE $1"
-    : "lower(id) LIKE $1";
-  const found = await select(store, where, [like], MOST_MATCHES);
+  const found = /^[0-9a-f]{1,64}$/.test(prefix)
+    ? await select(
+      store,
+      "lower(id) LIKE $1 OR hash BETWEEN $2 AND $3",
+      [like, hashBound(prefix, "0"), hashBound(prefix, "f")],
+      MOST_MATCHES,
+    )
+    : await select(store, "lower(id) LIKE $1", [like], MOST_MATCHES);
   const whole = found.filter(({ id, hash }) => id.toLowerCase() === prefix || hash === prefix);
   const matches = whole.length > 0 ? whole : found;
   if (matches.length === 0) throw new ReceiptNotFound(idOrPrefix);
@@ -149,10 +153,13 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
   return matches[0]!;
 }
 
+/** The lowest (`0`) or highest (`f`) hash that begins with a prefix. */
+const hashBound = (prefix: string, fill: "0" | "f") => Buffer.from(prefix.padEnd(64, fill), "hex");
+
 /** Id of the newest receipt that says it corrects this one, or undefined. */
 export async function supersededBy(store: Store, id: string): Promise<string | undefined> {
   const { rows } = await store.pool.query(
-    `SELECT id FROM receipts WHERE era = 3 AND supersedes_of(record) IS NOT NULL
+    `SELECT id FROM receipts WHERE era = 3 AND position('"supersedes":'::bytea IN record) > 0
        AND supersedes_of(record) = $1 ORDER BY position DESC LIMIT 1`,
     [id],
   );

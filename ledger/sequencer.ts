@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { connectionOptions, type Store } from "../store/mod.ts";
+import { inOnePiece } from "./_bytes.ts";
 import { canonicalize, NotCanonical } from "./canonical.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
 import { SCHEMA_VERSION } from "./receipt.ts";
@@ -239,15 +240,15 @@ async function commit(
   if (linked.length === 0) return;
   await writer.query({
     name: "append",
-    text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8)",
+    text: "SELECT append_receipts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
     values: [
       head.size,
       head.hash,
       linked.map((r) => r.id),
-      linked.map((r) => r.hash),
       linked.map((r) => r.category),
-      linked.map((r) => r.record),
-      signatures,
+      Buffer.concat(linked.map((r) => r.hash)),
+      Buffer.concat(signatures),
+      ...inOnePiece(linked.map((r) => r.record)),
       linked.map((r) => r.seq),
     ],
   });

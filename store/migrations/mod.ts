@@ -1,9 +1,11 @@
 import type { Knex } from "knex";
 import * as ledger from "./0001_ledger.ts";
 import * as platform from "./0002_platform.ts";
+import * as bytes from "./0003_bytes.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
   "0001_ledger": ledger.up,
   "0002_platform": platform.up,
+  "0003_bytes": bytes.up,
 };
