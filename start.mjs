@@ -22,7 +22,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const OLDEST_NODE = [20, 19];
@@ -32,6 +32,14 @@ const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
 const PROCESSES = ["gateway", "mcp", "ledger", "worker"];
 /** Folders with nothing in them that is compiled. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
+/** What the compiled form carries of packages that only building it needs. */
+const CARRIED = {
+  "web/redoc": [
+    "redoc/bundles/redoc.standalone.js",
+    "redoc/bundles/redoc.standalone.js.LICENSE.txt",
+    "redoc/LICENSE",
+  ],
+};
 /** Files that the compiled form reads from beside itself. */
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 
@@ -104,10 +112,11 @@ async function compile() {
       stop("The sources do not compile; what is wrong is above");
     }
     const assets = sources.filter((path) => ASSET.test(path) && dirname(path) !== ROOT);
-    for (const path of assets) {
-      const copy = join(fresh, relative(ROOT, path));
-      mkdirSync(dirname(copy), { recursive: true });
-      copyFileSync(path, copy);
+    for (const path of assets) carry(path, join(fresh, relative(ROOT, path)));
+    for (const [folder, paths] of Object.entries(CARRIED)) {
+      for (const path of paths) {
+        carry(join("node_modules", path), join(fresh, folder, basename(path)));
+      }
     }
     writeFileSync(join(fresh, ".stamp"), stamp);
     const old = `${DIST}.old-${process.pid}`;
@@ -116,6 +125,11 @@ async function compile() {
     rmSync(old, { recursive: true, force: true });
     return `${sources.length - assets.length} files`;
   });
+}
+
+function carry(path, copy) {
+  mkdirSync(dirname(copy), { recursive: true });
+  copyFileSync(path, copy);
 }
 
 /** Bundles the workflows, which takes seconds and so is kept by content. They import nothing but these folders. */

@@ -10,9 +10,14 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import { type Invoke, openApi, type OpenApiInfo, type Operation } from "../contract/mod.ts";
-import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
+import {
+  type AppOptions,
+  bindPages,
+  createApp,
+  refuseMethods,
+  type RequestState,
+} from "../web/mod.ts";
 import { bindOperations } from "./bind.ts";
-import { bindPages } from "./pages.ts";
 
 export { bindOperations } from "./bind.ts";
 
@@ -24,7 +29,7 @@ export interface RestServer<C> {
   readonly info: OpenApiInfo;
 }
 
-/** Makes the application of a REST server with its description at `/openapi.json` and `/docs`. */
+/** Makes the application of a REST server with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
   { operations, invoke, shell, info }: RestServer<C>,
 ): Koa<RequestState> {

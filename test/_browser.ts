@@ -10,7 +10,15 @@
  * ```
  */
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -145,8 +153,21 @@ async function unpack(cache: string, folder: string): Promise<void> {
       cwd: ROOT,
       env: { ...process.env, TMPDIR: fresh, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" },
     });
+    writeFileSync(join(fresh, "fonts", "fonts.conf"), fontsOf(folder));
     if (!existsSync(folder)) renameSync(fresh, folder);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+/** The package's own file names folders of Amazon's machines; without any font the browser crashes. */
+function fontsOf(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir>${join(folder, "fonts", "fonts")}</dir>
+  <cachedir>${join(folder, "fonts-cache")}</cachedir>
+</fontconfig>
+`;
 }

@@ -14,4 +14,5 @@ export * from "./app.ts";
 export { MAX_BODY, readJson } from "./body.ts";
 export * from "./log.ts";
 export * from "./methods.ts";
+export { bindPages } from "./pages.ts";
 export * from "./serve.ts";

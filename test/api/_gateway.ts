@@ -1,0 +1,70 @@
+/** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
+import { createRestApp } from "../../api/mod.ts";
+import { loadConfig } from "../../config.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { operations, type Platform } from "../../operations/mod.ts";
+import { openPlatform } from "../../processes/_platform.ts";
+import { issueKey, type NewKey } from "../../store/mod.ts";
+import { createLog, serve } from "../../web/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+
+/** A gateway that listens. */
+export interface TestGateway {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly platform: Platform;
+  /** All that it has logged so far, a JSON object a line. */
+  readonly log: () => string;
+  /** Issues a key, of tier partner and scope full unless it says otherwise. */
+  key(fields?: Partial<NewKey>): Promise<string>;
+  /** Stops listening as the process does when it stops. */
+  drain(deadlineMs?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts one. @param settings by the names of environment variables */
+export async function startGateway(
+  { extra = [], settings = {} }: {
+    extra?: readonly Operation<Platform>[];
+    settings?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<TestGateway> {
+  const database: TestDatabase = await testDatabase();
+  const config = loadConfig(settings);
+  let logged = "";
+  const log = createLog("test", "debug", { write: (line) => void (logged += line) });
+  const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
+  const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
+  const app = createRestApp({
+    operations: [...operations, ...extra],
+    invoke,
+    shell,
+    info: { title: "sealoop gateway", description: "A gateway of a test." },
+  });
+  const server = await serve(app, config.settings, 0);
+  return {
+    url: server.address,
+    port: server.port,
+    platform,
+    log: () => logged,
+    async key(fields = {}) {
+      const { key } = await issueKey(platform.store.knex, {
+        tenant: "test",
+        tier: "partner",
+        scope: "full",
+        principal: "test",
+        mayApprove: false,
+        expiresAt: null,
+        ...fields,
+      });
+      return key;
+    },
+    drain: (deadlineMs) => server.close(deadlineMs),
+    async stop() {
+      await server.close(0);
+      await close();
+      await database.drop();
+    },
+  };
+}

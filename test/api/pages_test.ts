@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import type { Page } from "puppeteer-core";
+import { operations } from "../../operations/mod.ts";
+import { newPage, type TestPage } from "../_browser.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
+
+const DOORS = operations.flatMap(({ rest = {} }) => Object.entries(rest));
+const PATIENCE = { timeout: 30_000 };
+
+describe("documentation pages", function () {
+  this.timeout(90_000);
+  let gateway: TestGateway;
+  let tab: TestPage;
+
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(() => gateway.stop());
+  beforeEach(async () => {
+    tab = await newPage();
+  });
+  afterEach(() => tab.close());
+
+  const open = (path: string) =>
+    tab.page.goto(`${gateway.url}${path}`, { waitUntil: "networkidle0" });
+
+  /** Nothing failed, nothing broke the policy, and nobody but the gateway was asked for anything. */
+  function assertQuiet(): void {
+    assert.deepEqual(tab.troubles, []);
+    const elsewhere = tab.requests.filter((url) => !/^(data|blob):/.test(url))
+      .filter((url) => new URL(url).origin !== gateway.url);
+    assert.deepEqual(elsewhere, []);
+  }
+
+  it("/docs shows every operation, in quiet", async () => {
+    await open("/docs");
+    await tab.page.waitForSelector(".opblock", PATIENCE);
+    const shown = await texts(tab.page, ".opblock-summary-path");
+    const paths = DOORS.map(([, door]) => door.split(" ")[1]!);
+    assert.deepEqual(shown.toSorted(), paths.toSorted());
+    assertQuiet();
+  });
+
+  it("/docs takes a key in its dialog, and tries an operation out with it", async () => {
+    const key = await gateway.key({ tier: "admin" });
+    await open("/docs");
+    await tab.page.locator(".btn.authorize").click();
+    await tab.page.locator(".auth-container input").fill(key);
+    await tab.page.locator(".auth-btn-wrapper .authorize").click();
+    await tab.page.locator(".auth-btn-wrapper .btn-done").click();
+
+    const block = "#operations-itsm-itsm_incidents";
+    await tab.page.locator(`${block} .opblock-summary-control`).click();
+    await tab.page.locator(`${block} .try-out__btn`).click();
+    await tab.page.locator(`${block} .execute`).click();
+    const status = await tab.page.waitForSelector(
+      `${block} .live-responses-table tbody .response-col_status`,
+      PATIENCE,
+    );
+    assert.match(await status!.evaluate((cell) => cell.textContent ?? ""), /^\s*200/);
+    const [body] = await texts(
+      tab.page,
+      `${block} .live-responses-table tbody .response-col_description`,
+    );
+    assert.match(body ?? "", /tickets/);
+    assertQuiet();
+  });
+
+  it("/redoc shows every operation, in quiet", async () => {
+    await open("/redoc");
+    await tab.page.waitForSelector('[data-section-id*="/operation/"]', PATIENCE);
+    const shown = await tab.page.$$eval(
+      '[data-section-id*="/operation/"]',
+      (all) => all.map((section) => section.getAttribute("data-section-id")!.split("/").at(-1)!),
+    );
+    assert.deepEqual(shown.toSorted(), DOORS.map(([id]) => id).toSorted());
+    assertQuiet();
+  });
+
+  for (const path of ["/docs", "/redoc"]) {
+    it(`${path} may not run what a page could be made to hold`, async () => {
+      const response = await fetch(gateway.url + path);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      assert.match(policy, /default-src 'none'/);
+      assert.match(policy, /script-src 'self'/);
+      assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+      await open(path);
+      const broken = () => tab.troubles.filter((trouble) => trouble.includes("policy: script"));
+      await tab.page.evaluate(`{
+        const script = document.createElement("script");
+        script.textContent = "globalThis.wasRun = true";
+        document.body.append(script);
+      }`);
+      assert.equal(await tab.page.evaluate("globalThis.wasRun"), undefined);
+      assert.equal(broken().length, 1, tab.troubles.join("\n"));
+    });
+  }
+});
+
+function texts(page: Page, selector: string): Promise<string[]> {
+  return page.$$eval(
+    selector,
+    (all) => all.map((element) => (element.textContent ?? "").replaceAll("​", "").trim()),
+  );
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import type Router from "@koa/router";
+import type { JsonSchema } from "../contract/mod.ts";
+import type { RequestState } from "./app.ts";
+import { redocBundle, SWAGGER_UI } from "./_bundles.ts";
+
+/** All that a page may not do; what it may is added to it. */
+const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const SAME_ORIGIN = "script-src 'self'; connect-src 'self'";
+
+/** Swagger UI draws its icons from data addresses, in its style sheet and its markup. */
+const SWAGGER_POLICY = `${NOTHING}; ${SAME_ORIGIN}; style-src 'self'; img-src 'self' data:`;
+
+/** Redoc makes its styles as it runs, so they carry a word that this one answer alone knows. */
+const redocPolicy = (nonce: string) =>
+  `${NOTHING}; ${SAME_ORIGIN}; style-src 'nonce-${nonce}'; img-src 'self' data:`;
+
+const DAY = "public, max-age=86400";
+
+/**
+ * Serves the description, and two pages that show it: `/docs` to try things out, `/redoc` to read. Nothing is fetched
+ * from elsewhere, and nothing is counted.
+ */
+export function bindPages(
+  router: Router<RequestState>,
+  description: JsonSchema,
+  title: string,
+): void {
+  const serve = (path: string, type: string, text: () => string, caching = "no-cache") =>
+    router.get(path, path, (ctx) => {
+      ctx.type = type;
+      ctx.set("cache-control", caching);
+      ctx.body = text();
+    });
+  const json = JSON.stringify(description);
+  serve("/openapi.json", "application/json", () => json);
+  for (const [name, { type, text }] of Object.entries(SWAGGER_UI)) {
+    serve(`/docs/${name}`, type, text, DAY);
+  }
+  serve("/docs/start.js", "text/javascript", () => START_SWAGGER_UI);
+  serve("/redoc/redoc.standalone.js", "text/javascript", redocBundle, DAY);
+  serve("/redoc/start.js", "text/javascript", () => START_REDOC);
+  router.get("docs", "/docs", (ctx) => {
+    ctx.set("content-security-policy", SWAGGER_POLICY);
+    ctx.type = "text/html; charset=utf-8";
+    ctx.body = swaggerPage(title);
+  });
+  router.get("redoc", "/redoc", (ctx) => {
+    const nonce = randomBytes(16).toString("base64");
+    ctx.set({ "content-security-policy": redocPolicy(nonce), "cache-control": "no-store" });
+    ctx.type = "text/html; charset=utf-8";
+    ctx.body = redocPage(title, nonce);
+  });
+}
+
+const page = (title: string, body: string) =>
+  `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+${body}
+</html>
+`;
+
+const swaggerPage = (title: string) =>
+  page(
+    title,
+    `<link rel="stylesheet" href="/docs/swagger-ui.css">
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>`,
+  );
+
+const redocPage = (title: string, nonce: string) =>
+  page(
+    title,
+    `<style nonce="${nonce}">body { margin: 0 }</style>
+<div id="redoc"></div>
+<script src="/redoc/start.js" nonce="${nonce}"></script>
+<script src="/redoc/redoc.standalone.js"></script>`,
+  );
+
+const START_SWAGGER_UI =
+  `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true });\n`;
+
+/**
+ * Runs before Redoc, some of whose styles are made while it loads: gives all of them the page's word. Its search would
+ * run in a worker from a blob, which the policy refuses; the browser's own finds all that is on the page.
+ */
+const START_REDOC = `const { nonce } = document.currentScript;
+const create = document.createElement.bind(document);
+document.createElement = (name, ...rest) => {
+  const element = create(name, ...rest);
+  if (name === "style") element.nonce = nonce;
+  return element;
+};
+addEventListener("DOMContentLoaded", () =>
+  Redoc.init(
+    "/openapi.json",
+    { disableSearch: true, hideDownloadButton: true },
+    document.getElementById("redoc"),
+  ));
+`;
