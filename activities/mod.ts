@@ -9,6 +9,7 @@
  * @module
  */
 import { beating } from "./_beating.ts";
+import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { closing } from "./close.ts";
 import { endedRuns } from "./ended_runs.ts";
@@ -29,7 +30,7 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
-  return beating({
+  return beating(failing({
     ...loopSteps(parts),
     ...remediation(parts),
     ...closing(parts),
@@ -38,5 +39,5 @@ export function createActivities(parts: ActivityParts) {
     ...sweeping(parts),
     ...testServices(parts),
     ...sequencing(parts),
-  });
+  }));
 }

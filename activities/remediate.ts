@@ -5,6 +5,7 @@ import { type Happened, restart, type Service } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   addTicketEvent,
+  type EffectRecord,
   endEffect,
   getEffect,
   getService,
@@ -36,41 +37,55 @@ export function remediation({ store, config }: ActivityParts) {
    * The intent is written and sealed before the first side effect. A second attempt finds it, asks the world whether
    * the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
    *
-   * @throws {Problem} `Conflict`, not retryable: the runbook does not list this action (any more)
+   * @throws {Problem} `Conflict`, not retryable: the runbook does not list this action (any more), or the ticket is not
+   * this run's any more: somebody has closed it, or has ended the run
    */
   async function remediate(order: RepairOrder): Promise<Effect> {
-    const { action } = order;
-    const known = await getEffect(store.knex, action.id);
-    const happened = known && known.state !== "intended"
-      ? { state: known.state, code: String(known.detail.code) }
-      : await act(order, await listed(action));
+    const { id } = order.action;
+    const happened = await outcomeOf(order, await getEffect(store.knex, id));
     await conclude(order, happened);
-    return { id: action.id, ...happened };
+    return { id, ...happened };
   }
 
-  async function listed(action: Action): Promise<Service> {
-    const service = await getService(store.knex, action.service) as Service | undefined;
-    if (service?.restart && hashOf(service) === action.sha256) return service;
-    throw new Problem("Conflict", `The runbook of ${action.service} does not list this action`);
+  async function outcomeOf(
+    order: RepairOrder,
+    known: EffectRecord | undefined,
+  ): Promise<Happened> {
+    if (known && known.state !== "intended") {
+      return { state: known.state, code: String(known.detail.code) };
+    }
+    const service = await listed(order.action);
+    if (known) return service ? await actOn(order, service, known) : unknown("runbook_changed");
+    if (!service) {
+      throw conflict(`The runbook of ${order.action.service} does not list this action`);
+    }
+    return await act(order, service);
+  }
+
+  async function listed({ service: name, sha256 }: Action): Promise<Service | undefined> {
+    const service = await getService(store.knex, name) as Service | undefined;
+    return service?.restart && hashOf(service) === sha256 ? service : undefined;
   }
 
   async function act(order: RepairOrder, service: Service): Promise<Happened> {
-    const { id } = order.action;
-    if (!await intend(order)) {
-      const before = await getEffect(store.knex, id);
-      // Only the host that it began on can tell what became of it.
-      if (before?.detail.place !== place) return { state: "unknown", code: "other_host" };
-    }
-    const { name, restart: runbook } = service;
-    return await restart({
-      dataDir: config.dataDir,
-      effectId: id,
-      service: name,
-      restart: runbook!,
-    });
+    const { ticket_id, action: { id } } = order;
+    const intended = await intend(order) ? { detail: { place } } : await getEffect(store.knex, id);
+    if (!intended) throw conflict(`Ticket ${ticket_id} is not in this run's hands any more`);
+    return await actOn(order, service, intended);
   }
 
-  /** @returns false where an earlier attempt has written it down */
+  /** Acts, or finds that an earlier attempt has, which only the host that it began on can tell. */
+  async function actOn(
+    { action: { id } }: RepairOrder,
+    { name, restart: runbook }: Service,
+    { detail }: Pick<EffectRecord, "detail">,
+  ): Promise<Happened> {
+    if (detail.place !== place) return unknown("other_host");
+    const { dataDir } = config;
+    return await restart({ dataDir, effectId: id, service: name, restart: runbook! });
+  }
+
+  /** @returns false where an earlier attempt has written it down, or nobody may any more */
   async function intend({ ticket_id, action, round, run }: RepairOrder): Promise<boolean> {
     const { id, sha256, kind, service } = action;
     return await transaction(store, async (trx) => {
@@ -82,7 +97,7 @@ export function remediation({ store, config }: ActivityParts) {
         action_sha256: sha256,
         detail: { place },
       };
-      if (!await intendEffect(trx, effect)) return false;
+      if (!await intendEffect(trx, effect, run.run_id)) return false;
       await addTicketEvent(trx, ticket_id, {
         key: `${run.run_id}/intended-${round}`,
         kind: "intended",
@@ -117,3 +132,6 @@ export function remediation({ store, config }: ActivityParts) {
 
   return { remediate };
 }
+
+const unknown = (code: string): Happened => ({ state: "unknown", code });
+const conflict = (message: string) => new Problem("Conflict", message);

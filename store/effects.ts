@@ -13,21 +13,30 @@ export type EffectRecord = {
   readonly ended_at: string | null;
 };
 
-/** Writes an intent down, once. @returns false where it was there already: then ask the world before acting */
+/**
+ * Writes an intent down, once, while the ticket is open and in the hands of the run.
+ *
+ * @returns false where it was there already (then ask the world before acting), or where the ticket is not the run's
+ * any more (then there is none)
+ */
 export async function intendEffect(
   on: Queryable,
-  effect: Pick<
+  { id, ticket_id, service, action, action_sha256, detail }: Pick<
     EffectRecord,
     "id" | "ticket_id" | "service" | "action" | "action_sha256" | "detail"
   >,
+  runId: string,
 ): Promise<boolean> {
-  const rows = await on("effects").insert({
-    ...effect,
-    action: JSON.stringify(effect.action),
-    detail: JSON.stringify(effect.detail),
-    state: "intended",
-  })
-    .onConflict("id").ignore().returning("id");
+  const { rows } = await on.raw(
+    `INSERT INTO effects (id, ticket_id, service, action, action_sha256, detail, state)
+     SELECT ?, tickets.id, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
+     WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated FOR UPDATE
+     ON CONFLICT (id) DO NOTHING RETURNING id`,
+    [
+      ...[id, service, JSON.stringify(action), action_sha256, JSON.stringify(detail)],
+      ...[ticket_id, runId],
+    ],
+  );
   return rows.length > 0;
 }
 

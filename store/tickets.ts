@@ -63,7 +63,10 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
   return rows.length > 0;
 }
 
-/** Adds to a ticket's timeline, once, and moves its phase along. What is there already stays. */
+/**
+ * Adds to a ticket's timeline, once, and moves its phase along. What is there already stays; and a ticket that is sealed
+ * stays so, whatever a run still tells that was under way, until the fault is detected anew.
+ */
 export async function addTicketEvent(on: Queryable, id: string, event: TicketEvent): Promise<void> {
   const { key, kind, phase = null, data = {} } = event;
   await on.raw(
@@ -72,7 +75,8 @@ export async function addTicketEvent(on: Queryable, id: string, event: TicketEve
        ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase
      )
      UPDATE tickets SET phase = added.phase FROM added
-     WHERE tickets.id = added.ticket_id AND added.phase IS NOT NULL`,
+     WHERE tickets.id = added.ticket_id AND added.phase IS NOT NULL
+       AND (tickets.phase <> 'sealed' OR added.phase = 'detected')`,
     [id, key, kind, phase, JSON.stringify(data)],
   );
 }

@@ -1,5 +1,4 @@
 /** A platform of a test in this process: database, Temporal, workers, and services to break. */
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import {
@@ -21,6 +20,13 @@ import {
   type TestTemporal,
   testTemporal,
 } from "../_servers.ts";
+
+/** Told when an activity begins and when it has ended; the activity waits for it. */
+export type Watch = (
+  moment: "before" | "after",
+  activity: string,
+  args: readonly unknown[],
+) => Promise<void> | void;
 
 /** What a test of the loop has. */
 export interface TestLoop extends ActivityParts {
@@ -94,7 +100,7 @@ export async function openParts(env: Record<string, string> = {}) {
 }
 
 /** All of it, with workers in this process. */
-export async function openLoop(): Promise<TestLoop> {
+export async function openLoop({ watch }: { watch?: Watch } = {}): Promise<TestLoop> {
   quietRuntime();
   const { close, stopping, ...rest } = await openParts();
   const parts = { ...rest, stopping: stopping.signal };
@@ -103,7 +109,7 @@ export async function openLoop(): Promise<TestLoop> {
   const { address, namespace } = parts.place;
   const workers = await openWorkers({
     config: parts.config,
-    activities: createActivities(parts),
+    activities: watched(createActivities(parts), watch),
     workflows: { workflowBundle: await testBundle() },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     failed: (error) => console.error(error),
@@ -118,6 +124,19 @@ export async function openLoop(): Promise<TestLoop> {
   };
 }
 
-/** Path of the file in which a test service writes its starts. */
-export const startsLog = ({ config }: { config: Config }, id: string) =>
-  join(config.dataDir, "test-services", id, "starts.log");
+function watched(activities: object, watch: Watch | undefined): object {
+  if (!watch) return activities;
+  type Work = (...args: unknown[]) => Promise<unknown>;
+  const entries = Object.entries(activities as Record<string, Work>).map(([name, work]) => [
+    name,
+    async (...args: unknown[]) => {
+      await watch("before", name, args);
+      try {
+        return await work(...args);
+      } finally {
+        await watch("after", name, args);
+      }
+    },
+  ]);
+  return Object.fromEntries(entries);
+}

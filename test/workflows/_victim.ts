@@ -1,6 +1,6 @@
 /** A small real service that was started once and has crashed since. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
@@ -14,7 +14,7 @@ import {
   type Service,
   stopManaged,
 } from "../../integrations/mod.ts";
-import { putService, type Store } from "../../store/mod.ts";
+import { putService, removeService, type Store } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 
 /** Where a victim lives. */
@@ -30,7 +30,9 @@ export interface Victim {
   readonly folder: string;
   /** How often it was started, the first time included. */
   starts(): Promise<number>;
-  /** Ends whatever of it runs. */
+  /** Lets a repair go on that is `heldBack`. */
+  letGo(): Promise<void>;
+  /** Ends whatever of it runs, and forgets it. */
   remove(): Promise<void>;
 }
 
@@ -73,7 +75,9 @@ export async function brokenService(
     service,
     folder,
     starts: async () => (await starts()).length,
+    letGo: () => writeFile(join(folder, "go"), ""),
     async remove() {
+      await removeService(store.knex, name);
       await stopManaged(dataDir, name);
       for (const pid of await starts()) {
         const id = commandLine(pid).includes(folder) ? identify(pid) : undefined;
@@ -81,6 +85,12 @@ export async function brokenService(
       }
     },
   };
+}
+
+/** A runbook whose command waits until it is let go, and then starts the service. */
+export function heldBack(command: readonly string[], folder: string): Restart {
+  const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
+  return { command: ["sh", "-c", script, folder, ...command] };
 }
 
 /** Process numbers of the starts so far. */

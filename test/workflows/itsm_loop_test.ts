@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { WorkflowFailedError } from "@temporalio/client";
+import { CancelledFailure } from "@temporalio/common";
+import { findingOf } from "../../integrations/mod.ts";
+import { putService } from "../../store/mod.ts";
+import {
+  ITSM_LOOP,
+  type itsmLoop,
+  type LoopResult,
+  progressQuery,
+  RECONCILE_RUNS,
+  type reconcileRuns,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { eventually, storyOf } from "./_story.ts";
+import { brokenService, heldBack, type Victim } from "./_victim.ts";
+
+describe("itsmLoop", function () {
+  this.timeout(120_000);
+  let loop: TestLoop;
+  let watch: Watch = () => {};
+  const victims: Victim[] = [];
+  let inVain: Promise<LoopResult>;
+
+  before(async () => {
+    loop = await openLoop({ watch: (...seen) => watch(...seen) });
+    // Takes three times fifteen seconds, so it runs beside the others.
+    inVain = run(await broken("in-vain", () => ({ command: ["true"] })));
+    inVain.catch(() => {});
+  });
+  beforeEach(() => {
+    watch = () => {};
+  });
+  after(async () => {
+    for (const victim of victims) await victim.remove();
+    await loop?.stop();
+  });
+
+  async function broken(name: string, runbook?: Parameters<typeof brokenService>[1]["runbook"]) {
+    const place = { store: loop.store, dataDir: loop.config.dataDir };
+    const victim = await brokenService(place, { name, runbook });
+    victims.push(victim);
+    return victim;
+  }
+
+  function start({ service }: Victim) {
+    const finding = findingOf(service, "refused");
+    return loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  }
+  const run = async (victim: Victim) => await (await start(victim)).result();
+  const story = (ticketId: string) => storyOf(loop.store, ticketId);
+
+  /** Waits until the command of the repair runs. @returns the ticket */
+  async function repairing(handle: Awaited<ReturnType<typeof start>>): Promise<string> {
+    return await eventually(async () => {
+      const { ticket_id } = await handle.query(progressQuery);
+      if (!ticket_id) return undefined;
+      const { effects: [effect] } = await story(ticket_id);
+      return effect?.state === "intended" ? ticket_id : undefined;
+    });
+  }
+
+  it("leaves a service without a runbook to people", async () => {
+    const result = await run(await broken("bare", () => null));
+    assert.equal(result.outcome, "escalated");
+    assert.deepEqual(result.steps.map(({ step }) => step), [
+      ...["DETECT", "TICKET", "DIAGNOSE", "CLOSE+SEAL"],
+    ]);
+    const { ticket, moves, receipts, effects } = await story(result.ticket_id!);
+    assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
+    assert.equal(ticket.receipt_id, result.receipt_id);
+    assert.deepEqual(moves, ["detected", "opened", "diagnosed", "escalated"]);
+    assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
+    assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
+    assert.deepEqual(effects, []);
+  });
+
+  it("refuses a runbook that is not the one that was diagnosed", async () => {
+    const victim = await broken("changed");
+    watch = async (moment, activity) => {
+      if (moment !== "before" || activity !== "remediate") return;
+      await putService(loop.store.knex, { ...victim.service, restart: { command: ["false"] } });
+    };
+    const result = await run(victim);
+    assert.equal(result.outcome, "escalated");
+    assert.deepEqual(result.steps.map(({ step, state }) => [step, state]).slice(-2), [
+      ["REMEDIATE", "failed"],
+      ["CLOSE+SEAL", "sealed"],
+    ]);
+    const { receipts, effects } = await story(result.ticket_id!);
+    assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
+    assert.equal(receipts.at(-1)!.details.reason, "Conflict");
+    assert.deepEqual(effects, []);
+    assert.equal(await victim.starts(), 1);
+  });
+
+  it("leaves a service alone whose ticket somebody has closed meanwhile", async () => {
+    const victim = await broken("closed");
+    watch = async (moment, activity, [order]) => {
+      if (moment !== "before" || activity !== "remediate") return;
+      await loop.store.knex("tickets").where({ id: (order as { ticket_id: string }).ticket_id })
+        .update({ status: "resolved", outcome: "resolved", phase: "sealed", receipt_id: "people" });
+    };
+    const result = await run(victim);
+    const { ticket, moves, receipts } = await story(result.ticket_id!);
+    assert.equal(await victim.starts(), 1);
+    assert.deepEqual([ticket.status, ticket.phase, ticket.receipt_id], [
+      ...["resolved", "sealed", "people"],
+    ]);
+    assert.equal(moves.at(-1), "run_ended");
+    assert.equal(receipts.at(-1)!.details.reason, "Conflict");
+  });
+
+  it("ends sealed when it is cancelled, and not before its repair has ended", async () => {
+    const victim = await broken("cancelled", heldBack);
+    const handle = await start(victim);
+    const ticketId = await repairing(handle);
+    await handle.cancel();
+    await handle.query(progressQuery); // it has seen the cancellation when it answers
+    assert.equal((await handle.describe()).status.name, "RUNNING");
+    assert.equal((await story(ticketId)).ticket.escalated, false);
+    await victim.letGo();
+    await assert.rejects(
+      handle.result(),
+      (error) => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure,
+    );
+    const { ticket, moves, receipts, effects } = await story(ticketId);
+    assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
+    assert.deepEqual(effects.map(({ state }) => state), ["done"]);
+    assert.deepEqual(moves, [
+      ...["detected", "opened", "diagnosed", "intended", "remediated", "escalated"],
+    ]);
+    const { id, category, outcome, details } = receipts.at(-1)!;
+    assert.deepEqual([id, category, outcome], [ticket.receipt_id, "escalation", "escalated"]);
+    assert.deepEqual([details.reason, details.effect], ["cancelled", "done"]);
+  });
+
+  it("is found and sealed when somebody has terminated it, for good", async () => {
+    const victim = await broken("terminated", heldBack);
+    let left = () => {};
+    const ended = new Promise<void>((resolve) => left = resolve);
+    watch = (moment, activity) => {
+      if (moment === "after" && activity === "remediate") left();
+    };
+    const handle = await start(victim);
+    const ticketId = await repairing(handle);
+    await handle.terminate("by hand");
+    const reconcile = async () =>
+      await loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "reconcile",
+      });
+    assert.deepEqual(await reconcile(), { sealed: 1 });
+    assert.deepEqual(await reconcile(), { sealed: 0 });
+    await victim.letGo();
+    await ended; // what was under way tells how it ended, but the ticket stays sealed
+    const { ticket, moves, receipts, effects } = await story(ticketId);
+    assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
+    assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
+    assert.deepEqual(moves, [
+      ...["detected", "opened", "diagnosed", "intended", "escalated", "remediated"],
+    ]);
+    const { id, category, action, outcome, details } = receipts.at(-1)!;
+    assert.deepEqual([id, category, action, outcome], [
+      ...[ticket.receipt_id, "escalation", "run.ended", "unknown"],
+    ]);
+    assert.deepEqual([details.status, details.unknown_effects], ["TERMINATED", 1]);
+  });
+
+  it("leaves to people what three repairs did not heal", async () => {
+    const result = await inVain;
+    assert.equal(result.outcome, "escalated");
+    const rounds = result.steps.filter(({ step }) => step === "VERIFY");
+    assert.deepEqual(rounds.map(({ state, round }) => [state, round]), [
+      ...[["failed", 1], ["failed", 2], ["failed", 3]],
+    ]);
+    const { ticket, receipts, effects } = await story(result.ticket_id!);
+    assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
+    assert.deepEqual(effects.map(({ state }) => state), ["done", "done", "done"]);
+    assert.deepEqual(receipts.map(({ category }) => category), [
+      ...["ticket_opened", "repair_intended", "repair_intended", "repair_intended", "escalation"],
+    ]);
+    assert.deepEqual([receipts.at(-1)!.details.reason, receipts.at(-1)!.details.rounds], [
+      ...["not_healed", 3],
+    ]);
+  });
+});
