@@ -105,7 +105,7 @@ const receipts = operation({
   name: "public_ledger.receipts",
   summary: "List receipts, newest first",
   input: z.object({
-    limit: z.number().int().min(1).max(200).default(20),
+    limit: z.number().int().min(1).max(200).default(20).describe("Most receipts to give"),
     page: z.number().int().min(0).max(1_000_000_000).default(0).describe("From 0, the newest"),
   }),
   output: z.looseObject({ total: z.number().int(), receipts: z.array(z.looseObject({})) }),

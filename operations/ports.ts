@@ -92,7 +92,7 @@ export const portCheck = operation({
   summary: "Tell whether a port is free, taken, or reserved for a part of the platform",
   effect: "read",
   access: "public",
-  input: z.object({ port: z.number().int().min(1024).max(65535) }),
+  input: z.object({ port: z.number().int().min(1024).max(65535).describe("TCP port") }),
   output: z.object({
     port: z.number().int(),
     available: z.boolean(),

@@ -114,7 +114,7 @@ export const verifyTicket = operation({
   summary: "Verify the receipt that is embedded in a ticket",
   effect: "read",
   access: "key",
-  input: z.object({ ticket_id: z.string().min(1).max(64) }),
+  input: z.object({ ticket_id: z.string().min(1).max(64).describe("Ticket id") }),
   output: Verified.extend({ ticket_id: z.string() }),
   rest: { itsm_ticket_verify_receipt: "GET /v1/itsm/tickets/{ticket_id}/verify" },
   tool: { itsm_verify_receipt: FULL },

@@ -19,7 +19,8 @@ import { FULL } from "./_audience.ts";
 import { operation } from "./platform.ts";
 import { Limit, ReceiptId, Timestamp } from "./_shapes.ts";
 
-const TicketId = z.string().regex(/^INC-[0-9a-f]{12}$/, "Expected INC- and 12 hex characters");
+const TicketId = z.string().regex(/^INC-[0-9a-f]{12}$/, "Expected INC- and 12 hex characters")
+  .describe("Ticket id");
 const Severity = z.enum(["critical", "high", "medium", "low"]);
 const Status = z.enum(["open", "resolved"]);
 const TicketShape = z.object({
@@ -162,7 +163,10 @@ export const ticketList = operation({
   summary: "List tickets, newest first",
   effect: "read",
   access: "key",
-  input: z.object({ status: Status.optional(), limit: Limit }),
+  input: z.object({
+    status: Status.optional().describe("Only those of this status"),
+    limit: Limit,
+  }),
   output: TicketList,
   rest: { itsm_incidents: "GET /v1/itsm/incidents" },
   tool: { itsm_list_tickets: FULL },

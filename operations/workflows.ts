@@ -98,8 +98,8 @@ export const listRuns = operation({
   effect: "read",
   access: "key",
   input: z.object({
-    status: z.enum(STATUS).optional(),
-    type: z.enum(TYPES.map(({ type }) => type)).optional(),
+    status: z.enum(STATUS).optional().describe("Only runs of this status"),
+    type: z.enum(TYPES.map(({ type }) => type)).optional().describe("Only runs of this type"),
     limit: Limit,
   }),
   output: z.object({ workflows: z.array(Run) }),

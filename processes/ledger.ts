@@ -43,6 +43,7 @@ async function startLedger({ config, log, databaseUrl }: Parts): Promise<Running
     info: {
       title: "sealoop public ledger",
       description: "Verify receipts, and the whole chain, without trusting us.",
+      keys: false,
     },
   });
   const server = await serve(app, settings, settings.SEALOOP_LEDGER_PORT);
