@@ -1,0 +1,33 @@
+/** Recorded histories: `test/histories/<workflow type>.<what happens>.json`, one event a line. */
+import { readdirSync, readFileSync } from "node:fs";
+import * as workflows from "../../workflows/mod.ts";
+
+/** Where they are. */
+export const HISTORIES = new URL("../histories/", import.meta.url);
+
+/** Every type that workers run: the functions that the workflows' face exports. */
+export const WORKFLOW_TYPES: readonly string[] = Object.entries(workflows)
+  .filter(([, value]) => typeof value === "function")
+  .map(([name]) => name);
+
+/** Histories of which these must be there. */
+export interface RecordedHistory {
+  /** Name of the file without its ending. */
+  readonly name: string;
+  readonly workflowType: string;
+  /** As the file has it. */
+  readonly text: string;
+  readonly history: { readonly events: readonly HistoryEvent[] };
+}
+
+/** An event, in the JSON form of Temporal's API. */
+export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
+
+/** All of them. */
+export function recordedHistories(): RecordedHistory[] {
+  return readdirSync(HISTORIES).filter((name) => name.endsWith(".json")).map((file) => {
+    const text = readFileSync(new URL(file, HISTORIES), "utf8");
+    const name = file.slice(0, -".json".length);
+    return { name, workflowType: name.split(".")[0]!, text, history: JSON.parse(text) };
+  });
+}

@@ -1,0 +1,177 @@
+/**
+ * Records the histories that the replay test replays, on the real servers: `npm run record-histories`. With arguments,
+ * those of these names alone.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { WorkflowHandle } from "@temporalio/client";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { findingOf } from "../../integrations/mod.ts";
+import { putService } from "../../store/mod.ts";
+import {
+  foundAgain,
+  ITSM_LOOP,
+  ITSM_SWEEP,
+  ITSM_TEST,
+  progressQuery,
+  RECONCILE_RUNS,
+  SEAL_REQUEST,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { mochaGlobalTeardown } from "../_servers.ts";
+import { HISTORIES } from "./_histories.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { eventually, storyOf } from "./_story.ts";
+import { brokenService, heldBack, type Victim } from "./_victim.ts";
+
+let watch: Watch = () => {};
+const loop: TestLoop = await openLoop({ watch: (...seen) => watch(...seen) });
+const victims: Victim[] = [];
+
+/** What there is to record, by the names of the files; each gives the run, which may still go on. */
+const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
+  "itsmLoop.not_healed": async () =>
+    await ended(await heal(await broken("in-vain", () => ({ command: ["true"] })))),
+  "itsmLoop.resolved": async () => await ended(await heal(await broken("resolved"))),
+  "itsmLoop.clear": async () => {
+    const { service } = await broken("clear");
+    const finding = { ...findingOf(service, "refused"), requested_by: "key:recorder" };
+    await putService(loop.store.knex, { ...service, check: null });
+    return await ended(await start(ITSM_LOOP, `loop-${finding.fingerprint}`, [finding]));
+  },
+  "itsmLoop.no_runbook": async () => await ended(await heal(await broken("bare", () => null))),
+  "itsmLoop.conflict": async () => {
+    const { service } = await broken("changed");
+    watch = async (moment, activity) => {
+      if (moment !== "before" || activity !== "remediate") return;
+      await putService(loop.store.knex, { ...service, restart: { command: ["false"] } });
+    };
+    return await ended(await heal({ service }));
+  },
+  "itsmLoop.found_again": async () => {
+    const { service, letGo } = await broken("found-again", heldBack);
+    const run = await heal({ service });
+    await repairing(run);
+    await run.signal(foundAgain, findingOf(service, "refused"));
+    await letGo();
+    return await ended(run);
+  },
+  "itsmLoop.cancelled": async () => {
+    const victim = await broken("cancelled", heldBack);
+    const run = await heal(victim);
+    await repairing(run);
+    await run.cancel();
+    await run.query(progressQuery); // it has seen the cancellation when it answers
+    await victim.letGo();
+    return await ended(run);
+  },
+  "itsmLoop.unknown_effect": async () => {
+    const run = await heal(await broken("unknown", heldBack));
+    const { effectId } = await repairing(run);
+    const mark = join(loop.config.dataDir, "effects", effectId, "started");
+    const leader = await eventually(async () => Number(await readFile(mark, "utf8")) || undefined);
+    process.kill(-leader, "SIGKILL");
+    return await ended(run);
+  },
+  "reconcileRuns.ended_run": async () => {
+    const victim = await broken("terminated", heldBack);
+    const run = await heal(victim);
+    await repairing(run);
+    await run.terminate("by hand");
+    const reconciled = await ended(await start(RECONCILE_RUNS, "reconcile", []));
+    await victim.letGo();
+    return reconciled;
+  },
+  "itsmSweep.found": async () => {
+    const { service } = await broken("found", () => null, true);
+    const run = await ended(await start(ITSM_SWEEP, "sweep", []));
+    await loop.client.workflow.getHandle(`loop-${findingOf(service, "refused").fingerprint}`)
+      .result();
+    return run;
+  },
+  "itsmSweep.left_to_people": async () => {
+    const run = await ended(await start(ITSM_SWEEP, "sweep-again", []));
+    for (const victim of victims) if (victim.service.watched) await victim.remove();
+    return run;
+  },
+  "itsmSweep.asked": async () => {
+    await broken("asked", undefined, true);
+    return await ended(await start(ITSM_SWEEP, "sweep-asked", ["key:recorder"]));
+  },
+  "itsmSweep.nothing": async () =>
+    await ended(await start(ITSM_SWEEP, "sweep-nothing", ["key:recorder"])),
+  "itsmTest.crash": async () => {
+    const request = { id: "0a1b2c3d", scenario: "crash", requested_by: "key:recorder" };
+    return await ended(await start(ITSM_TEST, "test-0a1b2c3d", [request]));
+  },
+  "sealRequest.sealed": async () => {
+    const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
+    const request = { id: "recorded", ...fields, outcome: "ok" };
+    return await ended(await start(SEAL_REQUEST, "seal-recorded", [request]));
+  },
+  "ledgerSequencer.running": () =>
+    Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
+};
+
+try {
+  const names = process.argv.slice(2);
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    watch = () => {};
+    const history = await (await scenario()).fetchHistory();
+    await writeFile(new URL(`${name}.json`, HISTORIES), print(historyToJSON(history)));
+    console.log(`${name}: ${history.events?.length} events`);
+  }
+} finally {
+  for (const victim of victims) await victim.remove();
+  await loop.stop();
+  await mochaGlobalTeardown();
+}
+process.exit(); // connections of the SDK keep a program going
+
+async function broken(
+  name: string,
+  runbook?: Parameters<typeof brokenService>[1]["runbook"],
+  watched?: boolean,
+): Promise<Victim> {
+  const place = { store: loop.store, dataDir: loop.config.dataDir };
+  const victim = await brokenService(place, { name, runbook, watched });
+  victims.push(victim);
+  return victim;
+}
+
+async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
+  return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
+}
+
+async function heal({ service }: Pick<Victim, "service">): Promise<WorkflowHandle> {
+  const finding = findingOf(service, "refused");
+  return await start(ITSM_LOOP, `loop-${finding.fingerprint}`, [finding]);
+}
+
+/** Waits for the end, whatever it is. */
+async function ended(run: WorkflowHandle): Promise<WorkflowHandle> {
+  await run.result().catch(() => {});
+  return run;
+}
+
+/** Waits until the repair is under way. */
+async function repairing(run: WorkflowHandle): Promise<{ effectId: string }> {
+  return await eventually(async () => {
+    const { ticket_id } = await run.query(progressQuery);
+    const [effect] = ticket_id ? (await storyOf(loop.store, ticket_id)).effects : [];
+    return effect && { effectId: effect.id };
+  });
+}
+
+/** One event a line, without what tells of the machine: who took the tasks, and where errors were thrown. */
+function print(json: string): string {
+  const { events } = JSON.parse(json, (key, value) => {
+    if (key === "identity") return "recorder";
+    if (key === "stackTrace") return "";
+    if (value?.kind === "TASK_QUEUE_KIND_STICKY") return { ...value, name: "recorder" };
+    return value;
+  });
+  const lines = events.map((event: unknown) => JSON.stringify(event));
+  return `{"events":[\n${lines.join(",\n")}\n]}\n`;
+}

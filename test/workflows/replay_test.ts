@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { hostname, tmpdir, userInfo } from "node:os";
+import { DeterminismViolationError } from "@temporalio/workflow";
+import { Worker } from "@temporalio/worker";
+import { recordedHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_histories.ts";
+import { quietRuntime, testBundle } from "./_loop.ts";
+
+/** Endings of the loop that must be recorded. */
+const ENDS_OF_THE_LOOP = ["resolved", "no_runbook", "not_healed", "cancelled", "unknown_effect"];
+
+describe("recorded histories", function () {
+  this.timeout(120_000);
+  const recorded = recordedHistories();
+  const outcomes = new Map<string, Error | undefined>();
+
+  before(async () => {
+    for (const [name, error] of await replay(recorded)) outcomes.set(name, error);
+  });
+
+  for (const { name } of recorded) {
+    it(`${name} replays with the workflows as they are now`, () => {
+      assert.ok(outcomes.has(name), "It was not replayed");
+      assert.equal(outcomes.get(name), undefined);
+    });
+  }
+
+  it("are there for every type of workflow", () => {
+    const types = new Set(recorded.map(({ workflowType }) => workflowType));
+    assert.deepEqual(WORKFLOW_TYPES.filter((type) => !types.has(type)), []);
+  });
+
+  it("are there for each end of the loop", () => {
+    const names = new Set(recorded.map(({ name }) => name));
+    assert.deepEqual(ENDS_OF_THE_LOOP.filter((end) => !names.has(`itsmLoop.${end}`)), []);
+  });
+
+  it("are of the type that their names say", () => {
+    for (const { name, workflowType, history: { events: [first] } } of recorded) {
+      const { workflowType: { name: type } } = first!.workflowExecutionStartedEventAttributes as {
+        workflowType: { name: string };
+      };
+      assert.equal(type, workflowType, name);
+    }
+  });
+
+  it("tell nothing of the machine that they were recorded on", () => {
+    const places = [userInfo().homedir, process.cwd(), tmpdir(), "file://", "    at "];
+    const processName = new RegExp(`\\d@${hostname()}`); // as the SDK names one
+    for (const { name, history } of recorded) {
+      for (const text of textsOf(history)) {
+        const word = places.find((place) => text.includes(place)) ?? processName.exec(text)?.[0];
+        assert.equal(word, undefined, `${name} tells of it: ${text}`);
+      }
+    }
+  });
+
+  it("do not replay with workflows that do something else", async () => {
+    const [resolved] = recorded.filter(({ name }) => name === "itsmLoop.resolved");
+    const text = resolved!.text.replaceAll('"name":"openTicket"', '"name":"openAnotherTicket"');
+    assert.notEqual(text, resolved!.text);
+    const [[, error]] = await replay([{ ...resolved!, history: JSON.parse(text) }]);
+    assert.ok(error instanceof DeterminismViolationError, String(error));
+  });
+});
+
+async function replay(
+  histories: readonly RecordedHistory[],
+): Promise<[[string, Error | undefined], ...[string, Error | undefined][]]> {
+  quietRuntime();
+  const results = Worker.runReplayHistories(
+    { workflowBundle: await testBundle() },
+    histories.map(({ name, history }) => ({ workflowId: name, history })),
+  );
+  const outcomes: [string, Error | undefined][] = [];
+  for await (const { workflowId, error } of results) outcomes.push([workflowId, error]);
+  return outcomes as [[string, Error | undefined]];
+}
+
+/** Every text in it, payloads read. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === "data" && typeof inner === "string"
+      ? [Buffer.from(inner, "base64").toString()]
+      : textsOf(inner)
+  );
+}
