@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type Koa from "koa";
 import { BadSetting, type Settings } from "../config.ts";
+import { mindConnections } from "./_connections.ts";
 
 /** A server that listens. */
 export interface Listening {
@@ -16,7 +17,9 @@ export interface Listening {
 
 /** Longer than the usual 60 s of load balancers, so that they and not we end an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 15_000;
+/** What a client has for a handshake and for its headers, and how often those are found who take longer. */
+const HEADERS_MS = 10_000;
+const LOOK_MS = 1_000;
 const REQUEST_MS = 60_000;
 const DRAIN_MS = 7_000;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
@@ -46,12 +49,21 @@ export async function serve<S>(app: Koa<S>, settings: Settings, port: number): P
     );
   }
   const handler = app.callback();
+  const timing = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: LOOK_MS,
+  };
   const server = cert && key
-    ? createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, handler)
-    : createServer(handler);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.headersTimeout = HEADERS_MS;
-  server.requestTimeout = REQUEST_MS;
+    ? createTlsServer({
+      ...timing,
+      handshakeTimeout: HEADERS_MS,
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+    }, handler)
+    : createServer(timing, handler);
+  const { drain } = mindConnections(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);
   });
@@ -60,15 +72,6 @@ export async function serve<S>(app: Koa<S>, settings: Settings, port: number): P
   return {
     address: `${cert ? "https" : "http"}://${name}:${bound}`,
     port: bound,
-    close: (deadlineMs = DRAIN_MS) => drain(server, deadlineMs),
+    close: (deadlineMs = DRAIN_MS) => drain(deadlineMs),
   };
-}
-
-async function drain(server: Server, deadlineMs: number): Promise<void> {
-  server.prependListener("request", (_, res) => res.setHeader("connection", "close"));
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  await closed;
-  clearTimeout(timer);
 }
