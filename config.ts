@@ -63,6 +63,15 @@ export const SETTINGS = z.strictObject({
     /^https?$/,
     "Public address of the ledger, for verify_url; unset: where it listens",
   ),
+  SEALOOP_LEDGER_ORIGIN: z.string().regex(/^[^\s+]+$/, "Expected a name without spaces or +")
+    .optional()
+    .describe(
+      "Name of the Merkle log in its checkpoints; unset: SEALOOP_LEDGER_URL without the scheme, or sealoop.localhost",
+    ),
+  SEALOOP_WITNESSES: z.string().min(1).optional()
+    .describe(
+      "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
+    ),
   SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),

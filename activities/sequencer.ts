@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { cancellationSignal } from "@temporalio/activity";
+import { cancellationSignal, log } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
-import { runSequencer } from "../ledger/mod.ts";
+import { LogBroken, logPlace, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** Less than the hour that the activity is given, so that it ends by itself. */
@@ -10,17 +10,37 @@ const TURN_MS = 55 * 60_000;
 /** The standing activity that seals. */
 export function sequencing({ config, sequencerStore, stopping }: ActivityParts) {
   /**
-   * Runs the sequencer for about an hour, or until this worker stops. Safe to repeat: it holds the database's lock,
-   * and starts from what the database has.
+   * Runs the sequencer and the Merkle log beside it for about an hour, or until this worker stops. Safe to repeat: it
+   * holds the database's lock, and starts from what the database has.
+   *
+   * A log that contradicts what it has signed stops; the sequencer goes on, as what breaks has to be sealed too.
    *
    * @throws where this worker stops, so that another takes over
    */
   async function runLedgerSequencer(): Promise<void> {
-    await runSequencer({
-      store: sequencerStore,
-      keyFile: join(config.dataDir, "ledger.key"),
-      signal: AbortSignal.any([stopping, cancellationSignal(), AbortSignal.timeout(TURN_MS)]),
-    });
+    const end = new AbortController();
+    const signal = AbortSignal.any([stopping, cancellationSignal(), AbortSignal.timeout(TURN_MS)]);
+    let merkleLog: LogWriter | undefined;
+    const openMerkleLog = () => {
+      merkleLog = openLog({
+        store: sequencerStore,
+        ...logPlace(config),
+        signal: end.signal,
+        onTrouble: (error) => log[error instanceof LogBroken ? "error" : "warn"](String(error)),
+      });
+    };
+    try {
+      await runSequencer({
+        store: sequencerStore,
+        keyFile: join(config.dataDir, "ledger.key"),
+        signal,
+        onStart: openMerkleLog,
+        onLeaves: (...added) => merkleLog?.add(...added),
+      });
+    } finally {
+      end.abort();
+      await merkleLog?.ended;
+    }
     if (stopping.aborted) throw takenOver();
   }
   return { runLedgerSequencer };

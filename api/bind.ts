@@ -6,13 +6,12 @@ import {
   InvalidInput,
   type Invoke,
   JsonText,
+  located,
   type Operation,
+  type Place,
   Problem,
 } from "../contract/mod.ts";
-import { readJson, type RequestState } from "../web/mod.ts";
-
-/** Where a field of the input comes from, in FastAPI's words. */
-type Place = "path" | "query" | "body";
+import { FOR_EVER, readJson, type RequestState } from "../web/mod.ts";
 
 /**
  * Gives every operation's REST doors to a router.
@@ -71,6 +70,7 @@ function handler<C>(
       }
       if (receiptId) ctx.set("x-receipt-id", receiptId);
       ctx.status = operation.status ?? 200;
+      if (operation.immutable) ctx.set("cache-control", FOR_EVER);
       give(ctx, output, operation.media);
     } catch (error) {
       throw error instanceof InvalidInput ? located(error, placeOf) : error;
@@ -88,16 +88,6 @@ function give(ctx: Context, output: unknown, media = "application/octet-stream")
   }
   ctx.type = "application/json; charset=utf-8";
   ctx.body = output instanceof JsonText ? output.text : JSON.stringify(output);
-}
-
-/** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
-function located({ issues, message }: InvalidInput, placeOf: (name: unknown) => Place): Problem {
-  const detail = issues.map(({ path, msg, type }) => ({
-    loc: [placeOf(path[0]), ...path],
-    msg,
-    type,
-  }));
-  return new Problem("InvalidInput", message, { body: { detail } });
 }
 
 function queryOf<C>(ctx: Context, { input }: Operation<C>): Record<string, unknown> {

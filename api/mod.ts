@@ -27,14 +27,17 @@ export interface RestServer<C> {
   readonly invoke: Invoke<C>;
   readonly shell: AppOptions;
   readonly info: OpenApiInfo;
+  /** Binds what is no operation: files, pages. Its routes come before those of the operations. */
+  readonly routes?: (router: Router<RequestState>) => void;
 }
 
 /** Makes the application of a REST server with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
-  { operations, invoke, shell, info }: RestServer<C>,
+  { operations, invoke, shell, info, routes }: RestServer<C>,
 ): Koa<RequestState> {
   const app = createApp(shell);
   const router = new Router<RequestState>();
+  routes?.(router);
   bindOperations(router, operations, invoke);
   bindPages(router, openApi(operations, info), info.title);
   app.use(router.routes());

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InvalidInput, type Issue } from "./errors.ts";
+import { InvalidInput, type Issue, Problem } from "./errors.ts";
 
 /**
  * Checks a call's fields against the operation's input schema.
@@ -121,4 +121,20 @@ function convert(kind: string, text: string): unknown {
 function kindOf(schema: z.core.$ZodType): string {
   const def = schema._zod.def as { type: string; innerType?: z.core.$ZodType };
   return def.innerType ? kindOf(def.innerType) : def.type;
+}
+
+/** Where a field of the input comes from over REST, in FastAPI's words. */
+export type Place = "path" | "query" | "body";
+
+/** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
+export function located(
+  { issues, message }: InvalidInput,
+  placeOf: (name: unknown) => Place,
+): Problem {
+  const detail = issues.map(({ path, msg, type }) => ({
+    loc: [placeOf(path[0]), ...path],
+    msg,
+    type,
+  }));
+  return new Problem("InvalidInput", message, { body: { detail } });
 }

@@ -75,6 +75,8 @@ export interface Operation<Context = never> {
   readonly tool?: Readonly<Record<string, readonly Scope[]>>;
   /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */
   readonly media?: string;
+  /** True where what it gives over REST, once it is there, never changes. */
+  readonly immutable?: true;
   /** Success status over REST; 200 where it is left out. */
   readonly status?: number;
   /** False where a call does not count against the daily limit. */

@@ -29,6 +29,18 @@ export {
   type Stored,
   supersededBy,
 } from "./read.ts";
+export { bindExportStream } from "./export_stream.ts";
+export { leafOf } from "./leaf.ts";
+export { logHashes, type PublishedCheckpoint, publishedCheckpoint } from "./log_hashes.ts";
+export { type LogPlace, logPlace } from "./log_place.ts";
+export {
+  contradiction,
+  LogBroken,
+  type LogOptions,
+  type LogWriter,
+  openLog,
+} from "./log_writer.ts";
+export { bindLog } from "./log_routes.ts";
 export { commitment, receiptTime, type SealRequest } from "./receipt.ts";
 export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";

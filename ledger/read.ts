@@ -105,16 +105,24 @@ export async function pageReceipts(
   return await toStored(store, rows);
 }
 
-/** Receipts of a range, oldest first. @param range `from` inclusive, `to` exclusive */
+/**
+ * Receipts of a range, oldest first.
+ *
+ * @param range `from` inclusive, `to` exclusive
+ * @param mostBytes stops at the receipt with which the stored bytes reach this; at least one is given
+ */
 export async function exportReceipts(
   store: Store,
   range: { readonly from: number; readonly to: number },
+  mostBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<Stored[]> {
   const { rows } = await store.pool.query({
     name: "export",
-    text:
-      `SELECT ${COLUMNS} FROM receipts WHERE position >= $1 AND position < $2 ORDER BY position`,
-    values: [range.from, range.to],
+    text: `SELECT ${COLUMNS} FROM (
+             SELECT *, sum(length(record)) OVER (ORDER BY position) - length(record) AS bytes_before
+             FROM receipts WHERE position >= $1 AND position < $2
+           ) AS spans WHERE bytes_before < $3 ORDER BY position`,
+    values: [range.from, range.to, mostBytes],
   });
   return await toStored(store, rows);
 }

@@ -1,12 +1,12 @@
-import { createHash, type KeyObject, sign } from "node:crypto";
+import { type KeyObject, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { connectionOptions, type Store } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
-import { canonicalize, NotCanonical } from "./canonical.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
-import { SCHEMA_VERSION } from "./receipt.ts";
+import { type Head, leavesOf, link, type Linked, type Refused, type Waiting } from "./_link.ts";
+import type { Hash } from "./tlog/mod.ts";
 
 /** Another sequencer holds the lock. */
 export class SequencerBusy extends Error {
@@ -21,27 +21,14 @@ export interface SequencerOptions {
   readonly keyFile: string;
   /** Ends the work after the batch that is under way. */
   readonly signal: AbortSignal;
+  /** Told once the lock is held, before anything is sealed. */
+  readonly onStart?: () => void;
   /** Told after each batch, and now and then while there is nothing to do. */
   readonly onProgress?: (size: number) => void;
+  /** Told of what a batch has added, as leaves of the Merkle log, once it is committed. */
+  readonly onLeaves?: (position: number, leaves: readonly Hash[]) => void;
   /** Takes no lock: only for showing that the head alone prevents a fork. */
   readonly withoutLock?: boolean;
-}
-
-interface Waiting {
-  readonly seq: string;
-  readonly id: string;
-  readonly payload: string;
-}
-interface Linked {
-  readonly seq: string;
-  readonly id: string;
-  readonly category: string;
-  readonly record: Buffer;
-  readonly hash: Buffer;
-}
-interface Head {
-  readonly size: number;
-  readonly hash: Buffer | null;
 }
 
 /** Key of the advisory lock that a sequencer holds. */
@@ -49,21 +36,6 @@ const LOCK = 7_365_616_102;
 const MOST_IN_A_BATCH = 1_000;
 const SAFETY_POLL_MS = 1_000;
 const HANG_UP_MS = 1_000;
-/** All that a request may bring; the rest of a receipt is the sequencer's. */
-const FIELDS = new Set([
-  ...[
-    "id",
-    "timestamp",
-    "category",
-    "actor",
-    "subject",
-    "action",
-    "outcome",
-    "details",
-    "human_input",
-  ],
-  ...["compliance_tags", "supersedes", "learned_from"],
-]);
 const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
 
 /**
@@ -89,6 +61,7 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeLock(writer);
     await registerKey(writer, key);
+    options.onStart?.();
     const wake = await wakeOn(reader, "sealoop_outbox", signal);
     await Promise.race([pipeline({ ...options, writer, reader, key, wake }), broken]);
   } finally {
@@ -155,7 +128,7 @@ interface Pipeline extends SequencerOptions {
 }
 
 async function pipeline(
-  { writer, reader, key, wake, signal, onProgress }: Pipeline,
+  { writer, reader, key, wake, signal, onProgress, onLeaves }: Pipeline,
 ): Promise<void> {
   let head = await readHead(writer);
   let committing: Promise<void> = Promise.resolve();
@@ -177,9 +150,10 @@ async function pipeline(
     const before = head;
     head = { size: head.size + linked.length, hash: linked.at(-1)?.hash ?? head.hash };
     inFlight = waiting.map(({ seq }) => seq);
-    committing = commit(writer, before, linked, signatures, refused).then(() =>
-      onProgress?.(head.size)
-    );
+    committing = commit(writer, before, linked, signatures, refused).then(() => {
+      onProgress?.(before.size + linked.length);
+      onLeaves?.(before.size, leavesOf(linked, signatures, key.publicKey));
+    });
     committing.catch(() => {}); // awaited at the next turn; not to be reported as unhandled meanwhile
   }
   await committing;
@@ -195,46 +169,12 @@ async function read(reader: pg.Client, inFlight: readonly string[]): Promise<Wai
   return rows;
 }
 
-/** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
-function link(waiting: readonly Waiting[], head: Head) {
-  const linked: Linked[] = [];
-  const refused: (Waiting & { reason: string })[] = [];
-  let { size, hash } = head;
-  for (const entry of waiting) {
-    try {
-      const fields = JSON.parse(entry.payload);
-      if (fields.id !== entry.id) throw new NotCanonical("The id is not that of the request");
-      const stranger = Object.keys(fields).find((name) => !FIELDS.has(name));
-      if (stranger) throw new NotCanonical(`A request has no field ${stranger}`);
-      const record = Buffer.from(canonicalize({
-        ...fields,
-        schema_version: SCHEMA_VERSION,
-        chain_position: size,
-        prev_hash: hash?.toString("hex") ?? "",
-      }));
-      hash = createHash("sha256").update(record).digest();
-      size++;
-      linked.push({
-        seq: entry.seq,
-        id: entry.id,
-        category: String(fields.category),
-        record,
-        hash,
-      });
-    } catch (error) {
-      if (!(error instanceof NotCanonical || error instanceof SyntaxError)) throw error;
-      refused.push({ ...entry, reason: error.message });
-    }
-  }
-  return { linked, refused };
-}
-
 async function commit(
   writer: pg.Client,
   head: Head,
   linked: readonly Linked[],
   signatures: readonly Buffer[],
-  refused: readonly (Waiting & { reason: string })[],
+  refused: readonly Refused[],
 ): Promise<void> {
   if (refused.length > 0) await setAside(writer, refused);
   if (linked.length === 0) return;
@@ -256,7 +196,7 @@ async function commit(
 
 async function setAside(
   writer: pg.Client,
-  refused: readonly (Waiting & { reason: string })[],
+  refused: readonly Refused[],
 ): Promise<void> {
   await writer.query(
     `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[]))

@@ -4,6 +4,7 @@ import { asProblem, Problem } from "../contract/mod.ts";
 import { clientAddress } from "./address.ts";
 import { linger, refuseDeclaredSize } from "./body.ts";
 import type { Log } from "./log.ts";
+import { cheapReads } from "./reads.ts";
 
 /** What the shell knows of a request; handlers may add the key's id for the log. */
 export interface RequestState {
@@ -23,6 +24,8 @@ export interface AppOptions {
   readonly secure: boolean;
   /** Whether any origin may read the answers. Only for what is public without a key. */
   readonly openCors?: boolean;
+  /** Whether answers carry ETags and are compressed. Only for what is public: compression can betray secrets. */
+  readonly cheapReads?: boolean;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -36,6 +39,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true; // errors are logged below, with their request
   app.use(identify(options));
   app.use(answerErrors(options.log));
+  if (options.cheapReads) { for (const step of cheapReads()) app.use(step); }
   return app;
 }
 

@@ -15,4 +15,5 @@ export { MAX_BODY, readJson } from "./body.ts";
 export * from "./log.ts";
 export * from "./methods.ts";
 export { bindPages } from "./pages.ts";
+export { FOR_EVER } from "./reads.ts";
 export * from "./serve.ts";

@@ -12,3 +12,4 @@
 export * from "./note.ts";
 export * from "./tiles.ts";
 export * from "./tree.ts";
+export * from "./witness.ts";

@@ -2,10 +2,12 @@ import type { Knex } from "knex";
 import * as ledger from "./0001_ledger.ts";
 import * as platform from "./0002_platform.ts";
 import * as bytes from "./0003_bytes.ts";
+import * as log from "./0005_log.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
   "0001_ledger": ledger.up,
   "0002_platform": platform.up,
   "0003_bytes": bytes.up,
+  "0005_log": log.up,
 };

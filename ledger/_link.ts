@@ -1,0 +1,102 @@
+import { createHash, hash } from "node:crypto";
+import { canonicalFields, canonicalize, joinFields, NotCanonical } from "./canonical.ts";
+import { leafText } from "./leaf.ts";
+import { sha256 } from "./log_hashes.ts";
+import { SCHEMA_VERSION } from "./receipt.ts";
+import { type Hash, leafHash } from "./tlog/mod.ts";
+
+/** A request in the outbox. */
+export interface Waiting {
+  readonly seq: string;
+  readonly id: string;
+  /** JSON object of the fields that the caller gives. */
+  readonly payload: string;
+}
+
+/** A request that can't be part of the chain, and why. */
+export type Refused = Waiting & { readonly reason: string };
+
+/** A receipt that has its place. */
+export interface Linked {
+  readonly seq: string;
+  readonly position: number;
+  readonly id: string;
+  readonly category: string;
+  /** Canonical bytes. */
+  readonly record: Buffer;
+  readonly hash: Buffer;
+  /** Its fields, each with the canonical text of its value. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+/** The end of the chain. */
+export interface Head {
+  readonly size: number;
+  /** Of the newest receipt; null: there is none. */
+  readonly hash: Buffer | null;
+}
+
+/** All that a request may bring; the rest of a receipt is the sequencer's. */
+const FIELDS = new Set([
+  ...["id", "timestamp", "category", "actor", "subject", "action", "outcome", "details"],
+  ...["human_input", "compliance_tags", "supersedes", "learned_from"],
+]);
+
+/** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
+export function link(waiting: readonly Waiting[], head: Head) {
+  const linked: Linked[] = [];
+  const refused: Refused[] = [];
+  let { size, hash } = head;
+  for (const entry of waiting) {
+    try {
+      const fields = fieldsOf(entry)
+        .set("schema_version", `"${SCHEMA_VERSION}"`)
+        .set("chain_position", String(size))
+        .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
+      const record = Buffer.from(joinFields(fields));
+      hash = createHash("sha256").update(record).digest();
+      const category = String(JSON.parse(fields.get("category") ?? '""'));
+      linked.push({ ...entry, position: size++, category, record, hash, fields });
+    } catch (error) {
+      if (!(error instanceof NotCanonical)) throw error;
+      refused.push({ ...entry, reason: error.message });
+    }
+  }
+  return { linked, refused };
+}
+
+/** @throws {NotCanonical} it can't be sealed */
+function fieldsOf({ id, payload }: Waiting): Map<string, string> {
+  const fields = canonicalFields(payload);
+  if (fields.get("id") !== canonicalize(id)) {
+    throw new NotCanonical("The id is not that of the request");
+  }
+  for (const name of fields.keys()) {
+    if (!FIELDS.has(name)) throw new NotCanonical(`A request has no field ${name}`);
+  }
+  return fields;
+}
+
+/** Hashes of the leaves of sealed receipts: the same that are made from what is exported, without making that. */
+export function leavesOf(
+  linked: readonly Linked[],
+  signatures: readonly Buffer[],
+  publicKey: Buffer,
+): Hash[] {
+  const key = publicKey.toString("hex");
+  return linked.map((receipt, n) => {
+    const text = joinFields([
+      ...receipt.fields,
+      ["canonical_bytes", `"${receipt.record.toString("hex")}"`],
+      ["hash_sha256", `"${receipt.hash.toString("hex")}"`],
+      [
+        "signature",
+        `{"algorithm":"Ed25519","public_key":"${key}","signs":"canonical_bytes","value":"${
+          signatures[n]!.toString("hex")
+        }"}`,
+      ],
+    ]);
+    const leaf = leafText(receipt.position, receipt.id, hash("sha256", text));
+    return leafHash(Buffer.from(leaf), sha256);
+  });
+}

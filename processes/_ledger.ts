@@ -1,0 +1,74 @@
+import { createRestApp } from "../api/mod.ts";
+import { createInvoke } from "../contract/mod.ts";
+import {
+  bindExportStream,
+  bindLog,
+  ledgerOperations,
+  type LedgerParts,
+  watchChain,
+} from "../ledger/mod.ts";
+import { openStore } from "../store/mod.ts";
+import { isSecure, serve } from "../web/mod.ts";
+import type { Parts, Running } from "./_process.ts";
+
+/**
+ * Serves the public ledger: everybody may read everything, and nothing can be written.
+ *
+ * @param port TCP port; 0 takes a free one
+ */
+export async function startLedger(
+  { config, log, databaseUrl }: Parts,
+  port = config.settings.SEALOOP_LEDGER_PORT,
+): Promise<Running & { readonly address: string }> {
+  const { settings } = config;
+  const store = openStore(databaseUrl("ledger"), "ledger");
+  const chain = await watchChain(store);
+  const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
+    `http://127.0.0.1:${port}`;
+  const parts: LedgerParts = { store, chain, ledgerUrl };
+  const invoke = createInvoke<LedgerParts>({
+    authenticate: ({ address }) =>
+      Promise.resolve({
+        keyId: null,
+        tenant: "public",
+        tier: "free",
+        scope: "full",
+        principal: "public",
+        mayApprove: false,
+        address,
+      }),
+    admit: () => Promise.resolve(undefined),
+    govern: () => Promise.resolve(),
+    context: (call) => ({ ...parts, ...call }),
+    record: () => Promise.resolve(undefined),
+  });
+  const app = createRestApp({
+    operations: ledgerOperations,
+    invoke,
+    routes(router) {
+      bindLog(router, store);
+      bindExportStream(router, store);
+    },
+    shell: {
+      log,
+      trustedHops: settings.SEALOOP_TRUSTED_HOPS,
+      secure: isSecure(settings),
+      openCors: true,
+      cheapReads: true,
+    },
+    info: {
+      title: "sealoop public ledger",
+      description: "Verify receipts, and the whole chain, without trusting us.",
+      keys: false,
+    },
+  });
+  const server = await serve(app, settings, port);
+  return {
+    address: server.address,
+    async stop() {
+      await server.close();
+      await chain.close();
+      await store.close();
+    },
+  };
+}
