@@ -1,0 +1,118 @@
+/** A ledger of a test in this process: its sequencer, its Merkle log, and its public server. */
+import { join } from "node:path";
+import { loadConfig } from "../../config.ts";
+import {
+  logPlace,
+  type LogWriter,
+  openLog,
+  openSealer,
+  runSequencer,
+  type Sealer,
+  type SealRequest,
+} from "../../ledger/mod.ts";
+import { startLedger } from "../../processes/_ledger.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+
+/** A request that can be sealed. */
+export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
+  category: "test",
+  actor: "tester",
+  subject: "subject",
+  action: "act",
+  outcome: "ok",
+  ...fields,
+});
+
+/** A sequencer at work. */
+export interface TestSealing {
+  readonly database: TestDatabase;
+  readonly folder: string;
+  readonly app: Store;
+  readonly sealer: Sealer;
+  /** What went wrong with the log, in words. */
+  readonly troubles: string[];
+  /** Seals as many, in order of their ids. @returns the ids */
+  seal(count: number): Promise<string[]>;
+  /** Ends the sequencer and the log, with the last checkpoint signed. */
+  pause(): Promise<void>;
+  /** Starts them (again). */
+  go(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts one on a database of its own. @param settings by the names of environment variables */
+export async function startSealing(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestSealing> {
+  const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
+  const app = openStore(database.urls.app, "app");
+  const sequencer = openStore(database.urls.sequencer, "sequencer");
+  const sealer = await openSealer(app);
+  const place = logPlace(loadConfig({ SEALOOP_DATA: folder, ...settings }));
+  const troubles: string[] = [];
+  let stop = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  let log: LogWriter | undefined;
+  const go = () => {
+    stop = new AbortController();
+    const logEnd = new AbortController();
+    running = runSequencer({
+      store: sequencer,
+      keyFile: join(folder, "ledger.key"),
+      signal: stop.signal,
+      onStart() {
+        log = openLog({
+          ...{ store: sequencer, ...place, signal: logEnd.signal },
+          onTrouble: (error) => troubles.push(String(error)),
+        });
+      },
+      onLeaves: (...added) => log?.add(...added),
+    }).finally(() => {
+      logEnd.abort();
+      return log?.ended;
+    });
+    running.catch(() => {});
+  };
+  const pause = async () => {
+    stop.abort();
+    await running;
+  };
+  go();
+  let made = 0;
+  return {
+    database,
+    folder,
+    app,
+    sealer,
+    troubles,
+    async seal(count) {
+      const ids = Array.from({ length: count }, () => `receipt-${String(made++).padStart(6, "0")}`);
+      await Promise.all(ids.map((id) => sealer.request(anyRequest({ id }))));
+      await Promise.all(ids.map((id) => sealer.sealed(id)));
+      return ids;
+    },
+    pause,
+    go,
+    async stop() {
+      await pause();
+      await sealer.close();
+      await Promise.all([app.close(), sequencer.close()]);
+      await database.drop();
+    },
+  };
+}
+
+/** Serves a database's ledger. */
+export function serveLedger(
+  { urls }: TestDatabase,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const parts = {
+    config: loadConfig(settings),
+    log: createLog("ledger", "silent"),
+    databaseUrl: (role: keyof TestDatabase["urls"]) => urls[role],
+  };
+  return startLedger(parts, 0);
+}
