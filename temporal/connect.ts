@@ -77,11 +77,13 @@ export interface LazyTemporal {
 /** Connects when it is first asked for, and again after that failed. */
 export function lazyTemporal(config: Config): LazyTemporal {
   let connecting: Promise<TemporalConnection> | undefined;
+  let connected: TemporalConnection | undefined;
   return {
     async client() {
       connecting ??= connectTemporal(config);
       try {
-        return (await connecting).client;
+        connected = await connecting;
+        return connected.client;
       } catch (cause) {
         connecting = undefined;
         throw new Problem("Unavailable", "Temporal can't be reached; nothing was started", {
@@ -90,7 +92,9 @@ export function lazyTemporal(config: Config): LazyTemporal {
       }
     },
     async close() {
-      await connecting?.then((c) => c.close(), () => {});
+      if (connected) return await connected.close();
+      // Whoever stops doesn't wait for somebody who doesn't answer.
+      connecting?.then((late) => late.close()).catch(() => {});
     },
   };
 }

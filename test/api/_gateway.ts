@@ -14,6 +14,8 @@ export interface TestGateway {
   readonly url: string;
   readonly port: number;
   readonly platform: Platform;
+  /** Its database, by role. */
+  readonly urls: TestDatabase["urls"];
   /** All that it has logged so far, a JSON object a line. */
   readonly log: () => string;
   /** Issues a key, of tier partner and scope full unless it says otherwise. */
@@ -47,6 +49,7 @@ export async function startGateway(
     url: server.address,
     port: server.port,
     platform,
+    urls: database.urls,
     log: () => logged,
     async key(fields = {}) {
       const { key } = await issueKey(platform.store.knex, {

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { z } from "zod";
+import { defineOperation } from "../../contract/mod.ts";
+import { openSealer, runSequencer } from "../../ledger/mod.ts";
+import type { Platform } from "../../operations/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_servers.ts";
+import { openConnection } from "../web/_socket.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
+
+interface Sent {
+  readonly method?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is where it is a text, else as JSON. */
+  readonly body?: unknown;
+}
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- whatever came, for the tests to look into
+  readonly body: any;
+}
+type Described = Record<string, Record<string, { responses: Record<string, unknown> }>>;
+
+const LIMIT = 5;
+
+/** Fails as nothing should: with an error that nobody has thought of. */
+const failing = defineOperation<Platform>()({
+  name: "test.fail",
+  group: "test",
+  summary: "Fail",
+  effect: "read",
+  access: "public",
+  input: z.object({ word: z.string().optional().describe("Any word") }),
+  output: z.object({}),
+  rest: { test_fail: "GET /v1/test/fail" },
+  example: { input: {}, output: {} },
+  run: () => Promise.reject(new Error("password in SELECT at /home/somebody")),
+});
+
+describe("the gateway", function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let described: Described;
+  let partner: string;
+  const stop = new AbortController();
+  let ended: Promise<unknown>;
+
+  before(async () => {
+    gateway = await startGateway({
+      extra: [failing],
+      settings: { SEALOOP_LIMIT_FREE: String(LIMIT), SEALOOP_TRUSTED_HOPS: "1" },
+    });
+    described = (await (await fetch(`${gateway.url}/openapi.json`)).json() as { paths: Described })
+      .paths;
+    partner = await gateway.key();
+    const store = openStore(gateway.urls.sequencer, "sequencer");
+    const keyFile = join(await testFolder(), "ledger.key");
+    ended = runSequencer({ store, keyFile, signal: stop.signal }).finally(() => store.close());
+  });
+  after(async () => {
+    stop.abort();
+    await ended;
+    await gateway.stop();
+  });
+
+  /** Calls a path; where it is an operation's, its answer must be one that the description has. */
+  async function call(path: string, sent: Sent = {}): Promise<Answer> {
+    const { method = sent.body === undefined ? "GET" : "POST", key, headers, body } = sent;
+    const response = await fetch(gateway.url + path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { "x-api-key": key }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const door = Object.entries(described).find(([template]) =>
+      new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path.split("?")[0]!)
+    )?.[1][method.toLowerCase()];
+    if (door) {
+      const statuses = Object.keys(door.responses);
+      assert.ok(statuses.includes(String(response.status)), `${response.status} at ${path}`);
+    }
+    assert.ok(response.headers.get("x-request-id"), path);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+  }
+
+  describe("says who may", () => {
+    it("401 without a key where one is needed, and of a key that is none, everywhere", async () => {
+      const without = await call("/v1/itsm/incidents");
+      assert.deepEqual([without.status, typeof without.body.detail], [401, "string"]);
+      for (const key of ["slp_partner_nonsense", "x", `${partner}x`, partner.toUpperCase()]) {
+        for (const path of ["/v1/itsm/incidents", "/v1/health"]) {
+          assert.equal((await call(path, { key })).status, 401, `${key} ${path}`);
+        }
+      }
+    });
+
+    it("403 of a tier that is too low, and of an audit key that would write", async () => {
+      const body = { tenant: "x", tier: "free" };
+      assert.equal((await call("/v1/keys/generate", { key: partner, body })).status, 403);
+      const audit = await gateway.key({ scope: "audit", tier: "enterprise" });
+      const ticket = { title: "x", description: "y", severity: "low" };
+      assert.equal((await call("/v1/itsm/tickets", { key: audit, body: ticket })).status, 403);
+      assert.equal((await call("/v1/itsm/incidents", { key: audit })).status, 200);
+    });
+
+    it("401 of a key that has expired", async () => {
+      const key = await gateway.key({ expiresAt: new Date(Date.now() - 1000) });
+      assert.equal((await call("/v1/itsm/incidents", { key })).status, 401);
+    });
+  });
+
+  describe("says what was wrong", () => {
+    for (
+      const [path, loc] of [
+        ["/v1/ledger?limit=0", ["query", "limit"]],
+        ["/v1/ledger?limit=201", ["query", "limit"]],
+        ["/v1/ledger?limit=1e1", ["query", "limit"]],
+        ["/v1/ledger?limit=1&limit=2", ["query", "limit"]],
+        ["/v1/itsm/tickets/nonsense", ["path", "ticket_id"]],
+        ["/v1/receipt/0123456", ["path", "receipt_id"]],
+      ] as const
+    ) {
+      it(`with a number or text that does not fit: ${path}`, async () => {
+        const { status, body } = await call(path, { key: partner });
+        assert.equal(status, 422);
+        const [issue] = body.detail;
+        assert.deepEqual(issue.loc, loc);
+        assert.ok(issue.msg.length > 0 && issue.type.length > 0);
+      });
+    }
+
+    it("with a field that is missing, unknown, or of another type, all at once", async () => {
+      const body = { titel: "x", description: 1, severity: "grave" };
+      const answer = await call("/v1/itsm/tickets", { key: partner, body });
+      assert.equal(answer.status, 422);
+      const found = answer.body.detail.map(({ loc, type }: { loc: string[]; type: string }) =>
+        [...loc, type].join(" ")
+      );
+      assert.deepEqual(found.toSorted(), [
+        "body description string_type",
+        "body severity enum",
+        "body titel extra_forbidden",
+        "body title missing",
+      ]);
+    });
+
+    for (const [what, body] of Object.entries({ "a list": "[]", "a text": '"x"', null: "null" })) {
+      it(`with a body that is ${what} and no object`, async () => {
+        const answer = await call("/v1/itsm/tickets", { key: partner, body });
+        assert.equal(answer.status, 422);
+        assert.equal(answer.body.detail[0].loc[0], "body");
+      });
+    }
+
+    it("with malformed JSON, another type, and too much", async () => {
+      const path = "/v1/itsm/tickets";
+      const malformed = await call(path, { key: partner, body: "{" });
+      assert.deepEqual([malformed.status, malformed.body.detail[0].type], [422, "json_invalid"]);
+      const headers = { "content-type": "text/plain" };
+      assert.equal((await call(path, { key: partner, body: "{}", headers })).status, 415);
+      const large = await call(path, { key: partner, body: `"${"x".repeat(1024 * 1024)}"` });
+      assert.deepEqual([large.status, typeof large.body.detail], [413, "string"]);
+    });
+
+    it("with a text that nothing can keep", async () => {
+      const body = { title: "a\0b", description: "x", severity: "low" };
+      assert.equal((await call("/v1/itsm/tickets", { key: partner, body })).status, 422);
+    });
+
+    it("with a path or method that there is not", async () => {
+      assert.deepEqual((await call("/v2")).body, { detail: "There is nothing at GET /v2" });
+      const wrong = await call("/v1/ledger", { method: "DELETE" });
+      assert.equal(wrong.status, 405);
+      assert.match(wrong.headers.get("allow") ?? "", /^HEAD, GET$/);
+      assert.equal((await call("/v1/receipt/%ff")).status, 422);
+    });
+  });
+
+  describe("says of receipts", () => {
+    before(async () => {
+      const store = openStore(gateway.urls.app, "app");
+      const sealer = await openSealer(store);
+      for (const id of ["twinned-1", "twinned-2"]) {
+        await sealer.request({
+          ...{ id, category: "test", actor: "a", subject: "s", action: "x", outcome: "ok" },
+        });
+        await sealer.sealed(id);
+      }
+      await sealer.close();
+      await store.close();
+    });
+
+    it("404 and the id of one that is not there", async () => {
+      const { status, body } = await call("/v1/receipt/0123456789abcdef", { key: partner });
+      assert.deepEqual([status, body.receipt_id], [404, "0123456789abcdef"]);
+      assert.equal(typeof body.error, "string");
+    });
+
+    it("409 and the matches of a prefix that fits several", async () => {
+      const { status, body } = await call("/v1/receipt/TWINNED-", { key: partner });
+      assert.equal(status, 409);
+      assert.deepEqual([body.receipt_id, body.matches], ["TWINNED-", ["twinned-1", "twinned-2"]]);
+    });
+
+    it("the receipt for the whole id in any case, and HEAD without it", async () => {
+      const path = "/v1/receipt/Twinned-1";
+      const { status, text } = await call(path, { key: partner });
+      assert.equal(status, 200);
+      const head = await fetch(gateway.url + path, {
+        method: "HEAD",
+        headers: { "x-api-key": partner },
+      });
+      assert.equal(head.headers.get("content-length"), String(Buffer.byteLength(text)));
+      assert.equal(await head.text(), "");
+    });
+  });
+
+  describe("counts", () => {
+    it("exactly as many as the limit, of one more at once", async () => {
+      const key = await gateway.key({ tier: "free" });
+      const answers = await Promise.all(
+        Array.from({ length: LIMIT + 1 }, () => call("/v1/ledger", { key })),
+      );
+      const passed = answers.filter(({ status }) => status === 200);
+      assert.equal(passed.length, LIMIT);
+      const left = passed.map(({ headers }) => Number(headers.get("ratelimit-remaining")));
+      assert.deepEqual(left.toSorted((a, b) => a - b), [0, 1, 2, 3, 4]);
+      const refused = answers.find(({ status }) => status === 429)!;
+      assert.deepEqual(refused.body, { detail: `Rate limit exceeded (${LIMIT}/day)` });
+      const seconds = Number(refused.headers.get("retry-after"));
+      assert.ok(seconds > 0 && seconds <= 86_400);
+      assert.equal(refused.headers.get("ratelimit-limit"), String(LIMIT));
+      assert.equal(refused.headers.get("ratelimit-remaining"), "0");
+      assert.equal(refused.headers.get("ratelimit-reset"), String(seconds));
+    });
+
+    it("callers without a key by their address, as the trusted proxy saw it", async () => {
+      const from = (address: string) => ({ headers: { "x-forwarded-for": `9.9.9.9, ${address}` } });
+      const all = await Promise.all(
+        Array.from({ length: LIMIT + 1 }, () => call("/v1/ledger", from("203.0.113.1"))),
+      );
+      assert.equal(all.filter(({ status }) => status === 429).length, 1);
+      assert.equal((await call("/v1/ledger", from("203.0.113.2"))).status, 200);
+    });
+
+    it("neither health nor the pages", async () => {
+      const headers = { "x-forwarded-for": "203.0.113.3" };
+      for (let i = 0; i <= LIMIT; i++) {
+        assert.equal((await call("/v1/health", { headers })).status, 200);
+        assert.equal((await fetch(`${gateway.url}/docs`, { headers })).status, 200);
+      }
+      assert.equal((await call("/v1/ledger", { headers })).status, 200);
+    });
+  });
+
+  it("says nothing of itself when it fails", async () => {
+    const { status, body } = await call("/v1/test/fail?word=hunter1", { key: partner });
+    assert.equal(status, 500);
+    assert.deepEqual(body, {
+      detail: "The service failed to do this; the request id is in x-request-id",
+    });
+  });
+
+  it("logs no key, no query and no body, though it failed", async () => {
+    const body = { title: "hunter2", severity: "grave" };
+    await call("/v1/itsm/tickets?secret=hunter3", { key: partner, body });
+    await call("/v1/itsm/tickets", { key: `${partner}hunter4`, body });
+    const log = gateway.log();
+    assert.match(log, /"route":"\/v1\/itsm\/tickets"/);
+    assert.doesNotMatch(log, /hunter/);
+    assert.ok(!log.includes(partner));
+  });
+
+  it("answers what runs when it stops, and then nobody", async () => {
+    const stopping = await startGateway();
+    const connection = await openConnection(stopping.port);
+    const get = "GET /v1/status/fresh HTTP/1.1\r\nhost: x\r\n\r\n";
+    connection.write(get);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const drained = stopping.drain();
+    const answer = await connection.answer();
+    assert.equal(answer.status, 200);
+    await Promise.all([drained, connection.ended]);
+    const before = Date.now();
+    await assert.rejects(openConnection(stopping.port), /ECONNREFUSED/);
+    await stopping.stop();
+    assert.ok(Date.now() - before < 2_000, "it doesn't wait for a Temporal that is away");
+  });
+});
