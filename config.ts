@@ -24,6 +24,29 @@ const count = (fallback: number, about: string) =>
 const flag = (about: string) =>
   z.enum(["true", "false"]).default("false").transform((v) => v === "true").describe(about);
 const url = (protocol: RegExp, about: string) => z.url({ protocol }).optional().describe(about);
+/** Addresses separated by commas, or a word for a list of them. Plain HTTP goes no further than this machine. */
+const urls = (prefix: RegExp, wellKnown: readonly string[], about: string) =>
+  z.string().default("public")
+    .transform((text) => text === "none" ? [] : text === "public" ? wellKnown : text.split(","))
+    .refine((all) => all.every((one) => isSafe(one.replace(prefix, ""))), {
+      message: "Expected public, none, or https addresses (http for loopback alone) and commas",
+    })
+    .transform((all) => all.map((one) => one.replace(/\/$/, ""))).describe(about);
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+function isSafe(address: string): boolean {
+  if (!/^https?:\/\/\S+$/.test(address) || !URL.canParse(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || LOOPBACK.test(hostname);
+}
+/** Those that the official client uses. */
+const PUBLIC_CALENDARS = [
+  "https://a.pool.opentimestamps.org",
+  "https://b.pool.opentimestamps.org",
+  "https://a.pool.eternitywall.com",
+  "https://ots.btc.catallaxy.com",
+];
+/** Two Esplora endpoints of different operators. */
+const PUBLIC_SOURCES = ["https://blockstream.info/api", "https://mempool.space/api"];
 const postgres = (about: string) => url(/^postgres(ql)?$/, about);
 
 /**
@@ -81,6 +104,18 @@ export const SETTINGS = z.strictObject({
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
   SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()
     .describe("Task queues of temporal.yaml that this worker takes, comma-separated; unset: all"),
+  SEALOOP_OTS_CALENDARS: urls(
+    /^/,
+    PUBLIC_CALENDARS,
+    "OpenTimestamps calendars by their addresses, or public, or none: nothing is anchored",
+  ),
+  SEALOOP_BITCOIN_SOURCES: urls(
+    /^core\+/,
+    PUBLIC_SOURCES,
+    "Sources of block headers: Esplora addresses, core+http://user:password@127.0.0.1:8332, public, none",
+  ),
+  SEALOOP_ANCHOR_SECONDS: z.coerce.number().int().min(1).max(86400).default(600)
+    .describe("Seconds until a calendar is first asked again; the pauses grow to six hours"),
   SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
     .describe("Least severe level that is logged"),
 });

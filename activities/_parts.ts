@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
 import type { Sealer } from "../ledger/mod.ts";
+import type { Network } from "../ledger/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
 import type { Finding, RunId } from "../workflows/mod.ts";
@@ -15,6 +16,8 @@ export interface ActivityParts {
   readonly sequencerStore: Store;
   readonly sealer: Sealer;
   readonly temporal: Client;
+  /** Whose blocks anchors are checked against. Default: Bitcoin's main network; tests mine one of their own. */
+  readonly network?: Network;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */
   readonly stopping: AbortSignal;
 }

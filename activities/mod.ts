@@ -11,6 +11,7 @@
 import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
+import { anchors } from "./anchor.ts";
 import { closing } from "./close.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
@@ -21,6 +22,7 @@ import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
 
 export type { ActivityParts } from "./_parts.ts";
+export type { OpenBatches } from "./anchor.ts";
 export type { Story } from "./close.ts";
 export type { EndedRun } from "./ended_runs.ts";
 export type { FoundNow } from "./sweep.ts";
@@ -39,5 +41,6 @@ export function createActivities(parts: ActivityParts) {
     ...sweeping(parts),
     ...testServices(parts),
     ...sequencing(parts),
+    ...anchors(parts),
   }));
 }

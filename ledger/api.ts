@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { defineOperation, InvalidInput, JsonText, Problem, SERVICE } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
+import { anchorOperations } from "./anchors_api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 import { logOperations } from "./log_api.ts";
 import { howToVerify } from "./_how_to_verify.ts";
@@ -266,6 +267,7 @@ const rules = operation({
 
 /** The public ledger's own operations, bound by its own process. */
 export const ledgerOperations = [
+  ...anchorOperations,
   stats,
   receipts,
   verify,

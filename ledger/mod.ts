@@ -16,6 +16,18 @@ export {
   canonicalize,
   NotCanonical,
 } from "./canonical.ts";
+export { ANCHOR_CONFIRMED, type Batch, openAnchors } from "./anchor_batches.ts";
+export { advanceAnchor, type Anchoring, type Attempt } from "./anchoring.ts";
+export {
+  type Anchor,
+  anchorOf,
+  anchorsOf,
+  type AnchorTotals,
+  anchorTotals,
+  type Block,
+  receiptProof,
+} from "./anchors.ts";
+export { type AnchorSummary, anchorSummary } from "./anchors_api.ts";
 export { ledgerOperations, type LedgerParts } from "./api.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
 export { requestSeal, type SealState, sealState } from "./outbox.ts";

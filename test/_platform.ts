@@ -26,7 +26,8 @@ export async function platformSettings(dataDir: string): Promise<Record<string, 
   const names = ["GATEWAY", "MCP", "LEDGER", "TEMPORAL", "TEMPORAL_UI", "POSTGRES"];
   const ports: [string, string][] = [];
   for (const name of names) ports.push([`SEALOOP_${name}_PORT`, String(await freePort())]);
-  return { SEALOOP_DATA: dataDir, ...Object.fromEntries(ports) };
+  const nothingOutside = { SEALOOP_OTS_CALENDARS: "none", SEALOOP_BITCOIN_SOURCES: "none" };
+  return { SEALOOP_DATA: dataDir, ...nothingOutside, ...Object.fromEntries(ports) };
 }
 
 /** Starts a platform. What this run's environment says of the platform or of Temporal is not passed on. */

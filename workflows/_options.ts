@@ -33,6 +33,9 @@ export const QUICK: ActivityOptions = { ...COMMON, startToCloseTimeout: "20s" };
 /** A wait for services to answer. */
 export const PATIENT: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
 
+/** Questions to the outside world, each of which may be kept waiting. */
+export const OUTSIDE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" };
+
 /** A repair, which itself sees to it that it happens once. After this time nobody can tell what became of it. */
 export const REPAIR: ActivityOptions = {
   ...COMMON,

@@ -8,6 +8,19 @@ export const ITSM_SWEEP = "itsmSweep";
 export const RECONCILE_RUNS = "reconcileRuns";
 export const SEAL_REQUEST = "sealRequest";
 export const LEDGER_SEQUENCER = "ledgerSequencer";
+export const ANCHOR_RECEIPTS = "anchorReceipts";
+export const ANCHOR_BATCH = "anchorBatch";
+
+/** A batch of receipts on its way into Bitcoin. */
+export interface AnchorBatch {
+  /** Positions of its first and last receipt. */
+  readonly first: number;
+  readonly last: number;
+  /** Seconds until a calendar is first asked again, > 0. */
+  readonly poll_seconds: number;
+  /** Attempts made so far. */
+  readonly attempt: number;
+}
 
 /** Ways in which the test service can be broken. */
 export const SCENARIOS = ["crash", "hang", "wrong_answers", "disk_full"] as const;

@@ -12,19 +12,27 @@ export interface Guarded {
   readonly timeoutMs: number;
   /** Most bytes of the answer. */
   readonly maxBytes: number;
+  /** Ends it before its time. */
+  readonly signal?: AbortSignal | undefined;
 }
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
 /**
- * Asks a server that is not trusted: http or https alone, no redirects, within a time and a size.
+ * Asks a server that is not trusted: https alone (plain http on loopback), no redirects, within a time and a size.
  *
  * @throws {SourceFailed} it did not answer within those
  */
 export async function guardedFetch(
   url: string,
-  { source, headers = {}, body, timeoutMs, maxBytes }: Guarded,
+  { source, headers = {}, body, timeoutMs, maxBytes, signal: outer }: Guarded,
 ): Promise<{ status: number; bytes: Uint8Array }> {
-  if (!/^https?:\/\//.test(url)) throw new SourceFailed(source, "only http and https are asked");
-  const signal = AbortSignal.timeout(timeoutMs);
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "https:" && !(protocol === "http:" && LOOPBACK.test(hostname))) {
+    throw new SourceFailed(source, "only https is asked, and http on loopback");
+  }
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = outer ? AbortSignal.any([limit, outer]) : limit;
   try {
     const response = await fetch(url, {
       method: body === undefined ? "GET" : "POST",
@@ -41,8 +49,8 @@ export async function guardedFetch(
     return { status: response.status, bytes: await readUpTo(response, maxBytes, source) };
   } catch (error) {
     if (error instanceof SourceFailed) throw error;
-    const reason = signal.aborted ? `no whole answer within ${timeoutMs} ms` : causeOf(error);
-    throw new SourceFailed(source, reason);
+    if (limit.aborted) throw new SourceFailed(source, `no whole answer within ${timeoutMs} ms`);
+    throw new SourceFailed(source, outer?.aborted ? "no whole answer in time" : causeOf(error));
   }
 }
 

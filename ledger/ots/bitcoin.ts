@@ -11,12 +11,14 @@ export interface BitcoinSource {
   /** What messages call it: its kind and number, never its address. */
   readonly name: string;
   /** Height of the newest block. @throws {SourceFailed} */
-  tip(): Promise<number>;
+  tip(signal?: AbortSignal): Promise<number>;
   /** Header of the block at a height, 80 bytes. @throws {SourceFailed} */
-  header(height: number): Promise<Uint8Array>;
+  header(height: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
+/** For one question, and for all of them about a block. */
 const TIMEOUT_MS = 10_000;
+const BLOCK_TIMEOUT_MS = 30_000;
 const MAX_ANSWER = 64 * 1024;
 const HEADER = /^[0-9a-f]{160}$/i;
 const HASH = /^[0-9a-f]{64}$/i;
@@ -38,20 +40,23 @@ export function bitcoinSources(addresses: readonly string[]): BitcoinSource[] {
 /** @see https://github.com/Blockstream/esplora/blob/master/API.md */
 function esplora(name: string, address: string): BitcoinSource {
   const { url, headers } = withoutCredentials(address);
-  const get = async (path: string) => {
+  const get = async (path: string, signal?: AbortSignal) => {
     const { status, bytes } = await guardedFetch(`${url.replace(/\/$/, "")}${path}`, {
-      ...{ source: name, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER },
+      ...{ source: name, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER, signal },
     });
     if (status !== 200) throw new SourceFailed(name, `status ${status} to GET ${path}`);
     return new TextDecoder().decode(bytes).trim();
   };
   return {
     name,
-    tip: async () => heightOf(name, Number(await get("/blocks/tip/height"))),
-    header: async (height) => {
-      const hash = await get(`/block-height/${height}`);
+    tip: async (signal) => {
+      const text = await get("/blocks/tip/height", signal);
+      return heightOf(name, /^\d+$/.test(text) ? Number(text) : undefined);
+    },
+    header: async (height, signal) => {
+      const hash = await get(`/block-height/${height}`, signal);
       if (!HASH.test(hash)) throw new SourceFailed(name, "it gave no block hash");
-      return headerOf(name, await get(`/block/${hash}/header`));
+      return headerOf(name, await get(`/block/${hash}/header`, signal));
     },
   };
 }
@@ -59,24 +64,26 @@ function esplora(name: string, address: string): BitcoinSource {
 /** @see https://developer.bitcoin.org/reference/rpc/ */
 function core(name: string, address: string): BitcoinSource {
   const { url, headers } = withoutCredentials(address);
-  const call = async (method: string, ...params: unknown[]) => {
+  const call = async (signal: AbortSignal | undefined, method: string, ...params: unknown[]) => {
     const { status, bytes } = await guardedFetch(url, {
-      ...{ source: name, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER },
+      ...{ source: name, timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER, signal },
       headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "1.0", id: "sealoop", method, params }),
     });
     if (status !== 200) throw new SourceFailed(name, `status ${status} to ${method}`);
     try {
-      return (JSON.parse(new TextDecoder().decode(bytes)) as { result?: unknown }).result;
+      return (JSON.parse(new TextDecoder().decode(bytes)) as { result?: unknown } | null)?.result;
     } catch {
       throw new SourceFailed(name, `no JSON to ${method}`);
     }
   };
   return {
     name,
-    tip: async () => heightOf(name, await call("getblockcount")),
-    header: async (height) =>
-      headerOf(name, await call("getblockheader", await call("getblockhash", height), false)),
+    tip: async (signal) => heightOf(name, await call(signal, "getblockcount")),
+    header: async (height, signal) => {
+      const hash = await call(signal, "getblockhash", height);
+      return headerOf(name, await call(signal, "getblockheader", hash, false));
+    },
   };
 }
 
@@ -128,7 +135,7 @@ export async function confirmBlock(
   const answers = await Promise.allSettled(sources.map((s) => buriedHeader(s, height, network)));
   const headers = answers.flatMap((a) => a.status === "fulfilled" ? [a.value] : []);
   const [header] = headers;
-  const failed = answers.flatMap((a) => a.status === "rejected" ? [String(a.reason.message)] : []);
+  const failed = answers.flatMap((a) => a.status === "rejected" ? [reasonOf(a.reason)] : []);
   if (!header) throw new NotConfirmed(failed.join("; "));
   if (headers.some(({ hash }) => hash !== header.hash)) {
     const hashes = [...new Set(headers.map(({ hash }) => hash))].join(" and ");
@@ -141,13 +148,20 @@ export async function confirmBlock(
   );
 }
 
+/** What went wrong on the other side, in words; anything else is ours, and thrown. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SourceFailed) return error.message;
+  throw error;
+}
+
 /** The header of a source's block, with those on it checked. */
 async function buriedHeader(
   source: BitcoinSource,
   height: number,
   network: Network,
 ): Promise<BlockHeader> {
-  const tip = await source.tip();
+  const limit = AbortSignal.timeout(BLOCK_TIMEOUT_MS);
+  const tip = await source.tip(limit);
   const confirmations = tip - height + 1;
   if (confirmations < CONFIRMATIONS) {
     throw new SourceFailed(
@@ -157,7 +171,7 @@ async function buriedHeader(
   }
   const chain: BlockHeader[] = [];
   for (let at = height; at < height + CONFIRMATIONS; at++) {
-    const header = await checkedHeader(source, at, network);
+    const header = await checkedHeader(source, at, network, limit);
     const previous = chain.at(-1);
     if (previous && header.previousHash !== previous.hash) {
       throw new SourceFailed(source.name, `its block ${at} is not built on its block ${at - 1}`);
@@ -167,8 +181,13 @@ async function buriedHeader(
   return chain[0]!;
 }
 
-async function checkedHeader(source: BitcoinSource, height: number, network: Network) {
-  const bytes = await source.header(height);
+async function checkedHeader(
+  source: BitcoinSource,
+  height: number,
+  network: Network,
+  limit: AbortSignal,
+) {
+  const bytes = await source.header(height, limit);
   try {
     const header = parseHeader(bytes);
     checkHeader(header, height, network);

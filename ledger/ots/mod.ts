@@ -38,6 +38,7 @@ export {
   attestationsOf,
   type Attested,
   type Branch,
+  graft,
   merge,
   parseTimestamp,
   prune,

@@ -1,4 +1,4 @@
-import { concat, type Reader, readerOf } from "./_bytes.ts";
+import { concat, type Reader, readerOf, sameBytes } from "./_bytes.ts";
 import {
   type Attestation,
   compareAttestations,
@@ -170,4 +170,25 @@ export function prune(
     return then ? [{ op: branch.op, then }] : [];
   });
   return kept.length > 0 ? { branches: kept } : undefined;
+}
+
+/**
+ * Adds to what is known of a message that a timestamp leads to.
+ *
+ * @param message what the timestamp is of
+ * @param at the message that more is known of; where the timestamp does not lead to it, nothing is added
+ */
+export function graft(
+  timestamp: Timestamp,
+  message: Uint8Array,
+  at: Uint8Array,
+  addition: Timestamp,
+): Timestamp {
+  const branches = timestamp.branches.map((branch): Branch =>
+    "attestation" in branch ? branch : {
+      op: branch.op,
+      then: graft(branch.then, applyOp(branch.op, message), at, addition),
+    }
+  );
+  return sameBytes(message, at) ? merge({ branches }, addition) : { branches };
 }

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import * as ledger from "./0001_ledger.ts";
 import * as platform from "./0002_platform.ts";
 import * as bytes from "./0003_bytes.ts";
+import * as anchors from "./0004_anchors.ts";
 import * as log from "./0005_log.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
@@ -9,5 +10,6 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0001_ledger": ledger.up,
   "0002_platform": platform.up,
   "0003_bytes": bytes.up,
+  "0004_anchors": anchors.up,
   "0005_log": log.up,
 };

@@ -10,6 +10,7 @@ import {
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
+import type { Network } from "../../ledger/ots/mod.ts";
 import { openWorkers } from "../../processes/_workers.ts";
 import { openStore } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
@@ -71,6 +72,8 @@ export async function openParts(env: Record<string, string> = {}) {
   const config: Config = loadConfig({
     SEALOOP_DATA: folder,
     SEALOOP_SWEEP_SECONDS: "86400",
+    SEALOOP_OTS_CALENDARS: "none",
+    SEALOOP_BITCOIN_SOURCES: "none",
     ...env,
   });
   const store = openStore(database.urls.app, "app", 10);
@@ -99,11 +102,22 @@ export async function openParts(env: Record<string, string> = {}) {
   };
 }
 
-/** All of it, with workers in this process. */
-export async function openLoop({ watch }: { watch?: Watch } = {}): Promise<TestLoop> {
+/**
+ * All of it, with workers in this process.
+ *
+ * @param settings by the names of environment variables
+ * @param network whose blocks anchors are checked against, where it is not Bitcoin's
+ */
+export async function openLoop(
+  { watch, settings, network }: {
+    watch?: Watch;
+    settings?: Record<string, string>;
+    network?: Network;
+  } = {},
+): Promise<TestLoop> {
   quietRuntime();
-  const { close, stopping, ...rest } = await openParts();
-  const parts = { ...rest, stopping: stopping.signal };
+  const { close, stopping, ...rest } = await openParts(settings);
+  const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;

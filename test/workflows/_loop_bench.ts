@@ -53,6 +53,8 @@ export async function loopBench(): Promise<LoopBench> {
     SEALOOP_DATABASE_APP_URL: database.urls.app,
     SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
     SEALOOP_SWEEP_SECONDS: "86400",
+    SEALOOP_OTS_CALENDARS: "none",
+    SEALOOP_BITCOIN_SOURCES: "none",
   };
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });

@@ -4,11 +4,14 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { findingOf } from "../../integrations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import {
+  ANCHOR_RECEIPTS,
+  type anchorReceipts,
   foundAgain,
   ITSM_LOOP,
   ITSM_SWEEP,
@@ -18,6 +21,8 @@ import {
   SEAL_REQUEST,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
+import { testCalendar } from "../ledger/ots/_calendar.ts";
+import { esplora, TEST_NETWORK, testChain } from "../ledger/ots/_chain.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -25,7 +30,17 @@ import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
 let watch: Watch = () => {};
-const loop: TestLoop = await openLoop({ watch: (...seen) => watch(...seen) });
+const chain = testChain();
+const [calendar, source] = await Promise.all([testCalendar(), esplora(chain)]);
+const loop: TestLoop = await openLoop({
+  watch: (...seen) => watch(...seen),
+  settings: {
+    SEALOOP_OTS_CALENDARS: calendar.url,
+    SEALOOP_BITCOIN_SOURCES: source.url,
+    SEALOOP_ANCHOR_SECONDS: "1",
+  },
+  network: TEST_NETWORK,
+});
 const victims: Victim[] = [];
 
 /** What there is to record, by the names of the files; each gives the run, which may still go on. */
@@ -109,6 +124,21 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const request = { id: "recorded", ...fields, outcome: "ok" };
     return await ended(await start(SEAL_REQUEST, "seal-recorded", [request]));
   },
+  "anchorReceipts.made": async () => {
+    await sealed("anchored");
+    return await ended(await start(ANCHOR_RECEIPTS, "anchor", []));
+  },
+  "anchorReceipts.running": async () =>
+    await ended(await start(ANCHOR_RECEIPTS, "anchor-again", [])),
+  "anchorBatch.confirmed": async () => {
+    const { anchors } = await loop.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
+      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "anchor-more", args: [] },
+    });
+    await sleep(2_000); // it is asked, and has to wait
+    calendar.commit(chain);
+    chain.bury(5);
+    return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
+  },
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
 };
@@ -124,6 +154,7 @@ try {
   }
 } finally {
   for (const victim of victims) await victim.remove();
+  for (const server of [calendar, source]) server.stop();
   await loop.stop();
   await mochaGlobalTeardown();
 }
@@ -142,6 +173,12 @@ async function broken(
 
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
+}
+
+async function sealed(id: string): Promise<void> {
+  const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
+  await loop.sealer.request({ id, ...fields, outcome: "ok" });
+  await loop.sealer.sealed(id);
 }
 
 async function heal({ service }: Pick<Victim, "service">): Promise<WorkflowHandle> {

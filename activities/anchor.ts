@@ -1,0 +1,41 @@
+import {
+  advanceAnchor as advance,
+  type Attempt,
+  type Batch,
+  openAnchors as open,
+} from "../ledger/mod.ts";
+import { bitcoinSources, MAINNET } from "../ledger/ots/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
+
+/** Batches that are to be anchored. */
+export interface OpenBatches {
+  /** False: no calendar is configured, so nothing is anchored. */
+  readonly configured: boolean;
+  /** Not confirmed yet, oldest first. */
+  readonly batches: readonly Batch[];
+  /** Seconds until a calendar is first asked again. */
+  readonly poll_seconds: number;
+}
+
+/** Timestamping receipts in Bitcoin. */
+export function anchors({ store, config, network = MAINNET }: ActivityParts) {
+  const {
+    SEALOOP_OTS_CALENDARS: calendars,
+    SEALOOP_BITCOIN_SOURCES: sources,
+    SEALOOP_ANCHOR_SECONDS: poll_seconds,
+  } = config.settings;
+  const anchoring = { store, calendars, sources: bitcoinSources(sources), network };
+
+  /** Makes a batch of the receipts since the last one. Safe to repeat: a receipt is in one batch only. */
+  async function openAnchors(): Promise<OpenBatches> {
+    if (calendars.length === 0) return { configured: false, batches: [], poll_seconds };
+    return { configured: true, batches: await open(store), poll_seconds };
+  }
+
+  /** Takes a batch one step further. Safe to repeat: what a calendar has taken is kept, and confirming happens once. */
+  async function advanceAnchor({ first }: Batch): Promise<Attempt> {
+    return await advance(anchoring, first);
+  }
+
+  return { openAnchors, advanceAnchor };
+}

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { defineOperation, FileOutput, InvalidInput, Problem } from "../contract/mod.ts";
+import {
+  type Anchor,
+  anchorOf,
+  anchorTotals,
+  confirmedAnchors,
+  receiptBytes,
+  receiptProof,
+  unfinishedAnchors,
+} from "./anchors.ts";
+import type { LedgerParts } from "./api.ts";
+import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
+import { OTS_TYPE } from "./ots/mod.ts";
+import { exportReceipts, findReceipt, head, type Stored } from "./read.ts";
+
+const operation = defineOperation<LedgerParts>();
+const common = { group: "ledger", effect: "read", access: "public" } as const;
+const receiptErrors = ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Unavailable"];
+const Id = z.string().min(1).max(128).describe(
+  "Full id, or a unique prefix of id or hash; any case",
+);
+const SAMPLES = 20;
+
+/** The file's name for a receipt; ids may hold what not every system takes in a name, imported ones anything. */
+const fileName = ({ id }: Stored, ending: string) =>
+  `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 128)}.${ending}`;
+
+const proof = operation({
+  ...common,
+  name: "public_ledger.receipt_proof",
+  summary: "Give the OpenTimestamps proof of a receipt's bytes",
+  description: "For the file that `/api/receipt/{receipt_id}.bin` gives, as the stock client " +
+    "`ots verify` takes it. Until a block is confirmed it names calendars that promise one; `NotFound` " +
+    "while no calendar has taken the receipt's batch.",
+  input: z.object({ receipt_id: Id }),
+  output: z.string().describe("A proof file"),
+  media: OTS_TYPE,
+  rest: { ledger_receipt_ots: "GET /api/receipt/{receipt_id}.ots" },
+  errors: receiptErrors,
+  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
+  run: async ({ receipt_id }, { store }) => {
+    const receipt = await found(store, receipt_id);
+    return new FileOutput(await receiptProof(store, receipt), fileName(receipt, "bin.ots"));
+  },
+});
+
+const bytes = operation({
+  ...common,
+  name: "public_ledger.receipt_bytes",
+  summary: "Give the bytes of a receipt that are hashed and timestamped",
+  description: "Era 3: the canonical bytes, which are also what is signed. Eras 1 and 2: the " +
+    "record as it is stored.",
+  input: z.object({ receipt_id: Id }),
+  output: z.string().describe("The bytes"),
+  media: "application/octet-stream",
+  rest: { ledger_receipt_bin: "GET /api/receipt/{receipt_id}.bin" },
+  errors: receiptErrors,
+  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
+  run: async ({ receipt_id }, { store }) => {
+    const receipt = await found(store, receipt_id);
+    return new FileOutput(await receiptBytes(store, receipt.position), fileName(receipt, "bin"));
+  },
+});
+
+async function found(store: LedgerParts["store"], id: string): Promise<Stored> {
+  try {
+    return await findReceipt(store, id);
+  } catch (error) {
+    if (error instanceof AmbiguousReceipt) {
+      throw new InvalidInput([{ path: ["receipt_id"], msg: error.message, type: "ambiguous" }]);
+    }
+    if (error instanceof ReceiptNotFound) throw new Problem("NotFound", error.message);
+    throw error;
+  }
+}
+
+const AnchorSample = z.looseObject({
+  receipt_id: z.string(),
+  chain_position: z.number().int(),
+  first: z.number().int().describe("First position of its batch"),
+  last: z.number().int().describe("Last position of its batch"),
+  root: z.string(),
+  block_height: z.number().int(),
+  block_hash: z.string(),
+  block_header: z.string().describe("80 bytes, hex: check its work and its merkle root yourself"),
+  block_time: z.string(),
+  proof_url: z.string(),
+});
+
+const anchors = operation({
+  ...common,
+  name: "public_ledger.anchors",
+  summary: "Tell how many receipts are anchored in Bitcoin, and show some",
+  description:
+    "A receipt counts as anchored when the root of its batch is in a block of Bitcoin with " +
+    "at least six confirmations, checked against block headers. What calendars merely promise is pending.",
+  input: z.object({}),
+  output: z.looseObject({
+    anchored_receipts: z.number().int(),
+    total_receipts: z.number().int(),
+    anchored_share: z.number().min(0).max(1),
+    confirmed_anchors: z.number().int(),
+    pending: z.looseObject({
+      batches: z.number().int(),
+      receipts: z.number().int(),
+      unbatched_receipts: z.number().int(),
+    }),
+    samples: z.array(AnchorSample),
+  }),
+  rest: { ledger_anchors: "GET /api/anchors" },
+  errors: ["Unavailable"],
+  example: {
+    input: {},
+    output: {
+      anchored_receipts: 0,
+      total_receipts: 42,
+      anchored_share: 0,
+      confirmed_anchors: 0,
+      pending: { batches: 1, receipts: 40, unbatched_receipts: 2 },
+      samples: [],
+    },
+  },
+  run: async (_, { store, ledgerUrl }) => {
+    const [totals, unfinished, confirmed] = await Promise.all([
+      anchorTotals(store),
+      unfinishedAnchors(store),
+      confirmedAnchors(store, SAMPLES),
+    ]);
+    const { size } = await head(store); // after the totals, so that no share is over 1
+    const { anchoredReceipts, confirmedBatches, nextPosition } = totals;
+    return {
+      anchored_receipts: anchoredReceipts,
+      total_receipts: size,
+      anchored_share: size === 0 ? 0 : anchoredReceipts / size,
+      confirmed_anchors: confirmedBatches,
+      newest_block_height: confirmed[0]?.block?.height ?? null,
+      pending: {
+        batches: unfinished.length,
+        receipts: unfinished.reduce((sum, { first, last }) => sum + last - first + 1, 0),
+        unbatched_receipts: size - nextPosition,
+        waiting: unfinished.map(waiting),
+      },
+      samples: await Promise.all(confirmed.map((anchor) => sample(store, anchor, ledgerUrl))),
+    };
+  },
+});
+
+const waiting = ({ first, last, root, state, lastError, attempts, ...times }: Anchor) => ({
+  ...{ first, last, root, state, attempts, last_error: lastError },
+  opened_at: times.openedAt.toISOString(),
+  submitted_at: times.submittedAt?.toISOString() ?? null,
+});
+
+/** The newest receipt of a batch stands for it. */
+async function sample(store: LedgerParts["store"], anchor: Anchor, ledgerUrl: string) {
+  const [receipt] = await exportReceipts(store, { from: anchor.last, to: anchor.last + 1 });
+  const id = receipt?.id ?? "";
+  const { first, last, root, block } = anchor;
+  return {
+    receipt_id: id,
+    chain_position: last,
+    ...{ first, last, root },
+    block_height: block!.height,
+    block_hash: block!.hash,
+    block_header: block!.header,
+    block_time: block!.time.toISOString(),
+    proof_url: `${ledgerUrl}/api/receipt/${encodeURIComponent(id)}.ots`,
+  };
+}
+
+/** What is told of a receipt's anchor beside it; it lies outside the signed payload. */
+export interface AnchorSummary {
+  readonly bitcoin_anchored: boolean;
+  /** `unbatched`: it waits for the next batch; `open`: no calendar has taken its batch. */
+  readonly ots_state: "unbatched" | Anchor["state"];
+  readonly block_height: number | null;
+  readonly block_hash: string | null;
+  /** 80 bytes, hex. */
+  readonly block_header: string | null;
+  readonly block_time: string | null;
+}
+
+/** Tells of the anchor of the receipt at a position, derived at read time. */
+export async function anchorSummary(
+  store: LedgerParts["store"],
+  position: number,
+): Promise<AnchorSummary> {
+  const anchor = await anchorOf(store, position);
+  return {
+    bitcoin_anchored: anchor?.state === "confirmed",
+    ots_state: anchor?.state ?? "unbatched",
+    block_height: anchor?.block?.height ?? null,
+    block_hash: anchor?.block?.hash ?? null,
+    block_header: anchor?.block?.header ?? null,
+    block_time: anchor?.block?.time.toISOString() ?? null,
+  };
+}
+
+/** Doors to the anchors. They stand before `/api/receipt/{receipt_id}`, which would take their endings for a part of the id. */
+export const anchorOperations = [proof, bytes, anchors] as const;
