@@ -141,9 +141,27 @@ export class InvalidInput extends Problem {
   }
 }
 
+/** Codes of Node and PostgreSQL for: nobody answers, not at the moment, or not any more. */
+const AWAY =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P0[1-5]|53300)$/;
+/** What pg says where it has no code. */
+const LOST = /^(Connection terminated|timeout expired|timeout exceeded when trying to connect)/;
+
+/** Whether an error says that the database can't be reached at the moment. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && AWAY.test(code) || LOST.test(error.message) ||
+    error.name === "KnexTimeoutError";
+}
+
 /** Turns anything thrown into a {@linkcode Problem}, keeping an unknown error only as the cause, for the log. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (isAway(error)) {
+    const message = "The database can't be reached at the moment; try again in a few seconds";
+    return new Problem("Unavailable", message, { cause: error, headers: { "retry-after": "5" } });
+  }
   return new Problem(
     "Internal",
     "The service failed to do this; the request id is in x-request-id",

@@ -1,5 +1,5 @@
 import { createRestApp } from "../api/mod.ts";
-import { createInvoke } from "../contract/mod.ts";
+import { asProblem, createInvoke, type Invoke, isAway, Problem } from "../contract/mod.ts";
 import {
   bindExportStream,
   bindLog,
@@ -44,7 +44,7 @@ export async function startLedger(
   });
   const app = createRestApp({
     operations: ledgerOperations,
-    invoke,
+    invoke: sayingNothing(invoke),
     routes(router) {
       bindLog(router, store);
       bindExportStream(router, store);
@@ -70,5 +70,19 @@ export async function startLedger(
       await chain.close();
       await store.close();
     },
+  };
+}
+
+/** While the database is away nobody can say whether the chain is intact, and each answer says so. */
+function sayingNothing<C>(invoke: Invoke<C>): Invoke<C> {
+  return async (operation, request) => {
+    try {
+      return await invoke(operation, request);
+    } catch (error) {
+      const { extra, message } = asProblem(error);
+      if (!isAway(extra.cause)) throw error;
+      const body = { detail: message, chain_intact: null };
+      throw new Problem("Unavailable", message, { ...extra, body });
+    }
   };
 }

@@ -24,10 +24,9 @@ async function answerUnchanged(ctx: Context, next: () => Promise<unknown>): Prom
   if (ctx.status !== 200 || !(typeof body === "string" || Buffer.isBuffer(body))) return;
   ctx.vary("accept");
   if (!ctx.response.get("cache-control")) ctx.set("cache-control", "public, no-cache");
-  if (!ctx.response.get("etag")) {
-    ctx.set("etag", `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`);
-  }
-  if (ctx.fresh) {
+  const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+  ctx.set("etag", `W/${etag}`);
+  if (ctx.get("if-none-match").includes(etag)) {
     ctx.status = 304;
     ctx.body = null;
   }
