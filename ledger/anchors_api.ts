@@ -3,6 +3,7 @@ import { defineOperation, FileOutput, InvalidInput, Problem } from "../contract/
 import {
   type Anchor,
   anchorOf,
+  anchorsOf,
   anchorTotals,
   confirmedAnchors,
   receiptBytes,
@@ -165,37 +166,64 @@ async function sample(store: LedgerParts["store"], anchor: Anchor, ledgerUrl: st
     block_hash: block!.hash,
     block_header: block!.header,
     block_time: block!.time.toISOString(),
-    proof_url: `${ledgerUrl}/api/receipt/${encodeURIComponent(id)}.ots`,
+    proof_url: fileUrl(ledgerUrl, id, "ots"),
   };
 }
 
-/** What is told of a receipt's anchor beside it; it lies outside the signed payload. */
+/** What is told of a receipt's anchor beside it, derived at read time; it lies outside the signed payload. */
 export interface AnchorSummary {
+  /** True only with a block whose header was checked. */
   readonly bitcoin_anchored: boolean;
-  /** `unbatched`: it waits for the next batch; `open`: no calendar has taken its batch. */
-  readonly ots_state: "unbatched" | Anchor["state"];
-  readonly block_height: number | null;
-  readonly block_hash: string | null;
-  /** 80 bytes, hex. */
-  readonly block_header: string | null;
-  readonly block_time: string | null;
+  readonly anchor: {
+    /** `unbatched`: it waits for the next batch; `open`: no calendar has taken its batch. */
+    readonly state: "unbatched" | Anchor["state"];
+    readonly block_height: number | null;
+    readonly block_hash: string | null;
+    /** 80 bytes, hex. */
+    readonly block_header: string | null;
+    readonly block_time: string | null;
+    /** Where its proof is; null while there is none. */
+    readonly proof_url: string | null;
+    /** Where the bytes are that the proof is about. */
+    readonly bytes_url: string;
+  };
 }
 
-/** Tells of the anchor of the receipt at a position, derived at read time. */
+/** Tells of the anchor of a receipt. */
 export async function anchorSummary(
-  store: LedgerParts["store"],
-  position: number,
+  { store, ledgerUrl }: Pick<LedgerParts, "store" | "ledgerUrl">,
+  { id, position }: Pick<Stored, "id" | "position">,
 ): Promise<AnchorSummary> {
   const anchor = await anchorOf(store, position);
+  const state = anchor?.state ?? "unbatched";
+  const hasProof = state === "pending" || state === "confirmed";
   return {
-    bitcoin_anchored: anchor?.state === "confirmed",
-    ots_state: anchor?.state ?? "unbatched",
-    block_height: anchor?.block?.height ?? null,
-    block_hash: anchor?.block?.hash ?? null,
-    block_header: anchor?.block?.header ?? null,
-    block_time: anchor?.block?.time.toISOString() ?? null,
+    bitcoin_anchored: state === "confirmed",
+    anchor: {
+      state,
+      block_height: anchor?.block?.height ?? null,
+      block_hash: anchor?.block?.hash ?? null,
+      block_header: anchor?.block?.header ?? null,
+      block_time: anchor?.block?.time.toISOString() ?? null,
+      proof_url: hasProof ? fileUrl(ledgerUrl, id, "ots") : null,
+      bytes_url: fileUrl(ledgerUrl, id, "bin"),
+    },
   };
 }
+
+/** Which receipts of a page, newest first, are in a block. */
+export async function anchoredOf(
+  store: LedgerParts["store"],
+  page: readonly Stored[],
+): Promise<(position: number) => boolean> {
+  const to = (page[0]?.position ?? -1) + 1;
+  const batches = page.length === 0 ? [] : await anchorsOf(store, { from: to - page.length, to });
+  const confirmed = batches.filter(({ state }) => state === "confirmed");
+  return (position) => confirmed.some(({ first, last }) => first <= position && position <= last);
+}
+
+const fileUrl = (ledgerUrl: string, id: string, ending: "ots" | "bin") =>
+  `${ledgerUrl}/api/receipt/${encodeURIComponent(id)}.${ending}`;
 
 /** Doors to the anchors. They stand before `/api/receipt/{receipt_id}`, which would take their endings for a part of the id. */
 export const anchorOperations = [proof, bytes, anchors] as const;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { defineOperation, InvalidInput, JsonText, Problem, SERVICE } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
-import { anchorOperations } from "./anchors_api.ts";
+import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 import { logOperations } from "./log_api.ts";
 import { howToVerify } from "./_how_to_verify.ts";
@@ -119,6 +119,7 @@ const receipts = operation({
     const before = total - page * limit;
     const found = before > 0 ? await pageReceipts(parts.store, { limit, before }) : [];
     const broken = new Set(state.first_breaks.map((b) => b.position));
+    const anchored = await anchoredOf(parts.store, found);
     return {
       total,
       page,
@@ -127,7 +128,11 @@ const receipts = operation({
       chain_intact: state.chain_intact,
       receipts: found.map((receipt) => {
         const entry = summary(receipt, parts.ledgerUrl, state.verified_through);
-        return { ...entry, verified: entry.verified && !broken.has(receipt.position) };
+        return {
+          ...entry,
+          verified: entry.verified && !broken.has(receipt.position),
+          bitcoin_anchored: anchored(receipt.position),
+        };
       }),
     };
   },
@@ -144,9 +149,12 @@ async function verifyById(id: string, parts: LedgerParts) {
     }
     throw error;
   }
-  const { verified, checks, reasons, superseded_by } = await verifyStored(parts.store, receipt);
+  const [{ verified, checks, reasons, superseded_by }, anchor] = await Promise.all([
+    verifyStored(parts.store, receipt),
+    anchorSummary(parts, receipt),
+  ]);
   const shown = { ...JSON.parse(receipt.text), ...summary(receipt, parts.ledgerUrl, -1), verified };
-  return { found: true, verified, checks, reasons, superseded_by, receipt: shown };
+  return { found: true, verified, checks, reasons, superseded_by, ...anchor, receipt: shown };
 }
 
 const verify = operation({

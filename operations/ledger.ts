@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonText } from "../contract/mod.ts";
-import { findReceipt, head, pageReceipts } from "../ledger/mod.ts";
+import { anchorTotals, findReceipt, head, pageReceipts } from "../ledger/mod.ts";
 import { type Context, operation } from "./platform.ts";
 import { Limit, ReceiptId, Timestamp } from "./_shapes.ts";
 
@@ -50,7 +50,9 @@ export const ledgerPage = operation({
     total: z.number().int(),
     limit: z.number().int(),
     offset: z.number().int(),
-    ots_attested_count: z.number().int(),
+    ots_attested_count: z.number().int().describe(
+      "Receipts of the whole ledger in a Bitcoin block",
+    ),
     ots_attestation_policy: z.string(),
     entries: z.array(LedgerEntry),
   }),
@@ -71,8 +73,9 @@ export const ledgerPage = operation({
 });
 
 /**
- * A page changes only when the chain grows, so its text is kept for the size it was made at; how long the chain
- * is, is asked of the database at every call, once for all calls that arrive together.
+ * A page changes only when the chain grows, as it also does when receipts were anchored, so its text is kept for the
+ * size it was made at; how long the chain is, is asked of the database at every call, once for all calls that arrive
+ * together.
  */
 async function page({ store }: Context, { limit, offset }: { limit: number; offset: number }) {
   const total = (await head(store)).size;
@@ -80,9 +83,12 @@ async function page({ store }: Context, { limit, offset }: { limit: number; offs
   const key = `${limit} ${offset}`;
   const kept = cache.get(key);
   if (kept) return kept;
-  const entries = await pageReceipts(store, { limit, before: total - offset });
+  const [entries, { anchoredReceipts }] = await Promise.all([
+    pageReceipts(store, { limit, before: total - offset }),
+    anchorTotals(store),
+  ]);
   const text = new JsonText(
-    `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":0,` +
+    `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":${anchoredReceipts},` +
       `"ots_attestation_policy":${JSON.stringify(POLICY)},"entries":[${
         entries.map(({ text }) => text).join(",")
       }]}`,
