@@ -29,6 +29,8 @@ const OLDEST_NODE = [20, 19];
 const ROOT = dirname(fileURLToPath(import.meta.url));
 const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
+/** Sources of what the ledger's page runs in browsers. */
+const PAGE = join(ROOT, "ledger", "page", "browser");
 const PROCESSES = ["gateway", "mcp", "ledger", "worker"];
 /** Folders with nothing in them that is compiled. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
@@ -111,7 +113,10 @@ async function compile() {
       rmSync(fresh, { recursive: true, force: true });
       stop("The sources do not compile; what is wrong is above");
     }
-    const assets = sources.filter((path) => ASSET.test(path) && dirname(path) !== ROOT);
+    await bundlePage(join(fresh, relative(ROOT, PAGE), "..", "assets"));
+    const assets = sources.filter((path) =>
+      ASSET.test(path) && dirname(path) !== ROOT && dirname(path) !== PAGE
+    );
     for (const path of assets) carry(path, join(fresh, relative(ROOT, path)));
     for (const [folder, paths] of Object.entries(CARRIED)) {
       for (const path of paths) {
@@ -130,6 +135,24 @@ async function compile() {
 function carry(path, copy) {
   mkdirSync(dirname(copy), { recursive: true });
   copyFileSync(path, copy);
+}
+
+/** Makes the files that the ledger's page loads; a hash of its content is in the name of each. */
+async function bundlePage(folder) {
+  const { build } = await import("esbuild");
+  await build({
+    entryPoints: ["app.ts", "worker.ts", "page.css", "icon.svg"].map((name) => join(PAGE, name)),
+    outdir: folder,
+    entryNames: "[name]-[hash]",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: ["chrome111", "firefox128", "safari17"],
+    loader: { ".svg": "copy" },
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "warning",
+  });
 }
 
 /** Bundles the workflows, which takes seconds and so is kept by content. They import nothing but these folders. */
@@ -175,6 +198,7 @@ async function check() {
   const faces = files(ROOT, (name) => name === "mod.ts").map((path) => relative(ROOT, path));
   const checks = {
     Types: [join("node_modules", "typescript", "bin", "tsc"), "-p", "."],
+    "Page types": [join("node_modules", "typescript", "bin", "tsc"), "-p", PAGE],
     Lint: [deno, "lint", "--quiet"],
     Format: [deno, "fmt", "--check", "--quiet"],
   };

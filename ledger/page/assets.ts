@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { ROOT } from "../../config.ts";
+
+/** A file that pages load. Its name holds a hash of its content, so it never changes. */
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly brotli: Buffer;
+  readonly gzip: Buffer;
+  /** For `integrity` in the page. */
+  readonly integrity: string;
+}
+
+/** All that pages load. */
+export interface Assets {
+  readonly script: Asset;
+  readonly worker: Asset;
+  readonly style: Asset;
+  readonly icon: Asset;
+}
+
+/** Where the build puts them. */
+const FOLDER = join(ROOT, "dist", "ledger", "page", "assets");
+/** First part of their addresses. */
+export const ASSETS_PATH = "/assets/";
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/**
+ * Reads what was built.
+ *
+ * @throws {Error} it was not
+ */
+export function loadAssets(folder = FOLDER): Assets {
+  if (!existsSync(folder)) {
+    throw new Error(`The page's files are not in ${folder}: run "node start.mjs build"`);
+  }
+  const names = readdirSync(folder);
+  const load = (kind: string): Asset => {
+    const name = names.find((name) => new RegExp(`^${kind}-\\w+\\.(js|css|svg)$`).test(name));
+    if (!name) throw new Error(`There is no ${kind} in ${folder}: run "node start.mjs build"`);
+    const bytes = readFileSync(join(folder, name));
+    return {
+      path: ASSETS_PATH + name,
+      type: TYPES[name.split(".").at(-1)!]!,
+      bytes,
+      brotli: brotliCompressSync(bytes),
+      gzip: gzipSync(bytes),
+      integrity: `sha384-${createHash("sha384").update(bytes).digest("base64")}`,
+    };
+  };
+  return { script: load("app"), worker: load("worker"), style: load("page"), icon: load("icon") };
+}

@@ -1,0 +1,80 @@
+import type { TrustedKey } from "../../rules.ts";
+import { pieces, valueOf } from "../records.ts";
+
+/** The server could not be asked, or gave something else than what was asked for. */
+export class NotAnswered extends Error {
+  override readonly name = "NotAnswered";
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Asks the server. @param path on this origin @throws {NotAnswered} */
+export async function ask(path: string): Promise<string> {
+  let answer: Response;
+  try {
+    answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
+  } catch {
+    throw new NotAnswered("The server can't be reached");
+  }
+  if (!answer.ok) throw new NotAnswered(`The server answered ${answer.status} to ${path}`);
+  try {
+    return await answer.text();
+  } catch {
+    throw new NotAnswered("The connection broke off");
+  }
+}
+
+/** Fetches records as they were exported, byte for byte. @param to exclusive @throws {NotAnswered} */
+export async function fetchRecords(from: number, to: number): Promise<string[]> {
+  const page = await ask(`/api/export?from=${from}&to=${to}`);
+  const receipts = valueOf(page, "receipts");
+  if (!receipts?.startsWith("[") || valueOf(page, "from") !== String(from)) {
+    throw new NotAnswered("The server gave something else than an export");
+  }
+  return pieces(receipts);
+}
+
+/** Fetches the published keys, in the order in which they came to be trusted. @throws {NotAnswered} */
+export async function fetchKeys(): Promise<TrustedKey[]> {
+  const { keys } = parse(await ask("/api/how-to-verify")) as { keys?: unknown };
+  if (!Array.isArray(keys)) throw new NotAnswered("The server published no keys");
+  return keys.map(({ public_key, from_position }) => {
+    if (typeof public_key !== "string" || !Number.isSafeInteger(from_position)) {
+      throw new NotAnswered("The server published something that is no key");
+    }
+    return { publicKey: public_key, fromPosition: from_position };
+  });
+}
+
+/** What the server says of the chain; nothing here believes it. */
+export interface Claim {
+  readonly total: number;
+  readonly lastHash: string;
+  readonly intact: boolean | null;
+  readonly breaks: number;
+  readonly verifiedThrough: number;
+}
+
+/** Fetches how long the chain is, and what the server says of it. @throws {NotAnswered} */
+export async function fetchClaim(): Promise<Claim> {
+  const stats = parse(await ask("/api/stats")) as Record<string, unknown>;
+  const { total_receipts: total, last_hash: lastHash, chain_intact: intact } = stats;
+  if (!Number.isSafeInteger(total) || typeof lastHash !== "string") {
+    throw new NotAnswered("The server does not say how many receipts there are");
+  }
+  return {
+    total: total as number,
+    lastHash,
+    intact: typeof intact === "boolean" ? intact : null,
+    breaks: Number(stats.breaks ?? 0),
+    verifiedThrough: Number(stats.verified_through ?? -1),
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new NotAnswered("The server gave something that is no JSON");
+  }
+}

@@ -1,0 +1,100 @@
+import type { Assets } from "./assets.ts";
+import { h, toHtml, type View } from "./view.ts";
+
+/** What a page consists of. */
+export interface Page {
+  readonly title: string;
+  /** Tells the script what it looks at: data attributes of the body, without `data-`. */
+  readonly data: Readonly<Record<string, string>>;
+  readonly main: View;
+}
+
+/** Prints a whole page. */
+export function printPage({ title, data, main }: Page, assets: Assets): string {
+  const { style, script, worker, icon } = assets;
+  const head = h(
+    "head",
+    {},
+    h("meta", { charset: "utf-8" }),
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("meta", { name: "color-scheme", content: "light dark" }),
+    h("title", {}, title),
+    h("link", { rel: "icon", href: icon.path, type: "image/svg+xml" }),
+    h("link", { rel: "stylesheet", href: style.path, integrity: style.integrity }),
+    h("script", { src: script.path, integrity: script.integrity, defer: true }),
+  );
+  const attributes = Object.fromEntries(
+    Object.entries({ ...data, worker: worker.path }).map(([name, value]) => [`data-${name}`, value]),
+  );
+  const body = h(
+    "body",
+    attributes,
+    h("a", { class: "skip", href: "#main" }, "To the content"),
+    header(),
+    h("main", { id: "main", tabindex: -1 }, main),
+    footer(),
+  );
+  return `<!doctype html>\n${toHtml(h("html", { lang: "en" }, head, body))}\n`;
+}
+
+const header = () =>
+  h(
+    "header",
+    { class: "top" },
+    h(
+      "a",
+      { class: "name", href: "/" },
+      h(
+        "svg",
+        { viewBox: "0 0 32 32", width: 28, height: 28, "aria-hidden": "true" },
+        h("path", { class: "links", d: "M9 13a5 5 0 0 1 5-5h4a5 5 0 0 1 0 10h-2" }),
+        h("path", { class: "links", d: "M23 19a5 5 0 0 1-5 5h-4a5 5 0 0 1 0-10h2" }),
+      ),
+      h("span", {}, "sealoop ", h("span", { class: "light" }, "ledger")),
+    ),
+    h(
+      "nav",
+      { "aria-label": "Pages" },
+      h("a", { href: "/#receipts" }, "Receipts"),
+      h("a", { href: "/#yourself" }, "Verify it yourself"),
+      h("a", { href: "/docs" }, "API"),
+    ),
+  );
+
+const footer = () =>
+  h(
+    "footer",
+    {},
+    h(
+      "p",
+      {},
+      "A receipt says that the platform recorded something, and when; not that what it recorded is true. ",
+      "Nothing on this page comes from elsewhere, and nobody is counted.",
+    ),
+  );
+
+/** The field in which a receipt is looked for. Works without scripts. */
+export function searchForm(value = ""): View {
+  return h(
+    "form",
+    { class: "search", action: "/find", role: "search" },
+    h("label", { for: "q" }, "Find a receipt"),
+    h(
+      "div",
+      {},
+      h("input", {
+        id: "q",
+        name: "q",
+        type: "search",
+        value,
+        required: true,
+        maxlength: 128,
+        spellcheck: "false",
+        autocomplete: "off",
+        autocapitalize: "off",
+        placeholder: "Id, or the first 8 characters of an id or hash",
+      }),
+      h("button", {}, "Find"),
+    ),
+  );
+}
