@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createRestApp } from "../api/mod.ts";
 import { asProblem, createInvoke, type Invoke, isAway, Problem } from "../contract/mod.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type LedgerParts,
   watchChain,
 } from "../ledger/mod.ts";
+import { bindSite } from "../ledger/page/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
 import type { Parts, Running } from "./_process.ts";
@@ -42,10 +44,12 @@ export async function startLedger(
     context: (call) => ({ ...parts, ...call }),
     record: () => Promise.resolve(undefined),
   });
+  const honest = sayingNothing(invoke);
   const app = createRestApp({
     operations: ledgerOperations,
-    invoke: sayingNothing(invoke),
+    invoke: honest,
     routes(router) {
+      bindSite(router, { ask: asker(honest), ledgerUrl });
       bindLog(router, store);
       bindExportStream(router, store);
     },
@@ -70,6 +74,24 @@ export async function startLedger(
       await chain.close();
       await store.close();
     },
+  };
+}
+
+/** Lets the pages call operations by their names, in the way in which everybody does. */
+function asker(invoke: Invoke<LedgerParts>) {
+  return async (name: string, input: Readonly<Record<string, unknown>>) => {
+    const operation = ledgerOperations.find((operation) => operation.name === name);
+    if (!operation) throw new Problem("NotFound", `The ledger has no operation ${name}`);
+    const { output } = await invoke(operation, {
+      door: "rest",
+      as: Object.keys(operation.rest ?? {})[0] ?? name,
+      requestId: randomUUID(),
+      credential: undefined,
+      address: "page",
+      input,
+      signal: new AbortController().signal,
+    });
+    return output;
   };
 }
 

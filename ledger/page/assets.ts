@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
 import { ROOT } from "../../config.ts";
 
 /** A file that pages load. Its name holds a hash of its content, so it never changes. */
@@ -9,8 +8,6 @@ export interface Asset {
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
-  readonly brotli: Buffer;
-  readonly gzip: Buffer;
   /** For `integrity` in the page. */
   readonly integrity: string;
 }
@@ -52,8 +49,6 @@ export function loadAssets(folder = FOLDER): Assets {
       path: ASSETS_PATH + name,
       type: TYPES[name.split(".").at(-1)!]!,
       bytes,
-      brotli: brotliCompressSync(bytes),
-      gzip: gzipSync(bytes),
       integrity: `sha384-${createHash("sha384").update(bytes).digest("base64")}`,
     };
   };

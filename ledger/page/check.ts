@@ -12,10 +12,10 @@ export interface Chunk {
   /** First position, and the one after the last. */
   readonly from: number;
   readonly to: number;
-  /** `hash_sha256` of the record before the first, as it was given together with these; empty at the start. */
-  readonly hashBefore: string;
-  /** `hash_sha256` of the last record. */
-  readonly lastHash: string;
+  /** `hash_sha256` of the record before the first, as it was given with these; undefined: it was not given. */
+  readonly hashBefore: string | undefined;
+  /** `hash_sha256` of the last record; undefined: it is missing. */
+  readonly lastHash: string | undefined;
   readonly breaks: readonly Break[];
   /** Records of each era. */
   readonly eras: Readonly<Record<Era, number>>;
@@ -42,7 +42,8 @@ export interface Row {
 const MOST_ROWS = 20;
 
 /**
- * Checks a stretch of the chain. A record that is missing is a break at its position.
+ * Checks a stretch of the chain. A record that is missing is a break at its position, and the link to it of the one
+ * after is not reported besides.
  *
  * @param records oldest first, byte for byte; where `from` > 0, with the record before as the first
  * @param from first position
@@ -55,20 +56,37 @@ export function checkRange(
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): Chunk {
-  const before = from === 0 ? undefined : records[0];
-  const own = from === 0 ? records : records.slice(1);
-  let place: Place = { position: from, previousHash: "" };
-  if (before !== undefined) {
-    const { hash, era } = verifyRecord(before, { ...place, position: from - 1 }, keys, primitives);
-    place = { position: from, previousHash: hash, previousEra: era };
-  }
-  const hashBefore = place.previousHash;
   const breaks: Break[] = [];
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
   const [days, categories] = [tally(), tally()];
   const rows: Row[] = [];
-  for (const json of own.slice(0, to - from)) {
+  let next = from === 0 ? 0 : from - 1;
+  let previous: Previous | undefined = { hash: "", era: undefined };
+  let hashBefore: string | undefined = from === 0 ? "" : undefined;
+
+  /** Up to there the records are missing; what comes then can't be held to its link. */
+  function skip(position: number): void {
+    if (position > next) previous = undefined;
+    for (; next < position; next++) {
+      if (next >= from) breaks.push({ position: next, reason: "The server did not give it" });
+    }
+  }
+
+  for (const json of records) {
+    const claimed = positionOf(json);
+    if (claimed !== undefined && claimed > next) skip(Math.min(claimed, to));
+    if (next >= to) break;
+    const place: Place = {
+      position: next,
+      previousHash: (next < from ? undefined : previous?.hash) ?? linkOf(json),
+      ...(previous?.era === undefined ? {} : { previousEra: previous.era }),
+    };
     const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
+    previous = { hash, era };
+    if (next++ < from) {
+      hashBefore = hash; // the record before: it counts as the start of the link alone
+      continue;
+    }
     const { position } = place;
     if (!verdict.verified) breaks.push({ position, reason: verdict.reasons.join("; ") });
     if (era) eras[era]++;
@@ -77,15 +95,30 @@ export function checkRange(
     add(categories, row.category);
     rows.push(row);
     if (rows.length > MOST_ROWS) rows.shift();
-    place = { position: position + 1, previousHash: hash, previousEra: era };
   }
-  for (; place.position < to; place = { ...place, position: place.position + 1 }) {
-    breaks.push({ position: place.position, reason: "It is missing: the server did not give it" });
-  }
+  skip(to);
+  const lastHash = previous?.hash;
   return {
-    ...{ from, to, hashBefore, lastHash: place.previousHash, breaks, eras, days, categories },
+    ...{ from, to, hashBefore, lastHash, breaks, eras, days, categories },
     rows: rows.reverse(),
   };
+}
+
+interface Previous {
+  readonly hash: string;
+  readonly era: Era | undefined;
+}
+
+/** Where a record of era 3 says that it stands; only ever used to say which ones are missing. */
+function positionOf(json: string): number | undefined {
+  const { chain_position } = parsed(json);
+  return Number.isSafeInteger(chain_position) ? chain_position as number : undefined;
+}
+
+/** What a record links to, as it says itself. */
+function linkOf(json: string): string {
+  const { prev_hash } = parsed(json);
+  return typeof prev_hash === "string" ? prev_hash : "";
 }
 
 /** What a list shows of a record. */

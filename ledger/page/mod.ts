@@ -2,8 +2,7 @@
  * The ledger's pages: the chain and each receipt, checked by the visitor's own browser.
  *
  * ```ts
- * const site = openSite({ ask, ledgerUrl });
- * const answer = await site.answer({ path: "/", query, acceptEncoding, ifNoneMatch });
+ * bindSite(router, { ask, ledgerUrl });
  * ```
  *
  * What the server prints can be read without a script. The script, in `browser/`, takes the raw records and checks them
@@ -14,4 +13,4 @@
  * @module
  */
 export { type Asset, type Assets, loadAssets } from "./assets.ts";
-export { openSite, type Site, type SiteAnswer, type SiteParts, type SiteRequest } from "./site.ts";
+export { bindSite, type SiteParts } from "./site.ts";

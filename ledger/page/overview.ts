@@ -120,7 +120,11 @@ function verdicts({ total, intact, breaks, verifiedThrough }: Overview): View {
         h("p", { class: "big" }, "Not checked yet"),
         h("p", {}, "This browser has checked nothing so far."),
       ),
-      h("noscript", {}, h("p", {}, "Scripts are off here. Check it yourself with the commands below.")),
+      h(
+        "noscript",
+        {},
+        h("p", {}, "Scripts are off here. Check it yourself with the commands below."),
+      ),
       h("p", { id: "verdict-count", class: "of" }, `0 of ${count(total)}`),
       h("div", { id: "verdict-strip" }),
       h("div", { id: "verdict-breaks" }),

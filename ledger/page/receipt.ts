@@ -153,7 +153,11 @@ function byHand({ position, ledgerUrl }: Exhibited): View {
     h(
       "pre",
       { tabindex: 0 },
-      h("code", {}, `${export1} \\\n  | jq -r '.receipts[0].canonical_bytes' | xxd -r -p | sha256sum`),
+      h(
+        "code",
+        {},
+        `${export1} \\\n  | jq -r '.receipts[0].canonical_bytes' | xxd -r -p | sha256sum`,
+      ),
     ),
     h(
       "p",

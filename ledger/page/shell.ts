@@ -24,7 +24,9 @@ export function printPage({ title, data, main }: Page, assets: Assets): string {
     h("script", { src: script.path, integrity: script.integrity, defer: true }),
   );
   const attributes = Object.fromEntries(
-    Object.entries({ ...data, worker: worker.path }).map(([name, value]) => [`data-${name}`, value]),
+    Object.entries({ ...data, worker: worker.path }).map((
+      [name, value],
+    ) => [`data-${name}`, value]),
   );
   const body = h(
     "body",

@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
+import type Router from "@koa/router";
+import type { Context } from "koa";
 import { type JsonText, Problem } from "../../contract/mod.ts";
-import { type Asset, type Assets, ASSETS_PATH, loadAssets } from "./assets.ts";
+import { type Asset, type Assets, loadAssets } from "./assets.ts";
 import { rowOf } from "./check.ts";
 import { type Anchors, overview } from "./overview.ts";
 import { messagePage, receiptPage } from "./receipt.ts";
@@ -18,30 +19,6 @@ export interface SiteParts {
   readonly ledgerUrl: string;
 }
 
-/** What is asked of the site. */
-export interface SiteRequest {
-  /** As it came, still encoded. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly acceptEncoding: string;
-  readonly ifNoneMatch: string;
-}
-
-/** What it answers. */
-export interface SiteAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
-}
-
-/** Pages that are served beside the API. */
-export interface Site {
-  /** Paths that are answered, in the router's form. */
-  readonly paths: readonly string[];
-  /** @returns undefined: there is nothing at this path */
-  answer(request: SiteRequest): Promise<SiteAnswer | undefined>;
-}
-
 /** Everything comes from here alone; nothing is inline, and no text becomes markup or script. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; " +
@@ -50,27 +27,43 @@ const POLICY =
 
 const ROWS = 20;
 
-/** Opens the site. @throws {Error} its files were not built */
-export function openSite(parts: SiteParts, assets: Assets = loadAssets()): Site {
-  const pages: Readonly<Record<string, (request: SiteRequest) => Promise<Shown>>> = {
-    "": () => ledgerPage(parts),
-    find: ({ query }) => find(parts, query.get("q") ?? ""),
-    receipt: ({ path }) => receipt(parts, decoded(path.slice("/receipt/".length))),
-    at: ({ path }) => at(parts, path.slice("/at/".length)),
-  };
-  return {
-    paths: ["/", "/find", "/receipt/:id", "/at/:position", `${ASSETS_PATH}:name`],
-    async answer(request) {
-      if (request.path.startsWith(ASSETS_PATH)) return asset(assets, request);
-      const page = pages[request.path.split("/")[1]!];
-      if (!page) return undefined;
-      const shown = await page(request).catch(problemPage);
-      if ("location" in shown) {
-        return { status: 303, headers: { location: shown.location }, body: "" };
-      }
-      return whole(shown.status, printPage(shown.page, assets), request);
-    },
-  };
+/** Gives the pages to a router. @throws {Error} their files were not built */
+export function bindSite<S>(
+  router: Router<S>,
+  parts: SiteParts,
+  assets: Assets = loadAssets(),
+): void {
+  const page = (path: string, make: (ctx: Context) => Promise<Shown>) =>
+    router.get(path, async (ctx) => give(ctx, await make(ctx).catch(problemPage), assets));
+  page("/", () => ledgerPage(parts));
+  page("/find", ({ query }) => find(parts, String(query.q ?? "")));
+  page("/receipt/:id", ({ params }) => receipt(parts, params.id));
+  page("/at/:position", ({ params }) => at(parts, params.position));
+  for (const { path, type, bytes } of Object.values(assets) as Asset[]) {
+    router.get(path, (ctx) => {
+      ctx.set({ "cache-control": FOR_EVER, "content-security-policy": POLICY }); // a worker has its own
+      ctx.type = type;
+      ctx.body = bytes;
+    });
+  }
+}
+
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+function give(ctx: Context, shown: Shown, assets: Assets): void {
+  if ("location" in shown) {
+    ctx.redirect(shown.location);
+    ctx.status = 303;
+    return;
+  }
+  ctx.status = shown.status;
+  ctx.set({
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+  });
+  ctx.type = "text/html; charset=utf-8";
+  ctx.body = printPage(shown.page, assets);
 }
 
 /** A page, or where it is. */
@@ -245,53 +238,4 @@ function problemPage(error: unknown): Shown {
     : legible(error.message, 1000);
   const main = [messagePage(title, text), searchForm()];
   return show(title, main, status === 503 ? { page: "away" } : {}, status);
-}
-
-function whole(status: number, html: string, { ifNoneMatch }: SiteRequest): SiteAnswer {
-  const etag = `"${createHash("sha256").update(html).digest("base64url").slice(0, 22)}"`;
-  const headers = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": POLICY,
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-cache",
-    etag,
-  };
-  return status === 200 && matches(ifNoneMatch, etag)
-    ? { status: 304, headers, body: "" }
-    : { status, headers, body: html };
-}
-
-function asset(assets: Assets, request: SiteRequest): SiteAnswer | undefined {
-  const found = Object.values(assets).find(({ path }: Asset) => path === request.path) as
-    | Asset
-    | undefined;
-  if (!found) return undefined;
-  const etag = `"${found.integrity.slice(7, 29)}"`;
-  const [encoding, body] = /\bbr\b/.test(request.acceptEncoding)
-    ? ["br", found.brotli] as const
-    : /\bgzip\b/.test(request.acceptEncoding)
-    ? ["gzip", found.gzip] as const
-    : [undefined, found.bytes] as const;
-  const headers = {
-    "content-type": found.type,
-    "cache-control": "public, max-age=31536000, immutable",
-    "content-security-policy": POLICY, // a worker is bound by its own
-    vary: "accept-encoding",
-    etag,
-    ...(encoding ? { "content-encoding": encoding } : {}),
-  };
-  return matches(request.ifNoneMatch, etag)
-    ? { status: 304, headers, body: "" }
-    : { status: 200, headers, body };
-}
-
-const matches = (ifNoneMatch: string, etag: string) =>
-  ifNoneMatch.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

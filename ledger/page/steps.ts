@@ -92,8 +92,8 @@ function hashStep(state: Check, { bytes, hash, era }: Own, { sha256 }: Primitive
     name,
     state,
     text: state === "pass"
-      ? "SHA-256 of the canonical bytes, computed here, is the receipt's hash"
-      : "SHA-256 of the canonical bytes, computed here, is not the receipt's hash",
+      ? "SHA-256 of the canonical bytes, computed here, is the receipt’s hash"
+      : "SHA-256 of the canonical bytes, computed here, is not the receipt’s hash",
     compared: [
       { label: "computed here", value: sha256(bytes) },
       { label: "hash_sha256", value: hash },
@@ -110,8 +110,8 @@ function canonicalStep(state: Check, { fields, bytes }: Own): Step {
     name,
     state,
     text: state === "pass"
-      ? "The fields that you read, written in canonical form here, are the bytes that were signed"
-      : "The fields that you read are not the bytes that were signed",
+      ? "The fields, written in canonical form here, are the receipt’s canonical bytes"
+      : "The fields, written in canonical form here, are not the receipt’s canonical bytes",
     compared: [
       { label: "fields", value: [...fields.keys()].join(", ") },
       { label: "canonical bytes", value: `${bytes.length} bytes` },

@@ -83,8 +83,11 @@ export function createTally(): Tally {
       joint(size, hash, source);
     },
     add(chunk) {
-      if (chunk.from > 0) joint(chunk.from, chunk.hashBefore, `the record before #${chunk.from}`);
-      joint(chunk.to, chunk.lastHash, endOf(chunk.to));
+      const { from, to, hashBefore, lastHash } = chunk;
+      if (from > 0 && hashBefore !== undefined) {
+        joint(from, hashBefore, `the record before #${from}`);
+      }
+      if (lastHash !== undefined) joint(to, lastHash, endOf(to));
       for (const { position, reason } of chunk.breaks) note(position, reason);
       ranges = joined([...ranges, [chunk.from, chunk.to]]);
       for (const era of [1, 2, 3] as const) eras[era] += chunk.eras[era];
@@ -105,7 +108,8 @@ export function createTally(): Tally {
 
 const endOf = (size: number) => `the record at #${size - 1}`;
 
-function joined(ranges: (readonly [number, number])[]): (readonly [number, number])[] {
+/** Puts stretches together that touch or overlap. */
+export function joined(ranges: (readonly [number, number])[]): (readonly [number, number])[] {
   const result: (readonly [number, number])[] = [];
   for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
     const last = result.at(-1);
