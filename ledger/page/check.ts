@@ -68,7 +68,7 @@ export function checkRange(
   function skip(position: number): void {
     if (position > next) previous = undefined;
     for (; next < position; next++) {
-      if (next >= from) breaks.push({ position: next, reason: "The server did not give it" });
+      breaks.push({ position: next, reason: "The server did not give it" });
     }
   }
 
