@@ -1,7 +1,9 @@
 /** A ledger of a test in this process: its sequencer, its Merkle log, and its public server. */
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
+  head,
   logPlace,
   type LogWriter,
   openLog,
@@ -39,6 +41,8 @@ export interface TestSealing {
   pause(): Promise<void>;
   /** Starts them (again). */
   go(): void;
+  /** Waits until so many are sealed. @throws what the sequencer ended with */
+  untilSealed(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -95,6 +99,12 @@ export async function startSealing(
     },
     pause,
     go,
+    async untilSealed(count) {
+      const there = async () => {
+        while ((await head(app)).size < count) await sleep(10);
+      };
+      await Promise.race([running, there()]);
+    },
     async stop() {
       await pause();
       await sealer.close();
