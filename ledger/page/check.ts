@@ -74,7 +74,11 @@ export function checkRange(
 
   for (const json of records) {
     const claimed = positionOf(json);
-    if (claimed !== undefined && claimed > next) skip(Math.min(claimed, to));
+    if (claimed !== undefined && claimed < next) {
+      breaks.push({ position: claimed, reason: "The server gave it twice, or out of order" });
+      continue;
+    }
+    if (claimed !== undefined) skip(Math.min(claimed, to));
     if (next >= to) break;
     const place: Place = {
       position: next,
@@ -82,7 +86,7 @@ export function checkRange(
       ...(previous?.era === undefined ? {} : { previousEra: previous.era }),
     };
     const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
-    previous = { hash, era };
+    previous = hash === "" && !verdict.verified ? undefined : { hash, era };
     if (next++ < from) {
       hashBefore = hash; // the record before: it counts as the start of the link alone
       continue;
@@ -112,7 +116,8 @@ interface Previous {
 /** Where a record of era 3 says that it stands; only ever used to say which ones are missing. */
 function positionOf(json: string): number | undefined {
   const { chain_position } = parsed(json);
-  return Number.isSafeInteger(chain_position) ? chain_position as number : undefined;
+  const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
+  return isPosition ? Number(chain_position) : undefined;
 }
 
 /** What a record links to, as it says itself. */

@@ -158,7 +158,7 @@ async function find(parts: SiteParts, asked: string): Promise<Shown> {
     return { location: `/at/${Number(q.replace("#", ""))}` };
   }
   if (q === "") return { location: "/" };
-  return await receipt(parts, q);
+  return await receipt(parts, q, false);
 }
 
 interface Verified {
@@ -169,12 +169,13 @@ interface Verified {
   readonly receipt: { readonly receipt_id: string; readonly chain_position: number } | null;
 }
 
-async function receipt(parts: SiteParts, asked: string): Promise<Shown> {
+/** @param isHere whether the address is that of the receipt, if this is its id */
+async function receipt(parts: SiteParts, asked: string, isHere = true): Promise<Shown> {
   if (asked === "" || asked.length > 128) return unknown(asked);
   const found = await parts.ask("public_ledger.verify", { receipt_id: asked }) as Verified;
   if (!found.receipt) return unknown(asked);
   const { receipt_id: id, chain_position: position } = found.receipt;
-  if (id !== asked) return { location: receiptUrl(id) };
+  if (id !== asked || !isHere) return { location: receiptUrl(id) };
   return await exhibit(parts, position, id, found);
 }
 
