@@ -70,7 +70,7 @@ describe("anchoring, while others fail or lie", function () {
     bench.commitAll();
     chain.bury(5);
     const sources = [anchoring.sources[1]!, ...bitcoinSources([slow.url])];
-    slowSource = advanceAnchor({ ...anchoring, sources }, second);
+    slowSource = advanceAnchor({ ...anchoring, calendars: [mine()], sources }, second);
     slowCalendar.catch(() => {}), slowSource.catch(() => {}); // waited for below
   });
   after(async () => {

@@ -38,8 +38,8 @@ export interface WorkerProcess {
   kill(): void;
 }
 
-/** Makes such a place. */
-export async function loopBench(): Promise<LoopBench> {
+/** Makes such a place. @param settings by the names of environment variables */
+export async function loopBench(settings: Record<string, string> = {}): Promise<LoopBench> {
   const [database, { address, namespace }, dataDir, { code }] = await Promise.all([
     testDatabase(),
     testTemporal(),
@@ -55,6 +55,7 @@ export async function loopBench(): Promise<LoopBench> {
     SEALOOP_SWEEP_SECONDS: "86400",
     SEALOOP_OTS_CALENDARS: "none",
     SEALOOP_BITCOIN_SOURCES: "none",
+    ...settings,
   };
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });

@@ -14,6 +14,7 @@ import { loadConfig } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { TASK_QUEUE } from "../../workflows/mod.ts";
+import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
 
 const [itsmQueue] = process.argv.slice(2) as [string];
@@ -35,6 +36,7 @@ const activities = createActivities({
   sealer: await openSealer(store),
   temporal: new Client({ connection: await Connection.connect({ address }), namespace }),
   stopping: new AbortController().signal,
+  network: TEST_NETWORK,
 });
 
 let point: KillPoint | undefined;

@@ -21,8 +21,8 @@ import {
   SEAL_REQUEST,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
-import { testCalendar } from "../ledger/ots/_calendar.ts";
-import { esplora, TEST_NETWORK, testChain } from "../ledger/ots/_chain.ts";
+import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
+import { outside } from "../ledger/ots/_outside.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -30,15 +30,10 @@ import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
 let watch: Watch = () => {};
-const chain = testChain();
-const [calendar, source] = await Promise.all([testCalendar(), esplora(chain)]);
+const world = await outside();
 const loop: TestLoop = await openLoop({
   watch: (...seen) => watch(...seen),
-  settings: {
-    SEALOOP_OTS_CALENDARS: calendar.url,
-    SEALOOP_BITCOIN_SOURCES: source.url,
-    SEALOOP_ANCHOR_SECONDS: "1",
-  },
+  settings: world.settings,
   network: TEST_NETWORK,
 });
 const victims: Victim[] = [];
@@ -135,8 +130,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
       ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "anchor-more", args: [] },
     });
     await sleep(2_000); // it is asked, and has to wait
-    calendar.commit(chain);
-    chain.bury(5);
+    world.commitAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
   "ledgerSequencer.running": () =>
@@ -154,7 +148,7 @@ try {
   }
 } finally {
   for (const victim of victims) await victim.remove();
-  for (const server of [calendar, source]) server.stop();
+  world.stop();
   await loop.stop();
   await mochaGlobalTeardown();
 }

@@ -1,0 +1,115 @@
+/** A batch whose worker is killed at every turn. */
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  anchorTotals,
+  exportReceipts,
+  ledgerKeys,
+  openSealer,
+  verifyChain,
+} from "../../ledger/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import {
+  ANCHOR_RECEIPTS,
+  type anchorBatch,
+  type anchorReceipts,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { findingsOf } from "../ledger/_anchoring.ts";
+import { type Outside, outside } from "../ledger/ots/_outside.ts";
+import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { eventually } from "./_story.ts";
+
+/** How a worker comes to be killed, in the order in which it happens to a batch. */
+const KILLINGS: readonly ((worker: WorkerProcess, world: Outside) => void)[] = [
+  // A calendar has the digest, and its promise never arrives.
+  (worker, { calendars: [calendar] }) =>
+    calendar.faults.digest = () => {
+      delete calendar.faults.digest;
+      worker.kill();
+    },
+  // A block is being checked.
+  (worker, { lies }) =>
+    lies.answer = () => {
+      delete lies.answer;
+      worker.kill();
+    },
+  // A block is confirmed, and this is not reported.
+  (worker) => worker.dieAt({ when: "after", activity: "advanceAnchor" }),
+];
+
+/** Anchors a batch with workers that are killed, and looks at it all. */
+export async function anchorThroughKills(): Promise<void> {
+  const world = await outside();
+  const bench = await loopBench(world.settings);
+  try {
+    let worker = await bench.worker(TASK_QUEUE.itsm);
+    worker.begin();
+    await sealSome(bench, 3);
+    KILLINGS[0]!(worker, world);
+    const swept = bench.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "anchor-test",
+    });
+    const committed = isPending(bench.store).then(world.commitAll);
+    for (const next of [...KILLINGS.slice(1), undefined]) {
+      const heir = bench.worker(TASK_QUEUE.itsm);
+      assert.equal(await worker.ended, "SIGKILL");
+      worker = await heir;
+      worker.begin();
+      next?.(worker, world);
+    }
+    await committed;
+    assert.deepEqual((await swept).anchors, ["anchor-0-2"]);
+    await bench.client.workflow.getHandle<typeof anchorBatch>("anchor-0-2").result();
+    await assertAnchored(bench, world);
+  } finally {
+    await bench.close();
+    world.stop();
+  }
+}
+
+/** Waits until calendars have taken a batch. */
+export async function isPending({ pool }: Store): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  const pending = "SELECT FROM anchors WHERE state = 'pending'";
+  while ((await pool.query(pending)).rowCount === 0) {
+    if (Date.now() > deadline) throw new Error("No calendar has taken a batch in a minute");
+    await sleep(25);
+  }
+}
+
+async function sealSome({ store }: LoopBench, count: number): Promise<void> {
+  const sealer = await openSealer(store);
+  for (let i = 0; i < count; i++) {
+    const { id } = await sealer.request({
+      ...{ category: "test", actor: "tester", subject: "subject", action: "act", outcome: "ok" },
+    });
+    await sealer.sealed(id);
+  }
+  await sealer.close();
+}
+
+/** Each receipt has a verified proof, one batch, and the chain says so once. */
+async function assertAnchored({ store }: LoopBench, world: Outside): Promise<void> {
+  for (const position of [0, 1, 2]) {
+    const findings = await findingsOf(store, world.chain, position);
+    assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
+    assert.ok(!findings.some(({ state }) => state === "failed"));
+  }
+  const { rows } = await store.pool.query("SELECT first, last, state FROM anchors");
+  assert.deepEqual(rows, [{ first: "0", last: "2", state: "confirmed" }]);
+  assert.deepEqual(await anchorTotals(store), {
+    nextPosition: 3,
+    confirmedBatches: 1,
+    anchoredReceipts: 3,
+  });
+  const texts = await eventually(async () => {
+    const receipts = await exportReceipts(store, { from: 0, to: 100 });
+    return receipts.length > 3 ? receipts.map(({ text }) => text) : undefined;
+  });
+  const { breaks } = await verifyChain(texts, await ledgerKeys(store));
+  assert.deepEqual(breaks, []);
+  const said = texts.map((text) => JSON.parse(text)).filter((r) => r.actor === "ledger-anchor");
+  assert.equal(said.length, 1);
+}

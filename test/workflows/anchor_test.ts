@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import type { Store } from "../../store/mod.ts";
+import {
+  ANCHOR_RECEIPTS,
+  type anchorBatch,
+  type anchorReceipts,
+  type AnchorSweep,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { findingsOf } from "../ledger/_anchoring.ts";
+import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
+import { type Outside, outside } from "../ledger/ots/_outside.ts";
+import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { eventually } from "./_story.ts";
+
+describe("the workflows that anchor", function () {
+  this.timeout(60_000);
+  let world: Outside;
+  let loop: TestLoop;
+  let runs = 0;
+
+  let killed: Promise<void>;
+
+  before(async () => {
+    killed = anchorThroughKills(); // waits most of its time, so it runs beside the other tests
+    killed.catch(() => {});
+    world = await outside();
+    loop = await openLoop({ settings: world.settings, network: TEST_NETWORK });
+  });
+  after(async () => {
+    await loop?.stop();
+    world?.stop();
+  });
+  afterEach(() => world.heal());
+
+  const look = (): Promise<AnchorSweep> =>
+    loop.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `anchor-test-${runs++}`,
+    });
+  const run = (id: string) => loop.client.workflow.getHandle<typeof anchorBatch>(id);
+
+  it("find nothing to do in an empty ledger", async () => {
+    assert.deepEqual(await look(), { configured: true, anchors: [] });
+  });
+
+  it("take the receipts since the last batch, wait for Bitcoin by a timer, and end when it counts", async () => {
+    await sealSome(loop, 3);
+    const { anchors } = await look();
+    assert.deepEqual(anchors, ["anchor-0-2"]);
+    assert.deepEqual((await look()).anchors, anchors, "the same run, not another");
+    const details = await eventually(async () => {
+      const { raw } = await run(anchors[0]!).fetchHistory().then(({ events }) => ({
+        raw: events!,
+      }));
+      return raw.some((event) => event.timerStartedEventAttributes) ? raw : undefined;
+    });
+    assert.equal(details.filter((e) => e.workflowExecutionStartedEventAttributes).length, 1);
+    assert.equal((await run(anchors[0]!).describe()).status.name, "RUNNING");
+    world.commitAll();
+    const { block_height } = await run(anchors[0]!).result();
+    assert.ok(block_height > 0);
+    for (const position of [0, 1, 2]) await assertVerified(loop.store, world, position);
+    assert.deepEqual((await look()).anchors, [], "the receipt of the anchor alone is no reason");
+  });
+
+  it("bring back the run of a batch that was ended from outside", async () => {
+    await sealSome(loop, 1);
+    const { anchors: [id] } = await look();
+    await run(id!).terminate("by hand");
+    assert.deepEqual((await look()).anchors, [id]);
+    await isPending(loop.store);
+    world.commitAll();
+    await run(id!).result();
+  });
+
+  it("keep a batch pending for as long as sources are away, and say so in the ledger", async () => {
+    world.lies.answer = (response) => response.writeHead(503).end();
+    await sealSome(loop, 1);
+    const { anchors: [id] } = await look();
+    await isPending(loop.store);
+    world.commitAll();
+    await eventually(async () => {
+      const { rows } = await loop.store.pool.query(
+        "SELECT FROM anchors WHERE state = 'pending' AND last_error LIKE '%Only one source%503%'",
+      );
+      return rows[0];
+    });
+    assert.equal((await run(id!).describe()).status.name, "RUNNING");
+    world.heal();
+    await run(id!).result();
+  });
+
+  it("anchor every receipt once, though their worker is killed with -9 at every turn", () => killed)
+    .timeout(120_000);
+});
+
+async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const { id } = await sealer.request({
+      ...{ category: "test", actor: "tester", subject: "subject", action: "act", outcome: "ok" },
+    });
+    await sealer.sealed(id);
+  }
+}
+
+async function assertVerified(store: Store, world: Outside, position: number): Promise<void> {
+  const findings = await findingsOf(store, world.chain, position);
+  assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
+}
