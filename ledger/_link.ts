@@ -4,14 +4,7 @@ import { leafText } from "./leaf.ts";
 import { sha256 } from "./log_hashes.ts";
 import { SCHEMA_VERSION } from "./receipt.ts";
 import { type Hash, leafHash } from "./tlog/mod.ts";
-
-/** A request in the outbox. */
-export interface Waiting {
-  readonly seq: string;
-  readonly id: string;
-  /** JSON object of the fields that the caller gives. */
-  readonly payload: string;
-}
+import type { Waiting } from "./_waiting.ts";
 
 /** A request that can't be part of the chain, and why. */
 export type Refused = Waiting & { readonly reason: string };
@@ -62,7 +55,7 @@ export function link(waiting: readonly Waiting[], head: Head) {
       refused.push({ ...entry, reason: error.message });
     }
   }
-  return { linked, refused };
+  return { linked, refused, head: { size, hash } };
 }
 
 /** @throws {NotCanonical} it can't be sealed */

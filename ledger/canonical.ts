@@ -50,6 +50,19 @@ function printArray(items: readonly unknown[], depth: number): string {
   return text + "]";
 }
 
+/**
+ * The fields of an object, each with the canonical text of its value; those that are undefined are left out.
+ *
+ * @throws {NotCanonical} as {@linkcode canonicalize}
+ */
+export function canonicalValues(value: Readonly<Record<string, unknown>>): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== undefined) fields.set(key, print(item, 1));
+  }
+  return fields;
+}
+
 function printObject(value: Record<string, unknown>, depth: number): string {
   const keys = sorted(Object.keys(value), (key) => key);
   let text = "{";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { InvalidInput, type Issue } from "../contract/mod.ts";
-import { canonicalize, NotCanonical } from "./canonical.ts";
+import { canonicalize, canonicalValues, joinFields, NotCanonical } from "./canonical.ts";
 
 /** Version of what is sealed today. */
 export const SCHEMA_VERSION = "3.0";
@@ -80,20 +80,19 @@ export function prepare(request: SealRequest): Prepared {
   const evidence = Object.entries(shown).map(([name, value]) => ({
     name,
     salt: randomBytes(32),
-    content: canonicalField(`evidence.${name}`, value),
+    content: canonicalOf(`evidence.${name}`, () => canonicalize(value)),
   }));
-  const fields = {
-    ...rest,
-    id,
-    details: request.details ?? {},
-    human_input: request.human_input ?? "",
-  };
-  const stable = canonicalField("details", fields);
-  const payload = canonicalize({
-    ...fields,
-    timestamp,
-    details: withCommitments(fields.details, evidence),
-  });
+  const details = request.details ?? {};
+  const fields = canonicalOf(
+    "details",
+    () => canonicalValues({ ...rest, id, details, human_input: request.human_input ?? "" }),
+  );
+  const stable = joinFields(fields);
+  fields.set("timestamp", JSON.stringify(timestamp));
+  if (evidence.length > 0) {
+    fields.set("details", canonicalize(withCommitments(details, evidence)));
+  }
+  const payload = joinFields(fields);
   const bytes = Buffer.byteLength(payload) + ENVELOPE_BYTES;
   if (bytes > MAX_BYTES) {
     throw issue(
@@ -114,14 +113,14 @@ function withCommitments(
   details: Readonly<Record<string, unknown>>,
   evidence: readonly Evidence[],
 ) {
-  if (evidence.length === 0) return details;
   const commitments = evidence.map(({ name, salt, content }) => [name, commitment(salt, content)]);
   return { ...details, commitments: Object.fromEntries(commitments) };
 }
 
-function canonicalField(field: string, value: unknown): string {
+/** What `work` gives; what it says of a value without canonical form is said of the field. */
+function canonicalOf<T>(field: string, work: () => T): T {
   try {
-    return canonicalize(value);
+    return work();
   } catch (error) {
     if (error instanceof NotCanonical) throw issue(field, error.issues[0]!.msg);
     throw error;

@@ -42,21 +42,32 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-const MOST_AT_ONCE = 500;
+const MOST_AT_ONCE = 64;
+/** Statements under way at once; one alone would have callers and sequencer wait for each other in turns. */
+const MOST_STATEMENTS = 2;
 const SAFETY_POLL_MS = 2_000;
 
 /** Opens a sealer. @param store of role `app` */
 export async function openSealer(store: Store): Promise<Sealer> {
   const waiters = new Map<string, Set<Waiter>>();
-  const lookUp = oneAtATime(() => settle(store, waiters));
-  const listener = await listen(store, ["sealoop_sealed"], { onNotify: lookUp, onConnect: lookUp });
-  const poll = setInterval(lookUp, SAFETY_POLL_MS).unref();
+  const due = new Set<string>();
+  const run = oneAtATime(() => settle(store, waiters, due));
+  const lookFor = (ids: Iterable<string>) => {
+    for (const id of ids) due.add(id);
+    if (due.size > 0) run();
+  };
+  const lookForAll = () => lookFor(waiters.keys());
+  const listener = await listen(store, ["sealoop_sealed"], {
+    onNotify: lookForAll,
+    onConnect: lookForAll,
+  });
+  const poll = setInterval(lookForAll, SAFETY_POLL_MS).unref();
   const queue = groupCommit(store);
 
   return {
     request: async (request) => await queue(prepare(request)),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
-      wait(waiters, id, timeoutMs, signal, lookUp),
+      wait(waiters, id, timeoutMs, signal, () => lookFor([id])),
     async close() {
       clearInterval(poll);
       await listener.close();
@@ -89,17 +100,17 @@ function oneAtATime(work: () => Promise<void>): () => void {
 
 function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string }> {
   const asked: Asked[] = [];
-  let draining = false;
+  let drains = 0;
   const drain = async () => {
-    draining = true;
+    drains++;
     await undefined; // what is asked for in this same turn goes together
     while (asked.length > 0) await commit(store, asked.splice(0, MOST_AT_ONCE));
-    draining = false; // in the same turn as the look above: nothing can be asked for in between
+    drains--; // in the same turn as the look above: nothing can be asked for in between
   };
   return (prepared) =>
     new Promise((resolve, reject) => {
       asked.push({ prepared, resolve, reject });
-      if (!draining) void drain();
+      if (drains < MOST_STATEMENTS) void drain();
     });
 }
 
@@ -158,15 +169,21 @@ function wait(
   });
 }
 
-/** Looks for everything that is waited for, with one query. */
-async function settle(store: Store, waiters: Map<string, Set<Waiter>>): Promise<void> {
-  if (waiters.size === 0) return;
+/** Looks for all that is due, with one query. What is not there yet is due again at the next notification. */
+async function settle(
+  store: Store,
+  waiters: Map<string, Set<Waiter>>,
+  due: Set<string>,
+): Promise<void> {
+  const ids = [...due];
+  due.clear();
+  if (ids.length === 0) return;
   const { rows } = await store.pool.query({
     name: "seal_lookup",
     text:
       `SELECT id, position, encode(hash, 'hex') AS hash, NULL AS reason FROM receipts WHERE id = ANY ($1)
            UNION ALL SELECT id, NULL, NULL, reason FROM seal_refusals WHERE id = ANY ($1)`,
-    values: [[...waiters.keys()]],
+    values: [ids],
   });
   for (const { id, position, hash, reason } of rows) {
     for (const { resolve, reject } of waiters.get(id) ?? []) {

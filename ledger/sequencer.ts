@@ -5,7 +5,8 @@ import pg from "pg";
 import { connectionOptions, type Store } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
-import { type Head, leavesOf, link, type Linked, type Refused, type Waiting } from "./_link.ts";
+import { type Head, leavesOf, link, type Linked, type Refused } from "./_link.ts";
+import { openOutbox } from "./_waiting.ts";
 import type { Hash } from "./tlog/mod.ts";
 
 /** Another sequencer holds the lock. */
@@ -33,7 +34,6 @@ export interface SequencerOptions {
 
 /** Key of the advisory lock that a sequencer holds. */
 const LOCK = 7_365_616_102;
-const MOST_IN_A_BATCH = 1_000;
 const SAFETY_POLL_MS = 1_000;
 const HANG_UP_MS = 1_000;
 const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
@@ -97,7 +97,7 @@ async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promis
   );
 }
 
-/** Gives a function that waits for the next notification, the safety poll, or the end. */
+/** Gives a function that waits for the next notification, the safety poll, the end, or what it is given. */
 async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
   let woken = false;
   let wake = () => {};
@@ -107,14 +107,14 @@ async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
   });
   signal.addEventListener("abort", () => wake());
   await client.query(`LISTEN ${channel}`);
-  return async () => {
+  return async (other?: Promise<void>) => {
     if (!woken && !signal.aborted) {
       let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
+      const woke = new Promise<void>((resolve) => {
         wake = resolve;
         timer = setTimeout(resolve, SAFETY_POLL_MS);
       });
-      clearTimeout(timer);
+      await Promise.race([woke, ...(other ? [other] : [])]).finally(() => clearTimeout(timer));
     }
     woken = false;
   };
@@ -124,49 +124,52 @@ interface Pipeline extends SequencerOptions {
   readonly writer: pg.Client;
   readonly reader: pg.Client;
   readonly key: SigningKey;
-  readonly wake: () => Promise<void>;
+  readonly wake: (other?: Promise<void>) => Promise<void>;
 }
+
+/** A batch that is being signed or committed. */
+interface Batch {
+  readonly seqs: readonly string[];
+  readonly done: Promise<void>;
+}
+
+/** Most batches on their way at once: one is committed, one is signed, and the next is read and linked. */
+const MOST_UNDER_WAY = 2;
 
 async function pipeline(
   { writer, reader, key, wake, signal, onProgress, onLeaves }: Pipeline,
 ): Promise<void> {
   let head = await readHead(writer);
-  let committing: Promise<void> = Promise.resolve();
-  let inFlight: string[] = [];
+  const read = openOutbox(reader);
+  const underWay: Batch[] = []; // oldest first
   while (!signal.aborted) {
-    const waiting = await read(reader, inFlight);
+    if (underWay.length > MOST_UNDER_WAY) await underWay[0]!.done;
+    const waiting = await read(underWay.flatMap(({ seqs }) => seqs));
     if (waiting.length === 0) {
-      await committing;
-      inFlight = [];
-      onProgress?.(head.size);
-      await wake();
+      if (underWay.length === 0) onProgress?.(head.size);
+      await wake(underWay[0]?.done);
       continue;
     }
-    const { linked, refused } = link(waiting, head);
-    const signatures = await Promise.all(
-      linked.map(({ record }) => signAsync(null, record, key.privateKey)),
-    );
-    await committing;
-    const before = head;
-    head = { size: head.size + linked.length, hash: linked.at(-1)?.hash ?? head.hash };
-    inFlight = waiting.map(({ seq }) => seq);
-    committing = commit(writer, before, linked, signatures, refused).then(() => {
-      onProgress?.(before.size + linked.length);
+    const { linked, refused, head: after } = link(waiting, head);
+    const signing = signAll(linked, key);
+    const [before, previous] = [head, underWay.at(-1)?.done];
+    const done = (async () => {
+      const signatures = await signing;
+      await previous;
+      await commit(writer, before, linked, signatures, refused);
+      onProgress?.(after.size);
       onLeaves?.(before.size, leavesOf(linked, signatures, key.publicKey));
-    });
-    committing.catch(() => {}); // awaited at the next turn; not to be reported as unhandled meanwhile
+      underWay.shift();
+    })();
+    done.catch(() => {}); // it stays the oldest, and is awaited as such; not to be reported as unhandled meanwhile
+    underWay.push({ seqs: waiting.map(({ seq }) => seq), done });
+    head = after;
   }
-  await committing;
+  await Promise.all(underWay.map(({ done }) => done));
 }
 
-async function read(reader: pg.Client, inFlight: readonly string[]): Promise<Waiting[]> {
-  const { rows } = await reader.query({
-    name: "outbox_read",
-    text: `SELECT seq::text, id, payload FROM seal_outbox WHERE seq <> ALL ($1::bigint[])
-           ORDER BY seq LIMIT ${MOST_IN_A_BATCH}`,
-    values: [inFlight],
-  });
-  return rows;
+function signAll(linked: readonly Linked[], key: SigningKey): Promise<Buffer[]> {
+  return Promise.all(linked.map(({ record }) => signAsync(null, record, key.privateKey)));
 }
 
 async function commit(

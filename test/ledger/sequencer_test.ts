@@ -73,6 +73,19 @@ describe("the sequencer", function () {
     assert.ok(ids.includes("kept") && !ids.includes("lost"));
   });
 
+  it("seals what was asked for early and committed late, after others of the meantime", async () => {
+    await transaction(app, async (trx) => {
+      await requestSeal(trx, request("late"));
+      for (let n = 0; n < 5; n++) {
+        const { id } = await sealer.request(request());
+        await sealer.sealed(id);
+        await sleep(600);
+      }
+    });
+    const { position } = await sealer.sealed("late", { timeoutMs: 5_000 });
+    assert.equal(position, (await head(app)).size - 1);
+  });
+
   it("gives the same receipt for the same id and content, and refuses other content", async () => {
     await sealer.request({ ...request("twice"), evidence: { note: "salted anew each time" } });
     const first = await sealer.sealed("twice");
