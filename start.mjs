@@ -4,6 +4,8 @@
  *
  *     node start.mjs               the whole platform
  *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker
+ *     node start.mjs ledger import <file>         takes over an existing ledger
+ *     node start.mjs verify <address or file>     verifies a whole ledger
  *     node start.mjs build         only brings things up to date
  *     node start.mjs check         types, lint, format, documentation
  *     node start.mjs test […]      the same, and the tests; arguments go to mocha
@@ -48,9 +50,8 @@ const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 const [task = "start", ...rest] = process.argv.slice(2);
 process.chdir(ROOT);
 checkNode();
-if (!["start", "build", "check", "test", "bench", ...PROCESSES].includes(task)) {
-  stop(`Cannot run ${task}: there is start, build, check, test, bench, ${PROCESSES.join(", ")}`);
-}
+const TASKS = ["start", "build", "check", "test", "bench", "verify", ...PROCESSES];
+if (!TASKS.includes(task)) stop(`Cannot run ${task}: there is ${TASKS.join(", ")}`);
 await install();
 await compile();
 await bundleWorkflows();
@@ -58,7 +59,9 @@ if (task === "check") process.exit(await check());
 if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
 if (task === "start") await load("main.js");
-if (PROCESSES.includes(task)) await load(`processes/${task}.js`);
+if (task === "verify") await load("processes/verify.js");
+else if (task === "ledger" && rest[0] === "import") await load("processes/import.js");
+else if (PROCESSES.includes(task)) await load(`processes/${task}.js`);
 
 function checkNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);

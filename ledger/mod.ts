@@ -54,9 +54,15 @@ export {
 } from "./log_writer.ts";
 export { bindLog } from "./log_routes.ts";
 export { commitment, receiptTime, type SealRequest } from "./receipt.ts";
+export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
+export { BadPublicKey, keysToTrust, readPublicKey } from "./public_key.ts";
+export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
+export { openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
+export { BadReceiptFile } from "./receipt_stream.ts";
 export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
 export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.ts";
 export { type StoredVerdict, verifyStored } from "./stored.ts";
+export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";
 export { type ChainState, type ChainWatch, watchChain } from "./watch.ts";

@@ -116,7 +116,7 @@ function differences(wanted: string, sealed: string | null): string[] {
 
 /** The fields that make a request the same, as text. Commitments are salted anew each time. */
 function comparable(payload: string): Record<string, string> {
-  const { timestamp: _, details, ...rest } = JSON.parse(payload);
+  const { timestamp: _, details = {}, ...rest } = JSON.parse(payload);
   const { commitments: __, ...plain } = details;
   const fields = Object.entries({ ...rest, details: plain });
   return Object.fromEntries(fields.map(([name, value]) => [name, JSON.stringify(value)]));

@@ -30,9 +30,11 @@ interface Row {
   era: 1 | 2 | 3;
   record: Buffer;
   signature: Buffer | null;
+  /** The record as it was imported, where it can't be printed from the others. */
+  original: Buffer | null;
 }
 
-const COLUMNS = "position, id, hash, category, era, record, signature";
+const COLUMNS = "position, id, hash, category, era, record, signature, original";
 const SHORTEST_PREFIX = 8;
 const MOST_MATCHES = 10;
 
@@ -208,19 +210,36 @@ async function keysFor(store: Store, ...positions: number[]): Promise<TrustedKey
   return keys;
 }
 
-/** Makes a record of the stored bytes: the payload's own text, with what is not part of it put at the end. */
 function stored(row: Row, keys: readonly TrustedKey[]): Stored {
   const position = Number(row.position);
+  const { id, category, era, record, signature } = row;
   const hash = row.hash.toString("hex");
-  const base = { position, id: row.id, hash, category: row.category, era: row.era };
-  const payload = row.record.toString();
-  if (row.era !== 3) return { ...base, text: payload };
-  const publicKey = trustedAt(keys, position)?.publicKey ?? "";
-  const signature = `{"algorithm":"Ed25519","public_key":"${publicKey}","value":"${
-    row.signature?.toString("hex") ?? ""
-  }","signs":"canonical_bytes"}`;
-  const text = `${payload.slice(0, -1)},"canonical_bytes":"${
-    row.record.toString("hex")
-  }","hash_sha256":"${hash}","signature":${signature}}`;
-  return { ...base, text };
+  const text = row.original?.toString() ?? (era === 3
+    ? printRecord({
+      record,
+      hash,
+      publicKey: trustedAt(keys, position)?.publicKey ?? "",
+      signature: signature?.toString("hex") ?? "",
+    })
+    : record.toString());
+  return { position, id, hash, category, era, text };
+}
+
+/** A receipt of era 3 as it is kept. */
+export interface Sealing {
+  /** Canonical bytes. */
+  readonly record: Buffer;
+  /** All hex. */
+  readonly hash: string;
+  readonly publicKey: string;
+  readonly signature: string;
+}
+
+/** Makes a record of the stored bytes: the payload's own text, with what is not part of it put at the end. */
+export function printRecord({ record, hash, publicKey, signature }: Sealing): string {
+  const signed = `{"algorithm":"Ed25519","public_key":"${publicKey}","value":"${signature}",` +
+    `"signs":"canonical_bytes"}`;
+  return `${record.toString().slice(0, -1)},"canonical_bytes":"${
+    record.toString("hex")
+  }","hash_sha256":"${hash}","signature":${signed}}`;
 }

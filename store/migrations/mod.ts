@@ -4,6 +4,7 @@ import * as platform from "./0002_platform.ts";
 import * as bytes from "./0003_bytes.ts";
 import * as anchors from "./0004_anchors.ts";
 import * as log from "./0005_log.ts";
+import * as imports from "./0007_imports.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -12,4 +13,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0003_bytes": bytes.up,
   "0004_anchors": anchors.up,
   "0005_log": log.up,
+  "0007_imports": imports.up,
 };

@@ -1,0 +1,120 @@
+import { availableParallelism } from "node:os";
+import { startThread } from "./_thread.ts";
+import type { Run, RunResult } from "./_verify_worker.ts";
+import type { Break, TrustedKey } from "./rules.ts";
+
+/** What a whole chain was found to be. */
+export interface ChainVerdict {
+  readonly total: number;
+  /** How many receipts there are of eras 1, 2 and 3. */
+  readonly eras: readonly [number, number, number];
+  /** How many do not hold. */
+  readonly breaks: number;
+  /** The first of them. */
+  readonly firstBreaks: readonly Break[];
+  /** Hash of the last one, as it says itself; empty where there is none. */
+  readonly hash: string;
+}
+
+/** How a chain is verified. */
+export interface ParallelOptions {
+  /** Default: as many as the machine runs at once. */
+  readonly threads?: number;
+  /** Told how many receipts have been verified. */
+  readonly onProgress?: (total: number) => void;
+}
+
+const MOST_BREAKS_KEPT = 100;
+/** Runs that a thread is given ahead, so that it never waits for the next. */
+const AHEAD = 2;
+
+/**
+ * Verifies a chain from its first entry, on all cores: each thread takes a run of receipts with the one before.
+ *
+ * @param batches JSON texts of receipts as UTF-8, oldest first, as they were exported, byte for byte
+ * @param keys in the order in which they came to be trusted
+ * @throws whatever the batches throw
+ */
+export async function verifyInParallel(
+  batches: AsyncIterable<readonly Uint8Array[]>,
+  keys: readonly TrustedKey[],
+  { threads = availableParallelism(), onProgress = () => {} }: ParallelOptions = {},
+): Promise<ChainVerdict> {
+  const pool = Array.from({ length: threads }, () => openThread(keys));
+  const eras: [number, number, number] = [0, 0, 0];
+  const found: Break[] = [];
+  const underWay = new Set<Promise<void>>();
+  let [position, verified, breaks] = [0, 0, 0];
+  let last: Uint8Array | undefined;
+  let final: Promise<RunResult> | undefined;
+  let failure: { error: unknown } | undefined;
+  const note = (result: RunResult, count: number) => {
+    result.eras.forEach((n, i) => eras[i]! += n);
+    breaks += result.breaks.length;
+    found.push(...result.breaks);
+    found.sort((a, b) => a.position - b.position).splice(MOST_BREAKS_KEPT);
+    onProgress(verified += count);
+  };
+  try {
+    for await (const batch of batches) {
+      if (batch.length === 0) continue;
+      const thread = pool.reduce((a, b) => b.waiting() < a.waiting() ? b : a);
+      final = thread.verify(asRun(batch, position, last));
+      const settled: Promise<void> = final
+        .then((result) => note(result, batch.length), (error) => void (failure = { error }))
+        .finally(() => underWay.delete(settled));
+      underWay.add(settled);
+      position += batch.length;
+      last = batch.at(-1);
+      if (underWay.size >= threads * AHEAD) await Promise.race(underWay);
+      if (failure) break;
+    }
+    await Promise.all(underWay);
+    if (failure) throw failure.error;
+    const hash = (await final)?.hash ?? "";
+    return { total: position, eras, breaks, firstBreaks: found, hash };
+  } finally {
+    await Promise.all(pool.map((thread) => thread.close()));
+  }
+}
+
+/** All in one piece of memory, which is handed over and not copied. */
+function asRun(
+  batch: readonly Uint8Array[],
+  position: number,
+  before: Uint8Array | undefined,
+): Run {
+  const parts = before ? [before, ...batch] : batch;
+  const ends = new Uint32Array(parts.length);
+  let end = 0;
+  parts.forEach((part, i) => ends[i] = end += part.length);
+  const bytes = new Uint8Array(end);
+  parts.forEach((part, i) => bytes.set(part, i === 0 ? 0 : ends[i - 1]));
+  return { bytes, ends, position, led: before !== undefined };
+}
+
+interface Thread {
+  verify(run: Run): Promise<RunResult>;
+  /** Runs that it has not answered yet. */
+  waiting(): number;
+  close(): Promise<void>;
+}
+
+function openThread(keys: readonly TrustedKey[]): Thread {
+  const worker = startThread("_verify_worker", keys);
+  const waiting: { resolve(result: RunResult): void; reject(error: unknown): void }[] = [];
+  const fail = (error: unknown) => waiting.splice(0).forEach(({ reject }) => reject(error));
+  worker
+    .on("message", (result: RunResult) => waiting.shift()?.resolve(result))
+    .on("error", fail)
+    .on("exit", () => fail(new Error("A verifying thread has ended")));
+  return {
+    verify: (run) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject });
+        worker.postMessage(run, [run.bytes.buffer as ArrayBuffer, run.ends.buffer as ArrayBuffer]);
+      }),
+    waiting: () => waiting.length,
+    close: async () => void await worker.terminate(),
+  };
+}

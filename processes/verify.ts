@@ -1,0 +1,105 @@
+/** `npm run verify -- <url or file>`: verifies a whole ledger, without a database and without its word. */
+import { createHash } from "node:crypto";
+import { parseArgs } from "node:util";
+import {
+  type ChainVerdict,
+  keysToTrust,
+  openLedgerUrl,
+  openReceiptFile,
+  readPublicKey,
+  type TrustedKey,
+  verifyInParallel,
+} from "../ledger/mod.ts";
+import { openMeter } from "./_meter.ts";
+
+const USAGE =
+  `Usage: npm run verify -- <address of a public ledger, or file> [--key <key>] [--threads <n>]
+
+Verifies every receipt and every link. A file is what /api/export gave, one receipt a line, or an array.
+--key: a public key that you know, as hex, base64, PEM, or a file with it; else the published ones are believed.
+A ledger that has had several keys takes one --key for each.
+Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.`;
+
+/** What is verified. */
+interface Subject {
+  readonly keys: readonly TrustedKey[];
+  /** How many receipts there should be; undefined: nobody says. */
+  total(): number | undefined;
+  batches(): AsyncIterable<readonly Buffer[]>;
+  close(): Promise<void>;
+}
+
+process.exitCode = await main().catch((error: Error) => {
+  console.error(`Cannot verify: ${error.message}`);
+  return 2;
+});
+process.exit();
+
+async function main(): Promise<number> {
+  const { positionals: [source, ...more], values } = parseArgs({
+    args: process.argv.slice(process.argv.indexOf("verify") + 1),
+    allowPositionals: true,
+    options: { key: { type: "string", multiple: true }, threads: { type: "string" } },
+  });
+  if (source === undefined || more.length > 0) {
+    throw new Error(`there is nothing named\n\n${USAGE}`);
+  }
+  const subject = await open(source, values.key ?? []);
+  const meter = openMeter("verified", subject.total);
+  try {
+    const verdict = await verifyInParallel(subject.batches(), subject.keys, {
+      threads: values.threads === undefined ? undefined : threads(values.threads),
+      onProgress: meter.at,
+    });
+    meter.end();
+    return report(verdict, subject);
+  } finally {
+    await subject.close();
+  }
+}
+
+function threads(text: string): number {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new Error(`--threads ${text} is not a number from 1 to 99`);
+}
+
+async function open(source: string, keys: readonly string[]): Promise<Subject> {
+  const known = keys.map(readPublicKey);
+  if (/^https?:\/\//.test(source)) {
+    const { howToVerify, total, batches } = await openLedgerUrl(source);
+    return {
+      keys: keysToTrust(howToVerify, known),
+      total,
+      batches,
+      close: () => Promise.resolve(),
+    };
+  }
+  const file = await openReceiptFile(source);
+  const { envelope: { total } } = file;
+  return {
+    keys: keysToTrust(file.envelope, known),
+    total: () => typeof total === "number" ? total : undefined,
+    batches: file.batches,
+    close: file.close,
+  };
+}
+
+function report(
+  { total, eras, breaks, firstBreaks }: ChainVerdict,
+  { keys, ...subject }: Subject,
+): number {
+  for (const { position, reason } of firstBreaks) console.log(`position ${position}: ${reason}`);
+  if (breaks > firstBreaks.length) console.log(`… and ${breaks - firstBreaks.length} more`);
+  const expected = subject.total() ?? total;
+  const missing = expected - total;
+  if (missing > 0) console.log(`position ${total}: Missing: there should be ${expected} receipts`);
+  for (const { publicKey, fromPosition } of keys) {
+    const fingerprint = createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
+    console.log(`key of fingerprint ${fingerprint}, from position ${fromPosition}`);
+  }
+  const [v1, v2, v3] = eras;
+  console.log(
+    `${total} receipts (${v1} of era 1, ${v2} of era 2, ${v3} of era 3), ${breaks} breaks`,
+  );
+  return breaks === 0 && missing <= 0 ? 0 : 1;
+}
