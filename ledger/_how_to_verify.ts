@@ -11,8 +11,16 @@ export interface PublishedKey {
 
 let verifier: string | undefined;
 
-/** The rules of each era, the keys, and a program that applies them. */
-export function howToVerify(keys: readonly PublishedKey[], ledgerUrl: string) {
+/**
+ * The rules of each era, the keys, and a program that applies them.
+ *
+ * @param verifierKey of the Merkle log; undefined: it has signed nothing yet
+ */
+export function howToVerify(
+  keys: readonly PublishedKey[],
+  ledgerUrl: string,
+  verifierKey: string | undefined,
+) {
   verifier ??= readFileSync(join(ROOT, "ledger", "verify_ledger.py"), "utf8");
   const current = keys.at(-1);
   return {
@@ -50,8 +58,20 @@ export function howToVerify(keys: readonly PublishedKey[], ledgerUrl: string) {
         rules: ["unsigned; prev_hash must be hash_sha256 of the entry before"],
       },
     },
+    log: {
+      formats: "C2SP tlog-checkpoint, tlog-tiles, tlog-witness; RFC 6962 with SHA-256",
+      verifier_key: verifierKey ?? null,
+      checkpoint: `${ledgerUrl}/checkpoint`,
+      tiles: `${ledgerUrl}/tile/`,
+      leaf:
+        "canonical JSON of chain_position, id and record_sha256, which is SHA-256 over the canonical form of the " +
+        "whole exported record",
+      inclusion: `${ledgerUrl}/api/log/inclusion/{id}`,
+      consistency: `${ledgerUrl}/api/log/consistency?from={size}&to={size}`,
+    },
     fetch: {
       everything: `${ledgerUrl}/api/export?from=0&to=1000`,
+      everything_streamed: `${ledgerUrl}/api/export, with Accept: application/x-ndjson`,
       one: `${ledgerUrl}/api/verify/{id}`,
       page_size: 1000,
       numbers: "Keep number tokens as they are: 1 and 1.0 are different bytes",

@@ -4,6 +4,7 @@ import { defineOperation, InvalidInput, JsonText, Problem, SERVICE } from "../co
 import type { Store } from "../store/mod.ts";
 import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
+import { publishedCheckpoint } from "./log_hashes.ts";
 import { logOperations } from "./log_api.ts";
 import { howToVerify } from "./_how_to_verify.ts";
 import {
@@ -242,7 +243,7 @@ const exported = operation({
     ]);
     const envelope = JSON.stringify({
       from,
-      to: from + found.length,
+      to: (found.at(-1)?.position ?? from - 1) + 1,
       count: found.length,
       total: size,
       order: "oldest_first",
@@ -264,12 +265,13 @@ const rules = operation({
   rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
   example: { input: {}, output: { ledger_order: "oldest_first in /api/export" } },
   run: async (_, { store, ledgerUrl }) => {
-    const keys = (await ledgerKeys(store)).map(({ publicKey, fromPosition }) => ({
+    const [known, checkpoint] = await Promise.all([ledgerKeys(store), publishedCheckpoint(store)]);
+    const keys = known.map(({ publicKey, fromPosition }) => ({
       public_key: publicKey,
       fingerprint_sha256: createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex"),
       from_position: fromPosition,
     }));
-    return howToVerify(keys, ledgerUrl);
+    return howToVerify(keys, ledgerUrl, checkpoint?.verifierKey);
   },
 });
 
