@@ -53,7 +53,13 @@ function rowLine(row: Row): View {
     h("td", {}, h("span", { class: "tag" }, legible(category, 40))),
     h("td", { class: "subject" }, legible(subject, 80)),
     h("td", {}, legible(outcome, 40)),
-    h("td", { class: "mono" }, h("a", { href: receiptUrl(id) }, legible(id, 24))),
+    h(
+      "td",
+      { class: "mono" },
+      id === ""
+        ? h("a", { href: `/at/${position}` }, "(no id)")
+        : h("a", { href: receiptUrl(id) }, legible(id, 24)),
+    ),
   );
 }
 
@@ -100,4 +106,5 @@ const OUTCOMES: Readonly<Record<Step["state"], string>> = {
   fail: "does not hold",
   not_applicable: "does not apply",
   not_checked: "not checked",
+  pending: "not yet",
 };

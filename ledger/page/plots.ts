@@ -22,7 +22,7 @@ export function categoryBars(counts: readonly (readonly [name: string, n: number
     h(
       "tbody",
       {},
-      shown.map(([name, n]) => bar(legible(name, 40), n, most)),
+      shown.map(([name, n]) => bar(name === "" ? "(none)" : legible(name, 40), n, most)),
       rest > 0 && bar("all others", rest, most),
     ),
   );

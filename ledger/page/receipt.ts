@@ -139,8 +139,10 @@ function links(json: string): View {
   ]);
 }
 
-function byHand({ position, ledgerUrl }: Exhibited): View {
-  const export1 = `curl -s '${ledgerUrl}/api/export?from=${position}&to=${position + 1}'`;
+function byHand({ position, id, ledgerUrl }: Exhibited): View {
+  const path = `/api/receipt/${encodeURIComponent(id)}`;
+  const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
+  const exported = `curl -s '${ledgerUrl}/api/export?from=${position}&to=${position + 1}'`;
   return h(
     "section",
     { "aria-labelledby": "hand-title" },
@@ -148,24 +150,33 @@ function byHand({ position, ledgerUrl }: Exhibited): View {
     h(
       "p",
       {},
-      "For an entry of era 3 this prints the receipt’s hash_sha256, derived from its bytes alone:",
-    ),
-    h(
-      "pre",
-      { tabindex: 0 },
-      h(
-        "code",
-        {},
-        `${export1} \\\n  | jq -r '.receipts[0].canonical_bytes' | xxd -r -p | sha256sum`,
-      ),
-    ),
-    h(
-      "p",
-      {},
-      "The signature and the rules of all eras: ",
+      "For an entry of era 3 this prints the receipt’s hash_sha256, derived from its bytes alone; the signature and ",
+      "the rules of all eras are in ",
       h("a", { href: "/api/how-to-verify" }, "how to verify"),
       ".",
     ),
+    command(`${exported} \\\n  | jq -r '.receipts[0].canonical_bytes' | xxd -r -p | sha256sum`),
+    id !== "" && [
+      h(
+        "p",
+        {},
+        "For other tools: ",
+        h("a", { href: `${path}.bin` }, "the bytes"),
+        ", ",
+        h("a", { href: `${path}.ots` }, "their OpenTimestamps proof"),
+        " once there is one, and ",
+        h(
+          "a",
+          { href: `/api/log/inclusion/${encodeURIComponent(id)}` },
+          "the proof of inclusion in the Merkle log",
+        ),
+        ".",
+      ),
+      command(
+        `curl -s '${ledgerUrl}${path}.bin' > receipt.bin\n` +
+          `curl -s '${ledgerUrl}${path}.ots' > receipt.bin.ots\nots verify receipt.bin.ots`,
+      ),
+    ],
   );
 }
 

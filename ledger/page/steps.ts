@@ -4,8 +4,8 @@ import { type Check, type Era, type Primitives, type TrustedKey, verifyRecord } 
 /** One check of a receipt, and what was compared in it. */
 export interface Step {
   readonly name: string;
-  /** `not_checked`: what it would need is not there. */
-  readonly state: Check | "not_checked";
+  /** `not_checked`: what it would need is not there; `pending`: there is nothing to check yet. */
+  readonly state: Check | "not_checked" | "pending";
   readonly text: string;
   readonly compared: readonly Compared[];
 }
@@ -60,7 +60,7 @@ export function stepsOf(
 /** Whether nothing failed, and nothing was left out that could have been checked. */
 export function holds(steps: readonly Step[]): boolean {
   return steps.length > 0 &&
-    steps.every(({ state }) => state === "pass" || state === "not_applicable");
+    steps.every(({ state }) => state !== "fail" && state !== "not_checked");
 }
 
 interface Own {

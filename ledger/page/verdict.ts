@@ -54,6 +54,7 @@ export const SIGNS: Readonly<Record<State | Step["state"], string>> = {
   part: "◐",
   nothing: "○",
   not_checked: "○",
+  pending: "○",
   not_applicable: "–",
   broken: "✕",
   fail: "✕",

@@ -77,9 +77,20 @@ describe("the ledger's pages", function () {
     const { hash } = await sealing.sealer.sealed("receipt-000007");
     assert.equal(await open("/receipt/receipt-000007"), "Every check holds");
     const steps = await textOf(tab.page, ".steps");
-    for (const name of ["Identity", "Hash", "Canonical form", "Signature", "Link", "Next entry"]) {
+    for (
+      const name of [
+        "Identity",
+        "Hash",
+        "Canonical form",
+        "Signature",
+        "Link",
+        "Next entry",
+        "Merkle log",
+      ]
+    ) {
       assert.match(steps, new RegExp(`${name}\\s*holds`));
     }
+    assert.match(steps, /Bitcoin\s*not yet/);
     assert.ok(steps.includes(hash));
     assertQuiet();
   });
@@ -111,6 +122,19 @@ describe("the ledger's pages", function () {
     assert.equal(await open("/receipt/receipt-000000", way.url), "It does not hold");
     assert.match(await textOf(tab.page, ".steps"), /Canonical form\s*does not hold/);
     assert.match(await textOf(tab.page, "#checks"), /The server says: ✓ verified/);
+  });
+
+  it("are red where the log is asked for another receipt’s proof, or another root is signed", async () => {
+    const changes: ((text: string) => string)[] = [
+      (text) => text.replace(/"hashes":\["../, `"hashes":["00`),
+      (text) => text.replace(/(checkpoint":"[^"]+?\\n\d+\\n)..../, "$1AAAA"),
+      (text) => text.replace(/"tree_size":(\d+)/, (_, n) => `"tree_size":${Number(n) + 1}`),
+    ];
+    for (const change of changes) {
+      way.change = (path, text) => path.startsWith("/api/log/inclusion") ? change(text) : text;
+      assert.equal(await open("/receipt/receipt-000007", way.url), "It does not hold");
+      assert.match(await textOf(tab.page, ".steps"), /Merkle log\s*does not hold/);
+    }
   });
 
   it("are red where the server gives another receipt, itself valid, than was asked for", async () => {

@@ -1,7 +1,7 @@
 import { createTally, gaps, joined, planned } from "../tally.ts";
 import { drawClaim, drawSummary } from "./draw.ts";
 import { byId } from "./dom.ts";
-import { type Claim, fetchClaim, fetchKeys, NotAnswered } from "./export.ts";
+import { type Claim, fetchClaim, fetchPublished, NotAnswered } from "./export.ts";
 import type { Pool } from "./pool.ts";
 import { forgetSeen, keepSeen, seenBefore } from "./seen.ts";
 
@@ -82,10 +82,10 @@ export function watchLedger(pool: Pool): void {
   async function thread(): Promise<void> {
     await Promise.resolve();
     try {
-      const keys = await fetchKeys();
+      const published = await fetchPublished();
       while (!paused && queue.length > 0) {
         const range = queue.shift()!;
-        const outcome = await pool.run({ task: { do: "range", ...range }, keys });
+        const outcome = await pool.run({ task: { do: "range", ...range }, ...published });
         if (!("chunk" in outcome)) {
           queue.unshift(range);
           trouble = "failed" in outcome ? outcome.failed : "The check gave nothing";

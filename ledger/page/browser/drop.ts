@@ -4,7 +4,7 @@ import { count, counted, legible } from "../text.ts";
 import { SIGNS } from "../verdict.ts";
 import { h, type View } from "../view.ts";
 import { byId, fill } from "./dom.ts";
-import { fetchKeys, fetchRecords, NotAnswered } from "./export.ts";
+import { fetchPublished, fetchRecords, NotAnswered } from "./export.ts";
 import type { Pool } from "./pool.ts";
 
 /** Larger files are for the command line. */
@@ -45,8 +45,8 @@ async function reportOn(pool: Pool, file: File): Promise<View> {
       const most = `${MOST_BYTES / 1024 / 1024} MiB`;
       return failed(name, `It is larger than ${most}; the Python file checks it on your machine`);
     }
-    const keys = await fetchKeys();
-    const outcome = await pool.run({ task: { do: "file", text: await file.text() }, keys });
+    const published = await fetchPublished();
+    const outcome = await pool.run({ task: { do: "file", text: await file.text() }, ...published });
     if (!("report" in outcome)) {
       return failed(name, "failed" in outcome ? outcome.failed : "The check gave nothing");
     }

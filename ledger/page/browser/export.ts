@@ -10,15 +10,28 @@ const TIMEOUT_MS = 30_000;
 
 /** Asks the server. @param path on this origin @throws {NotAnswered} */
 export async function ask(path: string): Promise<string> {
-  let answer: Response;
+  return await read(path, await answerOf(path), (answer) => answer.text());
+}
+
+/** Asks for what may not be there (yet). @returns undefined: it is not @throws {NotAnswered} */
+export async function askFor(path: string): Promise<Uint8Array | undefined> {
+  const answer = await answerOf(path);
+  if (answer.status === 404 || answer.status === 503) return undefined;
+  return await read(path, answer, async (answer) => new Uint8Array(await answer.arrayBuffer()));
+}
+
+async function answerOf(path: string): Promise<Response> {
   try {
-    answer = await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
+    return await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
   } catch {
-    throw new NotAnswered("The server can't be reached");
+    throw new NotAnswered("The server can’t be reached");
   }
+}
+
+async function read<T>(path: string, answer: Response, body: (answer: Response) => Promise<T>) {
   if (!answer.ok) throw new NotAnswered(`The server answered ${answer.status} to ${path}`);
   try {
-    return await answer.text();
+    return await body(answer);
   } catch {
     throw new NotAnswered("The connection broke off");
   }
@@ -67,9 +80,25 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Fetches the published keys, in the order in which they came to be trusted. @throws {NotAnswered} */
-export async function fetchKeys(): Promise<TrustedKey[]> {
-  const { keys } = parse(await ask("/api/how-to-verify")) as { keys?: unknown };
+/** Keys that are published. */
+export interface Published {
+  /** In the order in which they came to be trusted. */
+  readonly keys: readonly TrustedKey[];
+  /** Of the Merkle log, as `name+id+key`; undefined: there is no log. */
+  readonly logKey: string | undefined;
+}
+
+/** Fetches the published keys. @throws {NotAnswered} */
+export async function fetchPublished(): Promise<Published> {
+  const rules = parseJson(await ask("/api/how-to-verify")) as Record<string, unknown>;
+  const logKey = (rules.log as Record<string, unknown> | undefined)?.verifier_key;
+  return {
+    keys: keysOf(rules),
+    logKey: typeof logKey === "string" ? logKey : undefined,
+  };
+}
+
+function keysOf({ keys }: Record<string, unknown>): TrustedKey[] {
   if (!Array.isArray(keys)) throw new NotAnswered("The server published no keys");
   return keys.map(({ public_key, from_position }) => {
     if (typeof public_key !== "string" || !Number.isSafeInteger(from_position)) {
@@ -90,7 +119,7 @@ export interface Claim {
 
 /** Fetches how long the chain is, and what the server says of it. @throws {NotAnswered} */
 export async function fetchClaim(): Promise<Claim> {
-  const stats = parse(await ask("/api/stats")) as Record<string, unknown>;
+  const stats = parseJson(await ask("/api/stats")) as Record<string, unknown>;
   const { total_receipts: total, last_hash: lastHash, chain_intact: intact } = stats;
   if (!Number.isSafeInteger(total) || typeof lastHash !== "string") {
     throw new NotAnswered("The server does not say how many receipts there are");
@@ -104,7 +133,8 @@ export async function fetchClaim(): Promise<Claim> {
   };
 }
 
-function parse(json: string): unknown {
+/** @throws {NotAnswered} */
+export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

@@ -2,7 +2,7 @@ import { stepsList } from "../lists.ts";
 import { holds, type Step } from "../steps.ts";
 import { h, type View } from "../view.ts";
 import { byId, fill } from "./dom.ts";
-import { fetchKeys, NotAnswered } from "./export.ts";
+import { fetchPublished, NotAnswered } from "./export.ts";
 import type { Pool } from "./pool.ts";
 
 /** Has the receipt of this page checked, and shows each step. @param asked id that the page is about */
@@ -14,8 +14,8 @@ export async function checkReceipt(
   show("checking", "Checking …", "This browser fetches the raw record and its neighbours.");
   fill(byId("checks-steps"), undefined);
   try {
-    const keys = await fetchKeys();
-    const outcome = await pool.run({ task: { do: "receipt", position, asked }, keys });
+    const published = await fetchPublished();
+    const outcome = await pool.run({ task: { do: "receipt", position, asked }, ...published });
     if ("steps" in outcome) return showSteps(outcome.steps);
     fail("failed" in outcome ? outcome.failed : "The check gave nothing");
   } catch (error) {

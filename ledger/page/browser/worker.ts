@@ -1,9 +1,9 @@
 /** Checks in a thread of its own, so that the page stays quick however much there is to check. */
-import type { TrustedKey } from "../../rules.ts";
 import { checkRange, type Chunk } from "../check.ts";
 import { type FileReport, reportOf } from "../file.ts";
 import { type Step, stepsOf } from "../steps.ts";
-import { fetchRecords, NotAnswered } from "./export.ts";
+import { type AnchorAnswer, anchorStep, type InclusionAnswer, inclusionStep } from "../proofs.ts";
+import { ask, askFor, fetchRecords, NotAnswered, parseJson, type Published } from "./export.ts";
 import { NOBLE } from "./primitives.ts";
 
 /** What a worker is asked for. */
@@ -13,9 +13,8 @@ export type Task =
   | { readonly do: "file"; readonly text: string };
 
 /** A task with the keys to check by. */
-export interface Job {
+export interface Job extends Published {
   readonly task: Task;
-  readonly keys: readonly TrustedKey[];
 }
 
 /** What came of a job; `failed`: nothing was checked, and why. */
@@ -35,7 +34,7 @@ const scope = globalThis as unknown as Scope;
 
 scope.onmessage = async ({ data }) => scope.postMessage(await outcomeOf(data as Job));
 
-async function outcomeOf({ task, keys }: Job): Promise<Outcome> {
+async function outcomeOf({ task, keys, logKey }: Job): Promise<Outcome> {
   try {
     switch (task.do) {
       case "range": {
@@ -43,7 +42,7 @@ async function outcomeOf({ task, keys }: Job): Promise<Outcome> {
         return { chunk: checkRange(records, task, keys, NOBLE) };
       }
       case "receipt":
-        return { steps: await checkOne(task.position, task.asked, keys) };
+        return { steps: await checkOne(task, { keys, logKey }) };
       case "file":
         return { report: reportOf(task.text, keys, NOBLE) };
     }
@@ -53,7 +52,10 @@ async function outcomeOf({ task, keys }: Job): Promise<Outcome> {
   }
 }
 
-async function checkOne(position: number, asked: string | undefined, keys: readonly TrustedKey[]) {
+async function checkOne(
+  { position, asked }: { readonly position: number; readonly asked: string | undefined },
+  { keys, logKey }: Published,
+): Promise<Step[]> {
   const from = Math.max(0, position - 1);
   const records = await fetchRecords(from, position + 2);
   const record = records[position - from];
@@ -62,5 +64,40 @@ async function checkOne(position: number, asked: string | undefined, keys: reado
     ...{ asked, position, record, after: records[position - from + 1] },
     before: position === 0 ? undefined : records[0],
   };
-  return stepsOf(exhibit, keys, NOBLE);
+  const steps = stepsOf(exhibit, keys, NOBLE);
+  if (asked === undefined) return steps;
+  const [inclusion, anchor] = await Promise.all([fetchInclusion(asked), fetchAnchor(asked)]);
+  const proven = { position, id: asked, record };
+  return [
+    ...steps,
+    inclusionStep(proven, inclusion, logKey, NOBLE),
+    anchorStep(record, anchor, NOBLE),
+  ];
 }
+
+async function fetchInclusion(id: string): Promise<InclusionAnswer | undefined> {
+  const bytes = await askFor(`/api/log/inclusion/${encodeURIComponent(id)}`);
+  if (!bytes) return undefined;
+  const { tree_size, hashes, checkpoint } = parseJson(textOf(bytes)) as Record<string, unknown>;
+  const isList = Array.isArray(hashes) && hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash));
+  if (!Number.isSafeInteger(tree_size) || !isList || typeof checkpoint !== "string") {
+    throw new NotAnswered("The server gave something else than a proof of inclusion");
+  }
+  return { tree_size: tree_size as number, hashes, checkpoint };
+}
+
+/** The proof, and the header of the block that it is said to end in. */
+async function fetchAnchor(id: string): Promise<AnchorAnswer | undefined> {
+  const proof = await askFor(`/api/receipt/${encodeURIComponent(id)}.ots`);
+  if (!proof) return undefined;
+  const said = parseJson(await ask(`/api/verify/${encodeURIComponent(id)}`));
+  const { block_height, block_header } = said as Record<string, unknown>;
+  const isHeader = typeof block_header === "string" && /^[0-9a-f]{160}$/.test(block_header);
+  return {
+    proof,
+    height: Number.isSafeInteger(block_height) ? block_height as number : undefined,
+    header: isHeader ? NOBLE.fromHex(block_header) : undefined,
+  };
+}
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
