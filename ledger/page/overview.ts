@@ -23,18 +23,19 @@ export interface Overview {
     readonly fingerprint: string;
     readonly fromPosition: number;
   }[];
-  /** What there is of anchors in Bitcoin; undefined: this ledger does not say. */
-  readonly anchors: Anchors | undefined;
+  readonly anchors: Anchors;
   readonly ledgerUrl: string;
 }
 
 /** What `/api/anchors` says. */
 export interface Anchors {
-  readonly confirmed: number;
-  readonly pending: number | undefined;
-  /** Share of receipts that are anchored, from 0 to 1. */
-  readonly share: number | undefined;
-  readonly newestHeight: number | undefined;
+  /** Receipts that are in a block. */
+  readonly receipts: number;
+  /** Share of receipts that are, from 0 to 1. */
+  readonly share: number;
+  /** Receipts that are not yet. */
+  readonly pending: number;
+  readonly newestHeight: number | null;
 }
 
 /** The first page. */
@@ -195,9 +196,8 @@ function keySection({ keys }: Overview): View {
   );
 }
 
-function anchorSection(anchors: Anchors | undefined): View {
-  if (!anchors) return undefined;
-  const { confirmed, pending, share, newestHeight } = anchors;
+function anchorSection({ receipts, share, pending, newestHeight }: Anchors): View {
+  const percent = `${(share * 100).toFixed(1)} %`;
   const line = (name: string, value: View) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
   return h(
     "section",
@@ -206,16 +206,28 @@ function anchorSection(anchors: Anchors | undefined): View {
     h(
       "p",
       {},
-      "An anchored receipt is older than a block, whoever holds the key. Counts are the server’s; each receipt’s ",
-      "own page has the proof.",
+      "An anchored receipt is older than a block, whoever holds the key. The counts are the server’s word; the page of a ",
+      "receipt checks its proof, down to the block’s header.",
+    ),
+    h(
+      "svg",
+      {
+        class: "strip",
+        viewBox: "0 0 1000 14",
+        preserveAspectRatio: "none",
+        role: "img",
+        "aria-label": `${percent} of the receipts are anchored`,
+      },
+      h("rect", { class: "unchecked", width: 1000, height: 14 }),
+      h("rect", { class: "checked", width: Math.round(share * 1000), height: 14 }),
     ),
     h(
       "dl",
       { class: "tiles" },
-      line("Confirmed", count(confirmed)),
-      pending !== undefined && line("Pending", count(pending)),
-      share !== undefined && line("Share of receipts", `${(share * 100).toFixed(1)} %`),
-      newestHeight !== undefined && line("Newest block", `#${newestHeight}`),
+      line("Anchored", count(receipts)),
+      line("Share", percent),
+      line("Not yet", count(pending)),
+      newestHeight !== null && line("Newest block", count(newestHeight)),
     ),
   );
 }

@@ -77,7 +77,7 @@ const show = (title: string, main: View, data: Page["data"] = {}, status = 200):
 async function ledgerPage({ ask, ledgerUrl }: SiteParts): Promise<Shown> {
   const [stats, anchors, rules] = await Promise.all([
     ask("public_ledger.stats", {}) as Promise<Stats>,
-    ask("public_ledger.anchors", {}).then(asAnchors, () => undefined),
+    ask("public_ledger.anchors", {}) as Promise<AnchorCounts>,
     ask("public_ledger.how_to_verify", {}) as Promise<{ keys: readonly PublishedKey[] }>,
   ]);
   const from = Math.max(0, stats.total_receipts - ROWS);
@@ -98,7 +98,7 @@ async function ledgerPage({ ask, ledgerUrl }: SiteParts): Promise<Shown> {
       fingerprint: fingerprint_sha256,
       fromPosition: from_position,
     })),
-    anchors,
+    anchors: asAnchors(anchors),
     ledgerUrl,
   });
   return show("Every act on record", main, { page: "overview" });
@@ -130,21 +130,19 @@ function countsOf(summary: unknown): [string, number][] {
   });
 }
 
-function asAnchors(answer: unknown): Anchors | undefined {
-  const found = answer as Record<string, unknown>;
-  const number = (...names: string[]) =>
-    names.map((name) => found[name]).find((value) => typeof value === "number") as
-      | number
-      | undefined;
-  const confirmed = number("confirmed", "confirmed_anchors", "anchored_receipts");
-  if (confirmed === undefined) return undefined;
-  return {
-    confirmed,
-    pending: number("pending", "pending_anchors"),
-    share: number("anchored_share", "share"),
-    newestHeight: number("newest_height", "last_height"),
-  };
+interface AnchorCounts {
+  readonly anchored_receipts: number;
+  readonly anchored_share: number;
+  readonly newest_block_height: number | null;
+  readonly pending: { readonly receipts: number; readonly unbatched_receipts: number };
 }
+
+const asAnchors = (counts: AnchorCounts): Anchors => ({
+  receipts: counts.anchored_receipts,
+  share: counts.anchored_share,
+  pending: counts.pending.receipts + counts.pending.unbatched_receipts,
+  newestHeight: counts.newest_block_height,
+});
 
 async function exported(ask: SiteParts["ask"], from: number, to: number): Promise<string[]> {
   if (to <= from) return [];

@@ -66,13 +66,27 @@ async function checkOne(
   };
   const steps = stepsOf(exhibit, keys, NOBLE);
   if (asked === undefined) return steps;
-  const [inclusion, anchor] = await Promise.all([fetchInclusion(asked), fetchAnchor(asked)]);
   const proven = { position, id: asked, record };
   return [
     ...steps,
-    inclusionStep(proven, inclusion, logKey, NOBLE),
-    anchorStep(record, anchor, NOBLE),
+    ...await Promise.all([
+      orNotChecked(
+        "Merkle log",
+        async () => inclusionStep(proven, await fetchInclusion(asked), logKey, NOBLE),
+      ),
+      orNotChecked("Bitcoin", async () => anchorStep(record, await fetchAnchor(asked), NOBLE)),
+    ]),
   ];
+}
+
+/** What can't be asked for does not keep the other checks from being shown. */
+async function orNotChecked(name: string, check: () => Promise<Step>): Promise<Step> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof NotAnswered)) throw error;
+    return { name, state: "not_checked", text: error.message, compared: [] };
+  }
 }
 
 async function fetchInclusion(id: string): Promise<InclusionAnswer | undefined> {
@@ -86,12 +100,14 @@ async function fetchInclusion(id: string): Promise<InclusionAnswer | undefined> 
   return { tree_size: tree_size as number, hashes, checkpoint };
 }
 
-/** The proof, and the header of the block that it is said to end in. */
+/** The proof, and the header of the block that it is said to end in; undefined: the server has none to give. */
 async function fetchAnchor(id: string): Promise<AnchorAnswer | undefined> {
+  const said = parseJson(await ask(`/api/verify/${encodeURIComponent(id)}`));
+  const { anchor } = said as { anchor?: Record<string, unknown> };
+  if (!anchor?.proof_url) return undefined;
+  const { block_height, block_header } = anchor;
   const proof = await askFor(`/api/receipt/${encodeURIComponent(id)}.ots`);
   if (!proof) return undefined;
-  const said = parseJson(await ask(`/api/verify/${encodeURIComponent(id)}`));
-  const { block_height, block_header } = said as Record<string, unknown>;
   const isHeader = typeof block_header === "string" && /^[0-9a-f]{160}$/.test(block_header);
   return {
     proof,
