@@ -48,7 +48,9 @@ function handler<C>(
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
     const gone = new AbortController();
-    ctx.res.once("close", () => gone.abort(new Problem("Cancelled", "The client has gone")));
+    ctx.res.once("close", () => {
+      if (!ctx.res.writableFinished) gone.abort(new Problem("Cancelled", "The client has gone"));
+    });
     const fields = inQuery ? queryOf(ctx, operation) : await bodyOf(ctx);
     const path = fromStrings(operation.input, ctx.params);
     try {
@@ -87,7 +89,7 @@ function give(ctx: Context, output: unknown, media = "application/octet-stream")
     return;
   }
   ctx.type = "application/json; charset=utf-8";
-  ctx.body = output instanceof JsonText ? output.text : JSON.stringify(output);
+  ctx.body = output instanceof JsonText ? output.bytes : JSON.stringify(output);
 }
 
 function queryOf<C>(ctx: Context, { input }: Operation<C>): Record<string, unknown> {

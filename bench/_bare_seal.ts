@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { binaryRows } from "./_copy.ts";
 
 const BATCH = 500;
 const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
@@ -94,24 +95,9 @@ async function insertRows(client: pg.Client, linked: readonly Linked[], signatur
 }
 
 async function copyRows(client: pg.Client, linked: readonly Linked[], signatures: Buffer[]) {
-  const rows = linked.map((row, n) => binaryRow(row, signatures[n]!));
-  const bytes = Buffer.concat([COPY_HEAD, ...rows, COPY_END]);
+  const bytes = binaryRows(
+    linked.map(({ position, hash, record }, n) => [BigInt(position), hash, record, signatures[n]!]),
+  );
   const copy = client.query(copyFrom("COPY bare FROM STDIN (FORMAT binary)"));
   await pipeline(Readable.from([bytes]), copy);
-}
-
-const COPY_HEAD = Buffer.from("5047434f50590aff0d0a000000000000000000", "hex");
-const COPY_END = Buffer.from("ffff", "hex");
-
-/** A row as binary COPY has it. @see https://www.postgresql.org/docs/current/sql-copy.html */
-function binaryRow({ position, hash, record }: Linked, signature: Buffer): Buffer {
-  const row = Buffer.allocUnsafe(2 + 12 + 4 + 32 + 4 + record.length + 4 + 64);
-  let at = row.writeInt16BE(4);
-  at = row.writeInt32BE(8, at);
-  at = row.writeBigInt64BE(BigInt(position), at);
-  for (const bytes of [hash, record, signature]) {
-    at = row.writeInt32BE(bytes.length, at);
-    at += bytes.copy(row, at);
-  }
-  return row;
 }

@@ -122,8 +122,13 @@ export function defineOperation<Context>(): <
  * out as `1`) or cost time for nothing. A door writes the text as it is.
  */
 export class JsonText {
+  #bytes?: Buffer;
   /** @param text one valid JSON value */
   constructor(readonly text: string) {}
+  /** The text in UTF-8; made once, as the same text may be given often. */
+  get bytes(): Buffer {
+    return this.#bytes ??= Buffer.from(this.text);
+  }
   /** The value, where its exact bytes do not matter. */
   value(): unknown {
     return JSON.parse(this.text);

@@ -76,16 +76,17 @@ interface Group {
 async function settle(store: Store, batch: readonly Waiting[]): Promise<void> {
   const groups = [...group(batch).values()];
   try {
-    const { rows } = await store.pool.query(
-      "SELECT used_before FROM take_usage($1, $2, $3, $4, $5)",
-      [
+    const { rows } = await store.pool.query({
+      name: "take_usage",
+      text: "SELECT used_before FROM take_usage($1, $2, $3, $4, $5)",
+      values: [
         groups.map((g) => g.waiting[0]!.use.subject),
         groups.map((g) => g.waiting[0]!.use.kind),
         groups.map((g) => g.start.toISOString()),
         groups.map((g) => g.waiting.length),
         groups.map((g) => g.limit),
       ],
-    );
+    });
     groups.forEach((g, i) => tell(g, Number(rows[i].used_before)));
   } catch (error) {
     for (const { reject } of batch) reject(error);

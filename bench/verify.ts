@@ -1,0 +1,97 @@
+/**
+ * How much of the machine's bare speed is left for verifying a chain: receipts a second from exported text to verdict,
+ * on all cores, against their signatures alone, verified on all cores by the same native code; and how fast the
+ * canonical form is beside `JSON.stringify`, for the values of the same receipts.
+ */
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { promisify } from "node:util";
+import { canonicalize, exportReceipts, ledgerKeys, verifyInParallel } from "../ledger/mod.ts";
+import { openStore } from "../store/mod.ts";
+import { testDatabase } from "../test/_servers.ts";
+import { type Figure, inTurns } from "./_figures.ts";
+import { fillLedger } from "./_fill.ts";
+
+const ROUNDS = 7;
+const RECEIPTS = 10_000;
+const BATCH = 500;
+const IN_FLIGHT = 64;
+const verifyAsync = promisify(verify) as (
+  ...args: [null, data: Uint8Array, key: KeyObject, signature: Uint8Array]
+) => Promise<boolean>;
+
+/** Measures. */
+export async function run(): Promise<Figure[]> {
+  const database = await testDatabase();
+  await fillLedger(database, RECEIPTS);
+  const store = openStore(database.urls.ledger, "ledger");
+  const texts = (await exportReceipts(store, { from: 0, to: RECEIPTS })).map(({ text }) => text);
+  const keys = await ledgerKeys(store);
+  const records = texts.map((text) => Buffer.from(text));
+  const signed = texts.map((text) => JSON.parse(text)).map(({ canonical_bytes, signature }) => ({
+    data: Buffer.from(canonical_bytes, "hex"),
+    signature: Buffer.from(signature.value, "hex"),
+  }));
+  const key = createPublicKey({
+    key: {
+      kty: "OKP",
+      crv: "Ed25519",
+      x: Buffer.from(keys[0]!.publicKey, "hex").toString("base64url"),
+    },
+    format: "jwk",
+  });
+
+  const verifies = await inTurns(ROUNDS, {
+    bare: () =>
+      rate(RECEIPTS, async () => {
+        let next = 0;
+        await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+          while (next < signed.length) {
+            const { data, signature } = signed[next++]!;
+            if (!await verifyAsync(null, data, key, signature)) throw new Error("Not verified");
+          }
+        }));
+      }),
+    house: () =>
+      rate(RECEIPTS, async () => {
+        const { total, breaks } = await verifyInParallel(batches(records), keys);
+        if (total !== RECEIPTS || breaks > 0) throw new Error(`${breaks} of ${total} do not hold`);
+      }),
+  });
+
+  const values = signed.slice(0, 1_000).map(({ data }) => JSON.parse(data.toString()));
+  const megabytes = 10 * signed.slice(0, 1_000).reduce((sum, { data }) => sum + data.length, 0) /
+    1e6;
+  const printed = (print: (value: unknown) => string) => () =>
+    rate(megabytes, () => {
+      let length = 0;
+      for (let n = 0; n < 10; n++) for (const value of values) length += print(value).length;
+      if (length === 0) throw new Error("Nothing was printed");
+      return Promise.resolve();
+    });
+  const prints = await inTurns(ROUNDS * 3, {
+    bare: printed(JSON.stringify),
+    house: printed(canonicalize),
+  });
+  await store.close();
+  await database.drop();
+  return [
+    {
+      what: "full verification, receipts/s, all cores",
+      ...{ ...verifies, baseline: "signatures alone, all cores", goal: "≥ 0.8" },
+    },
+    {
+      what: "canonical form, MB/s",
+      ...{ ...prints, baseline: "JSON.stringify", goal: "≥ 0.5" },
+    },
+  ];
+}
+
+async function* batches(records: readonly Uint8Array[]): AsyncGenerator<Uint8Array[]> {
+  for (let at = 0; at < records.length; at += BATCH) yield records.slice(at, at + BATCH);
+}
+
+async function rate(count: number, work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return count / ((performance.now() - started) / 1000);
+}
