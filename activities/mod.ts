@@ -16,6 +16,7 @@ import { closing } from "./close.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
+import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";
 import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
@@ -42,5 +43,6 @@ export function createActivities(parts: ActivityParts) {
     ...testServices(parts),
     ...sequencing(parts),
     ...anchors(parts),
+    ...scrubbing(parts),
   }));
 }

@@ -47,9 +47,9 @@ export function sequencing({ config, sequencerStore, stopping }: ActivityParts) 
 }
 
 /** Nothing is wrong: this is how Temporal gives the activity to another worker. */
-function takenOver(): ApplicationFailure {
+export function takenOver(): ApplicationFailure {
   return ApplicationFailure.create({
-    message: "This worker stops; another one sequences from here on",
+    message: "This worker stops; another one goes on from here",
     category: ApplicationFailureCategory.BENIGN,
   });
 }

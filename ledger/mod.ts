@@ -62,6 +62,15 @@ export { BadReceiptFile } from "./receipt_stream.ts";
 export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
 export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.ts";
+export {
+  beginScrub,
+  endScrub,
+  type KnownChain,
+  scrubPart,
+  type ScrubParts,
+  type ScrubPass,
+  type ScrubResult,
+} from "./scrub.ts";
 export { type StoredVerdict, verifyStored } from "./stored.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";

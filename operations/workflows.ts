@@ -6,6 +6,7 @@ import {
   ITSM_SWEEP,
   ITSM_TEST,
   RECONCILE_RUNS,
+  SCRUB_LEDGER,
   SEAL_REQUEST,
 } from "../workflows/mod.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -58,6 +59,11 @@ const TYPES = [
   { type: ITSM_SWEEP, about: "Probes every watched service", startable: false },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", startable: false },
   { type: SEAL_REQUEST, about: "Seals what a caller asked for", startable: false },
+  {
+    type: SCRUB_LEDGER,
+    about: "Verifies the whole ledger from its stored bytes",
+    startable: false,
+  },
 ] as const;
 
 // deno-lint-ignore no-explicit-any -- the client's description of a run

@@ -12,5 +12,6 @@ export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
 export { foundAgain, itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";
 export { itsmTest, type TestRequest } from "./itsm_test.ts";
+export { scrubLedger } from "./scrub.ts";
 export { type Progress, progressQuery } from "./_track.ts";
 export * from "./types.ts";

@@ -8,6 +8,7 @@ export const ITSM_SWEEP = "itsmSweep";
 export const RECONCILE_RUNS = "reconcileRuns";
 export const SEAL_REQUEST = "sealRequest";
 export const LEDGER_SEQUENCER = "ledgerSequencer";
+export const SCRUB_LEDGER = "scrubLedger";
 export const ANCHOR_RECEIPTS = "anchorReceipts";
 export const ANCHOR_BATCH = "anchorBatch";
 

@@ -4,6 +4,7 @@ import * as platform from "./0002_platform.ts";
 import * as bytes from "./0003_bytes.ts";
 import * as anchors from "./0004_anchors.ts";
 import * as log from "./0005_log.ts";
+import * as scrub from "./0006_scrub.ts";
 import * as imports from "./0007_imports.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
@@ -13,5 +14,6 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0003_bytes": bytes.up,
   "0004_anchors": anchors.up,
   "0005_log": log.up,
+  "0006_scrub": scrub.up,
   "0007_imports": imports.up,
 };

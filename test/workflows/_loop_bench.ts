@@ -15,6 +15,8 @@ export interface LoopBench {
   readonly store: Store;
   readonly client: Client;
   readonly dataDir: string;
+  /** Of the database, for tests of tampering. */
+  readonly superuserUrl: string;
   /** Makes a process ready that will take work from this queue, and from the ledger's. */
   worker(taskQueue: string): Promise<WorkerProcess>;
   close(): Promise<void>;
@@ -67,6 +69,7 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
     store,
     client,
     dataDir,
+    superuserUrl: database.superuserUrl,
     async worker(taskQueue) {
       const place = { ADDRESS: address, NAMESPACE: namespace, BUNDLE: bundle };
       const worker = await startWorker(taskQueue, { PATH: process.env.PATH, ...env, ...place });

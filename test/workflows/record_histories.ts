@@ -18,6 +18,7 @@ import {
   ITSM_TEST,
   progressQuery,
   RECONCILE_RUNS,
+  SCRUB_LEDGER,
   SEAL_REQUEST,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
@@ -133,6 +134,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     world.commitAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
+  "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
 };

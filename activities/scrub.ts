@@ -1,0 +1,62 @@
+import { cancellationSignal, log } from "@temporalio/activity";
+import {
+  beginScrub,
+  endScrub,
+  type KnownChain,
+  logPlace,
+  scrubPart,
+  type ScrubParts,
+  type ScrubPass,
+  type ScrubResult,
+} from "../ledger/mod.ts";
+import type * as workflows from "../workflows/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
+import { takenOver } from "./sequencer.ts";
+
+/** Type of the workflow whose results tell what was known. */
+const TYPE: keyof typeof workflows = "scrubLedger";
+
+/** Verifying the ledger from its stored bytes. */
+export function scrubbing({ store, config, temporal, stopping }: ActivityParts) {
+  const parts = (): ScrubParts => ({
+    store,
+    log: logPlace(config),
+    onBreak: ({ position, check, reason }) =>
+      log.error("The ledger does not hold", { position, check, reason }),
+  });
+
+  /** What the last finished pass knew, as Temporal keeps it; null: there was none. */
+  async function lastKnown(): Promise<KnownChain | null> {
+    const query = `WorkflowType = '${TYPE}' AND ExecutionStatus = 'Completed'`;
+    for await (const run of temporal.workflow.list({ query, pageSize: 1 })) { // the newest comes first
+      const handle = temporal.workflow.getHandle<typeof workflows.scrubLedger>(
+        run.workflowId,
+        run.runId,
+      );
+      return (await handle.result()).known;
+    }
+    return null;
+  }
+
+  return {
+    /** Begins a pass. Safe to repeat: it begins another then, and the first is forgotten. */
+    async beginScrub(): Promise<ScrubPass> {
+      return await beginScrub(parts(), await lastKnown());
+    },
+
+    /** Verifies the next part of a pass. Safe to repeat: what it finds is kept once. */
+    async scrubPart(pass: ScrubPass): Promise<ScrubPass> {
+      const signal = AbortSignal.any([stopping, cancellationSignal()]);
+      try {
+        return await scrubPart(parts(), pass, signal);
+      } catch (error) {
+        throw stopping.aborted ? takenOver() : error;
+      }
+    },
+
+    /** Ends a pass. Safe to repeat: it compares again. */
+    async endScrub(pass: ScrubPass): Promise<ScrubResult> {
+      return await endScrub(parts(), pass);
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../store/mod.ts";
+import { leafHashOf } from "./log_hashes.ts";
+import { exportReceipts, ledgerKeys, type Stored } from "./read.ts";
+import { type Break, type Checks, type Place, type TrustedKey, verifyRecord } from "./rules.ts";
+import { equal, type Hash } from "./tlog/mod.ts";
+import { NATIVE } from "./verify.ts";
+
+/**
+ * What did not hold: a check of the receipt itself; `columns` (the row says other than its record), `missing`, `head`,
+ * `log` (the Merkle log has another), `keys` (another key is published than before).
+ */
+export type FailedCheck = keyof Checks | "columns" | "missing" | "head" | "log" | "keys";
+
+/** Where the stored chain does not hold, and in what respect. */
+export interface FoundBreak extends Break {
+  readonly check: FailedCheck;
+  /** As the row says it; null: there is none. */
+  readonly receiptId: string | null;
+}
+
+/** A part of the stored chain that is to be verified. */
+export interface SpanOrder {
+  /** Where it begins, and what its first receipt is linked to. */
+  readonly from: Place;
+  /** Exclusive. */
+  readonly to: number;
+  /** Most of the time that may be spent on verifying, of a core; > 0, ≤ 1. */
+  readonly share: number;
+  readonly signal?: AbortSignal;
+  /** Told each receipt's leaf of the Merkle log, in order; undefined: it is missing, or has none. */
+  readonly onLeaf?: (position: number, leaf: Hash | undefined) => void;
+}
+
+const PAGE = 500;
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Longest that verifying holds up whatever else this process does, milliseconds. */
+const SLICE_MS = 5;
+
+/**
+ * Verifies what is stored, row by row: each receipt by the rules of its era, its row's columns by its record, and that
+ * none is missing.
+ *
+ * @returns what was found, and the place after it
+ */
+export async function verifySpan(
+  store: Store,
+  { from, to, share, signal, onLeaf }: SpanOrder,
+): Promise<{ place: Place; breaks: FoundBreak[] }> {
+  const breaks: FoundBreak[] = [];
+  const breathe = breathing(share);
+  let place = from;
+  while (place.position < to) {
+    signal?.throwIfAborted();
+    const { position } = place;
+    const page = await exportReceipts(
+      store,
+      { from: position, to: Math.min(to, position + PAGE) },
+      PAGE_BYTES,
+    );
+    const keys = await ledgerKeys(store);
+    const next = page[0]?.position ?? await firstFrom(store, position, to);
+    if (next !== position) place = missing(next);
+    for (const receipt of page) {
+      if (receipt.position !== place.position) place = missing(receipt.position);
+      const { found, after } = examine(receipt, place, keys);
+      if (found) breaks.push(found);
+      place = after;
+      if (onLeaf) onLeaf(receipt.position, leafOrNone(receipt));
+      await breathe();
+    }
+  }
+  return { place, breaks };
+
+  function missing(next: number): Place {
+    const { position } = place;
+    const reason = next - position === 1 ? "Missing" : `Missing, with all up to ${next - 1}`;
+    breaks.push({ position, check: "missing", reason, receiptId: null });
+    onLeaf?.(position, undefined);
+    return { ...place, position: next };
+  }
+}
+
+/** Verifies one row. @returns what is wrong with it, and the place after it */
+export function examine(
+  receipt: Stored,
+  place: Place,
+  keys: readonly TrustedKey[],
+): { found: FoundBreak | undefined; after: Place } {
+  const { position, id } = receipt;
+  const { verdict, hash, era } = verifyRecord(receipt.text, place, keys, NATIVE);
+  const after = { position: position + 1, previousHash: hash, previousEra: era };
+  const columns = era === undefined ? [] : wrongColumns(receipt, era);
+  const reasons = [
+    ...verdict.reasons,
+    ...columns.map((column) => `The column ${column} says other than the record`),
+  ];
+  if (reasons.length === 0) return { found: undefined, after };
+  const failed = CHECKS.find((check) => verdict.checks[check] === "fail");
+  const check: FailedCheck = failed ?? (columns.length > 0 ? "columns" : "canonical");
+  const found = { position, check, reason: asText(reasons.join("; ")), receiptId: asText(id) };
+  return { found, after };
+}
+
+const CHECKS = ["hash", "canonical", "signature", "link"] as const;
+
+function wrongColumns(receipt: Stored, era: number): string[] {
+  let record: Record<string, unknown>;
+  try {
+    record = JSON.parse(receipt.text);
+  } catch {
+    return []; // which is reported already
+  }
+  const { id, category, hash_sha256 } = record;
+  const said = { id, category, hash: hash_sha256, era };
+  return Object.entries(said)
+    .filter(([column, value]) => receipt[column as keyof typeof said] !== value)
+    .map(([column]) => column);
+}
+
+/** What somebody wrote into the database may be anything; this can be stored, shown and sent. */
+function asText(text: string): string {
+  // deno-lint-ignore no-control-regex -- they are what is to be replaced
+  return text.replace(/[\u0000-\u001f\u007f]/g, "\ufffd").slice(0, 500).toWellFormed();
+}
+
+function leafOrNone(receipt: Stored): Hash | undefined {
+  try {
+    return leafHashOf(receipt);
+  } catch {
+    return undefined; // the record has no canonical form, which is reported already
+  }
+}
+
+/** The first position that there is from one on; the end where there is none. */
+async function firstFrom({ pool }: Store, position: number, to: number): Promise<number> {
+  const { rows: [row] } = await pool.query(
+    "SELECT min(position) AS first FROM receipts WHERE position >= $1 AND position < $2",
+    [position, to],
+  );
+  return row.first === null ? to : Number(row.first);
+}
+
+/** Gives a function that lets others work after each slice, for so long that the share is kept. */
+function breathing(share: number): () => Promise<void> {
+  let began = performance.now();
+  return async () => {
+    const worked = performance.now() - began;
+    if (worked < SLICE_MS) return;
+    const rest = worked * (1 / share - 1);
+    await (rest >= 1 ? sleep(rest) : turn());
+    began = performance.now();
+  };
+}
+
+/** Compares leaves as they come with those of the full tiles that are stored. */
+export async function strangersIn(
+  { pool }: Store,
+  { from, leaves }: { from: number; leaves: readonly (Hash | undefined)[] },
+): Promise<number[]> {
+  const { rows } = await pool.query({
+    name: "scrub_tiles",
+    text: "SELECT n, hashes FROM log_tiles WHERE level = 0 AND n >= $1 AND n <= $2",
+    values: [Math.floor(from / 256), Math.floor((from + leaves.length) / 256)],
+  });
+  const tiles = new Map<number, Buffer>(rows.map((row) => [Number(row.n), row.hashes]));
+  return leaves.flatMap((leaf, at) => {
+    const position = from + at;
+    const start = position % 256 * 32;
+    const stored = tiles.get(Math.floor(position / 256))?.subarray(start, start + 32);
+    return leaf && stored && !equal(leaf, stored) ? [position] : [];
+  });
+}

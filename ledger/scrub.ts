@@ -1,0 +1,276 @@
+import { createHash } from "node:crypto";
+import { type Queryable, type Store, transaction } from "../store/mod.ts";
+import { ownCheckpoint, readKept } from "./_kept.ts";
+import { signingKey } from "./_key.ts";
+import { growRange, type Range, rootOfRange } from "./_range.ts";
+import {
+  beginPass,
+  finishPass,
+  healBreaks,
+  keepBreaks,
+  notePlace,
+  openBreaks,
+  readScrub,
+} from "./_scrub_rows.ts";
+import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
+import type { LogPlace } from "./log_place.ts";
+import { requestSeal } from "./outbox.ts";
+import { exportReceipts, head, ledgerKeys } from "./read.ts";
+import type { Place, TrustedKey } from "./rules.ts";
+import type { Hash } from "./tlog/mod.ts";
+
+/** What a finished pass knows of the chain. Kept by whoever starts the next one, outside of the database. */
+export interface KnownChain {
+  readonly size: number;
+  /** Hash of the newest receipt, hex. */
+  readonly hash: string;
+  readonly keys: readonly TrustedKey[];
+}
+
+/** How far a pass is; all that its next part needs. */
+export interface ScrubPass {
+  readonly pass: number;
+  /** Where it ends, exclusive. */
+  readonly size: number;
+  readonly place: Place;
+  /** The Merkle tree of what was verified; null: a leaf of it is missing. */
+  readonly tree: Range | null;
+  /** The newest checkpoint that was signed, as it is kept outside of the database; null: there is none. */
+  readonly checkpoint: { readonly size: number; readonly root: string } | null;
+  /** What the last pass knew; null: there was none. */
+  readonly known: KnownChain | null;
+  /** Something of that is not there any more. */
+  readonly lost: boolean;
+  /** Breaks so far. */
+  readonly found: number;
+}
+
+/** How a pass ended. */
+export interface ScrubResult {
+  readonly pass: number;
+  readonly verified: number;
+  readonly breaks: number;
+  readonly known: KnownChain;
+}
+
+/** What a scrub works with. */
+export interface ScrubParts {
+  /** Of role `app`: it reads receipts, keeps what it finds, and asks for receipts of it. */
+  readonly store: Store;
+  /** Where the log keeps its checkpoint. */
+  readonly log: Pick<LogPlace, "keyFile" | "keptFile">;
+  /** Told of each break that is new. */
+  readonly onBreak: (found: FoundBreak) => void;
+}
+
+/** Receipts in a part. What a part has verified is verified again where it is cut off. */
+const PART = 5_000;
+/** Of a core. */
+const SHARE = 1 / 3;
+/** Breaks of a pass that are kept and sealed one by one; what is more is counted. */
+const MOST_KEPT = 10_000;
+const RECEIPT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Begins a pass over all that is stored now, from the first receipt. It first looks whether what was known of the chain
+ * before is still there.
+ *
+ * @param known what the last pass gave
+ */
+export async function beginScrub(
+  parts: ScrubParts,
+  known: KnownChain | null,
+): Promise<ScrubPass> {
+  const { store } = parts;
+  const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
+  const [{ size }, row, keys] = await Promise.all([
+    head(store),
+    readScrub(store.knex),
+    ledgerKeys(store),
+  ]);
+  const seen = [
+    ...(checkpoint ? [{ size: checkpoint.size, by: "the signed checkpoint" }] : []),
+    ...(known ? [{ ...known, by: "the last pass" }] : []),
+    ...(row
+      ? [{ size: row.verified.position, hash: row.verified.previousHash, by: "a pass" }]
+      : []),
+  ];
+  const lost = [...await lostOf(store, size, seen), ...(known ? replacedKeys(known, keys) : [])];
+  return await transaction(store, async (trx) => {
+    const pass = await beginPass(trx, size);
+    await keep(trx, parts, { pass, found: 0 }, lost);
+    const place = { position: 0, previousHash: "" };
+    const found = lost.length;
+    return { pass, size, place, tree: [], checkpoint, known, lost: found > 0, found };
+  });
+}
+
+async function signedCheckpoint({ log }: ScrubParts): Promise<ScrubPass["checkpoint"]> {
+  const note = await readKept(log.keptFile);
+  if (note === undefined) return null;
+  const { size, root } = ownCheckpoint(note, signingKey(log.keyFile).publicKey);
+  return { size, root: Buffer.from(root).toString("hex") };
+}
+
+/** Verifies the next part of a pass, and keeps and seals what does not hold. Safe to repeat. */
+export async function scrubPart(
+  parts: ScrubParts,
+  at: ScrubPass,
+  signal?: AbortSignal,
+): Promise<ScrubPass> {
+  const from = at.place.position;
+  const leaves: (Hash | undefined)[] = [];
+  const { place, breaks } = await verifySpan(parts.store, {
+    from: at.place,
+    to: Math.min(at.size, from + PART),
+    share: SHARE,
+    signal,
+    onLeaf: (position, leaf) => {
+      leaves[position - from] = leaf;
+    },
+  });
+  const { tree, wrong } = growTree(at, leaves);
+  const strange = await strangersIn(parts.store, { from, leaves });
+  const broken = new Set(breaks.map(({ position }) => position));
+  const all = [
+    ...breaks,
+    ...strange.filter((position) => !broken.has(position)).map((position) =>
+      ofLog(position, "The Merkle log has another receipt at this position")
+    ),
+    ...(wrong && breaks.length + strange.length + at.found === 0 ? [wrong] : []),
+  ];
+  await transaction(parts.store, async (trx) => {
+    await keep(trx, parts, at, all);
+    await notePlace(trx, at.pass, { place, holds: !at.lost });
+  });
+  return { ...at, place, tree, found: at.found + all.length };
+}
+
+/** Ends a pass: compares its end with the head, and with what was known before. Safe to repeat. */
+export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubResult> {
+  const { store } = parts;
+  const all = await headBreaks(store);
+  const more = Math.max(0, at.found + all.length - MOST_KEPT);
+  await transaction(store, async (trx) => {
+    await keep(trx, parts, at, all);
+    for (const position of await healBreaks(trx, at.pass)) {
+      await requestSeal(trx, receiptOf(at.pass, { position, subject: `position-${position}` }));
+    }
+    await finishPass(trx, at.pass, more);
+  });
+  const { count } = await openBreaks(store.knex, 1);
+  const now = { size: at.size, hash: at.place.previousHash, keys: await ledgerKeys(store) };
+  const known = at.lost && at.known ? at.known : now; // what was lost is not to be forgotten
+  return { pass: at.pass, verified: at.size, breaks: count + more, known };
+}
+
+function growTree(
+  { tree, place: { position }, checkpoint }: ScrubPass,
+  leaves: readonly (Hash | undefined)[],
+): { tree: Range | null; wrong: FoundBreak | undefined } {
+  let grown = tree;
+  let wrong: FoundBreak | undefined;
+  for (let at = 0; at < leaves.length && grown; at++) {
+    const leaf = leaves[at];
+    grown = leaf ? growRange(grown, position + at, leaf) : null;
+    const size = position + at + 1;
+    if (grown && size === checkpoint?.size && rootOfRange(grown) !== checkpoint.root) {
+      wrong = ofLog(size - 1, `The first ${size} receipts are not those of the signed checkpoint`);
+    }
+  }
+  return { tree: grown, wrong };
+}
+
+const ofLog = (position: number, reason: string): FoundBreak => ({
+  ...{ position, check: "log", reason, receiptId: null },
+});
+
+/** Keeps breaks, and asks for the receipt of each that is new, in one transaction. */
+async function keep(
+  on: Queryable,
+  { onBreak }: ScrubParts,
+  { pass, found }: Pick<ScrubPass, "pass" | "found">,
+  breaks: readonly FoundBreak[],
+): Promise<void> {
+  const kept = breaks.slice(0, Math.max(0, MOST_KEPT - found));
+  for (const fresh of await keepBreaks(on, pass, kept)) {
+    onBreak(fresh);
+    const { position, check, receiptId } = fresh;
+    const subject = receiptId && RECEIPT_ID.test(receiptId) ? receiptId : `position-${position}`;
+    await requestSeal(on, receiptOf(pass, { position, check, subject }));
+  }
+}
+
+/** The receipt of a break, or of its end where no check is named. */
+function receiptOf(
+  pass: number,
+  { position, check, subject }: { position: number; check?: string; subject: string },
+) {
+  const outcome = check ? "broken" : "healed";
+  const name = `scrub\n${pass}\n${position}\n${check ?? outcome}`;
+  return {
+    id: createHash("sha256").update(name).digest("hex").slice(0, 16),
+    category: "ledger_break",
+    actor: "ledger-scrub",
+    subject,
+    action: "scrub",
+    outcome,
+    details: { pass, position, ...(check ? { check } : {}) },
+  };
+}
+
+async function headBreaks({ pool }: Store): Promise<FoundBreak[]> {
+  const { rows: [row] } = await pool.query(
+    `SELECT h.size, h.hash, (SELECT max(position) FROM receipts) AS last,
+       (SELECT hash FROM receipts WHERE position = h.size - 1) AS newest FROM ledger_head h`,
+  );
+  const size = Number(row.size);
+  const ofHead = (position: number, reason: string): FoundBreak => ({
+    ...{ position, check: "head", reason, receiptId: null },
+  });
+  const breaks: FoundBreak[] = [];
+  if (row.last !== null && Number(row.last) >= size) {
+    breaks.push(ofHead(size, `The head says ${size} receipts, and there are more`));
+  }
+  if (size > 0 && row.newest && (row.hash === null || !row.newest.equals(row.hash))) {
+    breaks.push(ofHead(size - 1, "The head is not the hash of the newest receipt"));
+  }
+  return breaks;
+}
+
+/** What somebody has seen of the chain. */
+interface Seen {
+  readonly size: number;
+  /** Of the newest receipt, hex. */
+  readonly hash?: string;
+  readonly by: string;
+}
+
+/** What was verified, or signed, and is not there any more. */
+async function lostOf(store: Store, size: number, seen: readonly Seen[]): Promise<FoundBreak[]> {
+  const longest = seen.reduce((a, b) => a.size >= b.size ? a : b, { size, by: "" });
+  if (longest.size > size) {
+    const reason = `Missing, with all after it: ${longest.by} knew ${longest.size} receipts`;
+    return [{ position: size, check: "missing", reason, receiptId: null }];
+  }
+  const others: FoundBreak[] = [];
+  for (const { size: end, hash, by } of seen) {
+    if (!hash) continue;
+    const [there] = await exportReceipts(store, { from: end - 1, to: end });
+    if (!there || there.hash === hash) continue; // a missing one is found on the way
+    const reason = `It is not the receipt that ${by} knew at this position`;
+    others.push({ position: end - 1, check: "head", reason, receiptId: there.id });
+  }
+  return others;
+}
+
+/** Keys that are not those which were published when the last pass ended. */
+function replacedKeys(known: KnownChain, keys: readonly TrustedKey[]): FoundBreak[] {
+  const wrong =
+    known.keys.find(({ publicKey, fromPosition }, n) =>
+      keys[n]?.publicKey !== publicKey || keys[n]?.fromPosition !== fromPosition
+    ) ?? keys.slice(known.keys.length).find(({ fromPosition }) => fromPosition < known.size);
+  if (!wrong) return [];
+  const reason = "The keys published for positions from here on are not those that were before";
+  return [{ position: wrong.fromPosition, check: "keys", reason, receiptId: null }];
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { openSealer } from "../../ledger/mod.ts";
+import { SCRUB_LEDGER, type scrubLedger, TASK_QUEUE } from "../../workflows/mod.ts";
+import { type LoopBench, loopBench } from "./_loop_bench.ts";
+import { eventually } from "./_story.ts";
+
+/** Three parts of a pass. */
+const COUNT = 12_000;
+
+describe("scrubLedger", function () {
+  this.timeout(120_000);
+  let bench: LoopBench;
+  before(async () => {
+    bench = await loopBench();
+  });
+  after(() => bench?.close());
+
+  const start = (workflowId: string) =>
+    bench.client.workflow.start<typeof scrubLedger>(SCRUB_LEDGER, {
+      taskQueue: TASK_QUEUE.ledger,
+      workflowId,
+    });
+
+  async function fill(): Promise<void> {
+    const sealer = await openSealer(bench.store);
+    const fields = { category: "test", actor: "tester", subject: "x", action: "a", outcome: "ok" };
+    const asked = await Promise.all(Array.from({ length: COUNT }, () => sealer.request(fields)));
+    await Promise.all(asked.map(({ id }) => sealer.sealed(id, { timeoutMs: 60_000 })));
+    await sealer.close();
+  }
+
+  it("goes on where a worker was killed with -9, and does not begin again", async () => {
+    const doomed = await bench.worker("itsm-0");
+    doomed.begin();
+    await fill();
+    const run = await start("scrub");
+    const before = await eventually(async () => {
+      const row = await bench.store.knex("ledger_scrub").first();
+      return row && Number(row.position) >= 5_000 ? row : undefined;
+    });
+    const heir = await bench.worker("itsm-0");
+    doomed.kill();
+    assert.equal(await doomed.ended, "SIGKILL");
+    assert.equal(before.finished_at, null);
+    heir.begin();
+    const { pass, verified, breaks } = await run.result();
+    assert.deepEqual({ pass, verified, breaks }, { pass: 1, verified: COUNT, breaks: 0 });
+    const { events } = await run.fetchHistory();
+    const begun = events!.flatMap((event) =>
+      event.activityTaskScheduledEventAttributes?.activityType?.name ?? []
+    );
+    assert.deepEqual(begun, ["beginScrub", "scrubPart", "scrubPart", "scrubPart", "endScrub"]);
+  });
+
+  it("knows from the schedule's last pass of an end that was cut off since, whatever the database says", async () => {
+    const schedule = bench.client.schedule.getHandle("sealoop-scrub");
+    const passes = async () => (await schedule.describe()).info.recentActions;
+    async function scrub(): Promise<{ breaks: number; verified: number }> {
+      const count = (await passes()).length;
+      await schedule.trigger();
+      const { action } = await eventually(async () => (await passes())[count]);
+      return await bench.client.workflow.getHandle(action.workflow.workflowId).result();
+    }
+    assert.deepEqual((({ breaks }) => ({ breaks }))(await scrub()), { breaks: 0 });
+    const client = new pg.Client({ connectionString: bench.superuserUrl });
+    await client.connect();
+    await client.query(`SET session_replication_role = replica;
+      DELETE FROM receipts WHERE position >= 100;
+      DELETE FROM log_tiles; DELETE FROM log_checkpoint; DELETE FROM ledger_scrub;
+      UPDATE ledger_head SET size = 100, hash = (SELECT hash FROM receipts WHERE position = 99)`);
+    await client.end();
+    await rm(join(bench.dataDir, "checkpoint"));
+    assert.deepEqual(
+      (({ breaks, verified }) => ({ breaks, verified }))(await scrub()),
+      { breaks: 1, verified: 100 },
+    );
+    const [found] = await bench.store.knex("ledger_breaks");
+    assert.deepEqual([Number(found.position), found.failed_check], [100, "missing"]);
+    assert.match(found.reason, /the last pass knew 12000 receipts/);
+  });
+});
