@@ -23,7 +23,7 @@ export class LedgerAway extends Error {
 
 const NDJSON = "application/x-ndjson";
 const MOST_TRIES = 5;
-const PAUSE_MS = 500;
+const PAUSE_MS = 250;
 
 /** Opens a public ledger. @param url without a path @throws {LedgerAway} there is none */
 export async function openLedgerUrl(url: string): Promise<RemoteLedger> {

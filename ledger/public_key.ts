@@ -22,7 +22,10 @@ export function readPublicKey(text: string): string {
   );
 }
 
-const isFile = (path: string) => existsSync(path) && statSync(path).size < 10_000;
+function isFile(path: string): boolean {
+  const stats = existsSync(path) ? statSync(path) : undefined;
+  return stats !== undefined && stats.isFile() && stats.size < 10_000;
+}
 
 function fromText(text: string): string | undefined {
   const plain = text.trim();

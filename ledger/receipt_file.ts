@@ -49,22 +49,34 @@ export async function hashFile(path: string): Promise<Buffer> {
   return hash.digest();
 }
 
-/** Puts receipts together to batches that are bounded in number and in bytes. */
+/** Puts receipts together to batches that are bounded in number and in bytes. What came before a failure is given first. */
 export async function* inBatches(
   found: AsyncIterable<readonly FoundReceipt[]>,
 ): AsyncGenerator<FoundReceipt[]> {
   let batch: FoundReceipt[] = [];
   let bytes = 0;
-  for await (const receipts of found) {
-    for (const receipt of receipts) {
-      batch.push(receipt);
-      bytes += receipt.bytes.length;
-      if (batch.length < MOST_IN_A_BATCH && bytes < MOST_BATCH_BYTES) continue;
-      yield batch;
-      [batch, bytes] = [[], 0];
+  let failure: { error: unknown } | undefined;
+  const source = found[Symbol.asyncIterator]();
+  const next = () =>
+    source.next().catch((error) => {
+      failure = { error };
+      return { done: true as const, value: undefined };
+    });
+  try {
+    for (let { done, value } = await next(); !done; { done, value } = await next()) {
+      for (const receipt of value!) {
+        batch.push(receipt);
+        bytes += receipt.bytes.length;
+        if (batch.length < MOST_IN_A_BATCH && bytes < MOST_BATCH_BYTES) continue;
+        yield batch;
+        [batch, bytes] = [[], 0];
+      }
     }
+    if (batch.length > 0) yield batch;
+    if (failure) throw failure.error;
+  } finally {
+    await source.return?.();
   }
-  if (batch.length > 0) yield batch;
 }
 
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {

@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     options: { key: { type: "string", multiple: true }, threads: { type: "string" } },
   });
   if (source === undefined || more.length > 0) {
-    throw new Error(`there is nothing named\n\n${USAGE}`);
+    throw new Error(`there is nothing to verify\n\n${USAGE}`);
   }
   const subject = await open(source, values.key ?? []);
   const meter = openMeter("verified", subject.total);

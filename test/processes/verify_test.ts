@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { ROOT } from "../../config.ts";
+import { importLedger, keysToTrust, openLedgerUrl, verifyInParallel } from "../../ledger/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_servers.ts";
+import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
+import { serveLedger, startSealing, type TestSealing } from "../ledger/_ledger.ts";
+
+const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
+const { records } = mixedChain;
+
+interface Ended {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command as npm does. */
+function verify(...args: readonly string[]): Promise<Ended> {
+  const program = [
+    "--import",
+    "tsx",
+    join("processes", "verify.ts"),
+    "verify",
+    "--threads",
+    "1",
+    ...args,
+  ];
+  return new Promise((resolve) => {
+    execFile(process.execPath, program, { cwd: ROOT }, (error, out, err) => {
+      resolve({ status: Number(error?.code ?? 0), out, err });
+    });
+  });
+}
+
+describe("npm run verify", function () {
+  this.timeout(90_000);
+  let folder: string;
+  before(async () => {
+    folder = await testFolder();
+  });
+
+  it("ends with 0 where everything holds, 1 where it doesn't, 2 where that can't be told", async () => {
+    const { records: faulty, breaksAt } = faultyChains[2]!;
+    const broken = join(folder, "broken");
+    const { publicKey } = vectorKeys[0]!;
+    writeFileSync(broken, `{"public_key":"${publicKey}","receipts":[${faulty.join(",")}]}`);
+    const [good, bad, nothing] = await Promise.all([
+      verify(VECTOR, "--key", publicKey),
+      verify(broken),
+      verify(join(ROOT, "package.json")),
+    ]);
+    assert.equal(good.status, 0);
+    assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
+    assert.match(good.err, /51 receipts verified in .* s, \d+\/s/);
+    assert.equal(bad.status, 1);
+    assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
+    assert.equal(nothing.status, 2);
+    assert.match(nothing.err, /^Cannot verify: There are no receipts in it/m);
+  });
+
+  describe("of an address", () => {
+    let ledger: TestSealing;
+    let served: Awaited<ReturnType<typeof serveLedger>>;
+    before(async () => {
+      ledger = await startSealing();
+      await ledger.pause();
+      const store = openStore(ledger.database.urls.sequencer, "sequencer");
+      await importLedger(store, VECTOR);
+      await store.close();
+      ledger.go();
+      await ledger.seal(5);
+      served = await serveLedger(ledger.database);
+    });
+    after(async () => {
+      await served.stop();
+      await ledger.stop();
+    });
+
+    it("verifies a ledger of three eras and two keys, and finds what a superuser changed", async () => {
+      const good = await verify(served.address);
+      assert.match(good.out, /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 breaks$/m);
+      assert.equal(good.status, 0);
+      const client = new pg.Client(ledger.database.superuserUrl);
+      await client.connect();
+      await client.query("SET session_replication_role = replica");
+      await client.query(
+        `UPDATE receipts SET original = convert_to(regexp_replace(convert_from(original, 'UTF8'),
+           '"action":"[^"]*"', '"action":"none"'), 'UTF8') WHERE position = 20`,
+      );
+      await client.query("UPDATE receipts SET signature = sha512(signature) WHERE position = 53");
+      await client.end();
+      const bad = await verify(served.address);
+      assert.equal(bad.status, 1);
+      assert.deepEqual(bad.out.match(/^position \d+/gm), ["position 20", "position 53"]);
+    });
+  });
+
+  describe("of an address that has its ways", () => {
+    const running: Server[] = [];
+    after(() => running.forEach((server) => server.close()));
+
+    /** Serves the vectors in a way of its own. */
+    async function serve(
+      exported: (from: number, response: ServerResponse) => void,
+    ): Promise<string> {
+      const server = createServer((request, response) => {
+        const url = new URL(request.url!, "http://x");
+        if (url.pathname === "/api/how-to-verify") {
+          const keys = [{ public_key: vectorKeys[0]!.publicKey, from_position: 0 }];
+          return void response.end(JSON.stringify({ keys }));
+        }
+        exported(Number(url.searchParams.get("from")), response);
+      });
+      running.push(server);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    }
+
+    async function verdictOf(url: string) {
+      const remote = await openLedgerUrl(url);
+      const keys = keysToTrust(remote.howToVerify, []);
+      const verdict = await verifyInParallel(remote.batches(), keys, { threads: 1 });
+      return { ...verdict, promised: remote.total() };
+    }
+
+    it("goes on where a stream was cut off, in the middle of a receipt too", async () => {
+      let cuts = 0;
+      const url = await serve((from, response) => {
+        response.setHeader("x-ledger-size", records.length);
+        const rest = `${records.slice(from).join("\n")}\n`;
+        if (from >= 45) return void response.end(rest);
+        cuts++;
+        response.write(`${rest.slice(0, 20_000)}`, () => response.destroy());
+      });
+      const { total, breaks } = await verdictOf(url);
+      assert.deepEqual({ total, breaks }, { total: records.length, breaks: 0 });
+      assert.ok(cuts > 2);
+    });
+
+    it("reads a ledger that gives pages alone", async () => {
+      const url = await serve((from, response) => {
+        const page = records.slice(from, from + 20);
+        response.end(`{"total":${records.length},"receipts":[${page.join(",")}]}`);
+      });
+      assert.deepEqual((await verdictOf(url)).total, records.length);
+    });
+
+    it("tells of a ledger that has fewer receipts than it says", async () => {
+      const url = await serve((from, response) => {
+        const page = records.slice(from, 30);
+        response.end(`{"total":${records.length},"receipts":[${page.join(",")}]}`);
+      });
+      const { total, promised } = await verdictOf(url);
+      assert.deepEqual({ total, promised }, { total: 30, promised: records.length });
+      const { status, out } = await verify(url);
+      assert.equal(status, 1);
+      assert.match(out, /^position 30: Missing: there should be 51 receipts$/m);
+    });
+
+    it("gives up on one that only ever fails", async () => {
+      const url = await serve((_, response) => void response.writeHead(503).end());
+      await assert.rejects(verdictOf(url), { name: "LedgerAway", message: /status 503/ });
+    });
+
+    it("gives up on one that speaks of something else", async () => {
+      const url = await serve((_, response) => void response.end("<html>not found</html>"));
+      await assert.rejects(verdictOf(url), { name: "LedgerAway" });
+    });
+  });
+});
