@@ -25,6 +25,7 @@ export {
   type AnchorTotals,
   anchorTotals,
   type Block,
+  receiptBytes,
   receiptProof,
 } from "./anchors.ts";
 export { type AnchorSummary, anchorSummary } from "./anchors_api.ts";

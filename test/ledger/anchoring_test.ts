@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import pg from "pg";
 import {
   advanceAnchor,
@@ -6,12 +7,17 @@ import {
   anchorTotals,
   exportReceipts,
   findReceipt,
+  importLedger,
   openAnchors,
+  receiptBytes,
   receiptProof,
 } from "../../ledger/mod.ts";
-import { MAINNET } from "../../ledger/ots/mod.ts";
+import { MAINNET, parseFile, verifyTimestamp } from "../../ledger/ots/mod.ts";
+import { openStore } from "../../store/mod.ts";
 import { type AnchorBench, anchorBench } from "./_anchoring.ts";
-import { hashOf } from "./ots/_chain.ts";
+import { hashOf, sha256, TEST_NETWORK } from "./ots/_chain.ts";
+
+const VECTOR = join(import.meta.dirname, "..", "vectors", "mixed-era-chain.json");
 
 /** Positions at the edges of what is kept of a batch's tree, and between them. */
 const SOME = [0, 1, 500, 1023, 1024, 1025, 2047, 2048, 2300, 2499];
@@ -187,5 +193,36 @@ describe("anchoring", function () {
     }
     const [far] = await exportReceipts(store, { from: 2000, to: 2001 });
     await receiptProof(store, far!);
+  });
+});
+
+describe("anchoring a ledger that was taken over", () => {
+  let bench: AnchorBench;
+  before(async () => {
+    bench = await anchorBench();
+  });
+  after(() => bench?.stop());
+
+  it("gives receipts of every era a proof of the bytes that are given for them", async () => {
+    const { anchoring, ledger } = bench;
+    await ledger.pause();
+    const sequencer = openStore(ledger.database.urls.sequencer, "sequencer");
+    await importLedger(sequencer, VECTOR, { threads: 1 });
+    await sequencer.close();
+    const [batch] = await openAnchors(ledger.app);
+    await advanceAnchor(anchoring, batch!.first);
+    bench.commitAll();
+    assert.equal((await advanceAnchor(anchoring, batch!.first)).state, "confirmed");
+    const receipts = await exportReceipts(ledger.app, { from: 0, to: 100 });
+    assert.deepEqual(new Set(receipts.map(({ era }) => era)), new Set([1, 2, 3]));
+    const headers = new Map(bench.chain.headers.map((header, height) => [height, header]));
+    for (const receipt of receipts) {
+      const { digest, timestamp } = parseFile(await receiptProof(ledger.app, receipt));
+      const bytes = await receiptBytes(ledger.app, receipt.position);
+      assert.deepEqual(Buffer.from(digest), sha256(bytes));
+      const states = verifyTimestamp(timestamp, digest, headers, TEST_NETWORK);
+      assert.ok(states.some(({ state }) => state === "verified"), `#${receipt.position}`);
+      if (receipt.era < 3) assert.equal(Buffer.from(bytes).toString(), receipt.text);
+    }
   });
 });
