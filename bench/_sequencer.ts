@@ -1,9 +1,24 @@
-/** The sequencer in a process of its own: `_sequencer.ts <url> <key file>`, until it is disconnected. */
-import { runSequencer } from "../ledger/mod.ts";
+/** The sequencer in a process of its own: `_sequencer.ts <url> <folder> <with-log or without-log>`, until it is disconnected. */
+import { join } from "node:path";
+import { loadConfig } from "../config.ts";
+import { logPlace, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
 
-const [url, keyFile] = process.argv.slice(2) as [string, string];
+const [url, folder, log] = process.argv.slice(2) as [string, string, string];
 const stop = new AbortController();
 process.on("disconnect", () => stop.abort());
-await runSequencer({ store: openStore(url, "sequencer"), keyFile, signal: stop.signal });
+const store = openStore(url, "sequencer");
+let merkleLog: LogWriter | undefined;
+await runSequencer({
+  store,
+  keyFile: join(folder, "ledger.key"),
+  signal: stop.signal,
+  onStart() {
+    if (log !== "with-log") return;
+    const place = logPlace(loadConfig({ SEALOOP_DATA: folder }));
+    merkleLog = openLog({ ...place, store, signal: stop.signal, onTrouble: console.error });
+  },
+  ...(log === "with-log" ? { onLeaves: (...added) => merkleLog?.add(...added) } : {}),
+});
+await merkleLog?.ended;
 process.exit(0);

@@ -5,7 +5,7 @@
 import { mochaGlobalTeardown } from "../test/_servers.ts";
 import { type Figure, table } from "./_figures.ts";
 
-const MEASUREMENTS = ["seal", "gateway", "tools", "loop", "verify", "ledger"] as const;
+const MEASUREMENTS = ["seal", "log", "peers", "gateway", "tools", "loop"] as const;
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !(MEASUREMENTS as readonly string[]).includes(name));

@@ -6,46 +6,32 @@
  * The callers share this process, as they share a gateway; the sequencer and PostgreSQL are processes of their own,
  * fsync is on, and every receipt has its own signature.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { openSealer, type Sealer } from "../ledger/mod.ts";
-import { openStore } from "../store/mod.ts";
-import { testDatabase, testFolder } from "../test/_servers.ts";
+import type { Sealer } from "../ledger/mod.ts";
 import { type BareSealer, openBareSealers } from "./_bare_seal.ts";
 import { type Figure, inTurns, quantile } from "./_figures.ts";
+import { CALLERS, openSealing, rate, sealOne } from "./_sealing.ts";
 
 const ROUNDS = 7;
 const SEALS = 10_000;
-const CALLERS = 256;
 const ALONE = 200;
-/** Makes a receipt of about 900 bytes. */
-const PAD = "x".repeat(560);
 
 /** Measures how many, and how fast. */
 export async function run(): Promise<Figure[]> {
-  const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const sequencer = startSequencer(database.urls.sequencer, join(folder, "ledger.key"));
-  const store = openStore(database.urls.app, "app", 20);
-  const sealer = await openSealer(store);
+  const sealing = await openSealing();
   try {
-    await sealMany(sealer, CALLERS);
-    const { rows } = await store.pool.query(
-      "SELECT avg(length(record))::int AS bytes FROM receipts",
-    );
-    const bare = await openBareSealers(database.superuserUrl, rows[0].bytes);
+    const bytes = await sealing.bytes();
+    const bare = await openBareSealers(sealing.superuserUrl, bytes);
     const best = await fastest(bare.sealers);
     const rates = await inTurns(ROUNDS, {
       bare: () => rate(SEALS, () => best.seal(SEALS)),
-      house: () => rate(SEALS, () => sealMany(sealer, SEALS)),
+      house: () => rate(SEALS, () => sealing.seal(SEALS)),
     });
     await bare.close();
     const times: number[][] = [];
-    for (let round = 0; round < ROUNDS; round++) times.push(await timesAlone(sealer));
+    for (let round = 0; round < ROUNDS; round++) times.push(await timesAlone(sealing.sealer));
     return [
       {
-        what: `seals/s, ${CALLERS} callers, ${rows[0].bytes} B, fsync`,
+        what: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`,
         ...{ ...rates, baseline: best.form, goal: "≥ 0.25" },
       },
       ...[0.5, 0.99].map((share) => ({
@@ -54,28 +40,8 @@ export async function run(): Promise<Figure[]> {
       })),
     ];
   } finally {
-    await sealer.close();
-    await store.close();
-    await stopSequencer(sequencer);
-    await database.drop();
+    await sealing.close();
   }
-}
-
-/** The sequencer in a process of its own. When that ends early, waiting for it would never end. */
-function startSequencer(url: string, keyFile: string): ChildProcess {
-  const script = fileURLToPath(new URL("./_sequencer.ts", import.meta.url));
-  const child = fork(script, [url, keyFile], { execArgv: ["--import", "tsx"] });
-  child.once("exit", (code) => {
-    if (child.connected || code !== 0) console.error(`The sequencer ended with ${code}`);
-  });
-  return child;
-}
-
-async function stopSequencer(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  if (child.connected) child.disconnect();
-  await ended;
 }
 
 async function fastest(sealers: readonly BareSealer[]): Promise<BareSealer> {
@@ -89,31 +55,6 @@ async function fastest(sealers: readonly BareSealer[]): Promise<BareSealer> {
   medians.sort((a, b) => b.rate - a.rate);
   for (const { sealer, rate } of medians) console.error(`  ${Math.round(rate)}/s ${sealer.form}`);
   return medians[0]!.sealer;
-}
-
-async function sealMany(sealer: Sealer, count: number): Promise<void> {
-  let left = count;
-  await Promise.all(Array.from({ length: CALLERS }, async () => {
-    while (left-- > 0) await sealOne(sealer);
-  }));
-}
-
-async function sealOne(sealer: Sealer): Promise<void> {
-  const { id } = await sealer.request({
-    category: "bench",
-    actor: "bench",
-    subject: "subject",
-    action: "seal",
-    outcome: "ok",
-    details: { pad: PAD },
-  });
-  await sealer.sealed(id);
-}
-
-async function rate(count: number, work: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return count / ((performance.now() - started) / 1000);
 }
 
 async function timesAlone(sealer: Sealer): Promise<number[]> {
