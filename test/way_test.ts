@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
+import { asPattern, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_servers.ts";
 
@@ -186,6 +188,38 @@ describe("the whole way, on a platform started by npm start", function () {
       call("POST", "/v1/itsm/loop", report),
     ]);
     assert.equal(first.body.run_id, second.body.run_id);
+  });
+
+  it("starts as the README says, and serves its pages", async () => {
+    await platform.until(/Logs .*\n/);
+    const [transcript] = blocksOf("A session");
+    const printed = transcript!.text.replace("$ npm start\n", "");
+    const [servers = "", rest = ""] = withSettings(printed, settings).split("…\n");
+    // Which of the servers is up first is not always the same.
+    for (const part of [...servers.trim().split("\n"), rest]) {
+      assert.match(platform.output(), asPattern(part));
+    }
+    for (const path of ["/docs", "/redoc", "/redoc/redoc.standalone.js", "/openapi.json"]) {
+      assert.equal((await fetch(gateway() + path)).status, 200, path);
+    }
+  });
+
+  it("does what the README's session does, with the answers that it shows", async function () {
+    const probe = spawnSync("python3", ["-c", "import cryptography"]);
+    if (probe.status !== 0) {
+      console.log("      needs python3 with the package cryptography");
+      this.skip();
+    }
+    const [, ...session] = blocksOf("A session");
+    const commands = session.filter(({ language }) => language === "sh");
+    const answers = session.filter(({ language }) => language === "");
+    assert.equal(commands.length, answers.length);
+    const script = commands.map(({ text }) => withSettings(text, settings)).join(
+      "\necho; echo ====\n",
+    );
+    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
+    const parts = stdout.split("\n====\n");
+    answers.forEach(({ text }, n) => assert.match(parts[n] ?? "", asPattern(text)));
   });
 
   it("issues keys that do what they may, until they are revoked", async () => {
