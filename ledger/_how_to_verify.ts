@@ -69,6 +69,18 @@ export function howToVerify(
       inclusion: `${ledgerUrl}/api/log/inclusion/{id}`,
       consistency: `${ledgerUrl}/api/log/consistency?from={size}&to={size}`,
     },
+    anchors: {
+      format: "OpenTimestamps, one proof a receipt, by way of a tree over SHA-256 of its bytes",
+      bytes: `${ledgerUrl}/api/receipt/{id}.bin`,
+      proof: `${ledgerUrl}/api/receipt/{id}.ots`,
+      usage: "ots verify {id}.bin.ots, with the stock client beside a Bitcoin node",
+      rules: [
+        "the bytes are canonical_bytes in era 3, and the record as it is stored before",
+        "bitcoin_anchored is true when the block's header, by two sources where two are set, has the attested merkle " +
+        "root, work that Bitcoin can have asked for at its height, and five linked blocks on it",
+      ],
+      progress: `${ledgerUrl}/api/anchors`,
+    },
     fetch: {
       everything: `${ledgerUrl}/api/export?from=0&to=1000`,
       everything_streamed: `${ledgerUrl}/api/export, with Accept: application/x-ndjson`,

@@ -100,14 +100,21 @@ export async function unfinishedAnchors({ pool }: Store): Promise<Anchor[]> {
   return rows.map(fromRow);
 }
 
+/** A batch that is in a block. */
+export interface ConfirmedAnchor extends Anchor {
+  readonly block: Block;
+  /** Id of its last receipt. */
+  readonly lastId: string;
+}
+
 /** Confirmed batches, newest block first. @param limit > 0 */
-export async function confirmedAnchors({ pool }: Store, limit: number): Promise<Anchor[]> {
+export async function confirmedAnchors({ pool }: Store, limit: number): Promise<ConfirmedAnchor[]> {
   const { rows } = await pool.query(
-    `SELECT ${COLUMNS} FROM anchors WHERE state = 'confirmed'
-     ORDER BY block_height DESC, first DESC LIMIT $1`,
+    `SELECT ${COLUMNS}, (SELECT id FROM receipts WHERE position = last) AS last_id
+     FROM anchors WHERE state = 'confirmed' ORDER BY block_height DESC, first DESC LIMIT $1`,
     [limit],
   );
-  return rows.map(fromRow);
+  return rows.map((row) => ({ ...fromRow(row), block: blockOf(row), lastId: row.last_id }));
 }
 
 /** What receipts of a range are anchored by: SHA-256 of the bytes that `/api/receipt/{id}.bin` gives, oldest first. */
@@ -192,11 +199,14 @@ function fromRow(row: any): Anchor {
     lastError: row.last_error,
     openedAt: row.opened_at,
     submittedAt: row.submitted_at,
-    block: row.block_height === null ? null : {
-      height: Number(row.block_height),
-      hash: row.block_hash,
-      header: row.block_header,
-      time: row.block_time,
-    },
+    block: row.block_height === null ? null : blockOf(row),
   };
 }
+
+// deno-lint-ignore no-explicit-any -- a row as the driver gives it
+const blockOf = (row: any): Block => ({
+  height: Number(row.block_height),
+  hash: row.block_hash,
+  header: row.block_header,
+  time: row.block_time,
+});

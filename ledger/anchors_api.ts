@@ -5,6 +5,7 @@ import {
   anchorOf,
   anchorsOf,
   anchorTotals,
+  type ConfirmedAnchor,
   confirmedAnchors,
   receiptBytes,
   receiptProof,
@@ -13,7 +14,7 @@ import {
 import type { LedgerParts } from "./api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 import { OTS_TYPE } from "./ots/mod.ts";
-import { exportReceipts, findReceipt, head, type Stored } from "./read.ts";
+import { findReceipt, head, type Stored } from "./read.ts";
 
 const operation = defineOperation<LedgerParts>();
 const common = { group: "ledger", effect: "read", access: "public" } as const;
@@ -142,7 +143,7 @@ const anchors = operation({
         unbatched_receipts: size - nextPosition,
         waiting: unfinished.map(waiting),
       },
-      samples: await Promise.all(confirmed.map((anchor) => sample(store, anchor, ledgerUrl))),
+      samples: confirmed.map((anchor) => sample(anchor, ledgerUrl)),
     };
   },
 });
@@ -154,21 +155,16 @@ const waiting = ({ first, last, root, state, lastError, attempts, ...times }: An
 });
 
 /** The newest receipt of a batch stands for it. */
-async function sample(store: LedgerParts["store"], anchor: Anchor, ledgerUrl: string) {
-  const [receipt] = await exportReceipts(store, { from: anchor.last, to: anchor.last + 1 });
-  const id = receipt?.id ?? "";
-  const { first, last, root, block } = anchor;
-  return {
-    receipt_id: id,
-    chain_position: last,
-    ...{ first, last, root },
-    block_height: block!.height,
-    block_hash: block!.hash,
-    block_header: block!.header,
-    block_time: block!.time.toISOString(),
-    proof_url: fileUrl(ledgerUrl, id, "ots"),
-  };
-}
+const sample = ({ lastId, first, last, root, block }: ConfirmedAnchor, ledgerUrl: string) => ({
+  receipt_id: lastId,
+  chain_position: last,
+  ...{ first, last, root },
+  block_height: block.height,
+  block_hash: block.hash,
+  block_header: block.header,
+  block_time: block.time.toISOString(),
+  proof_url: fileUrl(ledgerUrl, lastId, "ots"),
+});
 
 /** What is told of a receipt's anchor beside it, derived at read time; it lies outside the signed payload. */
 export interface AnchorSummary {

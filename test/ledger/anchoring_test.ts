@@ -90,7 +90,7 @@ describe("anchoring", function () {
     await atOnce(() => advanceAnchor(anchoring, batch));
     const findings = await bench.findings(batch);
     const given = calendars.reduce((sum, { taken }) => sum + taken.length, 0);
-    assert.ok(given > 2, "several attempts gave it to a calendar");
+    assert.ok(given >= 2);
     assert.equal(findings.length, given, "every promise is kept");
     bench.commitAll();
     const ends = await atOnce(() => advanceAnchor(anchoring, batch));

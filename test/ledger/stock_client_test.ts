@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { advanceAnchor } from "../../ledger/mod.ts";
@@ -110,6 +110,17 @@ describe("the stock OpenTimestamps client", function () {
     assert.equal((await ots("verify", "5.bin.ots")).code, 1);
   });
 
+  it("completes a proof that was fetched while it was pending, by its calendar", async () => {
+    bench.commitAll();
+    await copyFile(join(folder, "5.bin"), join(folder, "later.bin"));
+    await copyFile(join(folder, "5.bin.ots"), join(folder, "later.bin.ots"));
+    const [{ url }] = bench.calendars;
+    assert.equal((await ots("-l", url, "upgrade", "later.bin.ots")).code, 0);
+    const { code, text } = await ots("verify", "later.bin.ots");
+    assert.match(text, /Success! Bitcoin block \d+ attests/);
+    assert.equal(code, 0);
+  });
+
   it("has a library that reads proofs and writes the same bytes", async () => {
     const python = join(folder, "venv", "bin", "python3");
     for (const [n, kind] of [[3, "BitcoinBlockHeaderAttestation"], [5, "PendingAttestation"]]) {
@@ -129,6 +140,7 @@ async function installed(): Promise<[string] | [undefined, string]> {
     await promisify(execFile)("python3", ["-m", "venv", venv], limit);
     const quietly = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"];
     await promisify(execFile)(join(venv, "bin", "python3"), [...quietly, ...CLIENT], limit);
+    await promisify(execFile)(join(venv, "bin", "ots"), ["--version"], limit);
     return [folder];
   } catch (error) {
     const { message } = error as Error;
