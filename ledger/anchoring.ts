@@ -119,7 +119,7 @@ async function findBlock(
       return undefined;
     }
     const found = await orNote(notes, async () => {
-      const confirmed = await checkBlock(answer, block, blockAt);
+      const confirmed = await checkBlock(answer, block, network, blockAt);
       const only = prune(answer.timestamp, (attestation) => attestation === block.attestation)!;
       const whole = readable(graft(proof, root, answer.message, only), root);
       return { ...confirmed, proof: whole };
@@ -131,14 +131,18 @@ async function findBlock(
 
 const claims = (answer: Answer) => answer.blocks.map((block) => ({ answer, block }));
 
-/** @throws {NotConfirmed} the block does not count, or its merkle root is another than the one attested */
+/** @throws {NotConfirmed} the block does not count or is too old, or its merkle root is another than the one attested */
 async function checkBlock(
   { host }: Answer,
   { attestation, message }: Answer["blocks"][number],
+  { reached }: Network,
   blockAt: (height: number) => Promise<Confirmed>,
 ) {
   if (attestation.kind !== "bitcoin") throw new NotConfirmed("It is no attestation by Bitcoin");
   const { height } = attestation;
+  if (height <= reached) {
+    throw new NotConfirmed(`${host}: it attests block ${height}, which is older than the receipts`);
+  }
   const confirmed = await blockAt(height);
   if (Buffer.compare(confirmed.header.merkleRoot, message) === 0) return { height, ...confirmed };
   throw new NotConfirmed(`${host}: it attests block ${height}, whose merkle root is another`);

@@ -59,9 +59,14 @@ export interface TargetRange {
   readonly hardest: bigint;
 }
 
-/** What is known of a network's difficulty. */
+/** What is known of a network. */
 export interface Network {
   readonly name: string;
+  /**
+   * Height that it had reached before this program was written: nothing of ours is in a block up to there. The work of
+   * blocks long ago is cheap to do today, and their times are what their makers write.
+   */
+  readonly reached: number;
   /** @param height of a block, ≥ 0 */
   targets(height: number): TargetRange;
 }

@@ -37,7 +37,7 @@ const MARGIN_AFTER = 4n;
  * 9·10^22 hashes. That it is part of the longest chain is not proven by this, but by asking sources, and by the
  * blocks that were built on it.
  */
-export const MAINNET: Network = { name: "Bitcoin", targets };
+export const MAINNET: Network = { name: "Bitcoin", reached: KNOWN.at(-1)![0], targets };
 
 function targets(height: number): TargetRange {
   const period = Math.floor(height / PERIOD);

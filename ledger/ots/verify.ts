@@ -29,6 +29,8 @@ export interface Finding {
  *
  * @param message what the timestamp is of
  * @param headers 80 bytes each, by height
+ * @param after height above which the block must be; give {@linkcode Network.reached} for what is newer than that, as
+ * whoever makes up a block of long ago must do the little work of its time alone
  * @throws {BadTimestamp} an operation can't be carried out
  */
 export function verifyTimestamp(
@@ -36,11 +38,12 @@ export function verifyTimestamp(
   message: Uint8Array,
   headers: ReadonlyMap<number, Uint8Array>,
   network: Network = MAINNET,
+  after = -1,
 ): Finding[] {
   return attestationsOf(timestamp, message).map(({ attestation, message }) => ({
     attestation,
     message: toHex(message),
-    ...judge(attestation, message, headers, network),
+    ...judge(attestation, message, headers, network, after),
   }));
 }
 
@@ -51,6 +54,7 @@ function judge(
   message: Uint8Array,
   headers: ReadonlyMap<number, Uint8Array>,
   network: Network,
+  after: number,
 ): Judgement {
   switch (attestation.kind) {
     case "pending":
@@ -63,6 +67,9 @@ function judge(
         reason: `Litecoin block ${attestation.height} is not checked here`,
       };
     case "bitcoin": {
+      if (attestation.height <= after) {
+        return { state: "failed", reason: tooOld(attestation.height, after) };
+      }
       const header = headers.get(attestation.height);
       if (header) return againstHeader(header, attestation.height, message, network);
       return {
@@ -72,6 +79,9 @@ function judge(
     }
   }
 }
+
+const tooOld = (height: number, after: number) =>
+  `Block ${height} is older than what it attests, which is newer than block ${after}`;
 
 function againstHeader(
   bytes: Uint8Array,

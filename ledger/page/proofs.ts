@@ -107,7 +107,10 @@ export function anchorStep(
     }
     const { header, height } = answer;
     const headers = new Map(header && height !== undefined ? [[height, header]] : []);
-    return concluded(verifyTimestamp(timestamp, digest, headers, network), compared);
+    return concluded(
+      verifyTimestamp(timestamp, digest, headers, network, network.reached),
+      compared,
+    );
   } catch (error) {
     if (!(error instanceof BadTimestamp || error instanceof RangeError)) throw error;
     return { name, state: "fail", text: `The proof can’t be read: ${error.message}`, compared: [] };

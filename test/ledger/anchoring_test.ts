@@ -157,9 +157,24 @@ describe("anchoring", function () {
     const batch = await bench.batchOf(1);
     await advanceAnchor(anchoring, batch);
     bench.commitAll();
-    const { state, error } = await advanceAnchor({ ...anchoring, network: MAINNET }, batch);
+    const network = { ...MAINNET, reached: 0 };
+    const { state, error } = await advanceAnchor({ ...anchoring, network }, batch);
     assert.equal(state, "pending");
     assert.match(error!, /bits 0x1f7fffff\) is easier than Bitcoin can have had/);
+    await advanceAnchor(anchoring, batch);
+  });
+
+  it("does not take blocks of long ago, whose little work could be done again today", async () => {
+    const { anchoring, chain } = bench;
+    const batch = await bench.batchOf(1);
+    await advanceAnchor(anchoring, batch);
+    bench.commitAll();
+    const network = { ...TEST_NETWORK, reached: chain.headers.length };
+    const { state, error } = await advanceAnchor({ ...anchoring, network }, batch);
+    assert.equal(state, "pending");
+    assert.match(error!, /it attests block \d+, which is older than the receipts/);
+    const { error: bitcoins } = await advanceAnchor({ ...anchoring, network: MAINNET }, batch);
+    assert.match(bitcoins!, /older than the receipts/);
     await advanceAnchor(anchoring, batch);
   });
 

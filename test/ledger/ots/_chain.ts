@@ -12,6 +12,7 @@ export const TOO_EASY_BITS = 0x207fffff;
 /** Whose difficulty never changes. Only tests hand it on; what runs in production knows Bitcoin alone. */
 export const TEST_NETWORK: Network = {
   name: "the test network",
+  reached: 0,
   targets: () => ({ easiest: targetOf(BITS), hardest: targetOf(BITS) }),
 };
 

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import {
   BadHeader,
+  bitcoinAttestation,
   bitcoinSources,
   checkHeader,
   confirmBlock,
   MAINNET,
   parseHeader,
   targetOf,
+  verifyTimestamp,
 } from "../../../ledger/ots/mod.ts";
 import { esplora, TEST_NETWORK, testChain } from "./_chain.ts";
 import { file, needsFiles } from "./_files.ts";
@@ -93,6 +95,19 @@ describe("checkHeader() for Bitcoin", () => {
     assert.equal(MAINNET.targets(950_000).easiest, now * 4n);
     assert.ok(MAINNET.targets(950_000).hardest < now / 4n ** 50n);
   });
+});
+
+describe("verifyTimestamp()", () => {
+  const merkleRoot = GENESIS.slice(36, 68);
+  const first = { branches: [{ attestation: bitcoinAttestation(0) }] };
+  const state = (after?: number) =>
+    verifyTimestamp(first, merkleRoot, new Map([[0, GENESIS]]), MAINNET, after)[0]!.state;
+
+  it("finds Bitcoin's first merkle root in Bitcoin's first block", () => {
+    assert.equal(state(), "verified");
+  });
+
+  it("refuses that block for what is newer", () => assert.equal(state(MAINNET.reached), "failed"));
 });
 
 describe("confirmBlock()", () => {
