@@ -44,15 +44,20 @@ export function quantile(values: readonly number[], share: number): number {
 
 const HEAD = ["What", "Median (lowest–highest)", "Bare", "Ratio", "Goal"];
 
-/** A Markdown table of medians; a ratio is the median of the rounds' own ratios. */
-export function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ what, house, bare, baseline, goal }) => [
+/** What a line of the table says: a ratio is the median of the rounds' own ratios. */
+export function row({ what, house, bare, baseline, goal }: Figure): string[] {
+  return [
     what,
     `${show(quantile(house, 0.5))} (${show(quantile(house, 0))}–${show(quantile(house, 1))})`,
     bare ? `${show(quantile(bare, 0.5))} ${baseline ?? ""}`.trim() : "",
     bare ? quantile(house.map((figure, at) => figure / bare[at]!), 0.5).toFixed(2) : "",
     goal ?? "",
-  ]);
+  ];
+}
+
+/** A Markdown table of medians. */
+export function table(figures: readonly Figure[]): string {
+  const rows = figures.map(row);
   const widths = HEAD.map((_, at) => Math.max(...[HEAD, ...rows].map((row) => row[at]!.length)));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(" | ")} |`;

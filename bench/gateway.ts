@@ -17,7 +17,7 @@ const CONNECTIONS = 64;
 const PATH = "/v1/ledger";
 
 /** Measures. */
-export async function run(): Promise<Figure[]> {
+export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   await fillLedger(database, 1_000);
   const house = await startServer("../processes/gateway.ts", [], {
@@ -36,10 +36,10 @@ export async function run(): Promise<Figure[]> {
   try {
     const rates = await inTurns(ROUNDS, { bare: rate(bare.address), house: rate(house.address) });
     const size = `${Math.round(body.length / 1024)} KiB`;
-    return [{
+    yield {
       what: `GET ${PATH}/s, ${CONNECTIONS} connections, ${size}`,
       ...{ ...rates, baseline: "Koa with the same bytes", goal: "≥ 0.4" },
-    }];
+    };
   } finally {
     await Promise.all([house.stop(), bare.stop()]);
     await database.drop();

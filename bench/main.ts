@@ -2,12 +2,15 @@
  * Runs the measurements that are named, or all, and prints one table: `npm run bench`, `npm run bench -- seal`. Every
  * figure stands beside a bare baseline that was measured in the same run.
  */
+import { cpus, loadavg } from "node:os";
 import { mochaGlobalTeardown } from "../test/_servers.ts";
-import { type Figure, table } from "./_figures.ts";
+import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
-  ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger"],
+  ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "temporal"],
 ];
+/** Only when it is named: it compares settings, not the house with anything. */
+const NOT_OF_ALL = "temporal";
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !MEASUREMENTS.includes(name));
@@ -18,12 +21,17 @@ if (unknown !== undefined) {
 const figures: Figure[] = [];
 try {
   for (const name of MEASUREMENTS) {
-    if (named.length > 0 && !named.includes(name)) continue;
+    if (named.length > 0 ? !named.includes(name) : name === NOT_OF_ALL) continue;
     console.error(`  ${name} …`);
-    const { run } = await import(`./${name}.ts`) as { run(): Promise<Figure[]> };
-    figures.push(...await run());
+    const { run } = await import(`./${name}.ts`) as { run(): AsyncGenerator<Figure> };
+    for await (const figure of run()) {
+      console.error(`  ${row(figure).slice(0, 4).join("  ")}`);
+      figures.push(figure);
+    }
   }
+  const load = loadavg()[1]!.toFixed(1);
   console.log(table(figures));
+  console.log(`\n${cpus().length} cores, load of 5 minutes ${load}, Node ${process.version}`);
 } finally {
   await mochaGlobalTeardown();
 }

@@ -26,14 +26,13 @@ const PEERS = [
 ] as const;
 
 /** Measures the house in turns with each. */
-export async function run(): Promise<Figure[]> {
+export async function* run(): AsyncGenerator<Figure> {
   const built = await build();
-  if (!built) return [];
+  if (!built) return;
   const sealing = await openSealing();
   const immudb = await startImmudb(built.immudb);
   try {
     const bytes = await sealing.bytes();
-    const figures: Figure[] = [];
     for (const [command, baseline, count] of PEERS) {
       const where = command.startsWith("immudb") ? String(immudb.port) : await testFolder();
       const rates = await inTurns(ROUNDS, {
@@ -43,9 +42,8 @@ export async function run(): Promise<Figure[]> {
           return Number((await run_(built.load, args)).stdout);
         },
       });
-      figures.push({ what: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`, ...rates, baseline });
+      yield { what: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`, ...rates, baseline };
     }
-    return figures;
   } finally {
     await sealing.close();
     await immudb.stop();

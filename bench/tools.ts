@@ -24,7 +24,7 @@ const CALLS = 1_400;
 const IN_FLIGHT = 16;
 
 /** Measures. */
-export async function run(): Promise<Figure[]> {
+export async function* run(): AsyncGenerator<Figure> {
   const bare = await bareServer();
   const house = await startToolServer({
     extra: [empty],
@@ -44,7 +44,7 @@ export async function run(): Promise<Figure[]> {
     const rates = await inTurns(ROUNDS, { bare: rate("bare"), house: rate("house") });
     await checkSealed(house.platform);
     const what = `tools/call/s, one session, ${IN_FLIGHT} in flight`;
-    return [{ what, ...rates, baseline: "the SDK with an empty tool", goal: "≥ 0.5" }];
+    yield { what, ...rates, baseline: "the SDK with an empty tool", goal: "≥ 0.5" };
   } finally {
     await bare.close();
     await house.stop();
