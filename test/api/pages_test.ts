@@ -1,45 +1,70 @@
 import assert from "node:assert/strict";
 import type { Page } from "puppeteer-core";
+import { ledgerOperations } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { newPage, type TestPage } from "../_browser.ts";
+import { serveLedger } from "../ledger/_ledger.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
-const DOORS = operations.flatMap(({ rest = {} }) => Object.entries(rest));
+const doorsOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
+  all.flatMap(({ rest = {} }) => Object.entries(rest));
 const PATIENCE = { timeout: 30_000 };
 
 describe("documentation pages", function () {
   this.timeout(90_000);
   let gateway: TestGateway;
+  let ledger: Awaited<ReturnType<typeof serveLedger>>;
   let tab: TestPage;
 
   before(async () => {
     gateway = await startGateway();
+    ledger = await serveLedger(gateway);
   });
-  after(() => gateway.stop());
+  after(async () => {
+    await ledger.stop();
+    await gateway.stop();
+  });
   beforeEach(async () => {
     tab = await newPage();
   });
   afterEach(() => tab.close());
 
-  const open = (path: string) =>
-    tab.page.goto(`${gateway.url}${path}`, { waitUntil: "networkidle0" });
+  const open = (path: string, server = gateway.url) =>
+    tab.page.goto(`${server}${path}`, { waitUntil: "networkidle0" });
 
-  /** Nothing failed, nothing broke the policy, and nobody but the gateway was asked for anything. */
-  function assertQuiet(): void {
+  /** Nothing failed, nothing broke the policy, and nobody but the server was asked for anything. */
+  function assertQuiet(server = gateway.url): void {
     assert.deepEqual(tab.troubles, []);
     const elsewhere = tab.requests.filter((url) => !/^(data|blob):/.test(url))
-      .filter((url) => new URL(url).origin !== gateway.url);
+      .filter((url) => new URL(url).origin !== server);
     assert.deepEqual(elsewhere, []);
   }
 
-  it("/docs shows every operation, in quiet", async () => {
-    await open("/docs");
-    await tab.page.waitForSelector(".opblock", PATIENCE);
-    const shown = await texts(tab.page, ".opblock-summary-path");
-    const paths = DOORS.map(([, door]) => door.split(" ")[1]!);
-    assert.deepEqual(shown.toSorted(), paths.toSorted());
-    assertQuiet();
-  });
+  const servers = {
+    "of the gateway": { url: () => gateway.url, doors: doorsOf(operations) },
+    "of the public ledger": { url: () => ledger.address, doors: doorsOf(ledgerOperations) },
+  };
+  for (const [whose, { url, doors }] of Object.entries(servers)) {
+    it(`/docs ${whose} shows every operation, in quiet`, async () => {
+      await open("/docs", url());
+      await tab.page.waitForSelector(".opblock", PATIENCE);
+      const shown = await texts(tab.page, ".opblock-summary-path");
+      const paths = doors.map(([, door]) => door.split(" ")[1]!);
+      assert.deepEqual(shown.toSorted(), paths.toSorted());
+      assertQuiet(url());
+    });
+
+    it(`/redoc ${whose} shows every operation, in quiet`, async () => {
+      await open("/redoc", url());
+      await tab.page.waitForSelector('[data-section-id*="/operation/"]', PATIENCE);
+      const shown = await tab.page.$$eval(
+        '[data-section-id*="/operation/"]',
+        (all) => all.map((section) => section.getAttribute("data-section-id")!.split("/").at(-1)!),
+      );
+      assert.deepEqual(shown.toSorted(), doors.map(([id]) => id).toSorted());
+      assertQuiet(url());
+    });
+  }
 
   it("/docs takes a key in its dialog, and tries an operation out with it", async () => {
     const key = await gateway.key({ tier: "admin" });
@@ -63,17 +88,6 @@ describe("documentation pages", function () {
       `${block} .live-responses-table tbody .response-col_description`,
     );
     assert.match(body ?? "", /tickets/);
-    assertQuiet();
-  });
-
-  it("/redoc shows every operation, in quiet", async () => {
-    await open("/redoc");
-    await tab.page.waitForSelector('[data-section-id*="/operation/"]', PATIENCE);
-    const shown = await tab.page.$$eval(
-      '[data-section-id*="/operation/"]',
-      (all) => all.map((section) => section.getAttribute("data-section-id")!.split("/").at(-1)!),
-    );
-    assert.deepEqual(shown.toSorted(), DOORS.map(([id]) => id).toSorted());
     assertQuiet();
   });
 

@@ -116,7 +116,7 @@ export async function startSealing(
 
 /** Serves a database's ledger. */
 export function serveLedger(
-  { urls }: TestDatabase,
+  { urls }: Pick<TestDatabase, "urls">,
   settings: Readonly<Record<string, string>> = {},
 ) {
   const parts = {

@@ -156,7 +156,7 @@ describe("the public ledger while PostgreSQL is away", () => {
     const owner = openStore(server.urls.owner, "owner");
     await migrate(owner);
     await owner.close();
-    const ledger = await serveLedger({ ...server, drop: () => Promise.resolve() });
+    const ledger = await serveLedger(server);
     const status = async (path: string) => (await fetch(`${ledger.address}${path}`)).status;
     try {
       while (await status("/api/stats") !== 200) await sleep(10);

@@ -83,6 +83,7 @@ describe("importLedger()", function () {
     assert.deepEqual([newest.id, newest.chain_position], [id, records.length]);
     assert.equal(newest.prev_hash, JSON.parse(records.at(-1)!).hash_sha256);
 
+    assert.deepEqual(ledger.troubles, [], "the Merkle log has taken them up");
     const watch = await watchChain(ledger.app);
     const { chain_intact, breaks, total } = await watch.caughtUp();
     await watch.close();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -81,6 +81,21 @@ describe("npm run verify", function () {
     after(async () => {
       await served.stop();
       await ledger.stop();
+    });
+
+    it("agrees with the verifier in Python", function () {
+      if (spawnSync("python3", ["-c", "import cryptography"]).status !== 0) {
+        console.log("      needs python3 with the package cryptography");
+        this.skip();
+      }
+      return new Promise<void>((resolve, reject) => {
+        const program = join(ROOT, "ledger", "verify_ledger.py");
+        execFile("python3", [program, served.address], (error, out) => {
+          if (error) return reject(error);
+          assert.match(out, /^56 receipts, 0 problems/m);
+          resolve();
+        });
+      });
     });
 
     it("verifies a ledger of three eras and two keys, and finds what a superuser changed", async () => {
