@@ -151,6 +151,13 @@ export async function openBreaks(
   };
 }
 
+/** Which of these breaks are no more: a pass that ended after they were found has found none there. */
+export async function healedOf(on: Queryable, positions: readonly number[]): Promise<number[]> {
+  const rows = await on("ledger_breaks").whereNotNull("healed_at").whereIn("position", positions)
+    .select("position");
+  return rows.map(({ position }) => Number(position));
+}
+
 async function tell(on: Queryable): Promise<void> {
   await on.raw("SELECT pg_notify(?, '')", [SCRUB_CHANNEL]);
 }

@@ -3,7 +3,7 @@ import type { Store } from "../store/mod.ts";
 import { leafHashOf } from "./log_hashes.ts";
 import { exportReceipts, ledgerKeys, type Stored } from "./read.ts";
 import { type Break, type Checks, type Place, type TrustedKey, verifyRecord } from "./rules.ts";
-import { equal, type Hash } from "./tlog/mod.ts";
+import { equal, type Hash, TILE_WIDTH } from "./tlog/mod.ts";
 import { NATIVE } from "./verify.ts";
 
 /**
@@ -25,11 +25,13 @@ export interface SpanOrder {
   readonly from: Place;
   /** Exclusive. */
   readonly to: number;
+  /** It ends after about as many receipts, > 0; default: only there. */
+  readonly most?: number;
   /** Most of the time that may be spent on verifying, of a core; > 0, ≤ 1. */
   readonly share: number;
   readonly signal?: AbortSignal;
-  /** Told each receipt's leaf of the Merkle log, in order; undefined: it is missing, or has none. */
-  readonly onLeaf?: (position: number, leaf: Hash | undefined) => void;
+  /** Told each receipt's leaf of the Merkle log, in order; a record that has none is left out. */
+  readonly onLeaf?: (position: number, leaf: Hash) => void;
 }
 
 const PAGE = 500;
@@ -45,12 +47,13 @@ const SLICE_MS = 5;
  */
 export async function verifySpan(
   store: Store,
-  { from, to, share, signal, onLeaf }: SpanOrder,
+  { from, to, most = Infinity, share, signal, onLeaf }: SpanOrder,
 ): Promise<{ place: Place; breaks: FoundBreak[] }> {
   const breaks: FoundBreak[] = [];
   const breathe = breathing(share);
   let place = from;
-  while (place.position < to) {
+  let verified = 0;
+  while (place.position < to && verified < most) {
     signal?.throwIfAborted();
     const { position } = place;
     const page = await exportReceipts(
@@ -66,9 +69,10 @@ export async function verifySpan(
       const { found, after } = examine(receipt, place, keys);
       if (found) breaks.push(found);
       place = after;
-      if (onLeaf) onLeaf(receipt.position, leafOrNone(receipt));
+      if (onLeaf) tellLeaf(receipt, onLeaf);
       await breathe();
     }
+    verified += page.length;
   }
   return { place, breaks };
 
@@ -76,7 +80,6 @@ export async function verifySpan(
     const { position } = place;
     const reason = next - position === 1 ? "Missing" : `Missing, with all up to ${next - 1}`;
     breaks.push({ position, check: "missing", reason, receiptId: null });
-    onLeaf?.(position, undefined);
     return { ...place, position: next };
   }
 }
@@ -124,12 +127,14 @@ function asText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f]/g, "\ufffd").slice(0, 500).toWellFormed();
 }
 
-function leafOrNone(receipt: Stored): Hash | undefined {
+function tellLeaf(receipt: Stored, onLeaf: NonNullable<SpanOrder["onLeaf"]>): void {
+  let leaf: Hash;
   try {
-    return leafHashOf(receipt);
+    leaf = leafHashOf(receipt);
   } catch {
-    return undefined; // the record has no canonical form, which is reported already
+    return; // the record has no canonical form, which is reported already
   }
+  onLeaf(receipt.position, leaf);
 }
 
 /** The first position that there is from one on; the end where there is none. */
@@ -153,21 +158,21 @@ function breathing(share: number): () => Promise<void> {
   };
 }
 
-/** Compares leaves as they come with those of the full tiles that are stored. */
+/** Which of these leaves are others than those in the full tiles that are stored. */
 export async function strangersIn(
   { pool }: Store,
-  { from, leaves }: { from: number; leaves: readonly (Hash | undefined)[] },
+  leaves: ReadonlyMap<number, Hash>,
 ): Promise<number[]> {
+  const tileOf = (position: number) => Math.floor(position / TILE_WIDTH);
   const { rows } = await pool.query({
     name: "scrub_tiles",
-    text: "SELECT n, hashes FROM log_tiles WHERE level = 0 AND n >= $1 AND n <= $2",
-    values: [Math.floor(from / 256), Math.floor((from + leaves.length) / 256)],
+    text: "SELECT n, hashes FROM log_tiles WHERE level = 0 AND n = ANY ($1::bigint[])",
+    values: [[...new Set([...leaves.keys()].map(tileOf))]],
   });
   const tiles = new Map<number, Buffer>(rows.map((row) => [Number(row.n), row.hashes]));
-  return leaves.flatMap((leaf, at) => {
-    const position = from + at;
-    const start = position % 256 * 32;
-    const stored = tiles.get(Math.floor(position / 256))?.subarray(start, start + 32);
-    return leaf && stored && !equal(leaf, stored) ? [position] : [];
+  return [...leaves].flatMap(([position, leaf]) => {
+    const start = position % TILE_WIDTH * 32;
+    const stored = tiles.get(tileOf(position))?.subarray(start, start + 32);
+    return stored && !equal(leaf, stored) ? [position] : [];
   });
 }

@@ -119,7 +119,6 @@ const receipts = operation({
     const total = (await head(parts.store)).size;
     const before = total - page * limit;
     const found = before > 0 ? await pageReceipts(parts.store, { limit, before }) : [];
-    const broken = new Set(state.first_breaks.map((b) => b.position));
     const anchored = await anchoredOf(parts.store, found);
     return {
       total,
@@ -131,7 +130,7 @@ const receipts = operation({
         const entry = summary(receipt, parts.ledgerUrl, state.verified_through);
         return {
           ...entry,
-          verified: entry.verified && !broken.has(receipt.position),
+          verified: entry.verified && !parts.chain.isBroken(receipt.position),
           bitcoin_anchored: anchored(receipt.position),
         };
       }),
@@ -186,9 +185,9 @@ const chain = operation({
   rest: { ledger_chain: "GET /api/chain" },
   example: { input: {}, output: { chain_intact: true, total: 42, breaks: 0 } },
   run: async (_, parts) => {
-    const { chain_intact, breaks, verified_through, first_breaks } = chainState(parts);
+    const { chain_intact, breaks, verified_through, first_breaks, scrub } = chainState(parts);
     const { size } = await head(parts.store);
-    return { chain_intact, total: size, breaks, verified_through, first_breaks };
+    return { chain_intact, total: size, breaks, verified_through, first_breaks, scrub };
   },
 });
 
@@ -204,7 +203,7 @@ const health = operation({
     const state = chainState(parts);
     const { size } = await head(parts.store);
     return {
-      status: state.chain_intact ? "ok" : "broken",
+      status: state.chain_intact === null ? "verifying" : state.chain_intact ? "ok" : "broken",
       service: SERVICE.ledger,
       chain_intact: state.chain_intact,
       total_receipts: size,

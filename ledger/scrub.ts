@@ -118,19 +118,17 @@ export async function scrubPart(
   at: ScrubPass,
   signal?: AbortSignal,
 ): Promise<ScrubPass> {
-  const from = at.place.position;
-  const leaves: (Hash | undefined)[] = [];
+  const leaves = new Map<number, Hash>();
   const { place, breaks } = await verifySpan(parts.store, {
     from: at.place,
-    to: Math.min(at.size, from + PART),
+    to: at.size,
+    most: PART,
     share: SHARE,
     signal,
-    onLeaf: (position, leaf) => {
-      leaves[position - from] = leaf;
-    },
+    onLeaf: (position, leaf) => void leaves.set(position, leaf),
   });
-  const { tree, wrong } = growTree(at, leaves);
-  const strange = await strangersIn(parts.store, { from, leaves });
+  const { tree, wrong } = growTree(at, place.position, leaves);
+  const strange = await strangersIn(parts.store, leaves);
   const broken = new Set(breaks.map(({ position }) => position));
   const all = [
     ...breaks,
@@ -164,18 +162,20 @@ export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubR
   return { pass: at.pass, verified: at.size, breaks: count + more, known };
 }
 
+/** Adds leaves to the tree, if none is missing, and compares its root with the checkpoint's when it is as large. */
 function growTree(
-  { tree, place: { position }, checkpoint }: ScrubPass,
-  leaves: readonly (Hash | undefined)[],
-): { tree: Range | null; wrong: FoundBreak | undefined } {
+  { tree, place, checkpoint }: ScrubPass,
+  to: number,
+  leaves: ReadonlyMap<number, Hash>,
+): { tree: Range | null; wrong?: FoundBreak } {
+  if (!tree || leaves.size !== to - place.position) return { tree: null };
   let grown = tree;
   let wrong: FoundBreak | undefined;
-  for (let at = 0; at < leaves.length && grown; at++) {
-    const leaf = leaves[at];
-    grown = leaf ? growRange(grown, position + at, leaf) : null;
-    const size = position + at + 1;
-    if (grown && size === checkpoint?.size && rootOfRange(grown) !== checkpoint.root) {
-      wrong = ofLog(size - 1, `The first ${size} receipts are not those of the signed checkpoint`);
+  for (const [position, leaf] of leaves) {
+    grown = growRange(grown, position, leaf);
+    const size = position + 1;
+    if (size === checkpoint?.size && rootOfRange(grown) !== checkpoint.root) {
+      wrong = ofLog(position, `The first ${size} receipts are not those of the signed checkpoint`);
     }
   }
   return { tree: grown, wrong };

@@ -1,11 +1,13 @@
 import { listen, type Store } from "../store/mod.ts";
-import { exportReceipts, head, ledgerKeys, type Stored } from "./read.ts";
+import { openReport, type OwnBreak } from "./_scrub_report.ts";
+import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
+import { examine, type FoundBreak, verifySpan } from "./_span.ts";
+import { exportReceipts, head, ledgerKeys } from "./read.ts";
 import type { Break, Place } from "./rules.ts";
-import { verifyReceipt } from "./verify.ts";
 
 /** What is known of the stored chain. */
 export interface ChainState {
-  /** As of `verified_through`; null: nothing could be read yet. */
+  /** As of `verified_through`; null: it is not known yet, or the database is away. */
   readonly chain_intact: boolean | null;
   /** How many positions do not hold. */
   readonly breaks: number;
@@ -15,13 +17,17 @@ export interface ChainState {
   readonly total: number;
   /** The first breaks, with their reasons. */
   readonly first_breaks: readonly Break[];
+  /** How far the scrub is, which verifies all of it again and again; null: none was ever begun. */
+  readonly scrub: ScrubState | null;
   /** False while the database is away. */
   readonly live: boolean;
 }
 
-/** Verifies the stored chain from its start, and then each receipt as it comes. */
+/** Verifies each receipt as it comes, and knows what the scrub finds in those before. */
 export interface ChainWatch {
   state(): ChainState;
+  /** Whether a receipt is known not to hold. @param position from 0 */
+  isBroken(position: number): boolean;
   /** Waits until everything that is stored now has been verified. */
   caughtUp(): Promise<ChainState>;
   close(): Promise<void>;
@@ -29,61 +35,93 @@ export interface ChainWatch {
 
 const PAGE = 500;
 const POLL_MS = 5_000;
-const MOST_BREAKS_KEPT = 100;
+const MOST_KEPT = 10_000;
+const MOST_SHOWN = 100;
+/** Of a core, until everything that was there at the start is verified. */
+const SHARE_AT_START = 1 / 2;
+const GENESIS: Place = { position: 0, previousHash: "" };
 
-/** Starts to verify in the background; each receipt is looked at once. */
+/**
+ * Begins where the scrub's verified part ends, as far as that is still what it was; without one at the first receipt.
+ * From there on it goes by what it has verified itself, and keeps that in memory: whoever changes the database later
+ * can't change it.
+ */
 export async function watchChain(store: Store): Promise<ChainWatch> {
-  const breaks: Break[] = [];
-  let count = 0;
+  const end = new AbortController();
+  const report = openReport(store);
+  /** Found here, and not by the scrub. */
+  const own = new Map<number, OwnBreak>();
+  let notKept = 0;
+  /** What is wrong with the end of the chain, as of the last look. */
+  let ending: FoundBreak | undefined;
+  let place: Place | undefined;
+  let caughtUp = false;
   let total = 0;
   let live = false;
-  let closed = false;
-  let place: Place = { position: 0, previousHash: "" };
 
   async function catchUp(): Promise<void> {
     const { size, hash } = await head(store);
+    await report.read();
     live = true;
     total = size;
-    if (place.position === 0 && size === 0) return;
-    const keys = await ledgerKeys(store);
-    while (place.position < size && !closed) {
-      const page = await exportReceipts(store, {
-        from: place.position,
-        to: Math.min(size, place.position + PAGE),
+    await report.forgetHealed(own);
+    if (!caughtUp) place = await begin(place ?? GENESIS, size);
+    if (!place) return;
+    while (place.position < size) {
+      const { place: next, breaks } = await verifySpan(store, {
+        from: place,
+        to: size,
+        most: PAGE,
+        share: caughtUp ? 1 : SHARE_AT_START,
+        signal: end.signal,
       });
-      if (page.length === 0) {
-        return void note(place.position, `Missing: the head says ${size} receipts`);
-      }
-      for (const receipt of page) check(receipt);
+      for (const found of breaks) note(found);
+      place = next;
     }
-    if (place.position === size && place.previousHash !== hash) {
-      note(size - 1, "The newest receipt's hash is not that of the head");
-    }
-
-    function check(receipt: Stored): void {
-      if (receipt.position !== place.position) {
-        note(place.position, "Missing");
-        place = { ...place, position: receipt.position };
-      }
-      const { verified, reasons } = verifyReceipt(receipt.text, place, keys);
-      if (!verified) note(receipt.position, reasons.join("; "));
-      else if (!matchesColumns(receipt)) {
-        note(receipt.position, "Its index columns say other than its bytes");
-      }
-      place = {
-        position: receipt.position + 1,
-        previousHash: receipt.hash,
-        previousEra: receipt.era,
-      };
-    }
+    ending = wrongEnd(place, size, hash);
+    caughtUp = true;
   }
 
-  const noted = new Set<number>();
-  function note(position: number, reason: string): void {
-    if (noted.has(position)) return;
-    noted.add(position);
-    count++;
-    if (breaks.length < MOST_BREAKS_KEPT) breaks.push({ position, reason });
+  /** Takes over what the scrub has verified, where its last receipt is still there and holds. */
+  async function begin(place: Place, size: number): Promise<Place> {
+    const { position, previousHash } = report.verified;
+    if (position <= place.position) return place;
+    const from = Math.max(0, position - 2);
+    const rows = await exportReceipts(store, { from, to: position });
+    const last = rows.at(-1);
+    if (last?.position !== position - 1 || last.hash !== previousHash) {
+      const reason = "It is not the receipt that was verified at this position";
+      note({ position: Math.min(position - 1, size), check: "head", reason, receiptId: null });
+      return place;
+    }
+    const before = rows.length > 1 ? rows[0] : undefined;
+    const at = {
+      position: last.position,
+      previousHash: before?.hash ?? "",
+      previousEra: before?.era,
+    };
+    const { found, after } = examine(last, at, await ledgerKeys(store));
+    if (found) note(found);
+    return after;
+  }
+
+  function note(found: FoundBreak): void {
+    if (own.size < MOST_KEPT) own.set(found.position, { ...found, pass: report.scrub?.pass ?? 0 });
+    else notKept++;
+  }
+
+  function state(): ChainState {
+    const { breaks, first } = report.with(own, { ending, notKept, limit: MOST_SHOWN });
+    const known = breaks > 0 ? false : caughtUp ? true : null;
+    return {
+      chain_intact: live ? known : null,
+      breaks,
+      verified_through: (place?.position ?? 0) - 1,
+      total,
+      first_breaks: first,
+      scrub: report.scrub,
+      live,
+    };
   }
 
   let running: Promise<void> | undefined;
@@ -97,25 +135,30 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
       live = false;
     }).finally(() => {
       running = undefined;
-      if (again && !closed) {
+      if (again && !end.signal.aborted) {
         again = false;
         look();
       }
     });
   };
-  const listener = await listen(store, ["sealoop_sealed"], { onNotify: look, onConnect: look });
-  const poll = setInterval(look, POLL_MS).unref();
-
-  const state = (): ChainState => ({
-    chain_intact: live ? count === 0 : null,
-    breaks: count,
-    verified_through: place.position - 1,
-    total,
-    first_breaks: breaks,
-    live,
+  const listener = await listen(store, ["sealoop_sealed", SCRUB_CHANNEL], {
+    onNotify(channel) {
+      if (channel === SCRUB_CHANNEL) report.isStale();
+      look();
+    },
+    onConnect() {
+      report.isStale();
+      look();
+    },
   });
+  const poll = setInterval(() => {
+    report.isStale();
+    look();
+  }, POLL_MS).unref();
+
   return {
     state,
+    isBroken: (position) => own.has(position) || report.said(position),
     async caughtUp() {
       await running; // may have begun before what is stored now
       look();
@@ -123,7 +166,7 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
       return state();
     },
     async close() {
-      closed = true;
+      end.abort();
       clearInterval(poll);
       await listener.close();
       await running;
@@ -131,7 +174,13 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
   };
 }
 
-function matchesColumns({ text, id, category, hash }: Stored): boolean {
-  const record = JSON.parse(text);
-  return record.id === id && record.category === category && record.hash_sha256 === hash;
+/** Compares the head with what was verified in this process. */
+function wrongEnd(place: Place, size: number, hash: string): FoundBreak | undefined {
+  if (size < place.position) {
+    const reason = `Missing, with all after it: there were ${place.position} receipts`;
+    return { position: size, check: "missing", reason, receiptId: null };
+  }
+  if (hash === place.previousHash) return undefined;
+  const reason = "The head is not the hash of the newest receipt";
+  return { position: Math.max(0, size - 1), check: "head", reason, receiptId: null };
 }

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { loadConfig } from "../../config.ts";
+import {
+  beginScrub,
+  type ChainState,
+  type ChainWatch,
+  endScrub,
+  logPlace,
+  scrubPart,
+  type ScrubParts,
+  watchChain,
+} from "../../ledger/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { eventually } from "../workflows/_story.ts";
+import { serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
+
+const COUNT = 40;
+const EDIT = "UPDATE receipts SET category = 'another' WHERE position = 5";
+const MEND = "UPDATE receipts SET category = 'test' WHERE position = 5";
+const CUT_OFF = `DELETE FROM receipts WHERE position >= 30; UPDATE ledger_head SET size = 30,
+  hash = (SELECT hash FROM receipts WHERE position = 29)`;
+
+describe("watchChain()", function () {
+  this.timeout(30_000);
+  let sealing: TestSealing;
+  let ledger: Store;
+  const watches: ChainWatch[] = [];
+  let server: Awaited<ReturnType<typeof serveLedger>> | undefined;
+  beforeEach(async () => {
+    sealing = await startSealing();
+    ledger = openStore(sealing.database.urls.ledger, "ledger");
+    await sealing.seal(COUNT);
+  });
+  afterEach(async () => {
+    await server?.stop();
+    server = undefined;
+    for (const watch of watches.splice(0)) await watch.close();
+    await ledger.close();
+    await sealing.stop();
+  });
+
+  async function watch(): Promise<ChainWatch> {
+    const opened = await watchChain(ledger);
+    watches.push(opened);
+    return opened;
+  }
+  async function scrub(): Promise<void> {
+    const parts: ScrubParts = {
+      store: sealing.app,
+      log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
+      onBreak: () => {},
+    };
+    let at = await beginScrub(parts, null);
+    while (at.place.position < at.size) at = await scrubPart(parts, at);
+    await endScrub(parts, at);
+  }
+  async function asSuperuser(sql: string): Promise<void> {
+    const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
+    await client.connect();
+    await client.query(`SET session_replication_role = replica; ${sql}`).finally(() =>
+      client.end()
+    );
+  }
+  const until = (opened: ChainWatch, is: (state: ChainState) => boolean) =>
+    eventually(async () => is(opened.state()) ? opened.state() : undefined);
+  const positions = ({ first_breaks }: ChainState) => first_breaks.map(({ position }) => position);
+
+  it("says null until it knows, and then goes with the receipts as they come", async () => {
+    const opened = await watch();
+    assert.equal(opened.state().chain_intact, null);
+    const { chain_intact, verified_through } = await opened.caughtUp();
+    assert.deepEqual([chain_intact, verified_through], [true, COUNT - 1]);
+    await sealing.seal(5);
+    await until(opened, (state) => state.verified_through === COUNT + 4);
+    assert.equal(opened.state().chain_intact, true);
+  });
+
+  it("takes over what the scrub has verified, and tells what it finds in that as soon as it does", async () => {
+    await scrub();
+    await asSuperuser(EDIT);
+    const opened = await watch();
+    const before = await opened.caughtUp();
+    assert.deepEqual([before.chain_intact, before.scrub?.pass], [true, 1]); // it was not looked at again
+    await scrub();
+    const { chain_intact, breaks, first_breaks } = await until(opened, (s) => s.breaks > 0);
+    assert.deepEqual([chain_intact, breaks, first_breaks[0]?.position], [false, 1, 5]);
+    assert.ok(opened.isBroken(5) && !opened.isBroken(6));
+  });
+
+  it("counts once what both have found", async () => {
+    await asSuperuser(EDIT);
+    const opened = await watch();
+    assert.equal((await opened.caughtUp()).breaks, 1);
+    await scrub();
+    await until(opened, ({ scrub }) => scrub?.finished_at != null);
+    assert.equal((await opened.caughtUp()).breaks, 1);
+  });
+
+  it("goes on saying that it is broken when somebody removes what the scrub wrote", async () => {
+    await asSuperuser(EDIT);
+    await scrub();
+    const opened = await watch();
+    assert.equal((await opened.caughtUp()).chain_intact, false);
+    await asSuperuser("DELETE FROM ledger_breaks; NOTIFY sealoop_scrub");
+    await sleep(200);
+    assert.equal((await opened.caughtUp()).chain_intact, false);
+    await asSuperuser(
+      "INSERT INTO ledger_breaks VALUES (5, 'columns', '', '', now(), 1, now()); NOTIFY sealoop_scrub",
+    );
+    await sleep(200);
+    assert.equal((await opened.caughtUp()).chain_intact, false, "healed, it says, and is not");
+  });
+
+  it("says that it is whole again when it was mended and a pass has found so", async () => {
+    await asSuperuser(EDIT);
+    const opened = await watch();
+    await opened.caughtUp(); // so that it has found it by itself
+    await scrub();
+    await until(opened, ({ breaks }) => breaks === 1);
+    await asSuperuser(MEND);
+    await scrub();
+    await until(opened, (state) => state.chain_intact === true);
+  });
+
+  it("notices at once that an end is cut off which it has seen, and remembers it", async () => {
+    const opened = await watch();
+    await opened.caughtUp();
+    await sealing.pause();
+    await asSuperuser(CUT_OFF);
+    const cut = await opened.caughtUp();
+    assert.deepEqual([cut.chain_intact, positions(cut)], [false, [30]]);
+    assert.match(cut.first_breaks[0]!.reason, /Missing, with all after it: there were 40 receipts/);
+    sealing.go();
+    await sealing.seal(20);
+    const grown = await until(opened, ({ verified_through }) => verified_through === 49);
+    assert.deepEqual([grown.chain_intact, positions(grown)], [false, [40]]);
+  });
+
+  it("does not begin where the scrub is said to have ended when another receipt is there", async () => {
+    await scrub();
+    await asSuperuser("UPDATE ledger_scrub SET verified_hash = sha256('x')");
+    const { chain_intact, verified_through } = await (await watch()).caughtUp();
+    assert.deepEqual([chain_intact, verified_through], [false, COUNT - 1]);
+  });
+
+  it("notices that the head is another", async () => {
+    const opened = await watch();
+    await opened.caughtUp();
+    await asSuperuser("UPDATE ledger_head SET hash = sha256('x')");
+    assert.equal((await opened.caughtUp()).chain_intact, false);
+  });
+
+  it("is not held up by a head that says too much", async () => {
+    const opened = await watch();
+    await opened.caughtUp();
+    await asSuperuser("UPDATE ledger_head SET size = 9000000000000");
+    const { chain_intact, first_breaks: [first] } = await opened.caughtUp();
+    assert.deepEqual([chain_intact, first?.position], [false, COUNT]);
+    assert.match(first!.reason, /^Missing, with all up to 8999999999999$/);
+  });
+
+  it("lets the public ledger say so everywhere", async () => {
+    await asSuperuser(EDIT);
+    await scrub();
+    server = await serveLedger(sealing.database);
+    const { address } = server;
+    // deno-lint-ignore no-explicit-any -- JSON of whatever shape
+    const get = async (path: string): Promise<any> =>
+      await (await fetch(new URL(path, address))).json();
+    await eventually(async () => (await get("/api/chain")).breaks === 1 ? true : undefined);
+    const [chain, stats, health, { receipts }] = await Promise.all(
+      ["chain", "stats", "health", "receipts?limit=200"].map((path) => get(`/api/${path}`)),
+    );
+    assert.deepEqual([chain.chain_intact, stats.chain_intact, health.chain_intact], [
+      ...[false, false, false],
+    ]);
+    assert.deepEqual([chain.first_breaks[0].position, chain.scrub.pass, health.status], [
+      ...[5, 1, "broken"],
+    ]);
+    const unverified = receipts.filter(({ verified }: { verified: boolean }) => !verified);
+    assert.deepEqual(
+      unverified.map(({ chain_position }: { chain_position: number }) => chain_position),
+      [5],
+    );
+  });
+});
