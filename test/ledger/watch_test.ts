@@ -170,7 +170,10 @@ describe("watchChain()", function () {
     // deno-lint-ignore no-explicit-any -- JSON of whatever shape
     const get = async (path: string): Promise<any> =>
       await (await fetch(new URL(path, address))).json();
-    await eventually(async () => (await get("/api/chain")).breaks === 1 ? true : undefined);
+    await eventually(async () => {
+      const { verified_through } = await get("/api/chain");
+      return verified_through === COUNT - 1 ? true : undefined;
+    });
     const [chain, stats, health, { receipts }] = await Promise.all(
       ["chain", "stats", "health", "receipts?limit=200"].map((path) => get(`/api/${path}`)),
     );
