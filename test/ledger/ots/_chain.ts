@@ -59,6 +59,15 @@ function mined(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buff
   }
 }
 
+/** The header with a nonce that is not the one which was searched for. */
+export function workless(header: Uint8Array): Buffer {
+  const other = Buffer.from(header);
+  do other.writeUInt32LE((other.readUInt32LE(76) + 1) % 2 ** 32, 76); while (
+    BigInt(`0x${hashOf(other)}`) <= targetOf(BITS)
+  );
+  return other;
+}
+
 /** A hash as people see it: last byte first. */
 export const shown = (hash: Uint8Array): string => Buffer.from(hash.toReversed()).toString("hex");
 
