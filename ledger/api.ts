@@ -211,6 +211,40 @@ const health = operation({
   },
 });
 
+const activity = operation({
+  ...common,
+  name: "public_ledger.activity",
+  summary: "Count receipts by day and category",
+  description:
+    "Days are those of the receipts' own timestamps; days without receipts are left out. Oldest first.",
+  input: z.object({
+    days: z.number().int().min(1).max(366).default(30).describe(
+      "How many days with receipts, the newest",
+    ),
+  }),
+  output: z.object({
+    days: z.array(z.object({
+      day: z.string().describe("Like 2026-07-01; empty: the receipts say none"),
+      receipts: z.number().int(),
+      categories: z.record(z.string(), z.number().int()),
+    })),
+  }),
+  rest: { ledger_activity: "GET /api/activity" },
+  example: {
+    input: { days: 1 },
+    output: { days: [{ day: "2026-07-01", receipts: 2, categories: { self_heal: 2 } }] },
+  },
+  run: async ({ days }, { store }) => {
+    const { rows } = await store.pool.query(
+      `SELECT day, sum(n)::float8 AS receipts, json_object_agg(category, n ORDER BY category) AS categories
+       FROM ledger_days WHERE day IN (SELECT DISTINCT day FROM ledger_days ORDER BY day DESC LIMIT $1)
+       GROUP BY day ORDER BY day`,
+      [days],
+    );
+    return { days: rows };
+  },
+});
+
 const MOST_EXPORTED = 1000;
 /** Of stored bytes; the text has about three times as many. */
 const MOST_EXPORTED_BYTES = 8 * 1024 * 1024;
@@ -278,6 +312,7 @@ const rules = operation({
 export const ledgerOperations = [
   ...anchorOperations,
   stats,
+  activity,
   receipts,
   verify,
   chain,

@@ -108,6 +108,13 @@ describe("the public ledger", function () {
     assert.ok(rows.every(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)));
     const stats = await (await get("/api/stats")).json() as Record<string, unknown>;
     assert.deepEqual(stats["provenance_summary"], { test: 450 });
+    const { days } = await (await get("/api/activity?days=2")).json() as {
+      days: { day: string; receipts: number; categories: unknown }[];
+    };
+    assert.ok(days.length === 1 || days.length === 2); // midnight may have passed
+    assert.equal(days.reduce((sum, { receipts }) => sum + receipts, 0), 450);
+    assert.deepEqual(Object.keys(days[0]!.categories as object), ["test"]);
+    assert.equal((await get("/api/activity?days=0")).status, 422);
   });
 
   it("breaks on no input, however odd", async () => {
