@@ -17,8 +17,8 @@ export class ImportRefused extends Error {
 export interface ImportOptions {
   /** Public keys that are known to be right, hex; needed where the file names none and holds signatures. */
   readonly keys?: readonly string[];
-  /** Told how many receipts have come how far. */
-  readonly onProgress?: (step: "verified" | "put aside", done: number) => void;
+  /** Told how many receipts have come how far, of how many where that is known. */
+  readonly onProgress?: (step: "verified" | "put aside", done: number, total?: number) => void;
   readonly threads?: number;
 }
 
@@ -63,7 +63,7 @@ export async function importLedger(
     await refuseFilled(client);
     const size = begun?.size ?? await verify(file, keys, options);
     if (!begun) await begin(client, sha256, size);
-    await setAside(client, file, keys, onProgress);
+    await setAside(client, file, keys, (done) => onProgress("put aside", done, size));
     await takeOver(client, size, keys.filter(({ fromPosition }) => fromPosition < size));
     return { total: size, keys, now: true };
   } finally {
@@ -99,6 +99,7 @@ async function verify(
   keys: readonly TrustedKey[],
   { onProgress, threads }: ImportOptions,
 ): Promise<number> {
+  onProgress?.("verified", 0);
   const verdict = await verifyInParallel(file.batches(), keys, {
     threads,
     onProgress: (count) => onProgress?.("verified", count),
@@ -138,18 +139,20 @@ async function setAside(
   client: pg.ClientBase,
   file: ReceiptFile,
   keys: readonly TrustedKey[],
-  onProgress: NonNullable<ImportOptions["onProgress"]>,
+  onProgress: (done: number) => void,
 ): Promise<void> {
   const { rows: [{ there }] } = await client.query(
     "SELECT count(*) AS there FROM ledger_import_receipts",
   );
+  onProgress(Number(there));
   let position = 0;
   for await (const batch of file.batches()) {
     const known = Math.min(Math.max(Number(there) - position, 0), batch.length);
     const fresh = batch.slice(known).map((bytes, i) => asRow(bytes, position + known + i, keys));
-    if (fresh.length > 0) await insert(client, position + known, fresh);
     position += batch.length;
-    onProgress("put aside", position);
+    if (fresh.length === 0) continue;
+    await insert(client, position - fresh.length, fresh);
+    onProgress(position);
   }
 }
 

@@ -13,15 +13,16 @@ const SAY_MS = 1_000;
  *
  * @param done what was done with them, like `verified`
  * @param total how many there are, where it is known
+ * @param from how many had been done before
  */
-export function openMeter(done: string, total: () => number | undefined): Meter {
+export function openMeter(done: string, total: () => number | undefined, from = 0): Meter {
   const started = performance.now();
   const terminal = process.stderr.isTTY === true;
   let said = started;
-  let last = 0;
+  let last = from;
   const say = () => {
     const seconds = (performance.now() - started) / 1000;
-    const rate = Math.round(last / Math.max(seconds, 0.001));
+    const rate = Math.round((last - from) / Math.max(seconds, 0.001));
     const all = total();
     const share = all ? ` of ${all} (${Math.floor((last / all) * 100)} %)` : "";
     const line = `${last}${share} receipts ${done} in ${seconds.toFixed(1)} s, ${rate}/s`;

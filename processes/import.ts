@@ -80,17 +80,14 @@ async function openDatabase({ settings, dataDir }: Config): Promise<Database> {
 function sayer(): { say: NonNullable<ImportOptions["onProgress"]>; end(): void } {
   let step: string | undefined;
   let meter: Meter | undefined;
-  let total: number | undefined;
-  let last = 0;
   return {
-    say(next, done) {
+    say(next, done, total) {
       if (next !== step) {
         meter?.end();
-        if (step === "verified") total = last;
-        meter = openMeter(next, () => total);
+        meter = openMeter(next, () => total, done);
         step = next;
       }
-      meter?.at(last = done);
+      meter?.at(done);
     },
     end: () => meter?.end(),
   };

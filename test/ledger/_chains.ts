@@ -32,3 +32,18 @@ export const faultyChains: readonly VectorChain[] = canonicalItems(read("faulty-
     breaksAt: Number(chain.get("breaks_at")),
     records: canonicalItems(chain.get("receipts")!),
   }));
+
+/** A chain of era 1, which anybody can make. */
+export function unsignedChain(count: number, idOf = (n: number) => `receipt-${n}`): string[] {
+  let previous = "";
+  return Array.from({ length: count }, (_, n) => {
+    const hash_sha256 = n.toString(16).padStart(64, "0");
+    const timestamp = "2026-01-01T00:00:00+00:00";
+    const text = JSON.stringify({
+      ...{ id: idOf(n), timestamp, category: "test", actor: "a", subject: "s" },
+      ...{ action: "x", outcome: "ok", details: {}, prev_hash: previous, hash_sha256 },
+    });
+    previous = hash_sha256;
+    return text;
+  });
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "../../config.ts";
+import { head } from "../../ledger/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { unsignedChain } from "../ledger/_chains.ts";
+import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+
+const COUNT = 12_000;
+
+describe("npm run ledger -- import", function () {
+  this.timeout(90_000);
+  let database: TestDatabase;
+  let store: Store;
+  let file: string;
+
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.sequencer, "sequencer");
+    file = join(await testFolder(), "ledger.ndjson");
+    writeFileSync(file, unsignedChain(COUNT).join("\n"));
+  });
+  after(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  /** Runs the command as npm does. */
+  function start(...args: readonly string[]) {
+    const program = ["--import", "tsx", join("processes", "import.ts"), "import", ...args];
+    const child = spawn(process.execPath, program, {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        DATABASE_URL: database.urls.owner,
+        SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let text = "";
+    child.stdout.on("data", (chunk) => text += chunk);
+    child.stderr.on("data", (chunk) => text += chunk);
+    const ended = once(child, "close").then(([status]) => ({ status, text }));
+    return { child, ended };
+  }
+
+  const putAside = async () => {
+    const { rows } = await store.pool.query(
+      "SELECT count(*)::int AS n FROM ledger_import_receipts",
+    );
+    return rows[0].n as number;
+  };
+
+  it("goes on where it was killed, and then has all of them", async () => {
+    const killed = start(file);
+    while (await putAside() === 0 && killed.child.exitCode === null) await sleep(2);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const before = await putAside();
+    assert.ok(before > 0 && before < COUNT, `${before} were put aside`);
+    assert.equal((await head(store)).size, 0);
+
+    const { status, text } = await start(file).ended;
+    assert.equal(status, 0, text);
+    assert.match(text, new RegExp(`Took over ${COUNT} receipts`));
+    assert.doesNotMatch(text, /verified/, "which was done");
+    assert.equal((await head(store)).size, COUNT);
+    assert.equal(await putAside(), 0);
+  });
+
+  it("says so where it was done before, and where it can't be", async () => {
+    const other = join(ROOT, "test", "vectors", "mixed-era-chain.json");
+    const [again, filled, none] = await Promise.all([
+      start(file).ended,
+      start(other).ended,
+      start("/nonexistent").ended,
+    ]);
+    assert.deepEqual([again.status, filled.status, none.status], [0, 1, 1]);
+    assert.match(again.text, /were taken over before/);
+    assert.match(filled.text, /^Nothing was taken over: (The ledger has|Another import)/m);
+    assert.match(none.text, /^Nothing was taken over: /m);
+  });
+});
