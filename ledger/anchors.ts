@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Problem } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
 import {
@@ -53,7 +53,7 @@ const COLUMNS = `first, last, encode(root, 'hex') AS root, state, last_error, at
   submitted_at, block_height, block_hash, encode(block_header, 'hex') AS block_header, block_time`;
 
 /** Node's own SHA-256, faster than the portable one. */
-export const nativeSha256: Sha256 = (bytes) => createHash("sha256").update(bytes).digest();
+export const nativeSha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
 /** Totals, from the one row that is kept of them. */
 export async function anchorTotals({ pool }: Store): Promise<AnchorTotals> {
@@ -122,13 +122,14 @@ export async function leavesOf(
   { pool }: Store,
   range: { readonly from: number; readonly to: number },
 ): Promise<Uint8Array[]> {
-  const { rows } = await pool.query({
-    name: "anchor_leaves",
-    text: `SELECT CASE WHEN era = 3 THEN hash ELSE sha256(record) END AS leaf FROM receipts
-           WHERE position >= $1 AND position < $2 ORDER BY position`,
+  const { rows: [{ leaves }] } = await pool.query({
+    name: "anchor_leaves", // as one value, since a row for each takes many times as long
+    text:
+      `SELECT string_agg(CASE WHEN era = 3 THEN hash ELSE sha256(record) END, '' ORDER BY position) AS leaves
+           FROM receipts WHERE position >= $1 AND position < $2`,
     values: [range.from, range.to],
   });
-  return rows.map((row) => row.leaf);
+  return pieces(leaves ?? Buffer.alloc(0));
 }
 
 /** The bytes of a receipt that its proof is about: what was signed in era 3, the stored record before. */
