@@ -23,6 +23,7 @@ export function scrubbing({ store, config, temporal, stopping }: ActivityParts) 
     log: logPlace(config),
     onBreak: ({ position, check, reason }) =>
       log.error("The ledger does not hold", { position, check, reason }),
+    onTrouble: (error) => log.warn(`The scrub goes on without the checkpoint: ${error}`),
   });
 
   /** What the last finished pass knew, as Temporal keeps it; null: there was none. */

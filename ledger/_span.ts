@@ -61,13 +61,17 @@ export async function verifySpan(
       { from: position, to: Math.min(to, position + PAGE) },
       PAGE_BYTES,
     );
-    const keys = await ledgerKeys(store);
+    const [keys, behind] = await Promise.all([
+      ledgerKeys(store),
+      behindOriginals(store, position, page.at(-1)?.position ?? -1),
+    ]);
     const next = page[0]?.position ?? await firstFrom(store, position, to);
     if (next !== position) place = missing(next);
     for (const receipt of page) {
       if (receipt.position !== place.position) place = missing(receipt.position);
       const { found, after } = examine(receipt, place, keys);
-      if (found) breaks.push(found);
+      const broken = found ?? otherBehind(receipt, behind.get(receipt.position));
+      if (broken) breaks.push(broken);
       place = after;
       if (onLeaf) tellLeaf(receipt, onLeaf);
       await breathe();
@@ -119,6 +123,40 @@ function wrongColumns(receipt: Stored, era: number): string[] {
   return Object.entries(said)
     .filter(([column, value]) => receipt[column as keyof typeof said] !== value)
     .map(([column]) => column);
+}
+
+/** What is kept of a receipt besides the text that it was imported with. */
+interface Behind {
+  /** Hex. */
+  readonly record: string;
+  readonly signature: string;
+}
+
+/** Receipts of these positions, both inclusive, whose text is not made from the rest of their row. */
+async function behindOriginals(
+  { pool }: Store,
+  from: number,
+  to: number,
+): Promise<ReadonlyMap<number, Behind>> {
+  const { rows } = await pool.query({
+    name: "scrub_originals",
+    text: `SELECT position, encode(record, 'hex') AS record, encode(signature, 'hex') AS signature
+           FROM receipts WHERE position >= $1 AND position <= $2 AND era = 3 AND original IS NOT NULL`,
+    values: [from, to],
+  });
+  return new Map(rows.map(({ position, ...behind }) => [Number(position), behind]));
+}
+
+/** Compares the row with the text, which was verified. */
+function otherBehind(
+  { position, id, text }: Stored,
+  behind: Behind | undefined,
+): FoundBreak | undefined {
+  if (!behind) return undefined;
+  const { canonical_bytes, signature } = JSON.parse(text);
+  if (behind.record === canonical_bytes && behind.signature === signature.value) return undefined;
+  const reason = "The row's bytes or signature are not those of the record";
+  return { position, check: "columns", reason, receiptId: asText(id) };
 }
 
 /** What somebody wrote into the database may be anything; this can be stored, shown and sent. */

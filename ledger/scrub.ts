@@ -17,7 +17,7 @@ import type { LogPlace } from "./log_place.ts";
 import { requestSeal } from "./outbox.ts";
 import { exportReceipts, head, ledgerKeys } from "./read.ts";
 import type { Place, TrustedKey } from "./rules.ts";
-import type { Hash } from "./tlog/mod.ts";
+import { BadNote, type Hash } from "./tlog/mod.ts";
 
 /** What a finished pass knows of the chain. Kept by whoever starts the next one, outside of the database. */
 export interface KnownChain {
@@ -61,6 +61,8 @@ export interface ScrubParts {
   readonly log: Pick<LogPlace, "keyFile" | "keptFile">;
   /** Told of each break that is new. */
   readonly onBreak: (found: FoundBreak) => void;
+  /** Told what can't be compared, and why. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 /** Receipts in a part. What a part has verified is verified again where it is cut off. */
@@ -105,11 +107,20 @@ export async function beginScrub(
   });
 }
 
-async function signedCheckpoint({ log }: ScrubParts): Promise<ScrubPass["checkpoint"]> {
+/** The checkpoint that is kept; null: there is none, or not one that the log's key has signed. */
+async function signedCheckpoint(
+  { log, onTrouble }: ScrubParts,
+): Promise<ScrubPass["checkpoint"]> {
   const note = await readKept(log.keptFile);
   if (note === undefined) return null;
-  const { size, root } = ownCheckpoint(note, signingKey(log.keyFile).publicKey);
-  return { size, root: Buffer.from(root).toString("hex") };
+  try {
+    const { size, root } = ownCheckpoint(note, signingKey(log.keyFile).publicKey);
+    return { size, root: Buffer.from(root).toString("hex") };
+  } catch (error) {
+    if (!(error instanceof BadNote)) throw error;
+    onTrouble(error);
+    return null;
+  }
 }
 
 /** Verifies the next part of a pass, and keeps and seals what does not hold. Safe to repeat. */

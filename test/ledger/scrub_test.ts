@@ -1,18 +1,23 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import pg from "pg";
 import { loadConfig } from "../../config.ts";
 import {
   beginScrub,
   endScrub,
   exportReceipts,
+  importLedger,
   type KnownChain,
   logPlace,
   publishedCheckpoint,
   scrubPart,
   type ScrubParts,
 } from "../../ledger/mod.ts";
+import { openStore } from "../../store/mod.ts";
 import { eventually } from "../workflows/_story.ts";
+import { mixedChain, vectorKeys } from "./_chains.ts";
 import { startSealing, type TestSealing } from "./_ledger.ts";
 
 /** Receipts: a full tile of the Merkle log, and some. */
@@ -121,7 +126,9 @@ const FAULTS: readonly Fault[] = [
 describe("the scrub", function () {
   this.timeout(60_000);
   let sealing: TestSealing;
+  let troubles: string[] = [];
   beforeEach(async () => {
+    troubles = [];
     sealing = await startSealing();
     await sealing.seal(COUNT);
     await eventually(async () =>
@@ -135,6 +142,7 @@ describe("the scrub", function () {
     store: sealing.app,
     log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
     onBreak: () => {},
+    onTrouble: (error) => troubles.push(String(error)),
   });
 
   async function scrub(known: KnownChain | null = null) {
@@ -278,6 +286,13 @@ describe("the scrub", function () {
     assert.equal((await openBreaks()).length, COUNT);
   });
 
+  it("goes on where the kept checkpoint is not the log's, and says so", async () => {
+    const path = join(sealing.folder, "checkpoint");
+    await writeFile(path, (await readFile(path, "utf8")).replace("300", "999"));
+    assert.equal((await scrub()).breaks, 0);
+    assert.match(troubles.join(), /not signed by the log's key/);
+  });
+
   it("stores and seals whatever a superuser has written as an id", async () => {
     const id = `\u0007<script>\u202e${"x".repeat(1000)}`;
     await asSuperuser((on) => on.query("UPDATE receipts SET id = $1 WHERE position = 7", [id]));
@@ -285,6 +300,64 @@ describe("the scrub", function () {
     const [{ subject, details }] = await sealedBreaks(1);
     assert.deepEqual([subject, details.position], ["position-7", 7]);
   });
+});
+
+describe("the scrub of a ledger that was taken over", function () {
+  this.timeout(60_000);
+  let sealing: TestSealing;
+  beforeEach(async () => {
+    sealing = await startSealing();
+    await sealing.pause();
+  });
+  afterEach(() => sealing.stop());
+
+  async function takeOver(text: string): Promise<void> {
+    const path = join(sealing.folder, "export");
+    await writeFile(path, text);
+    const store = openStore(sealing.database.urls.sequencer, "sequencer");
+    const keys = [vectorKeys[0]!.publicKey];
+    await importLedger(store, path, { threads: 1, keys }).finally(() => store.close());
+    sealing.go();
+    await sealing.seal(3);
+    await sealing.pause();
+  }
+  async function scrub() {
+    const parts: ScrubParts = {
+      store: sealing.app,
+      log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
+      onBreak: () => {},
+      onTrouble: () => {},
+    };
+    let at = await beginScrub(parts, null);
+    while (at.place.position < at.size) at = await scrubPart(parts, at);
+    return await endScrub(parts, at);
+  }
+  const { records } = mixedChain;
+
+  it("finds nothing in one that holds, of whatever eras and however printed", async () => {
+    await takeOver(records.join("\n"));
+    const { breaks, verified } = await scrub();
+    assert.deepEqual([breaks, verified], [0, records.length + 3]);
+  });
+
+  for (const column of ["record", "signature"]) {
+    it(`finds another ${column} behind a receipt that is printed as it was imported`, async () => {
+      const spaced = records.map((record) => JSON.stringify(JSON.parse(record), null, 1));
+      await takeOver(`[${spaced.join(",")}]`);
+      assert.equal((await scrub()).breaks, 0);
+      const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
+      await client.connect();
+      const { rowCount } = await client.query(`SET session_replication_role = replica`)
+        .then(() =>
+          client.query(`UPDATE receipts SET ${column} = set_byte(${column}, 1, 0)
+            WHERE position = 30 AND original IS NOT NULL`)
+        ).finally(() => client.end());
+      assert.equal(rowCount, 1);
+      assert.equal((await scrub()).breaks, 1);
+      const [found] = await sealing.app.knex("ledger_breaks");
+      assert.deepEqual([Number(found.position), found.failed_check], [30, "columns"]);
+    });
+  }
 });
 
 /** Signs rows anew. */

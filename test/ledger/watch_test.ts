@@ -51,6 +51,7 @@ describe("watchChain()", function () {
       store: sealing.app,
       log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
       onBreak: () => {},
+      onTrouble: () => {},
     };
     let at = await beginScrub(parts, null);
     while (at.place.position < at.size) at = await scrubPart(parts, at);
