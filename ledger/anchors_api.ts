@@ -134,13 +134,13 @@ const anchors = operation({
     return {
       anchored_receipts: anchoredReceipts,
       total_receipts: size,
-      anchored_share: size === 0 ? 0 : anchoredReceipts / size,
+      anchored_share: size === 0 ? 0 : Math.min(1, anchoredReceipts / size), // some may be missing
       confirmed_anchors: confirmedBatches,
       newest_block_height: confirmed[0]?.block?.height ?? null,
       pending: {
         batches: unfinished.length,
         receipts: unfinished.reduce((sum, { first, last }) => sum + last - first + 1, 0),
-        unbatched_receipts: size - nextPosition,
+        unbatched_receipts: Math.max(0, size - nextPosition),
         waiting: unfinished.map(waiting),
       },
       samples: confirmed.map((anchor) => sample(anchor, ledgerUrl)),
