@@ -159,7 +159,8 @@ export async function scrubPart(
 export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubResult> {
   const { store } = parts;
   const all = await headBreaks(store);
-  const more = Math.max(0, at.found + all.length - MOST_KEPT);
+  const found = at.found + all.length;
+  const more = Math.max(0, found - MOST_KEPT);
   await transaction(store, async (trx) => {
     await keep(trx, parts, at, all);
     for (const position of await healBreaks(trx, at.pass)) {
@@ -170,7 +171,8 @@ export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubR
   const { count } = await openBreaks(store.knex, 1);
   const now = { size: at.size, hash: at.place.previousHash, keys: await ledgerKeys(store) };
   const known = at.lost && at.known ? at.known : now; // what was lost is not to be forgotten
-  return { pass: at.pass, verified: at.size, breaks: count + more, known };
+  const breaks = Math.max(count + more, found > 0 ? 1 : 0); // somebody may have removed the rows
+  return { pass: at.pass, verified: at.size, breaks, known };
 }
 
 /** Adds leaves to the tree, if none is missing, and compares its root with the checkpoint's when it is as large. */
