@@ -39,20 +39,27 @@ export interface Row {
   readonly verified: boolean | undefined;
 }
 
+/** A stretch of the chain. */
+export interface Range {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly alone?: boolean;
+}
+
 const MOST_ROWS = 20;
 
 /**
  * Checks a stretch of the chain. A record that is missing is a break at its position, and the link to it of the one
  * after is not reported besides.
  *
- * @param records oldest first, byte for byte; where `from` > 0, with the record before as the first
- * @param from first position
- * @param to one after the last position
+ * @param records oldest first, byte for byte; where `from` > 0 and not `alone`, with the record before as the first
+ * @param range `from` first position; `to` one after the last; `alone`: what the first one links to can't be had
  * @param keys in the order in which they came to be trusted
  */
 export function checkRange(
   records: readonly string[],
-  { from, to }: { readonly from: number; readonly to: number },
+  { from, to, alone = false }: Range,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): Chunk {
@@ -60,8 +67,10 @@ export function checkRange(
   const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
   const [days, categories] = [tally(), tally()];
   const rows: Row[] = [];
-  let next = from === 0 ? 0 : from - 1;
-  let previous: Previous | undefined = { hash: "", era: undefined };
+  let next = from === 0 || alone ? from : from - 1;
+  let previous: Previous | undefined = from === 0 && !alone
+    ? { hash: "", era: undefined }
+    : undefined;
   let hashBefore: string | undefined = from === 0 ? "" : undefined;
 
   /** Up to there the records are missing; what comes then can't be held to its link. */
@@ -73,16 +82,18 @@ export function checkRange(
   }
 
   for (const json of records) {
-    const claimed = positionOf(json);
-    if (claimed !== undefined && claimed < next) {
+    // The link tells where a record stands; only where it does not hold, what the record says of itself.
+    const follows = next >= from && previous?.hash === linkOf(json);
+    const claimed = follows ? next : positionOf(json) ?? next;
+    if (claimed < next) {
       breaks.push({ position: claimed, reason: "The server gave it twice, or out of order" });
       continue;
     }
-    if (claimed !== undefined) skip(Math.min(claimed, to));
+    skip(Math.min(claimed, to));
     if (next >= to) break;
     const place: Place = {
       position: next,
-      previousHash: (next < from ? undefined : previous?.hash) ?? linkOf(json),
+      previousHash: previous?.hash ?? linkOf(json),
       ...(previous?.era === undefined ? {} : { previousEra: previous.era }),
     };
     const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
@@ -113,11 +124,11 @@ interface Previous {
   readonly era: Era | undefined;
 }
 
-/** Where a record of era 3 says that it stands; only ever used to say which ones are missing. */
-function positionOf(json: string): number | undefined {
-  const { chain_position } = parsed(json);
+/** Where a record of era 3 says that it stands; only ever used to tell which ones are missing. */
+export function positionOf(json: string): number | undefined {
+  const { chain_position, schema_version } = parsed(json);
   const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
-  return isPosition ? Number(chain_position) : undefined;
+  return isPosition && schema_version === "3.0" ? Number(chain_position) : undefined;
 }
 
 /** What a record links to, as it says itself. */

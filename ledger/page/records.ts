@@ -2,6 +2,7 @@
  * Takes JSON apart without reading its values, so that each record keeps the bytes in which it came. What is not JSON
  * gives pieces that are not JSON either, and verifying those fails.
  */
+import { positionOf } from "./check.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPEN = new Set([0x7b, 0x5b]);
@@ -70,7 +71,7 @@ export function recordsOf(text: string): Exported {
   if (receipts?.startsWith("[")) {
     const from = Number(valueOf(json, "from") ?? NaN);
     const { records } = oldestFirst(pieces(receipts));
-    return { records, from: Number.isSafeInteger(from) ? from : positionOf(records[0]) };
+    return { records, from: Number.isSafeInteger(from) ? from : startOf(records[0]) };
   }
   if (valueOf(json, "prev_hash") === undefined) throw new TypeError(NOT_EXPORTED);
   return oldestFirst([json]);
@@ -85,13 +86,11 @@ function oldestFirst(records: readonly string[]): Exported {
     valueOf(first, "prev_hash") === valueOf(second, "hash_sha256") &&
     valueOf(first, "prev_hash") !== undefined;
   const ordered = newestFirst ? records.toReversed() : records;
-  return { records: ordered, from: positionOf(ordered[0]) };
+  return { records: ordered, from: startOf(ordered[0]) };
 }
 
-/** Where a record says that it stands; the first one of all is told by its empty link. */
-function positionOf(record: string | undefined): number | undefined {
+/** Where a record of era 3 says that it stands; the first one of all is told by its empty link. */
+function startOf(record: string | undefined): number | undefined {
   if (record === undefined) return undefined;
-  if (valueOf(record, "prev_hash") === '""') return 0;
-  const position = Number(valueOf(record, "chain_position") ?? NaN);
-  return Number.isSafeInteger(position) && position >= 0 ? position : undefined;
+  return valueOf(record, "prev_hash") === '""' ? 0 : positionOf(record);
 }

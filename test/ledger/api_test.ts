@@ -175,6 +175,13 @@ describe("the public ledger while PostgreSQL is away", () => {
         const body = await response.json() as Record<string, unknown>;
         if (path.startsWith("/api/")) assert.equal(body["chain_intact"], null, path);
       }
+      for (const path of ["/", "/receipt/receipt-000001", "/find?q=receipt-000001"]) {
+        const page = await fetch(`${ledger.address}${path}`);
+        assert.equal(page.status, 503, path);
+        const text = await page.text();
+        assert.match(text, /The ledger can’t be read now/);
+        assert.doesNotMatch(text, /\bintact\b/i);
+      }
       server = await startPostgres(folder, port, tree);
       while (await status("/api/stats") !== 200) await sleep(50);
     } finally {

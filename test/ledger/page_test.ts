@@ -124,10 +124,11 @@ describe("the ledger's pages", function () {
     assert.match(await textOf(tab.page, "#checks"), /The server says: ✓ verified/);
   });
 
-  it("are red where the log is asked for another receipt’s proof, or another root is signed", async () => {
+  it("are red where the proof, the root, its signature or the size of the Merkle log is another", async () => {
     const changes: ((text: string) => string)[] = [
       (text) => text.replace(/"hashes":\["../, `"hashes":["00`),
       (text) => text.replace(/(checkpoint":"[^"]+?\\n\d+\\n)..../, "$1AAAA"),
+      (text) => text.replace(/(— \S+ .{20})..../, "$1AAAA"),
       (text) => text.replace(/"tree_size":(\d+)/, (_, n) => `"tree_size":${Number(n) + 1}`),
     ];
     for (const change of changes) {
@@ -350,6 +351,16 @@ describe("the ledger's pages", function () {
     assert.match(tab.page.url(), /\/receipt\//);
   });
 
+  it("check the newest part of a long chain, say that the rest is not checked, and then check that", async () => {
+    await sealing.seal(2100);
+    assert.equal(await open("/"), "Not all checked");
+    assert.match(await textOf(tab.page, "#verdict-count"), /^1,000 of 2,\d+ receipts checked/);
+    await tab.page.click(`[data-action="all"]`);
+    await tab.page.waitForSelector(".verdict.intact", PATIENCE);
+    assert.match(await textOf(tab.page, "#verdict-count"), /^(2,\d+) of \1 receipts checked/);
+    assertQuiet();
+  });
+
   describe("of a stored chain that a superuser has changed", () => {
     it("name the position, and why", async () => {
       await tamper(
@@ -359,7 +370,10 @@ describe("the ledger's pages", function () {
         `DELETE FROM receipts WHERE position = 20`,
         `UPDATE receipts SET record = 'no JSON', signature = NULL WHERE position = 30`,
       );
-      assert.equal(await open("/"), "Broken at 3 positions");
+      assert.equal(await open("/"), "Not all checked");
+      await tab.page.click(`[data-action="all"]`);
+      await tab.page.waitForSelector("#verdict-breaks ::-p-text(#30)", PATIENCE);
+      assert.equal(await decided(tab.page), "Broken at 3 positions");
       const breaks = await textOf(tab.page, "#verdict-breaks");
       assert.match(
         breaks,

@@ -63,9 +63,9 @@ const failed = (name: View, reason: string): View =>
   h("p", { class: "result fail" }, SIGNS.fail, " ", name, ": not checked. ", legible(reason));
 
 /** Whether the ledger has the same hash where the file ends; undefined: it was not compared. */
-async function inLedger({ from, count, lastHash }: FileReport): Promise<boolean | undefined> {
+async function inLedger({ from, to, lastHash }: FileReport): Promise<boolean | undefined> {
   if (from === undefined) return undefined;
-  const last = from + count - 1;
+  const last = to - 1;
   try {
     const [record] = await fetchRecords(last, last + 1);
     return record !== undefined && valueOf(record, "hash_sha256") === JSON.stringify(lastHash);
@@ -80,7 +80,7 @@ function described(name: View, report: FileReport, same: boolean | undefined): V
   const good = breaks.length === 0 && same !== false;
   const range = from === undefined
     ? "of unknown positions"
-    : `#${count(from)} to #${count(from + report.count - 1)}`;
+    : `#${count(from)} to #${count(report.to - 1)}`;
   return [
     h(
       "p",

@@ -1,5 +1,6 @@
 import type { TrustedKey } from "../../rules.ts";
-import { pieces, valueOf } from "../records.ts";
+import { positionOf } from "../check.ts";
+import { pieces } from "../records.ts";
 
 /** The server could not be asked, or gave something else than what was asked for. */
 export class NotAnswered extends Error {
@@ -49,8 +50,8 @@ export async function fetchRecords(from: number, to: number): Promise<string[]> 
     const found = await fetchPage(at, to); // ends early where receipts are large
     if (found.length === 0) break;
     records.push(...found);
-    const last = Number(valueOf(found.at(-1)!, "chain_position") ?? -1);
-    at = Math.max(at + found.length, Number.isSafeInteger(last) ? last + 1 : 0);
+    const last = positionOf(found.at(-1)!) ?? -1;
+    at = Math.max(at + found.length, last + 1);
   }
   return records;
 }
