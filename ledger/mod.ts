@@ -75,4 +75,4 @@ export {
 export { type StoredVerdict, verifyStored } from "./stored.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";
-export { type ChainState, type ChainWatch, watchChain } from "./watch.ts";
+export { type ChainState, type ChainWatch, watchChain, type WatchOptions } from "./watch.ts";

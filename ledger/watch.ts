@@ -1,4 +1,5 @@
 import { listen, type Store } from "../store/mod.ts";
+import { recheck } from "./_recheck.ts";
 import { openReport, type OwnBreak } from "./_scrub_report.ts";
 import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
 import { examine, type FoundBreak, verifySpan } from "./_span.ts";
@@ -41,12 +42,21 @@ const MOST_SHOWN = 100;
 const SHARE_AT_START = 1 / 2;
 const GENESIS: Place = { position: 0, previousHash: "" };
 
+/** How the chain is watched. */
+export interface WatchOptions {
+  /** Verifies all of it again by itself, with such pauses, milliseconds; default: that is left to the scrub. */
+  readonly recheckEveryMs?: number;
+}
+
 /**
  * Begins where the scrub's verified part ends, as far as that is still what it was; without one at the first receipt.
  * From there on it goes by what it has verified itself, and keeps that in memory: whoever changes the database later
  * can't change it.
  */
-export async function watchChain(store: Store): Promise<ChainWatch> {
+export async function watchChain(
+  store: Store,
+  { recheckEveryMs }: WatchOptions = {},
+): Promise<ChainWatch> {
   const end = new AbortController();
   const report = openReport(store);
   /** Found here, and not by the scrub. */
@@ -106,8 +116,9 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
   }
 
   function note(found: FoundBreak): void {
-    if (own.size < MOST_KEPT) own.set(found.position, { ...found, pass: report.scrub?.pass ?? 0 });
-    else notKept++;
+    if (own.size < MOST_KEPT || own.has(found.position)) {
+      own.set(found.position, { ...found, pass: report.scrub?.pass ?? 0 });
+    } else notKept++;
   }
 
   function state(): ChainState {
@@ -156,6 +167,14 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
     look();
   }, POLL_MS).unref();
 
+  const rechecking = recheckEveryMs === undefined ? undefined : recheck(store, {
+    everyMs: recheckEveryMs,
+    verified: () => caughtUp ? place : undefined,
+    onBegin: () => void (notKept = 0),
+    onBreak: note,
+    signal: end.signal,
+  });
+
   return {
     state,
     isBroken: (position) => own.has(position) || report.said(position),
@@ -169,7 +188,7 @@ export async function watchChain(store: Store): Promise<ChainWatch> {
       end.abort();
       clearInterval(poll);
       await listener.close();
-      await running;
+      await Promise.all([running, rechecking]);
     },
   };
 }

@@ -13,6 +13,9 @@ import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
 import type { Parts, Running } from "./_process.ts";
 
+/** Pause between two times that this process verifies the whole chain by itself. */
+const RECHECK_MS = 5 * 60_000;
+
 /**
  * Serves the public ledger: everybody may read everything, and nothing can be written.
  *
@@ -24,7 +27,7 @@ export async function startLedger(
 ): Promise<Running & { readonly address: string }> {
   const { settings } = config;
   const store = openStore(databaseUrl("ledger"), "ledger");
-  const chain = await watchChain(store);
+  const chain = await watchChain(store, { recheckEveryMs: RECHECK_MS });
   const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
     `http://127.0.0.1:${port}`;
   const parts: LedgerParts = { store, chain, ledgerUrl };

@@ -11,6 +11,7 @@ import {
   scrubPart,
   type ScrubParts,
   watchChain,
+  type WatchOptions,
 } from "../../ledger/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -41,8 +42,8 @@ describe("watchChain()", function () {
     await sealing.stop();
   });
 
-  async function watch(): Promise<ChainWatch> {
-    const opened = await watchChain(ledger);
+  async function watch(options?: WatchOptions): Promise<ChainWatch> {
+    const opened = await watchChain(ledger, options);
     watches.push(opened);
     return opened;
   }
@@ -160,6 +161,29 @@ describe("watchChain()", function () {
     const { chain_intact, first_breaks: [first] } = await opened.caughtUp();
     assert.deepEqual([chain_intact, first?.position], [false, COUNT]);
     assert.match(first!.reason, /^Missing, with all up to 8999999999999$/);
+  });
+
+  it("finds by itself, where it is to look again, what the scrub is kept from telling", async () => {
+    await scrub();
+    await asSuperuser(
+      `CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER swallow BEFORE INSERT OR UPDATE ON ledger_breaks FOR EACH ROW EXECUTE FUNCTION swallow();
+      ${EDIT}`,
+    );
+    const opened = await watch({ recheckEveryMs: 50 });
+    assert.equal((await opened.caughtUp()).chain_intact, true);
+    const { first_breaks } = await until(opened, (state) => state.chain_intact === false);
+    assert.deepEqual(first_breaks.map(({ position }) => position), [5]);
+    await scrub();
+    assert.equal((await opened.caughtUp()).chain_intact, false);
+  });
+
+  it("finds by itself, where it is to look again, that the newest receipt is gone", async () => {
+    const opened = await watch({ recheckEveryMs: 50 });
+    await opened.caughtUp();
+    await sealing.pause();
+    await asSuperuser("DELETE FROM receipts WHERE position = 39");
+    assert.deepEqual(positions(await until(opened, ({ breaks }) => breaks > 0)), [39]);
   });
 
   it("lets the public ledger say so everywhere", async () => {
