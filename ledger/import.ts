@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import type { Store } from "../store/mod.ts";
-import { inOnePiece } from "./_bytes.ts";
+import { asRow, ImportRefused, insertRows, twice } from "./_import_rows.ts";
 import { keysToTrust } from "./public_key.ts";
-import { printRecord } from "./read.ts";
 import { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
-import { trustedAt, type TrustedKey } from "./rules.ts";
+import type { TrustedKey } from "./rules.ts";
 import { type ChainVerdict, verifyInParallel } from "./verify_parallel.ts";
 
-/** A ledger is not taken over, and why; nothing of it has become part of this one. */
-export class ImportRefused extends Error {
-  override readonly name = "ImportRefused";
-}
+export { ImportRefused } from "./_import_rows.ts";
 
 /** How far it has come. */
 export interface ImportOptions {
@@ -56,8 +52,8 @@ export async function importLedger(
   try {
     client = await store.pool.connect();
     await takeLock(client);
-    const sha256 = await hashFile(path);
     const keys = keysToTrust(file.envelope, options.keys ?? []);
+    const sha256 = hashOf(await hashFile(path), keys);
     const begun = await beginning(client, sha256);
     if (begun?.finished) return { total: begun.size, keys, now: false };
     await refuseFilled(client);
@@ -72,12 +68,17 @@ export async function importLedger(
   }
 }
 
+/** What makes an import the same: what was verified, and with which keys. */
+function hashOf(file: Buffer, keys: readonly TrustedKey[]): Buffer {
+  return createHash("sha256").update(file).update(JSON.stringify(keys)).digest();
+}
+
 async function takeLock(client: pg.ClientBase): Promise<void> {
   const { rows: [row] } = await client.query("SELECT pg_try_advisory_lock($1) AS taken", [LOCK]);
   if (!row.taken) throw new ImportRefused("Another import is under way");
 }
 
-/** An import of this very file that was begun before. */
+/** An import of the same that was begun before. */
 async function beginning(client: pg.ClientBase, sha256: Buffer) {
   const { rows: [row] } = await client.query(
     "SELECT size, finished_at FROM ledger_import WHERE file_sha256 = $1",
@@ -151,87 +152,9 @@ async function setAside(
     const fresh = batch.slice(known).map((bytes, i) => asRow(bytes, position + known + i, keys));
     position += batch.length;
     if (fresh.length === 0) continue;
-    await insert(client, position - fresh.length, fresh);
+    await insertRows(client, position - fresh.length, fresh);
     onProgress(position);
   }
-}
-
-interface Row {
-  readonly id: string;
-  readonly hash: Buffer;
-  readonly category: string;
-  readonly era: 1 | 2 | 3;
-  readonly record: Buffer;
-  /** Hex; null before era 3. */
-  readonly signature: string | null;
-  /** Empty where the record can be printed from the others. */
-  readonly original: Buffer;
-}
-
-const NOTHING = Buffer.alloc(0);
-
-/** @param bytes of a receipt that was verified @throws {ImportRefused} it can't be kept */
-function asRow(bytes: Buffer, position: number, keys: readonly TrustedKey[]): Row {
-  const { id, hash_sha256: hash, category, schema_version, canonical_bytes, signature } = JSON
-    .parse(
-      bytes.toString(),
-    );
-  if (typeof id !== "string" || id.length < 1 || id.length > 128) {
-    throw new ImportRefused(`Its receipt at position ${position} has no id of 1 to 128 characters`);
-  }
-  if (typeof category !== "string" || !/^[0-9a-f]{64}$/.test(hash)) {
-    throw new ImportRefused(
-      `Its receipt at position ${position} has no category, or no hash_sha256`,
-    );
-  }
-  const base = { id, category, hash: Buffer.from(hash, "hex") };
-  if (schema_version !== "3.0") {
-    const era = schema_version === undefined ? 1 as const : 2 as const;
-    return { ...base, era, record: bytes, signature: null, original: NOTHING };
-  }
-  const record = Buffer.from(canonical_bytes, "hex");
-  const publicKey = trustedAt(keys, position)?.publicKey ?? "";
-  const printed = printRecord({ record, hash, publicKey, signature: signature.value });
-  const original = printed === bytes.toString() ? NOTHING : bytes;
-  return { ...base, era: 3, record, signature: signature.value, original };
-}
-
-const INSERT = `
-  INSERT INTO ledger_import_receipts (position, id, category, era, signature, hash, record, original)
-  SELECT $1::bigint + nr - 1, i, c, e, decode(s, 'hex'), substr($6::bytea, nr::int * 32 - 31, 32),
-    substr($7::bytea, rs + 1, rl), nullif(substr($10::bytea, os + 1, ol), ''::bytea)
-  FROM unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $8::int[], $9::int[], $11::int[], $12::int[])
-    WITH ORDINALITY AS t (i, c, e, s, rs, rl, os, ol, nr)`;
-
-async function insert(
-  client: pg.ClientBase,
-  position: number,
-  rows: readonly Row[],
-): Promise<void> {
-  try {
-    await client.query({
-      name: "import",
-      text: INSERT,
-      values: [
-        position,
-        rows.map((row) => row.id),
-        rows.map((row) => row.category),
-        rows.map((row) => row.era),
-        rows.map((row) => row.signature),
-        Buffer.concat(rows.map((row) => row.hash)),
-        ...inOnePiece(rows.map((row) => row.record)),
-        ...inOnePiece(rows.map((row) => row.original)),
-      ],
-    });
-  } catch (error) {
-    throw twice(error) ?? error;
-  }
-}
-
-/** What the database says of an id or hash that is there already, as a refusal. */
-function twice(error: unknown): ImportRefused | undefined {
-  const { code, detail } = error as { code?: string; detail?: string };
-  return code === "23505" ? new ImportRefused(`It has a receipt twice: ${detail}`) : undefined;
 }
 
 /** An id that is taken by an imported receipt is asked for by nobody else: no request has such a hash. */

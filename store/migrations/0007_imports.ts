@@ -11,7 +11,7 @@ export async function up(trx: Knex): Promise<void> {
 
     CREATE TABLE ledger_import (
       one boolean PRIMARY KEY DEFAULT true CHECK (one),
-      file_sha256 bytea NOT NULL CHECK (length(file_sha256) = 32),
+      file_sha256 bytea NOT NULL CHECK (length(file_sha256) = 32), -- with the keys that it was verified by
       size bigint NOT NULL CHECK (size > 0),
       started_at timestamptz NOT NULL DEFAULT now(),
       finished_at timestamptz

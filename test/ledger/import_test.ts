@@ -152,11 +152,7 @@ describe("importLedger()", function () {
     assert.equal((await take(path, { onProgress: (step) => steps.add(step) })).total, 1700);
     assert.deepEqual([...steps], ["put aside"]);
     assert.equal((await head(ledger.app)).size, 1700);
-    assert.deepEqual(await take(path), {
-      total: 1700,
-      keys: [{ publicKey: KEY, fromPosition: 0 }],
-      now: false,
-    });
+    assert.deepEqual(await take(path, {}), { total: 1700, keys: [], now: false });
   });
 
   it("begins anew where another file was begun before", async () => {
@@ -168,6 +164,18 @@ describe("importLedger()", function () {
     }));
     assert.equal((await take(VECTOR, {})).total, records.length);
     assert.deepEqual((await head(ledger.app)).size, records.length);
+  });
+
+  it("verifies again where it goes on with another key", async () => {
+    const path = file(records.join("\n"));
+    await assert.rejects(take(path, {
+      keys: [KEY],
+      onProgress: (step) => {
+        if (step === "put aside") throw new Error("killed");
+      },
+    }));
+    await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
+    assert.equal((await take(path)).total, records.length);
   });
 
   it("leaves the id of an imported receipt to it alone", async () => {
