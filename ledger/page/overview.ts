@@ -2,7 +2,8 @@ import type { Row } from "./check.ts";
 import { rowsTable } from "./lists.ts";
 import { categoryBars } from "./plots.ts";
 import { searchForm } from "./shell.ts";
-import { count, grouped, time } from "./text.ts";
+import { count, grouped, stamp } from "./text.ts";
+import { yourself } from "./yourself.ts";
 import { h, type View } from "./view.ts";
 
 /** What the ledger's first page shows, all of it as the server says. */
@@ -24,6 +25,8 @@ export interface Overview {
     readonly fromPosition: number;
   }[];
   readonly anchors: Anchors;
+  /** Of the Merkle log, as `name+id+key`; null: it has signed nothing yet. */
+  readonly logKey: string | null;
   readonly ledgerUrl: string;
 }
 
@@ -102,7 +105,7 @@ export function overview(data: Overview): View {
     ),
     keySection(data),
     anchorSection(data.anchors),
-    yourself(data.ledgerUrl),
+    yourself(data),
   ];
 }
 
@@ -164,8 +167,8 @@ function tiles({ total, newest, genesis, selfHeals, platformFixes }: Overview): 
       "dl",
       { class: "tiles" },
       tile("tile-total", "Receipts", count(total)),
-      tile("tile-newest", "Newest", newest === null ? "–" : time(newest)),
-      tile("tile-genesis", "First", genesis === null ? "–" : time(genesis)),
+      tile("tile-newest", "Newest", newest === null ? "–" : stamp(newest)),
+      tile("tile-genesis", "First", genesis === null ? "–" : stamp(genesis)),
       tile("tile-heals", "Self-heals", count(selfHeals)),
       tile("tile-fixes", "Platform fixes", count(platformFixes)),
     ),
@@ -228,42 +231,6 @@ function anchorSection({ receipts, share, pending, newestHeight }: Anchors): Vie
       line("Share", percent),
       line("Not yet", count(pending)),
       newestHeight !== null && line("Newest block", count(newestHeight)),
-    ),
-  );
-}
-
-function yourself(ledgerUrl: string): View {
-  const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
-  return h(
-    "section",
-    { id: "yourself", "aria-labelledby": "yourself-title" },
-    h("h2", { id: "yourself-title" }, "Verify it without this page"),
-    h(
-      "p",
-      {},
-      "This page came from the server that it checks. To trust nothing of it, take the rules and a program of ",
-      "your own:",
-    ),
-    h(
-      "ul",
-      {},
-      h(
-        "li",
-        {},
-        h("a", { href: "/api/how-to-verify" }, "The rules of each era"),
-        ", the key, and a verifier of one short file in Python:",
-        command(
-          `curl -s ${ledgerUrl}/api/how-to-verify | python3 -c 'import json,sys; ` +
-            `print(json.load(sys.stdin)["reference_verifier"]["source"])' > verify_ledger.py\n` +
-            `python3 verify_ledger.py ${ledgerUrl}`,
-        ),
-      ),
-      h(
-        "li",
-        {},
-        "The whole chain, raw, oldest first, a thousand receipts a page:",
-        command(`curl -s '${ledgerUrl}/api/export?from=0&to=1000'`),
-      ),
     ),
   );
 }

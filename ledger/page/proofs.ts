@@ -12,6 +12,7 @@ import type { Primitives } from "../rules.ts";
 import { leafHash, rootFromInclusion } from "../tlog/tree.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";
+import { count } from "./text.ts";
 
 /** What `/api/log/inclusion/{id}` gives; nothing of it is believed. */
 export interface InclusionAnswer {
@@ -56,8 +57,12 @@ export function inclusionStep(
     ];
     const same = checkpoint.size === size && checkpoint.root === computed;
     const text = same
-      ? `${hashes.length} hashes lead from this record to the root that the log signed for ${size} receipts`
-      : `The proof does not lead to the root that the log signed for ${checkpoint.size} receipts`;
+      ? `${hashes.length} hashes lead from this record to the root that the log signed for ${
+        count(size)
+      } receipts`
+      : `The proof does not lead to the root that the log signed for ${
+        count(checkpoint.size)
+      } receipts`;
     return { name, state: same ? "pass" : "fail", text, compared };
   } catch (error) {
     if (error instanceof NotCanonical || error instanceof RangeError) return failed(error.message);

@@ -78,7 +78,7 @@ async function ledgerPage({ ask, ledgerUrl }: SiteParts): Promise<Shown> {
   const [stats, anchors, rules] = await Promise.all([
     ask("public_ledger.stats", {}) as Promise<Stats>,
     ask("public_ledger.anchors", {}) as Promise<AnchorCounts>,
-    ask("public_ledger.how_to_verify", {}) as Promise<{ keys: readonly PublishedKey[] }>,
+    ask("public_ledger.how_to_verify", {}) as Promise<Rules>,
   ]);
   const from = Math.max(0, stats.total_receipts - ROWS);
   const records = await exported(ask, from, stats.total_receipts);
@@ -99,6 +99,7 @@ async function ledgerPage({ ask, ledgerUrl }: SiteParts): Promise<Shown> {
       fromPosition: from_position,
     })),
     anchors: asAnchors(anchors),
+    logKey: rules.log.verifier_key,
     ledgerUrl,
   });
   return show("Every act on record", main, { page: "overview" });
@@ -114,6 +115,11 @@ interface Stats {
   readonly self_heals: number;
   readonly platform_fixes: number;
   readonly provenance_summary: unknown;
+}
+
+interface Rules {
+  readonly keys: readonly PublishedKey[];
+  readonly log: { readonly verifier_key: string | null };
 }
 
 interface PublishedKey {

@@ -54,6 +54,15 @@ export function time(iso: string): View {
   return h("time", { datetime: utc }, `${utc.slice(0, 10)} ${utc.slice(11, 19)} UTC`);
 }
 
+/** A time on two lines: the day, and below it the time of the day. Other text is shown as it is. */
+export function stamp(iso: string): View {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return legible(iso, 40);
+  const utc = date.toISOString();
+  const clock = h("span", { class: "clock" }, `${utc.slice(11, 19)} UTC`);
+  return h("time", { datetime: utc }, `${utc.slice(0, 10)} `, clock);
+}
+
 /**
  * Canonical JSON on several lines; its tokens stay as they are, so that `1.0` is not shown as `1`.
  *

@@ -1,7 +1,7 @@
 import { rowsTable } from "../lists.ts";
 import { categoryBars, daysChart } from "../plots.ts";
 import type { Summary } from "../tally.ts";
-import { count, counted, time } from "../text.ts";
+import { count, counted, stamp, time } from "../text.ts";
 import { breaksList, chainStrip, verdictOf } from "../verdict.ts";
 import { h, type View } from "../view.ts";
 import { byId, fill } from "./dom.ts";
@@ -51,7 +51,7 @@ export function drawSummary(summary: Summary, progress: Progress): void {
       ...row,
       verified: row.verified && !broken.has(row.position),
     }));
-    draw("tile-newest", time(rows[0]!.timestamp));
+    draw("tile-newest", stamp(rows[0]!.timestamp));
     draw(
       "rows",
       rowsTable(rows, "Newest receipts, newest first, as this browser has checked them"),
