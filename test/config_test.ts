@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { BadSetting, loadConfig } from "../config.ts";
+
+describe("loadConfig()", () => {
+  const sources = (text: string) =>
+    loadConfig({ SEALOOP_BITCOIN_SOURCES: text }).settings.SEALOOP_BITCOIN_SOURCES;
+  const calendars = (text?: string) =>
+    loadConfig(text === undefined ? {} : { SEALOOP_OTS_CALENDARS: text }).settings
+      .SEALOOP_OTS_CALENDARS;
+
+  it("takes the public calendars and two sources of headers, unless others are named, or none", () => {
+    assert.equal(calendars().length, 4);
+    assert.equal(sources("public").length, 2);
+    assert.deepEqual(calendars("none"), []);
+    assert.deepEqual(calendars("https://a.example/,http://127.0.0.1:8080"), [
+      "https://a.example",
+      "http://127.0.0.1:8080",
+    ]);
+    const node = "core+http://rpc:p%2Fw@[::1]:8332";
+    assert.deepEqual(sources(`${node},https://b.example/api`), [node, "https://b.example/api"]);
+  });
+
+  for (
+    const address of [
+      "http://calendar.example",
+      "http://127.0.0.1.example",
+      "http://localhost.example",
+      "ftp://127.0.0.1",
+      "calendar.example",
+      "https://a.example, https://b.example",
+      "https://a.example,",
+      "core+https://a.example",
+      "none,https://a.example",
+      "https://",
+    ]
+  ) {
+    it(`refuses ${address} as a calendar`, () => {
+      assert.throws(() => calendars(address), (error) => {
+        assert.ok(error instanceof BadSetting);
+        assert.match(error.message, /SEALOOP_OTS_CALENDARS: Expected public, none, or https/);
+        return true;
+      });
+    });
+  }
+
+  it("refuses a Bitcoin node that is asked in the clear over a network, and keeps its password", () => {
+    assert.throws(() => sources("core+http://rpc:secret@10.0.0.1:8332"), (error) => {
+      assert.ok(error instanceof BadSetting && !error.message.includes("secret"));
+      return true;
+    });
+  });
+});
