@@ -4,8 +4,6 @@
  *
  * Workers and client share this process; each kind of server is a process of its own, with its state in a file.
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "@temporalio/client";
@@ -16,7 +14,7 @@ import {
   type WorkerOptions,
 } from "@temporalio/worker";
 import { loadConfig, type TemporalSettings } from "../config.ts";
-import { startTemporal } from "../embedded/mod.ts";
+import { claim, startTemporal } from "../embedded/mod.ts";
 import { freePort, testFolder } from "../test/_servers.ts";
 import { quietRuntime } from "../test/workflows/_loop.ts";
 import type { Kind } from "./_bare_workflow.ts";
@@ -94,10 +92,11 @@ export async function* run(): AsyncGenerator<Figure> {
 }
 
 async function startServer(temporal: TemporalSettings, embedded: Server) {
-  const folder = join(await testFolder(), "data");
-  mkdirSync(folder);
+  const folder = await testFolder();
+  const tree = await claim(folder); // so that it ends with this process, however that ends
   const ports = { grpc: await freePort(), ui: await freePort() };
-  return await startTemporal(folder, ports, { ...temporal, embedded });
+  const { address, stop } = await startTemporal(folder, ports, { ...temporal, embedded }, { tree });
+  return { address, stop: () => stop().then(tree.release) };
 }
 
 let bundle: Promise<{ code: string }> | undefined;
