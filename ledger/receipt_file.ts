@@ -28,6 +28,11 @@ export async function openReceiptFile(path: string): Promise<ReceiptFile> {
   try {
     let envelope: Readonly<Record<string, unknown>> = {};
     const first = await firstReceipt(path, (fields) => envelope = fields);
+    if (Number(envelope.from) > 0) {
+      throw new BadReceiptFile(
+        `It begins at position ${envelope.from}, and not with the first receipt`,
+      );
+    }
     // Nothing comes before the oldest one.
     const newestFirst = previousHash(first) !== "";
     return {

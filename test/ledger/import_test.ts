@@ -116,6 +116,7 @@ describe("importLedger()", function () {
     const whole = `[${records.join(",")}]`;
     await assert.rejects(take(file(whole.slice(0, -100))), /ends in the middle/);
     await assert.rejects(take(file(`{"total":52,"receipts":${whole}}`)), /51 receipts .* says 52/);
+    await assert.rejects(take(file(`{"from":9,"receipts":${whole}}`)), /begins at position 9/);
     for (const text of ["", "[]", "{}", "[1,2]", "nonsense", '{"receipts":{}}', "[[]]", '["x"]']) {
       await assert.rejects(take(file(text)), { name: "BadReceiptFile" }, text);
     }
