@@ -22,7 +22,7 @@ export function scrubbing({ store, config, temporal, stopping }: ActivityParts) 
     store,
     log: logPlace(config),
     onBreak: ({ position, check, reason }) =>
-      log.error("The ledger does not hold", { position, check, reason }),
+      log.error(`The ledger does not hold at position ${position} (${check}): ${reason}`),
     onTrouble: (error) => log.warn(`The scrub goes on without the checkpoint: ${error}`),
   });
 

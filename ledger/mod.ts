@@ -66,7 +66,10 @@ export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.t
 export {
   beginScrub,
   endScrub,
+  type FailedCheck,
+  type FoundBreak,
   type KnownChain,
+  type Range,
   scrubPart,
   type ScrubParts,
   type ScrubPass,
@@ -75,4 +78,10 @@ export {
 export { type StoredVerdict, verifyStored } from "./stored.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export { verifyChain, verifyReceipt } from "./verify.ts";
-export { type ChainState, type ChainWatch, watchChain, type WatchOptions } from "./watch.ts";
+export {
+  type ChainState,
+  type ChainWatch,
+  type ScrubState,
+  watchChain,
+  type WatchOptions,
+} from "./watch.ts";

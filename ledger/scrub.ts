@@ -3,6 +3,7 @@ import { type Queryable, type Store, transaction } from "../store/mod.ts";
 import { ownCheckpoint, readKept } from "./_kept.ts";
 import { signingKey } from "./_key.ts";
 import { growRange, type Range, rootOfRange } from "./_range.ts";
+import { headBreaks, type KnownChain, lostOf, replacedKeys } from "./_scrub_ends.ts";
 import {
   beginPass,
   finishPass,
@@ -15,23 +16,21 @@ import {
 import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
 import type { LogPlace } from "./log_place.ts";
 import { requestSeal } from "./outbox.ts";
-import { exportReceipts, head, ledgerKeys } from "./read.ts";
-import type { Place, TrustedKey } from "./rules.ts";
+import { head, ledgerKeys } from "./read.ts";
+import type { Place } from "./rules.ts";
 import { BadNote, type Hash } from "./tlog/mod.ts";
 
-/** What a finished pass knows of the chain. Kept by whoever starts the next one, outside of the database. */
-export interface KnownChain {
-  readonly size: number;
-  /** Hash of the newest receipt, hex. */
-  readonly hash: string;
-  readonly keys: readonly TrustedKey[];
-}
+export type { Range } from "./_range.ts";
+export type { KnownChain } from "./_scrub_ends.ts";
+export type { FailedCheck, FoundBreak } from "./_span.ts";
 
 /** How far a pass is; all that its next part needs. */
 export interface ScrubPass {
+  /** Its number, from 1. */
   readonly pass: number;
   /** Where it ends, exclusive. */
   readonly size: number;
+  /** How far it is. */
   readonly place: Place;
   /** The Merkle tree of what was verified; null: a leaf of it is missing. */
   readonly tree: Range | null;
@@ -47,9 +46,13 @@ export interface ScrubPass {
 
 /** How a pass ended. */
 export interface ScrubResult {
+  /** Its number, from 1. */
   readonly pass: number;
+  /** Receipts that it has looked at. */
   readonly verified: number;
+  /** Positions that do not hold now. */
   readonly breaks: number;
+  /** For the next pass. */
   readonly known: KnownChain;
 }
 
@@ -230,60 +233,4 @@ function receiptOf(
     outcome,
     details: { pass, position, ...(check ? { check } : {}) },
   };
-}
-
-async function headBreaks({ pool }: Store): Promise<FoundBreak[]> {
-  const { rows: [row] } = await pool.query(
-    `SELECT h.size, h.hash, (SELECT max(position) FROM receipts) AS last,
-       (SELECT hash FROM receipts WHERE position = h.size - 1) AS newest FROM ledger_head h`,
-  );
-  const size = Number(row.size);
-  const ofHead = (position: number, reason: string): FoundBreak => ({
-    ...{ position, check: "head", reason, receiptId: null },
-  });
-  const breaks: FoundBreak[] = [];
-  if (row.last !== null && Number(row.last) >= size) {
-    breaks.push(ofHead(size, `The head says ${size} receipts, and there are more`));
-  }
-  if (size > 0 && row.newest && (row.hash === null || !row.newest.equals(row.hash))) {
-    breaks.push(ofHead(size - 1, "The head is not the hash of the newest receipt"));
-  }
-  return breaks;
-}
-
-/** What somebody has seen of the chain. */
-interface Seen {
-  readonly size: number;
-  /** Of the newest receipt, hex. */
-  readonly hash?: string;
-  readonly by: string;
-}
-
-/** What was verified, or signed, and is not there any more. */
-async function lostOf(store: Store, size: number, seen: readonly Seen[]): Promise<FoundBreak[]> {
-  const longest = seen.reduce((a, b) => a.size >= b.size ? a : b, { size, by: "" });
-  if (longest.size > size) {
-    const reason = `Missing, with all after it: ${longest.by} knew ${longest.size} receipts`;
-    return [{ position: size, check: "missing", reason, receiptId: null }];
-  }
-  const others: FoundBreak[] = [];
-  for (const { size: end, hash, by } of seen) {
-    if (!hash) continue;
-    const [there] = await exportReceipts(store, { from: end - 1, to: end });
-    if (!there || there.hash === hash) continue; // a missing one is found on the way
-    const reason = `It is not the receipt that ${by} knew at this position`;
-    others.push({ position: end - 1, check: "head", reason, receiptId: there.id });
-  }
-  return others;
-}
-
-/** Keys that are not those which were published when the last pass ended. */
-function replacedKeys(known: KnownChain, keys: readonly TrustedKey[]): FoundBreak[] {
-  const wrong =
-    known.keys.find(({ publicKey, fromPosition }, n) =>
-      keys[n]?.publicKey !== publicKey || keys[n]?.fromPosition !== fromPosition
-    ) ?? keys.slice(known.keys.length).find(({ fromPosition }) => fromPosition < known.size);
-  if (!wrong) return [];
-  const reason = "The keys published for positions from here on are not those that were before";
-  return [{ position: wrong.fromPosition, check: "keys", reason, receiptId: null }];
 }

@@ -6,6 +6,8 @@ import { examine, type FoundBreak, verifySpan } from "./_span.ts";
 import { exportReceipts, head, ledgerKeys } from "./read.ts";
 import type { Break, Place } from "./rules.ts";
 
+export type { ScrubState } from "./_scrub_rows.ts";
+
 /** What is known of the stored chain. */
 export interface ChainState {
   /** As of `verified_through`; null: it is not known yet, or the database is away. */
@@ -26,6 +28,7 @@ export interface ChainState {
 
 /** Verifies each receipt as it comes, and knows what the scrub finds in those before. */
 export interface ChainWatch {
+  /** What is known now; asks nobody. */
   state(): ChainState;
   /** Whether a receipt is known not to hold. @param position from 0 */
   isBroken(position: number): boolean;
