@@ -369,11 +369,13 @@ describe("the ledger's pages", function () {
            WHERE position = 3`,
         `DELETE FROM receipts WHERE position = 20`,
         `UPDATE receipts SET record = 'no JSON', signature = NULL WHERE position = 30`,
+        `UPDATE receipts SET record = convert_to('{"subject":"' || repeat('<b>', 1000000) || '"}', 'UTF8')
+           WHERE position = 40`,
       );
       assert.equal(await open("/"), "Not all checked");
       await tab.page.click(`[data-action="all"]`);
-      await tab.page.waitForSelector("#verdict-breaks ::-p-text(#30)", PATIENCE);
-      assert.equal(await decided(tab.page), "Broken at 3 positions");
+      await tab.page.waitForSelector("#verdict-breaks ::-p-text(#40)", PATIENCE);
+      assert.equal(await decided(tab.page), "Broken at 4 positions");
       const breaks = await textOf(tab.page, "#verdict-breaks");
       assert.match(
         breaks,
@@ -388,6 +390,10 @@ describe("the ledger's pages", function () {
       assert.equal(await open("/at/3"), "It does not hold");
       assert.match(await textOf(tab.page, ".steps"), /Hash\s*does not hold/);
       assert.equal(await open("/at/30"), "It does not hold");
+      assert.equal(await open("/at/40"), "It does not hold");
+      assert.match(await textOf(tab.page, "h1"), /^(<b>)+/);
+      assert.ok(await contentWidth(tab.page) <= 1400);
+      assert.ok((await tab.page.content()).length < 200_000);
       const answer = await tab.page.goto(`${server.address}/at/20`);
       assert.equal(answer!.status(), 404);
     });
