@@ -75,6 +75,7 @@ function handler<C>(
       if (operation.immutable) ctx.set("cache-control", FOR_EVER);
       give(ctx, output, operation.media);
     } catch (error) {
+      if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
       throw error instanceof InvalidInput ? located(error, placeOf) : error;
     }
   };

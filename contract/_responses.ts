@@ -91,6 +91,9 @@ const LIMIT = {
   "ratelimit-remaining": header("integer", "Requests that are left of them"),
   "ratelimit-reset": header("integer", "Seconds until the next day begins"),
 };
+const RECEIPT = {
+  "x-receipt-id": header("string", "Receipt of this call, where it was one that is sealed"),
+};
 const OWN_HEADERS: Partial<Record<ErrorName, JsonSchema>> = {
   RateLimited: { ...LIMIT, "retry-after": header("integer", "Seconds to wait") },
 };
@@ -111,7 +114,11 @@ export function responses<C>(operation: Operation<C>, parts: ResponseParts): Jso
   return {
     [status]: {
       description: operation.summary,
-      headers: { ...ALWAYS_SENT, ...(parts.keys && counted !== false ? LIMIT : {}) },
+      headers: {
+        ...ALWAYS_SENT,
+        ...(operation.effect === "read" ? {} : RECEIPT),
+        ...(parts.keys && counted !== false ? LIMIT : {}),
+      },
       content: media
         ? { [media]: { schema: { type: "string", format: "binary" } } }
         : { "application/json": { ...given, example: example.output } },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { defineOperation } from "../../contract/mod.ts";
 import { openSealer, runSequencer } from "../../ledger/mod.ts";
@@ -23,7 +24,7 @@ interface Answer {
   // deno-lint-ignore no-explicit-any -- whatever came, for the tests to look into
   readonly body: any;
 }
-type Described = Record<string, Record<string, { responses: Record<string, unknown> }>>;
+type Described = Record<string, Record<string, { responses: Record<string, { content: object }> }>>;
 
 const LIMIT = 5;
 
@@ -46,6 +47,7 @@ describe("the gateway", function () {
   let gateway: TestGateway;
   let described: Described;
   let partner: string;
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const stop = new AbortController();
   let ended: Promise<unknown>;
 
@@ -54,8 +56,9 @@ describe("the gateway", function () {
       extra: [failing],
       settings: { SEALOOP_LIMIT_FREE: String(LIMIT), SEALOOP_TRUSTED_HOPS: "1" },
     });
-    described = (await (await fetch(`${gateway.url}/openapi.json`)).json() as { paths: Described })
-      .paths;
+    const description = await (await fetch(`${gateway.url}/openapi.json`)).json();
+    described = (description as { paths: Described }).paths;
+    ajv.addSchema(description as object, "description");
     partner = await gateway.key();
     const store = openStore(gateway.urls.sequencer, "sequencer");
     const keyFile = join(await testFolder(), "ledger.key");
@@ -66,6 +69,22 @@ describe("the gateway", function () {
     await ended;
     await gateway.stop();
   });
+
+  /** An operation answers with what its description says, and in that form. */
+  function assertDescribed(path: string, method: string, status: number, text: string): void {
+    const template = Object.keys(described).find((template) =>
+      new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path.split("?")[0]!)
+    );
+    const door = template === undefined ? undefined : described[template]![method.toLowerCase()];
+    if (!template || !door) return;
+    assert.ok(String(status) in door.responses, `${status} at ${method} ${path}`);
+    const steps = [
+      ...["paths", template, method.toLowerCase(), "responses", String(status)],
+      ...["content", "application/json", "schema"],
+    ].map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
+    const fits = ajv.compile({ $ref: `description#/${steps.join("/")}` });
+    assert.ok(fits(JSON.parse(text)), `${path}: ${ajv.errorsText(fits.errors)}\n${text}`);
+  }
 
   /** Calls a path; where it is an operation's, its answer must be one that the description has. */
   async function call(path: string, sent: Sent = {}): Promise<Answer> {
@@ -80,13 +99,7 @@ describe("the gateway", function () {
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
     const text = await response.text();
-    const door = Object.entries(described).find(([template]) =>
-      new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path.split("?")[0]!)
-    )?.[1][method.toLowerCase()];
-    if (door) {
-      const statuses = Object.keys(door.responses);
-      assert.ok(statuses.includes(String(response.status)), `${response.status} at ${path}`);
-    }
+    assertDescribed(path, method, response.status, text);
     assert.ok(response.headers.get("x-request-id"), path);
     return {
       status: response.status,
@@ -112,7 +125,10 @@ describe("the gateway", function () {
       assert.equal((await call("/v1/keys/generate", { key: partner, body })).status, 403);
       const audit = await gateway.key({ scope: "audit", tier: "enterprise" });
       const ticket = { title: "x", description: "y", severity: "low" };
-      assert.equal((await call("/v1/itsm/tickets", { key: audit, body: ticket })).status, 403);
+      const refused = await call("/v1/itsm/tickets", { key: audit, body: ticket });
+      assert.equal(refused.status, 403);
+      const receipt = refused.headers.get("x-receipt-id")!;
+      assert.match(receipt, /^[0-9a-f]{16}$/, "a refusal is sealed, too");
       assert.equal((await call("/v1/itsm/incidents", { key: audit })).status, 200);
     });
 
