@@ -40,15 +40,20 @@ export function stepsOf(
     previousHash: previous?.hash ?? "",
     previousEra: previous?.era,
   };
-  const { verdict: { checks, reasons }, era } = verifyRecord(record, place, keys, primitives);
+  const { verdict, era } = verifyRecord(record, place, keys, primitives);
+  const { checks, reasons, verified } = verdict;
   const fields = fieldsOf(record);
   if (!fields) {
     return [{ name: "Record", state: "fail", text: reasons.join("; "), compared: [] }];
   }
   const bytes = bytesOf(text(fields, "canonical_bytes"), primitives);
   const own = { fields, bytes, hash: text(fields, "hash_sha256"), era };
+  const told = verified || Object.values(checks).includes("fail");
   return [
     ...identity(exhibit, own),
+    ...(told
+      ? []
+      : [{ name: "Era", state: "fail" as const, text: reasons.join("; "), compared: [] }]),
     hashStep(checks.hash, own, primitives),
     canonicalStep(checks.canonical, own),
     signatureStep(checks.signature, own, primitives),
