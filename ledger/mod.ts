@@ -56,7 +56,7 @@ export {
 export { bindLog } from "./log_routes.ts";
 export { commitment, receiptTime, type SealRequest } from "./receipt.ts";
 export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
-export { BadPublicKey, keysToTrust, readPublicKey } from "./public_key.ts";
+export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./public_key.ts";
 export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
 export { openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { BadReceiptFile } from "./receipt_stream.ts";

@@ -1,4 +1,4 @@
-import { createPublicKey } from "node:crypto";
+import { createHash, createPublicKey } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import type { TrustedKey } from "./rules.ts";
 
@@ -69,7 +69,7 @@ export function publishedKeys(fields: Readonly<Record<string, unknown>>): Truste
  * The keys to believe: the published ones; where the reader knows some, only those of them; and where none are
  * published, the one that the reader knows.
  *
- * @param known lowercase hex
+ * @param known lowercase hex, of the key or of its fingerprint, the SHA-256 of its 32 bytes
  * @throws {BadPublicKey} none is published that the reader knows
  */
 export function keysToTrust(
@@ -81,9 +81,16 @@ export function keysToTrust(
   if (published.length === 0 && known.length === 1) {
     return [{ publicKey: known[0]!, fromPosition: 0 }];
   }
-  const believed = published.filter(({ publicKey }) => known.includes(publicKey));
+  const believed = published.filter(({ publicKey }) =>
+    known.includes(publicKey) || known.includes(fingerprintOf(publicKey))
+  );
   if (believed.length > 0) return believed;
   throw new BadPublicKey("The ledger names other keys than those that were given");
+}
+
+/** SHA-256 of a public key's 32 bytes. @param publicKey and result are lowercase hex */
+export function fingerprintOf(publicKey: string): string {
+  return createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
 }
 
 function asKey(entry: unknown): TrustedKey {

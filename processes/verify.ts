@@ -1,8 +1,8 @@
 /** `npm run verify -- <url or file>`: verifies a whole ledger, without a database and without its word. */
-import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import {
   type ChainVerdict,
+  fingerprintOf,
   keysToTrust,
   openLedgerUrl,
   openReceiptFile,
@@ -16,8 +16,8 @@ const USAGE =
   `Usage: npm run verify -- <address of a public ledger, or file> [--key <key>] [--threads <n>]
 
 Verifies every receipt and every link. A file is what /api/export gave, one receipt a line, or an array.
---key: a public key that you know, as hex, base64, PEM, or a file with it; else the published ones are believed.
-A ledger that has had several keys takes one --key for each.
+--key: a public key that you know, as hex, base64, PEM, or a file with it, or the fingerprint of a published one;
+without it the published ones are believed. A ledger that has had several keys takes one --key for each.
 Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.`;
 
 /** What is verified. */
@@ -94,8 +94,7 @@ function report(
   const missing = expected - total;
   if (missing > 0) console.log(`position ${total}: Missing: there should be ${expected} receipts`);
   for (const { publicKey, fromPosition } of keys) {
-    const fingerprint = createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
-    console.log(`key of fingerprint ${fingerprint}, from position ${fromPosition}`);
+    console.log(`key of fingerprint ${fingerprintOf(publicKey)}, from position ${fromPosition}`);
   }
   const [v1, v2, v3] = eras;
   console.log(

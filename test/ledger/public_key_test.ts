@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keysToTrust, readPublicKey } from "../../ledger/mod.ts";
+import { fingerprintOf, keysToTrust, readPublicKey } from "../../ledger/mod.ts";
 import { testFolder } from "../_servers.ts";
 
 describe("public keys", () => {
@@ -42,6 +42,7 @@ describe("public keys", () => {
     assert.deepEqual(keysToTrust({ how_to_verify: { keys } }, [other]), [both[1]]);
     assert.deepEqual(keysToTrust({ public_key: hex }, []), [{ publicKey: hex, fromPosition: 0 }]);
     assert.deepEqual(keysToTrust({ how_to_verify: "https://x" }, [hex]), [both[0]]);
+    assert.deepEqual(keysToTrust({ keys }, [fingerprintOf(hex)]), [both[0]]);
     assert.deepEqual(keysToTrust({}, []), []);
     assert.throws(() => keysToTrust({ public_key: hex }, [other]), { name: "BadPublicKey" });
     assert.throws(() => keysToTrust({ keys: [{ public_key: hex }] }, []), { name: "BadPublicKey" });
