@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
+import { MAINNET } from "../../../ledger/ots/mod.ts";
 import { anchorStep } from "../../../ledger/page/proofs.ts";
 import { NATIVE } from "../../../ledger/verify.ts";
 import { file, needsFiles } from "../ots/_files.ts";
+
+/** The proof at hand is of 2015; receipts are newer, and blocks of then are not taken for them. */
+const OF_ALL_TIMES = { ...MAINNET, reached: 0 };
 
 /** A record of era 3 as far as its timestamp goes: it is over the canonical bytes alone. */
 const recordOf = (bytes: Uint8Array) =>
@@ -16,7 +20,7 @@ describe("anchorStep()", () => {
   const header = () =>
     NOBLE.fromHex(new TextDecoder().decode(file("block-358391.header.hex")).trim());
   const stepOf = (record: string, header: Uint8Array | undefined, height = 358391) =>
-    anchorStep(record, { proof: proof(), height, header }, NOBLE);
+    anchorStep(record, { proof: proof(), height, header }, NOBLE, OF_ALL_TIMES);
 
   it("follows a real proof down to the header of a real block", () => {
     const { state, text, compared } = stepOf(record(), header());
@@ -37,6 +41,11 @@ describe("anchorStep()", () => {
     assert.equal(stepOf(record(), noWork).state, "fail");
     assert.equal(stepOf(record(), header().subarray(1)).state, "fail");
     const anchor = { proof: proof().subarray(0, 60), height: 358391, header: header() };
+    assert.equal(anchorStep(record(), anchor, NOBLE, OF_ALL_TIMES).state, "fail");
+  });
+
+  it("fails where the block is older than a receipt can be", () => {
+    const anchor = { proof: proof(), height: 358391, header: header() };
     assert.equal(anchorStep(record(), anchor, NOBLE).state, "fail");
   });
 });
