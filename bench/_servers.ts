@@ -11,14 +11,14 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts a script that tells its address. @param path from this folder */
+/** Starts a script that tells its address. @param path from this folder; of the house in its compiled form */
 export async function startServer(
   path: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const child = fork(fileURLToPath(new URL(path, import.meta.url)), args, {
-    execArgv: ["--import", "tsx"],
+    execArgv: path.endsWith(".ts") ? ["--import", "tsx"] : [],
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

@@ -20,7 +20,7 @@ const PATH = "/v1/ledger";
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   await fillLedger(database, 1_000);
-  const house = await startServer("../processes/gateway.ts", [], {
+  const house = await startServer("../dist/processes/gateway.js", [], {
     SEALOOP_DATA: folder,
     SEALOOP_DATABASE_APP_URL: database.urls.app,
     SEALOOP_GATEWAY_PORT: String(await freePort()),

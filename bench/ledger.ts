@@ -45,7 +45,7 @@ export async function* run(): AsyncGenerator<Figure> {
 async function openLedger(count: number): Promise<Ledger> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const ids = await fillLedger(database, count);
-  const server = await startServer("../processes/ledger.ts", [], {
+  const server = await startServer("../dist/processes/ledger.js", [], {
     SEALOOP_DATA: folder,
     SEALOOP_DATABASE_LEDGER_URL: database.urls.ledger,
     SEALOOP_LEDGER_PORT: String(await freePort()),
