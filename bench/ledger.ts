@@ -15,8 +15,8 @@ import { type Figure, inTurns } from "./_figures.ts";
 import { fillLedger } from "./_fill.ts";
 import { ask, type Server, startServer } from "./_servers.ts";
 
-const ROUNDS = 7;
-const REQUESTS = 60;
+const ROUNDS = 15;
+const REQUESTS = 30;
 const FEW = 1_000;
 /** As many as are asked for: a million takes some minutes to make and to verify. */
 const MANY = Number(process.env.RECEIPTS ?? 50_000);
