@@ -1,4 +1,4 @@
-import { cancellationSignal, log } from "@temporalio/activity";
+import { log } from "@temporalio/activity";
 import {
   beginScrub,
   endScrub,
@@ -47,9 +47,8 @@ export function scrubbing({ store, config, temporal, stopping }: ActivityParts) 
 
     /** Verifies the next part of a pass. Safe to repeat: what it finds is kept once. */
     async scrubPart(pass: ScrubPass): Promise<ScrubPass> {
-      const signal = AbortSignal.any([stopping, cancellationSignal()]);
       try {
-        return await scrubPart(parts(), pass, signal);
+        return await scrubPart(parts(), pass, stopping);
       } catch (error) {
         throw stopping.aborted ? takenOver() : error;
       }

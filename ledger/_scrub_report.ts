@@ -17,7 +17,8 @@ export interface ScrubReport {
   readonly verified: Place;
   /** It may have changed: the next `read` asks the database. */
   isStale(): void;
-  read(): Promise<void>;
+  /** @returns whether it asked */
+  read(): Promise<boolean>;
   /** Forgets what a later pass has found to be well again, and so has this process. */
   forgetHealed(own: Map<number, OwnBreak>): Promise<void>;
   /** Whether it has said that a position does not hold. */
@@ -67,7 +68,7 @@ export function openReport(store: Store): ScrubReport {
     },
 
     async read() {
-      if (!stale) return;
+      if (!stale) return false;
       stale = false;
       try {
         const [row, { first, count }] = await Promise.all([
@@ -80,6 +81,7 @@ export function openReport(store: Store): ScrubReport {
         }
         more = count - first.length + (row?.moreBreaks ?? 0);
         said = new Map([...said, ...first.map((found) => [found.position, found] as const)]);
+        return true;
       } catch (error) {
         stale = true;
         throw error;

@@ -74,10 +74,10 @@ export async function watchChain(
 
   async function catchUp(): Promise<void> {
     const { size, hash } = await head(store);
-    await report.read();
+    const fresh = await report.read();
     live = true;
     total = size;
-    await report.forgetHealed(own);
+    if (fresh) await report.forgetHealed(own);
     if (!caughtUp) place = await begin(place ?? GENESIS, size);
     if (!place) return;
     while (place.position < size) {
