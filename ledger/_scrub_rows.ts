@@ -61,28 +61,20 @@ export async function beginPass(on: Queryable, size: number): Promise<number> {
   return Number(row.pass);
 }
 
-/**
- * Notes how far a pass is.
- *
- * @param step `holds`: the chain is the one that earlier passes have verified, so that this one may say how far it is
- * verified; what one of them has verified further stays so
- */
-export async function notePlace(
-  on: Queryable,
-  pass: number,
-  { place, holds }: { place: Place; holds: boolean },
-): Promise<void> {
-  const { position, previousHash, previousEra = null } = place;
-  const row = on("ledger_scrub").where({ pass });
-  await row.clone().update({ position });
-  if (holds) {
-    await row.clone().where("verified_through", "<", position - 1).update({
-      verified_through: position - 1,
-      verified_hash: Buffer.from(previousHash, "hex"),
-      verified_era: previousEra,
-    });
-  }
+/** Notes how far a pass is. */
+export async function notePlace(on: Queryable, pass: number, position: number): Promise<void> {
+  await on("ledger_scrub").where({ pass }).update({ position });
   await tell(on);
+}
+
+/** Notes how far the chain is verified. What was verified further stays so. @param place after it */
+export async function noteVerified(on: Queryable, place: Place): Promise<void> {
+  const { position, previousHash, previousEra = null } = place;
+  await on("ledger_scrub").where("verified_through", "<", position - 1).update({
+    verified_through: position - 1,
+    verified_hash: Buffer.from(previousHash, "hex"),
+    verified_era: previousEra,
+  });
 }
 
 /** Notes that a pass is finished. */

@@ -1,21 +1,19 @@
-import { createHash } from "node:crypto";
-import { type Queryable, type Store, transaction } from "../store/mod.ts";
+import { type Store, transaction } from "../store/mod.ts";
 import { ownCheckpoint, readKept } from "./_kept.ts";
 import { signingKey } from "./_key.ts";
 import { growRange, type Range, rootOfRange } from "./_range.ts";
+import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";
 import { headBreaks, type KnownChain, lostOf, replacedKeys } from "./_scrub_ends.ts";
 import {
   beginPass,
   finishPass,
-  healBreaks,
-  keepBreaks,
   notePlace,
+  noteVerified,
   openBreaks,
   readScrub,
 } from "./_scrub_rows.ts";
 import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
 import type { LogPlace } from "./log_place.ts";
-import { requestSeal } from "./outbox.ts";
 import { head, ledgerKeys } from "./read.ts";
 import type { Place } from "./rules.ts";
 import { BadNote, type Hash } from "./tlog/mod.ts";
@@ -70,11 +68,10 @@ export interface ScrubParts {
 
 /** Receipts in a part. What a part has verified is verified again where it is cut off. */
 const PART = 5_000;
+/** Receipts beyond the end of the pass that are verified with each part. */
+const MOST_FOLLOWED = 2_000;
 /** Of a core. */
 const SHARE = 1 / 3;
-/** Breaks of a pass that are kept and sealed one by one; what is more is counted. */
-const MOST_KEPT = 10_000;
-const RECEIPT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * Begins a pass over all that is stored now, from the first receipt. It first looks whether what was known of the chain
@@ -153,9 +150,31 @@ export async function scrubPart(
   ];
   await transaction(parts.store, async (trx) => {
     await keep(trx, parts, at, all);
-    await notePlace(trx, at.pass, { place, holds: !at.lost });
+    if (!at.lost) await noteVerified(trx, place); // else it is not the chain that was verified before
+    await notePlace(trx, at.pass, place.position);
   });
-  return { ...at, place, tree, found: at.found + all.length };
+  const next = { ...at, place, tree, found: at.found + all.length };
+  return at.lost ? next : await followEnd(parts, next, signal);
+}
+
+/** Verifies what came after the pass had begun, so that a server which starts finds little that nobody has verified. */
+async function followEnd(
+  parts: ScrubParts,
+  at: ScrubPass,
+  signal: AbortSignal | undefined,
+): Promise<ScrubPass> {
+  const { store } = parts;
+  const from = (await readScrub(store.knex))?.verified;
+  if (!from || from.position < at.size) return at; // the pass itself comes there first
+  const { size: to } = await head(store);
+  const span = { from, to, most: MOST_FOLLOWED, share: SHARE, signal };
+  const { place, breaks } = await verifySpan(store, span);
+  if (place.position === from.position) return at;
+  await transaction(store, async (trx) => {
+    await keep(trx, parts, at, breaks);
+    await noteVerified(trx, place);
+  });
+  return { ...at, found: at.found + breaks.length };
 }
 
 /** Ends a pass: compares its end with the head, and with what was known before. Safe to repeat. */
@@ -166,9 +185,7 @@ export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubR
   const more = Math.max(0, found - MOST_KEPT);
   await transaction(store, async (trx) => {
     await keep(trx, parts, at, all);
-    for (const position of await healBreaks(trx, at.pass)) {
-      await requestSeal(trx, receiptOf(at.pass, { position, subject: `position-${position}` }));
-    }
+    await heal(trx, at.pass);
     await finishPass(trx, at.pass, more);
   });
   const { count } = await openBreaks(store.knex, 1);
@@ -200,37 +217,3 @@ function growTree(
 const ofLog = (position: number, reason: string): FoundBreak => ({
   ...{ position, check: "log", reason, receiptId: null },
 });
-
-/** Keeps breaks, and asks for the receipt of each that is new, in one transaction. */
-async function keep(
-  on: Queryable,
-  { onBreak }: ScrubParts,
-  { pass, found }: Pick<ScrubPass, "pass" | "found">,
-  breaks: readonly FoundBreak[],
-): Promise<void> {
-  const kept = breaks.slice(0, Math.max(0, MOST_KEPT - found));
-  for (const fresh of await keepBreaks(on, pass, kept)) {
-    onBreak(fresh);
-    const { position, check, receiptId } = fresh;
-    const subject = receiptId && RECEIPT_ID.test(receiptId) ? receiptId : `position-${position}`;
-    await requestSeal(on, receiptOf(pass, { position, check, subject }));
-  }
-}
-
-/** The receipt of a break, or of its end where no check is named. */
-function receiptOf(
-  pass: number,
-  { position, check, subject }: { position: number; check?: string; subject: string },
-) {
-  const outcome = check ? "broken" : "healed";
-  const name = `scrub\n${pass}\n${position}\n${check ?? outcome}`;
-  return {
-    id: createHash("sha256").update(name).digest("hex").slice(0, 16),
-    category: "ledger_break",
-    actor: "ledger-scrub",
-    subject,
-    action: "scrub",
-    outcome,
-    details: { pass, position, ...(check ? { check } : {}) },
-  };
-}

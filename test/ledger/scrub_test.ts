@@ -184,6 +184,21 @@ describe("the scrub", function () {
     assert.ok(row.finished_at);
   });
 
+  it("follows the chain that grows while a pass goes on", async () => {
+    await scrub();
+    const at = await beginScrub(parts(), null);
+    sealing.go();
+    await sealing.seal(7);
+    await sealing.pause();
+    await asSuperuser(sql("UPDATE receipts SET category = 'another' WHERE position = 303"));
+    const { place, found } = await scrubPart(parts(), at);
+    assert.deepEqual([at.size, place.position, found], [COUNT, COUNT, 1]);
+    const { verified_through } = await sealing.app.knex("ledger_scrub").first();
+    assert.equal(Number(verified_through), COUNT + 6);
+    const [{ position }] = await openBreaks();
+    assert.equal(Number(position), 303);
+  });
+
   for (const { name, tamper, at, check, reason, breaks = 1 } of FAULTS) {
     it(`reports ${name} within one pass, with position and reason, and seals it`, async () => {
       await asSuperuser(tamper);
@@ -284,6 +299,17 @@ describe("the scrub", function () {
     const { breaks } = await scrub();
     assert.equal(breaks, COUNT);
     assert.equal((await openBreaks()).length, COUNT);
+  });
+
+  it("goes on when somebody has removed what it wrote", async () => {
+    const name = (id: string) =>
+      asSuperuser(sql(`UPDATE receipts SET id = '${id}' WHERE position = 100;
+        DELETE FROM ledger_breaks; DELETE FROM ledger_scrub`));
+    for (const id of ["one", "another"]) {
+      await name(id);
+      assert.equal((await scrub()).breaks, 1);
+    }
+    assert.deepEqual((await sealedBreaks(2)).map(({ subject }) => subject), ["one", "another"]);
   });
 
   it("goes on where the kept checkpoint is not the log's, and says so", async () => {
