@@ -18,7 +18,7 @@ export interface BlockHeader {
 
 const SIZE = 80;
 
-/** @throws {BadHeader} not 80 bytes */
+/** Reads a block header. @throws {BadHeader} not 80 bytes */
 export function parseHeader(bytes: Uint8Array): BlockHeader {
   if (bytes.length !== SIZE) {
     throw new BadHeader(`A block header has ${SIZE} bytes, and this has ${bytes.length}`);
