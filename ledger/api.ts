@@ -48,15 +48,25 @@ function chainState({ chain }: LedgerParts) {
   return state;
 }
 
+/** What a record says; nothing where somebody has made it something that is no JSON object. */
+function fieldsOf({ text }: Stored): Record<string, string | undefined> {
+  try {
+    const fields: unknown = JSON.parse(text);
+    return typeof fields === "object" && fields !== null ? fields as Record<string, string> : {};
+  } catch {
+    return {};
+  }
+}
+
 /** The entry of a receipt in lists. */
 function summary(receipt: Stored, ledgerUrl: string, intactThrough: number) {
-  const fields = JSON.parse(receipt.text);
+  const fields = fieldsOf(receipt);
   return {
     receipt_id: receipt.id,
     chain_position: receipt.position,
-    previous_hash: fields.prev_hash,
+    previous_hash: fields.prev_hash ?? "",
     sha256: receipt.hash,
-    timestamp: fields.timestamp,
+    timestamp: fields.timestamp ?? null,
     human_input: fields.human_input ?? "",
     type: receipt.category,
     subject: fields.subject ?? "",
@@ -86,7 +96,7 @@ const stats = operation({
       ),
     ]);
     const byCategory = Object.fromEntries(categories.rows.map((row) => [row.category, row.n]));
-    const time = (receipt?: Stored) => receipt ? JSON.parse(receipt.text).timestamp : null;
+    const time = (receipt?: Stored) => receipt ? fieldsOf(receipt).timestamp ?? null : null;
     return {
       total_receipts: size,
       chain_intact: state.chain_intact,
@@ -153,7 +163,7 @@ async function verifyById(id: string, parts: LedgerParts) {
     verifyStored(parts.store, receipt),
     anchorSummary(parts, receipt),
   ]);
-  const shown = { ...JSON.parse(receipt.text), ...summary(receipt, parts.ledgerUrl, -1), verified };
+  const shown = { ...fieldsOf(receipt), ...summary(receipt, parts.ledgerUrl, -1), verified };
   return { found: true, verified, checks, reasons, superseded_by, ...anchor, receipt: shown };
 }
 

@@ -71,12 +71,15 @@ export async function watchChain(
   let caughtUp = false;
   let total = 0;
   let live = false;
+  let looked = () => {};
+  const firstLook = new Promise<void>((resolve) => looked = resolve);
 
   async function catchUp(): Promise<void> {
     const { size, hash } = await head(store);
     const fresh = await report.read();
     live = true;
     total = size;
+    looked();
     if (fresh) await report.forgetHealed(own);
     if (!caughtUp) place = await begin(place ?? GENESIS, size);
     if (!place) return;
@@ -148,6 +151,7 @@ export async function watchChain(
     running = catchUp().catch(() => {
       live = false;
     }).finally(() => {
+      looked();
       running = undefined;
       if (again && !end.signal.aborted) {
         again = false;
@@ -178,6 +182,7 @@ export async function watchChain(
     signal: end.signal,
   });
 
+  await firstLook; // or nobody can tell yet whether the database is there
   return {
     state,
     isBroken: (position) => own.has(position) || report.said(position),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync } from "node:zlib";
+import pg from "pg";
 import { claim, startPostgres } from "../../embedded/mod.ts";
 import { exportReceipts, ledgerKeys, publishedCheckpoint, verifyChain } from "../../ledger/mod.ts";
 import { migrate, openStore } from "../../store/mod.ts";
@@ -153,6 +154,37 @@ describe("the public ledger", function () {
       }
     }
   });
+});
+
+describe("a record that was made garbage", () => {
+  for (const garbage of ["", "null", "[]", "{", "no JSON", '{"id":1}', "\\xff"]) {
+    it(`of ${JSON.stringify(garbage)} is shown as not verified, and stops nothing else`, async () => {
+      const sealing = await startSealing();
+      const [, id] = await sealing.seal(2);
+      const ledger = await serveLedger(sealing.database);
+      const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
+      try {
+        await client.connect();
+        await client.query("SET session_replication_role = replica");
+        await client.query("UPDATE receipts SET record = $1 WHERE id = $2", [
+          Buffer.from(garbage, "latin1"),
+          id,
+        ]);
+        for (const path of [...paths(id!), "/", `/receipt/${id}`]) {
+          if (path === "/checkpoint" || path.startsWith("/api/log")) continue;
+          const { status } = await fetch(ledger.address + path);
+          assert.ok(status < 500, `${path}: ${status}`);
+        }
+        const { verified } = await (await fetch(`${ledger.address}/api/verify/${id}`))
+          .json() as { verified: boolean };
+        assert.equal(verified, false);
+      } finally {
+        await client.end();
+        await ledger.stop();
+        await sealing.stop();
+      }
+    });
+  }
 });
 
 describe("the public ledger while PostgreSQL is away", () => {
