@@ -17,6 +17,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -44,6 +45,8 @@ const CARRIED = {
     "redoc/LICENSE",
   ],
 };
+/** Tests that mostly wait: for servers that start, processes that are killed, timers. */
+const WAITING = /^(workflows|processes|embedded|integrations)[/\\]|^(start|way)_test\.ts$/;
 /** Files that the compiled form reads from beside itself. */
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 
@@ -79,7 +82,7 @@ async function install() {
   await step("Packages", async () => {
     const npm = process.env.npm_execpath;
     const args = ["ci", "--include=dev", "--no-audit", "--no-fund"];
-    const code = npm ? await run([npm, ...args]) : await run(args, "npm");
+    const code = npm ? await run([npm, ...args]) : await run(args, { program: "npm" });
     if (code !== 0) stop("npm could not install the packages; what it says is above");
     return `installed ${Object.keys(packages(join("node_modules", ".package-lock.json"))).length}`;
   });
@@ -237,10 +240,24 @@ function undocumented(args) {
   );
 }
 
-/** Runs the test files that are named, or all of them. */
-function mocha(args) {
-  const named = args.some((arg) => !arg.startsWith("-")) ? [] : ["test/**/*_test.ts"];
-  return run([join("node_modules", "mocha", "bin", "mocha.js"), ...args, ...named]);
+/**
+ * Runs the tests: those that arguments name, or all. All are two runs at the same time, as half of them wait for servers
+ * and people more than they compute; what the second one prints comes after the first has ended.
+ */
+async function mocha(args) {
+  const program = join("node_modules", "mocha", "bin", "mocha.js");
+  if (args.some((arg) => /\.ts$|[/\\]/.test(arg))) return await run([program, ...args]);
+  const all = readdirSync("test", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith("_test.ts")).sort();
+  const [waiting, computing] = [true, false].map((waits) =>
+    all.filter((name) => WAITING.test(name) === waits).map((name) => join("test", name))
+  );
+  const first = run([program, ...args, ...waiting]);
+  const log = join(CACHE, "tests.log");
+  const second = run([program, ...args, ...computing], { output: log });
+  const codes = [await first, await second];
+  process.stdout.write(readFileSync(log));
+  return codes.some((code) => code !== 0) ? 1 : 0;
 }
 
 async function load(entry) {
@@ -249,9 +266,10 @@ async function load(entry) {
 }
 
 /** Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer. */
-function run(args, program = process.execPath) {
+function run(args, { program = process.execPath, output } = {}) {
   const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
-  const child = spawn(program, args, { stdio: "inherit", env });
+  const to = output === undefined ? "inherit" : openSync(output, "w");
+  const child = spawn(program, args, { stdio: ["inherit", to, to], env });
   const pass = (signal) => child.kill(signal);
   const ignore = () => {}; // a terminal sends it to the child as well
   process.on("SIGTERM", pass).on("SIGINT", ignore);

@@ -2,6 +2,7 @@
  * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with data of their
  * own, started when the first test asks for them and stopped when the last has ended.
  */
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -91,13 +92,29 @@ export async function testFolder(): Promise<string> {
   return folder;
 }
 
-/** A TCP port of 127.0.0.1 that nobody listened on a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+/**
+ * A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this run has given to nobody else. It is none of
+ * those that the system gives to outgoing connections, or one of them could have it by the time it is used.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 1_000; tries++) {
+    const port = randomInt(...GIVEN_PORTS);
+    if (!given.has(port) && await isFree(port)) {
+      given.add(port);
+      return port;
+    }
+  }
+  throw new Error(`No port is free between ${GIVEN_PORTS.join(" and ")}`);
+}
+
+const GIVEN_PORTS = [15_000, 32_000] as const;
+const given = new Set<number>();
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+      .once("error", () => resolve(false))
+      .listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 
