@@ -20,7 +20,7 @@ const ENTRIES = 10_000;
 /** Command of the load program, what it is, and how many entries a round. */
 const PEERS = [
   ["immudb", "immudb 1.5.0, Set", ENTRIES],
-  ["immudb-verified", "immudb 1.5.0, VerifiedSet", ENTRIES / 2],
+  ["immudb-verified", "immudb 1.5.0, VerifiedSet", ENTRIES / 20],
   ["tessera", "Tessera 1.0.4 (POSIX), in process", ENTRIES * 3],
   ["tessera-signed", "the same, each entry signed", ENTRIES * 3],
 ] as const;

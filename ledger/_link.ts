@@ -1,4 +1,4 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalFields, canonicalize, joinFields, NotCanonical } from "./canonical.ts";
 import { leafText } from "./leaf.ts";
 import { sha256 } from "./log_hashes.ts";
@@ -47,7 +47,7 @@ export function link(waiting: readonly Waiting[], head: Head) {
         .set("chain_position", String(size))
         .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
       const record = Buffer.from(joinFields(fields));
-      hash = createHash("sha256").update(record).digest();
+      hash = Buffer.from(sha256(record));
       const category = String(JSON.parse(fields.get("category") ?? '""'));
       linked.push({ ...entry, position: size++, category, record, hash, fields });
     } catch (error) {

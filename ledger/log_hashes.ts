@@ -1,11 +1,11 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Store } from "../store/mod.ts";
 import { leafOf } from "./leaf.ts";
 import { exportReceipts, type Stored } from "./read.ts";
 import { type Hash, leafHash, type ReadHashes, type Sha256, TILE_WIDTH } from "./tlog/mod.ts";
 
 /** SHA-256 of Node, as the Merkle tree wants it. */
-export const sha256: Sha256 = (bytes) => createHash("sha256").update(bytes).digest();
+export const sha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
 /** The leaf of a stored receipt, as bytes. @see leafOf */
 export function leafBytes(receipt: Stored): Buffer {

@@ -1,10 +1,9 @@
-import { type KeyObject, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import pg from "pg";
 import { connectionOptions, type Store } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
+import { openSigner, type Signer } from "./_signer.ts";
 import { type Head, leavesOf, link, type Linked, type Refused } from "./_link.ts";
 import { openOutbox } from "./_waiting.ts";
 import type { Hash } from "./tlog/mod.ts";
@@ -36,7 +35,6 @@ export interface SequencerOptions {
 const LOCK = 7_365_616_102;
 const SAFETY_POLL_MS = 1_000;
 const HANG_UP_MS = 1_000;
-const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
 
 /**
  * Takes what waits in the outbox, and makes it the next part of the chain, in batches, until it is told to end.
@@ -57,15 +55,17 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     for (const client of [writer, reader]) client.on("error", reject);
   });
   broken.catch(() => {}); // looked at in the race below
+  let signer: Signer | undefined;
   try {
     await Promise.all([writer.connect(), reader.connect()]);
     if (!options.withoutLock) await takeLock(writer);
     await registerKey(writer, key);
     options.onStart?.();
+    signer = openSigner(key.privateKey);
     const wake = await wakeOn(reader, "sealoop_outbox", signal);
-    await Promise.race([pipeline({ ...options, writer, reader, key, wake }), broken]);
+    await Promise.race([pipeline({ ...options, writer, reader, key, signer, wake }), broken]);
   } finally {
-    await Promise.all([hangUp(writer), hangUp(reader)]);
+    await Promise.all([hangUp(writer), hangUp(reader), signer?.close()]);
   }
 }
 
@@ -124,6 +124,7 @@ interface Pipeline extends SequencerOptions {
   readonly writer: pg.Client;
   readonly reader: pg.Client;
   readonly key: SigningKey;
+  readonly signer: Signer;
   readonly wake: (other?: Promise<void>) => Promise<void>;
 }
 
@@ -137,7 +138,7 @@ interface Batch {
 const MOST_UNDER_WAY = 2;
 
 async function pipeline(
-  { writer, reader, key, wake, signal, onProgress, onLeaves }: Pipeline,
+  { writer, reader, key, signer, wake, signal, onProgress, onLeaves }: Pipeline,
 ): Promise<void> {
   let head = await readHead(writer);
   const read = openOutbox(reader);
@@ -151,7 +152,8 @@ async function pipeline(
       continue;
     }
     const { linked, refused, head: after } = link(waiting, head);
-    const signing = signAll(linked, key);
+    const signing = signer.sign(linked.map(({ record }) => record));
+    signing.catch(() => {}); // awaited below
     const [before, previous] = [head, underWay.at(-1)?.done];
     const done = (async () => {
       const signatures = await signing;
@@ -166,10 +168,6 @@ async function pipeline(
     head = after;
   }
   await Promise.all(underWay.map(({ done }) => done));
-}
-
-function signAll(linked: readonly Linked[], key: SigningKey): Promise<Buffer[]> {
-  return Promise.all(linked.map(({ record }) => signAsync(null, record, key.privateKey)));
 }
 
 async function commit(
