@@ -6,6 +6,7 @@
  *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker
  *     node start.mjs ledger import <file>         takes over an existing ledger
  *     node start.mjs verify <address or file>     verifies a whole ledger
+ *     node start.mjs eval [cross]                 how well the classifier does
  *     node start.mjs build         only brings things up to date
  *     node start.mjs check         types, lint, format, documentation
  *     node start.mjs test […]      the same, and the tests; arguments go to mocha
@@ -53,7 +54,7 @@ const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 const [task = "start", ...rest] = process.argv.slice(2);
 process.chdir(ROOT);
 checkNode();
-const TASKS = ["start", "build", "check", "test", "bench", "verify", ...PROCESSES];
+const TASKS = ["start", "build", "check", "test", "bench", "eval", "verify", ...PROCESSES];
 if (!TASKS.includes(task)) stop(`Cannot run ${task}: there is ${TASKS.join(", ")}`);
 await install();
 await compile();
@@ -61,6 +62,7 @@ await bundleWorkflows();
 if (task === "check") process.exit(await check());
 if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
+if (task === "eval") await load("engine/eval.js");
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
 else if (task === "ledger" && rest[0] === "import") await load("processes/import.js");

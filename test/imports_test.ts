@@ -8,6 +8,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   store: ["contract"],
   web: ["contract"],
+  engine: ["contract"],
   embedded: ["store"],
   integrations: ["contract", "store", "embedded"],
   ledger: ["contract", "store"],

@@ -1,0 +1,107 @@
+/** Understands a report without asking anybody: what it is about, how bad, what to do, and why that is said. */
+import { join } from "node:path";
+import { ROOT } from "../config.ts";
+import { type Article, readArticles, readReports } from "./knowledge.ts";
+import { CATEGORIES, type Category, type Severity } from "./labels.ts";
+import { readLexicon, readSignals } from "./lexicon.ts";
+import { judgeFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
+import { type Hit, type Search, searchIn } from "./search.ts";
+
+/** What is to be classified. */
+export interface Report {
+  /** As it was written; what goes beyond 4,000 characters is not looked at. */
+  readonly description: string;
+  /** Where it came from, such as `api` or the name of a monitoring system. Nothing is concluded from it. */
+  readonly source: string;
+}
+
+/** An article that speaks of the fault. */
+export interface Citation {
+  readonly id: string;
+  readonly title: string;
+  readonly category: Category;
+  /** > 0; comparable within one verdict only. */
+  readonly score: number;
+}
+
+/** What a report was found to be. */
+export interface Verdict {
+  readonly category: Category;
+  readonly severity: Severity;
+  /** How likely the category is right, 0 to 1, two decimals. */
+  readonly confidence: number;
+  /** What to check first, and what mends it if that is it. */
+  readonly recommended_action: string;
+  /** Best first, up to three. */
+  readonly citations: readonly Citation[];
+}
+
+/** Classifies reports, and finds articles. */
+export interface Classifier {
+  /** The same report always gets the same verdict. */
+  classify(report: Report): Verdict;
+  /** Articles that share words with a text, best first. */
+  search: Search;
+}
+
+const CITED = 3;
+const NOTHING_FITS =
+  "Have a person read the report: no article of the knowledge base fits it well enough to act on.";
+
+/**
+ * Reads what ships with the product and learns from it, which takes about a second.
+ *
+ * @param folder of `knowledge/`, `reports/`, `lexicon.yaml` and `severity.yaml`
+ * @throws {z.ZodError} a file there has another shape
+ */
+export async function openClassifier(folder: string = join(ROOT, "engine")): Promise<Classifier> {
+  const articles = readArticles(join(folder, "knowledge"));
+  const read = readerBy(readLexicon(folder), readSignals(folder));
+  const judge = judgeFrom([
+    ...lessonsOfReports(readReports(join(folder, "reports")), read),
+    ...lessonsOfArticles(articles, read),
+  ]);
+  const search = searchIn(articles);
+  return {
+    search,
+    classify({ description }) {
+      const { categories, severity } = judge(read(description));
+      const best = Math.max(...categories);
+      const category = CATEGORIES[categories.indexOf(best)]!;
+      const cited = cite(search(description), categories);
+      return {
+        category,
+        severity,
+        confidence: round(best),
+        recommended_action: actionOf(cited.find(({ article }) => article.category === category)),
+        citations: cited.map(({ article: { id, title, category }, score }) => ({
+          id,
+          title,
+          category,
+          score: round(score),
+        })),
+      };
+    },
+  };
+}
+
+/** The best of hits, where an article of a likely category needs fewer words in common. */
+function cite(hits: readonly Hit[], categories: readonly number[]): Hit[] {
+  return hits
+    .map(({ article, score }) => ({
+      article,
+      score: score * categories[CATEGORIES.indexOf(article.category)]!,
+    }))
+    .filter(({ score }) => round(score) > 0)
+    .sort((a, b) => b.score - a.score).slice(0, CITED);
+}
+
+function actionOf(hit: { readonly article: Article } | undefined): string {
+  if (!hit) return NOTHING_FITS;
+  const { checks: [check], fixes: [fix] } = hit.article;
+  return `Check: ${check} If that is it: ${fix}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

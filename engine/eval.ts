@@ -1,0 +1,69 @@
+/**
+ * Says how well the classifier does: by cross-validation on the reports that it learns from, and on reports held back
+ * from all learning. `npm run eval`
+ *
+ *     npm run eval              both
+ *     npm run eval -- cross     cross-validation only
+ */
+import { join } from "node:path";
+import { ROOT } from "../config.ts";
+import { openClassifier } from "./classifier.ts";
+import { logLoss, type Outcome, tablesOf } from "./figures.ts";
+import { type LabelledReport, readArticles, readReports } from "./knowledge.ts";
+import { readLexicon, readSignals } from "./lexicon.ts";
+import { HEAT, judgeFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
+
+const FOLDS = 5;
+const folder = join(ROOT, "engine");
+const read = readerBy(readLexicon(folder), readSignals(folder));
+const articles = lessonsOfArticles(readArticles(join(folder, "knowledge")), read);
+const reports = readReports(join(folder, "reports"));
+const lessons = lessonsOfReports(reports, read);
+
+crossValidate();
+if (!process.argv.includes("cross")) await holdAgainst(readReports(join(folder, "held_out")));
+
+/** Each fifth of the reports is judged by what was learnt from the other four. */
+function crossValidate(): void {
+  const judged = Array.from({ length: FOLDS }, (_, fold) => {
+    const judge = judgeFrom(
+      [...lessons.filter((_, n) => n % FOLDS !== fold), ...articles],
+      1,
+    );
+    return lessons.flatMap(({ reading }, n): Outcome[] =>
+      n % FOLDS === fold ? [{ report: reports[n]!, judgement: judge(reading) }] : []
+    );
+  }).flat();
+  const heats = Array.from({ length: 40 }, (_, n) => 0.1 + n / 50);
+  const losses = heats.map((heat) => logLoss(judged.map((outcome) => atHeat(outcome, heat))));
+  const best = heats[losses.indexOf(Math.min(...losses))]!;
+  console.log(`## Cross-validation on ${reports.length} reports\n`);
+  console.log(tablesOf(judged.map((outcome) => atHeat(outcome, HEAT))));
+  console.log(`\nLowest log loss at heat ${best.toFixed(2)}; the engine has ${HEAT}.\n`);
+}
+
+/** The same outcome with chances made at another heat than 1. */
+function atHeat({ report, judgement }: Outcome, heat: number): Outcome {
+  const raised = judgement.categories.map((chance) => chance ** (1 / heat));
+  const total = raised.reduce((sum, one) => sum + one, 0);
+  return { report, judgement: { ...judgement, categories: raised.map((one) => one / total) } };
+}
+
+/** What the whole classifier makes of reports that it has not seen, and how long that takes. */
+async function holdAgainst(held: readonly LabelledReport[]): Promise<void> {
+  const opening = performance.now();
+  const { classify } = await openClassifier();
+  const opened = performance.now() - opening;
+  const judge = judgeFrom([...lessons, ...articles]);
+  const outcomes = held.map((report) => ({ report, judgement: judge(read(report.text)) }));
+  const times = held.map(({ text }) => {
+    const started = performance.now();
+    classify({ description: text, source: "eval" });
+    return performance.now() - started;
+  }).sort((a, b) => a - b);
+  console.log(`## Held out: ${held.length} reports\n`);
+  console.log(tablesOf(outcomes));
+  const at = (part: number) => times[Math.floor(part * (times.length - 1))]!.toFixed(1);
+  console.log(`\nTime a report: median ${at(0.5)} ms, p99 ${at(0.99)} ms.`);
+  console.log(`Learning at start-up: ${(opened / 1000).toFixed(1)} s.`);
+}

@@ -1,0 +1,18 @@
+/**
+ * Judgement that needs no network: what a report is about, how bad it is, and what is known of such faults.
+ *
+ * ```ts
+ * const { classify, search } = await openClassifier();
+ * const { category, severity, confidence } = classify({ description, source: "api" });
+ * ```
+ *
+ * Learns from the articles and reports that ship with it; the same files give the same verdicts. Trusts nothing that a
+ * report says: its text is counted, never followed.
+ * @module
+ */
+export { openClassifier } from "./classifier.ts";
+export type { Citation, Classifier, Report, Verdict } from "./classifier.ts";
+export type { Article } from "./knowledge.ts";
+export { CATEGORIES, SEVERITIES } from "./labels.ts";
+export type { Category, Severity } from "./labels.ts";
+export type { Hit, Search } from "./search.ts";

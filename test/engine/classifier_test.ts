@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
+import { CATEGORIES, type Classifier, openClassifier, SEVERITIES } from "../../engine/mod.ts";
+import { readReports } from "../../engine/knowledge.ts";
+
+describe("openClassifier()", function () {
+  this.timeout(60_000);
+  let classifier: Classifier;
+  const classify = (description: string) => classifier.classify({ description, source: "test" });
+  before(async () => {
+    classifier = await openClassifier();
+  });
+
+  const clear: readonly (readonly [category: string, text: string])[] = [
+    ["certificate", "NET::ERR_CERT_DATE_INVALID: the certificate of portal.example has expired"],
+    ["storage", "Volume /data is at 99 %, writes fail with ENOSPC: no space left on device"],
+    ["dns", "getaddrinfo ENOTFOUND api.example, the name servers answer SERVFAIL"],
+    ["network", "Der BGP-Nachbar ist weg, der Standort hat hohen Paketverlust auf der Leitung"],
+    ["identity", "Ich habe mein Passwort vergessen und mein Konto ist gesperrt"],
+    ["hardware", "L'imprimante du service affiche un bourrage papier et n'imprime plus"],
+    ["backup", "La copia de seguridad de anoche con Veeam ha fallado"],
+    ["database", "Veritabanı sorguları kilitleniyor, PostgreSQL deadlock detected hatası veriyor"],
+    ["messaging", "RabbitMQ kuyruğunda 40.000 mesaj birikti, tüketici yok"],
+    [
+      "security",
+      "Attaque par force brute sur le VPN : 12 000 tentatives d'intrusion, compte compromis",
+    ],
+  ];
+  for (const [category, text] of clear) {
+    it(`takes "${text.slice(0, 40)}…" for ${category}`, () => {
+      const verdict = classify(text);
+      assert.equal(verdict.category, category);
+      assert.ok(verdict.citations.some((citation) => citation.category === category));
+      assert.match(verdict.recommended_action, /^Check: .+ If that is it: .+/);
+    });
+  }
+
+  it("tells an outage for everybody from a wish without hurry, in each language", () => {
+    const pairs = [
+      ["Checkout is down for all customers, nothing works", "Could you rename the icon? No hurry"],
+      ["Produktion steht still, alle Standorte ausgefallen!", "Bitte Logo tauschen, eilt nicht"],
+      [
+        "Panne totale, aucun client ne peut payer !",
+        "Serait-il possible de changer le logo ? Pas urgent",
+      ],
+      ["Todo caído en producción, nadie puede trabajar", "¿Se puede cambiar el logo? Sin prisa"],
+      ["Tüm sistemler çöktü, hiçbir müşteri ödeme yapamıyor", "Logo değişebilir mi? Acelesi yok"],
+    ] as const;
+    for (const [outage, wish] of pairs) {
+      const rank = (text: string) => SEVERITIES.indexOf(classify(text).severity);
+      assert.ok(rank(outage) >= 2, outage);
+      assert.ok(rank(wish) <= 1, wish);
+    }
+  });
+
+  it("gives the same verdicts when it is opened again", async () => {
+    const again = await openClassifier();
+    for (const [, description] of clear) {
+      assert.deepEqual(again.classify({ description, source: "test" }), classify(description));
+    }
+  });
+
+  const hostile = {
+    "nothing": "",
+    "2,000 times one letter": "a".repeat(2_000),
+    "2,000 blanks": " ".repeat(2_000),
+    "hidden characters only": "\u200b\u202e\u2060\ufeff".repeat(500),
+    "marks stacked on a letter": `Z${"\u0301".repeat(1_999)}`,
+    "digits and strokes": "1/".repeat(1_000),
+    "half of a surrogate pair": "\ud83d".repeat(1_000),
+    "names of an object's own": "__proto__ constructor toString hasOwnProperty",
+    "a million characters": "disk full ".repeat(100_000),
+  };
+  for (const [name, description] of Object.entries(hostile)) {
+    it(`answers ${name} within bounds and at once`, () => {
+      const started = performance.now();
+      const { category, severity, confidence } = classify(description);
+      assert.ok(performance.now() - started < 500);
+      assert.ok(CATEGORIES.includes(category));
+      assert.ok(SEVERITIES.includes(severity));
+      assert.ok(confidence >= 0 && confidence <= 1);
+    });
+  }
+
+  it("reads a word through hidden characters in it", () => {
+    const shown = classify("the certificate has expired");
+    assert.deepEqual(classify("the certi\u200bficate has exp\u00adired"), shown);
+  });
+
+  it("finds articles by words of other languages", () => {
+    const [hit] = classifier.search("Domain abgelaufen");
+    assert.equal(hit?.article.category, "dns");
+  });
+});
+
+describe("the held-out reports", () => {
+  it("share none with those that are learnt from", () => {
+    const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+    const folder = join(ROOT, "engine");
+    const learnt = new Set(readReports(join(folder, "reports")).map(({ text }) => plain(text)));
+    const held = readReports(join(folder, "held_out"));
+    assert.ok(held.length >= 400);
+    assert.deepEqual(held.filter(({ text }) => learnt.has(plain(text))), []);
+  });
+});
