@@ -22,11 +22,21 @@ const CONCEPTS = z.record(z.string(), PHRASES);
 /** The concept of words that alone say little. */
 const HINTS = "hints";
 
-interface Meaning {
+/** A phrase of the lexicon. */
+export interface Phrase {
   readonly category: string;
   readonly concept: string;
   /** Longer phrases say more. */
   readonly weight: number;
+}
+
+/** A phrase in a text. */
+export interface Found {
+  readonly phrase: Phrase;
+  /** It stands in a clause that says that something is in order. */
+  readonly fine: boolean;
+  /** It stands in the first clause. */
+  readonly first: boolean;
 }
 
 /** Reads the words of the trade, a file a category. @throws {z.ZodError} one has another shape */
@@ -45,11 +55,9 @@ function read(path: string): Concepts {
   return CONCEPTS.parse(parse(readFileSync(path, "utf8")));
 }
 
-/** A function that says which categories and concepts the clauses of a text speak of, and how much. */
-export function conceptsBy(
-  lexicon: Lexicon,
-): (clauses: readonly Clause[]) => Map<string, number> {
-  const finder: Finder<Meaning> = finderOf(
+/** A function that finds the phrases of a lexicon in the clauses of a text. */
+export function phrasesBy(lexicon: Lexicon): (clauses: readonly Clause[]) => Found[] {
+  const finder: Finder<Phrase> = finderOf(
     Object.entries(lexicon).flatMap(([category, concepts]) =>
       Object.entries(concepts).flatMap(([concept, phrases]) =>
         phrases.map((phrase) =>
@@ -58,20 +66,47 @@ export function conceptsBy(
       )
     ),
   );
-  return (clauses) => {
-    const sums = new Map<string, number>();
-    const add = (name: string, by: number) => sums.set(name, (sums.get(name) ?? 0) + by);
-    for (const [n, { words, fine }] of clauses.entries()) {
-      for (const { category, concept, weight } of finder.find(words)) {
-        const kind = fine ? "fine " : "";
-        add(`${kind}${category}`, weight);
-        add(`${kind}${category} ${concept}`, weight);
-        if (n === 0) add(`first ${kind}${category}`, weight);
-      }
+  return (clauses) =>
+    clauses.flatMap(({ words, fine }, n) =>
+      finder.find(words).map((phrase) => ({ phrase, fine, first: n === 0 }))
+    );
+}
+
+/**
+ * Which categories and concepts phrases speak of, and how much.
+ *
+ * @param without phrases that are passed over
+ */
+export function conceptsOf(
+  found: readonly Found[],
+  without?: ReadonlySet<Phrase>,
+): Map<string, number> {
+  const sums = new Map<string, number>();
+  const add = (name: string, by: number) => sums.set(name, (sums.get(name) ?? 0) + by);
+  for (const { phrase, fine, first } of found) {
+    if (without?.has(phrase)) continue;
+    const { category, concept, weight } = phrase;
+    const kind = fine ? "fine " : "";
+    add(`${kind}${category}`, weight);
+    add(`${kind}${category} ${concept}`, weight);
+    if (first) add(`first ${kind}${category}`, weight);
+  }
+  for (const [name, sum] of sums) sums.set(name, Math.log2(1 + sum));
+  return sums;
+}
+
+/** Phrases that a single one of many texts has. */
+export function lonePhrases(texts: readonly (readonly Found[])[]): Set<Phrase> {
+  const once = new Set<Phrase>();
+  const often = new Set<Phrase>();
+  for (const found of texts) {
+    for (const phrase of new Set(found.map(({ phrase }) => phrase))) {
+      if (often.has(phrase)) continue;
+      if (once.delete(phrase)) often.add(phrase);
+      else once.add(phrase);
     }
-    for (const [name, sum] of sums) sums.set(name, Math.log2(1 + sum));
-    return sums;
-  };
+  }
+  return once;
 }
 
 function weightOf(concept: string, phrase: string): number {

@@ -2,7 +2,15 @@
 import { count, type Counted, type Features, rarityOf, type Shares, weigh } from "./features.ts";
 import type { Article, LabelledReport } from "./knowledge.ts";
 import { CATEGORIES, type Category, SEVERITIES, type Severity } from "./labels.ts";
-import { type Concepts, conceptsBy, type Lexicon } from "./lexicon.ts";
+import {
+  type Concepts,
+  conceptsOf,
+  type Found,
+  type Lexicon,
+  lonePhrases,
+  type Phrase,
+  phrasesBy,
+} from "./lexicon.ts";
 import { learn, score, softmax, type Weights } from "./linear.ts";
 import { type Signals, signalsBy } from "./severity.ts";
 import { clausesOf, LONGEST } from "./text.ts";
@@ -10,7 +18,7 @@ import { clausesOf, LONGEST } from "./text.ts";
 /** A text as the models see it, before it is known which words are rare. */
 export interface Reading {
   readonly counted: Counted;
-  readonly concepts: Signals;
+  readonly phrases: readonly Found[];
   readonly signals: Signals;
 }
 
@@ -21,8 +29,8 @@ export interface Judgement {
   readonly severity: Severity;
 }
 
-/** Judges texts. */
-export type Judge = (reading: Reading) => Judgement;
+/** Judges texts. @param without phrases of the lexicon that are passed over */
+export type Judge = (reading: Reading, without?: ReadonlySet<Phrase>) => Judgement;
 
 /** What can be learnt from; with readings, as reading takes longer than learning. */
 export interface Lesson {
@@ -47,14 +55,14 @@ export const HEAT = 0.25;
 
 /** A function that reads texts. */
 export function readerBy(lexicon: Lexicon, signals: Concepts): (text: string) => Reading {
-  const conceptsOf = conceptsBy(lexicon);
+  const phrasesOf = phrasesBy(lexicon);
   const signalsOf = signalsBy(signals);
   return (whole) => {
     const text = whole.slice(0, LONGEST);
     const clauses = clausesOf(text);
     return {
       counted: count(clauses),
-      concepts: conceptsOf(clauses),
+      phrases: phrasesOf(clauses),
       signals: signalsOf(text, clauses),
     };
   };
@@ -83,17 +91,26 @@ export function lessonsOfArticles(
   );
 }
 
-/** Learns from lessons; the same ones in the same order give the same judge. */
+/**
+ * Learns from lessons; the same ones in the same order give the same judge.
+ *
+ * Phrases that only one lesson has are passed over while learning, as some were written for that lesson: they would
+ * make the lexicon look more reliable than it is for texts that nobody has seen.
+ */
 export function judgeFrom(lessons: readonly Lesson[], heat: number = HEAT): Judge {
   const rarity = rarityOf(lessons.map(({ reading }) => reading.counted));
-  const forCategory = ({ counted, concepts }: Reading): Features =>
-    weigh(counted, rarity, CATEGORY_SHARES, scaled(concepts, CONCEPTS));
+  const lone = lonePhrases(lessons.map(({ reading }) => reading.phrases));
+  const forCategory = (
+    { counted, phrases }: Reading,
+    without?: ReadonlySet<Phrase>,
+  ): Features =>
+    weigh(counted, rarity, CATEGORY_SHARES, scaled(conceptsOf(phrases, without), CONCEPTS));
   const forSeverity = ({ counted, signals }: Reading): Features =>
     weigh(counted, rarity, SEVERITY_SHARES, scaled(signals, SIGNALS));
 
   const categories = learnEach(
     lessons,
-    forCategory,
+    (reading) => forCategory(reading, lone),
     CATEGORY_COST,
     CATEGORIES.map((wanted) => ({ category }) => category === wanted),
   );
@@ -106,8 +123,8 @@ export function judgeFrom(lessons: readonly Lesson[], heat: number = HEAT): Judg
       SEVERITIES.indexOf(severity!) >= SEVERITIES.indexOf(least)
     ),
   );
-  return (reading) => {
-    const features = forCategory(reading);
+  return (reading, without) => {
+    const features = forCategory(reading, without);
     const graded = forSeverity(reading);
     return {
       categories: softmax(categories.map((weights) => score(weights, features)), heat),
