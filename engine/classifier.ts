@@ -49,7 +49,7 @@ const NOTHING_FITS =
   "Have a person read the report: no article of the knowledge base fits it well enough to act on.";
 
 /**
- * Reads what ships with the product and learns from it, which takes about a second.
+ * Reads what ships with the product and learns from it, which takes a few seconds of one core.
  *
  * @param folder of `knowledge/`, `reports/`, `lexicon.yaml` and `severity.yaml`
  * @throws {z.ZodError} a file there has another shape
