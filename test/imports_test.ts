@@ -8,7 +8,7 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   store: ["contract"],
   web: ["contract"],
-  engine: ["contract"],
+  engine: ["contract", "store"],
   embedded: ["store"],
   integrations: ["contract", "store", "embedded"],
   ledger: ["contract", "store"],

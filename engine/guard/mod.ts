@@ -1,0 +1,22 @@
+/**
+ * The guardrails: whether a proposed action may be done, must be shown to a person first, or is refused.
+ *
+ * ```ts
+ * const guard = openGuard({ store });
+ * const { approved, decision, rails } = await guard.validate({ incident, action });
+ * ```
+ *
+ * Trusts the store for policies, services and tickets; trusts nothing that a request says of itself. Fails closed:
+ * whatever is thrown is a refusal.
+ * @module
+ */
+export { type Guard, openGuard } from "./guard.ts";
+export { DECISIONS, RAILS } from "./types.ts";
+export type {
+  Decision,
+  GuardVerdict,
+  ProposedAction,
+  RailName,
+  RailVerdict,
+  ValidateRequest,
+} from "./types.ts";
