@@ -61,6 +61,10 @@ export const SETTINGS = z.strictObject({
   SEALOOP_GATEWAY_PORT: port(8080, "Port of the REST gateway"),
   SEALOOP_MCP_PORT: port(8081, "Port of the tool server"),
   SEALOOP_LEDGER_PORT: port(8082, "Port of the public ledger"),
+  SEALOOP_ENGINE_PORT: port(
+    8083,
+    "Port of the incident engine, which only the other processes ask",
+  ),
   SEALOOP_TEMPORAL_PORT: port(7233, "Port of the embedded Temporal"),
   SEALOOP_TEMPORAL_UI_PORT: port(8233, "Port of the embedded Temporal's Web UI"),
   SEALOOP_POSTGRES_PORT: port(5433, "Port of the embedded PostgreSQL"),
@@ -96,6 +100,13 @@ export const SETTINGS = z.strictObject({
       "Witnesses that cosign checkpoints: of each its verifier key and its URL, with a space between; comma-separated",
     ),
   SEALOOP_GATEWAY_URL: url(/^https?$/, "Public address of the gateway; unset: where it listens"),
+  SEALOOP_ENGINE_URL: url(
+    /^https?$/,
+    "Address of an engine that runs elsewhere; unset: npm start runs one, on SEALOOP_ENGINE_PORT",
+  ),
+  SEALOOP_ENGINE_SECRET: z.string().min(32).optional().describe(
+    "What the engine and those who ask it both know, at least 32 characters; unset: made in the data folder",
+  ),
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
   SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),

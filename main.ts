@@ -111,7 +111,8 @@ interface Launched {
 /** Starts the processes loading, while the servers come up that they will need. */
 function load({ config, env, tree, progress }: Platform): Launched[] {
   const here = fileURLToPath(import.meta.url);
-  return ENTRIES.map((entry) => {
+  const elsewhere = config.settings.SEALOOP_ENGINE_URL ? "engine" : undefined;
+  return ENTRIES.filter(({ name }) => name !== elsewhere).map((entry) => {
     const child = openChild({
       ...entry,
       entry: join(dirname(here), "processes", `${entry.name}${extname(here)}`),
@@ -196,6 +197,9 @@ function wantedPorts({ config: { settings }, env }: Platform): WantedPort[] {
     port("Gateway", "SEALOOP_GATEWAY_PORT", address),
     port("Tool server", "SEALOOP_MCP_PORT", address),
     port("Ledger", "SEALOOP_LEDGER_PORT", address),
+    ...settings.SEALOOP_ENGINE_URL ? [] : [
+      port("Engine", "SEALOOP_ENGINE_PORT", local, "or SEALOOP_ENGINE_URL to use one elsewhere"),
+    ],
     ...settings.DATABASE_URL ? [] : [
       port("PostgreSQL", "SEALOOP_POSTGRES_PORT", local, "or DATABASE_URL to use that server"),
     ],

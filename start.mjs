@@ -3,7 +3,7 @@
  * it was asked for. Plain JavaScript, and nothing but Node.
  *
  *     node start.mjs               the whole platform
- *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker
+ *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker, engine
  *     node start.mjs ledger import <file>         takes over an existing ledger
  *     node start.mjs verify <address or file>     verifies a whole ledger
  *     node start.mjs eval [cross]                 how well the classifier does
@@ -35,7 +35,7 @@ const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
 /** Sources of what the ledger's page runs in browsers. */
 const PAGE = join(ROOT, "ledger", "page", "browser");
-const PROCESSES = ["gateway", "mcp", "ledger", "worker"];
+const PROCESSES = ["gateway", "mcp", "ledger", "worker", "engine"];
 /** Folders with nothing in them that is compiled. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
 /** What the compiled form carries of packages that only building it needs. */

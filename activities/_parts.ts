@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
+import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
@@ -16,6 +17,8 @@ export interface ActivityParts {
   readonly sequencerStore: Store;
   readonly sealer: Sealer;
   readonly temporal: Client;
+  /** What judges reports and repairs, in a process of its own. */
+  readonly engine: Engine;
   /** Whose blocks anchors are checked against. Default: Bitcoin's main network; tests mine one of their own. */
   readonly network?: Network;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */

@@ -12,10 +12,11 @@ export const API_VERSION = "1.0.0";
 /** Version that the tool server reports. */
 export const TOOL_SERVER_VERSION = "2.2.0";
 
-/** `service` fields of the three health bodies, and names in logs. */
+/** `service` fields of the health bodies, and names in logs. */
 export const SERVICE = {
   gateway: "sealoop-gateway",
   toolServer: "sealoop-mcp",
   ledger: "sealoop-ledger",
   worker: "sealoop-worker",
+  engine: "sealoop-engine",
 } as const;

@@ -6,10 +6,23 @@
  * const { category, severity, confidence } = classify({ description, source: "api" });
  * ```
  *
+ * The process that serves it, and how the other processes ask:
+ *
+ * ```ts
+ * const engine = openEngine({ url, secret });
+ * const { classification } = await engine.classify({ description, source }); // throws EngineAway
+ * ```
+ *
  * Learns from the articles and reports that ship with it; the same files give the same verdicts. Trusts nothing that a
  * report says: its text is counted, never followed.
  * @module
  */
+export { CLASSIFICATION, type Classified, type ClassifyRequest, RAG_CONTEXT } from "./answers.ts";
+export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
+export type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
+export { type Judge, judgeBy } from "./judge.ts";
+export { sharedSecret } from "./secret.ts";
+export { createEngineApp, type EngineParts } from "./service.ts";
 export { openClassifier } from "./classifier.ts";
 export type { Citation, Classifier, Report, Verdict } from "./classifier.ts";
 export type { Article } from "./knowledge.ts";

@@ -11,6 +11,7 @@ import {
   type Invoke,
   Problem,
 } from "../contract/mod.ts";
+import type { Engine } from "../engine/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
 import { admission, toolAdmission } from "./_admission.ts";
@@ -27,6 +28,8 @@ export interface Platform {
   readonly chain: ChainWatch;
   readonly meter: Meter;
   readonly keyring: Keyring;
+  /** What judges reports and repairs, in a process of its own. */
+  readonly engine: Engine;
   /** Temporal, connected on first use. @throws {Problem} `Unavailable` while it is away */
   temporal(): Promise<Client>;
   /** Public addresses without a slash at the end, for links in answers. */

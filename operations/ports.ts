@@ -18,6 +18,7 @@ function declared({ settings }: Config) {
     { name: "gateway", setting: "SEALOOP_GATEWAY_PORT", port: settings.SEALOOP_GATEWAY_PORT },
     { name: "tool server", setting: "SEALOOP_MCP_PORT", port: settings.SEALOOP_MCP_PORT },
     { name: "public ledger", setting: "SEALOOP_LEDGER_PORT", port: settings.SEALOOP_LEDGER_PORT },
+    { name: "engine", setting: "SEALOOP_ENGINE_PORT", port: settings.SEALOOP_ENGINE_PORT },
     { name: "temporal", setting: "SEALOOP_TEMPORAL_PORT", port: settings.SEALOOP_TEMPORAL_PORT },
     {
       name: "temporal web ui",

@@ -5,6 +5,7 @@ import { openMeter, openStore } from "../store/mod.ts";
 import { lazyTemporal } from "../temporal/mod.ts";
 import type { AppOptions } from "../web/mod.ts";
 import { isSecure } from "../web/mod.ts";
+import { openConfiguredEngine } from "./_engine.ts";
 import type { Parts } from "./_process.ts";
 
 /** A platform with its one way in, opened. */
@@ -33,6 +34,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     chain,
     meter: openMeter(store),
     keyring,
+    engine: openConfiguredEngine(config),
     temporal: temporal.client,
     urls: {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,

@@ -38,12 +38,25 @@ export function platformServices(
     const known = together && settings.SEALOOP_TLS_CERT === undefined;
     return known ? { http: `http://${hostFor(settings.SEALOOP_BIND)}:${port}${path}` } : null;
   };
-  const { SEALOOP_GATEWAY_PORT, SEALOOP_MCP_PORT, SEALOOP_LEDGER_PORT } = settings;
+  const {
+    SEALOOP_ENGINE_PORT,
+    SEALOOP_ENGINE_URL,
+    SEALOOP_GATEWAY_PORT,
+    SEALOOP_MCP_PORT,
+    SEALOOP_LEDGER_PORT,
+  } = settings;
   const servers = ["postgresql", "temporal"];
   return [
     part("postgresql", { tcp: `${database.hostname}:${database.port || 5432}` }),
     part("temporal", { tcp: temporal }),
     part("worker", null, servers), // it is the one that looks
+    part(
+      "engine",
+      together && !SEALOOP_ENGINE_URL
+        ? { http: `http://127.0.0.1:${SEALOOP_ENGINE_PORT}/health` }
+        : null,
+      ["postgresql"],
+    ),
     part("gateway", server(SEALOOP_GATEWAY_PORT, "/v1/health"), servers),
     part("tool-server", server(SEALOOP_MCP_PORT, "/health"), servers),
     part("public-ledger", server(SEALOOP_LEDGER_PORT, "/api/health"), ["postgresql"]),

@@ -6,29 +6,38 @@ export type Environment = Record<string, string>;
 /** Connection strings by role. */
 export type Urls = Readonly<Partial<Record<Role, string>>>;
 
-/** A process of its own: who may connect to the database as whom, and whether it talks to Temporal. */
+/**
+ * A process of its own: who may connect to the database as whom, whether it talks to Temporal, and which settings it may
+ * know.
+ */
 export interface Entry {
   readonly name: string;
   readonly title: string;
   readonly roles: readonly Role[];
   readonly temporal: boolean;
+  /** Names of settings. */
+  readonly knows: RegExp;
 }
+
+const ALL = /^SEALOOP_/;
+/** Settings that the public ledger reads; it is told of nothing else. */
+const LEDGER_SETTINGS =
+  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 
 /** The processes of the platform, besides its servers. */
 export const ENTRIES: readonly Entry[] = [
-  { name: "worker", title: "Worker", roles: ["app", "sequencer"], temporal: true },
-  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true },
-  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true },
-  { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false },
+  { name: "worker", title: "Worker", roles: ["app", "sequencer"], temporal: true, knows: ALL },
+  { name: "engine", title: "Engine", roles: ["app"], temporal: false, knows: ALL },
+  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true, knows: ALL },
+  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true, knows: ALL },
+  { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false, knows: LEDGER_SETTINGS },
 ];
 
 /** Variables of the system that any process may need. */
 const COMMON =
   /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS|COMPILE_CACHE)|(HTTPS?|NO)_PROXY)$/i;
 const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
-/** Settings that the public ledger reads; it is told of nothing else. */
-const LEDGER_SETTINGS =
-  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
+
 /** Whether Temporal's own settings name a server, so that none is to be started. */
 export function usesOwnTemporal(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env.TEMPORAL_ADDRESS || env.TEMPORAL_CONFIG_FILE || env.TEMPORAL_PROFILE);
@@ -40,8 +49,8 @@ export function temporalEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 /** What a process may know from its start: settings, but no way into a database. */
-export function baseEnvironment({ temporal }: Entry, env: NodeJS.ProcessEnv): Environment {
-  const settings = pick(env, temporal ? /^SEALOOP_/ : LEDGER_SETTINGS);
+export function baseEnvironment({ knows }: Entry, env: NodeJS.ProcessEnv): Environment {
+  const settings = pick(env, knows);
   for (const name of Object.keys(settings)) if (DATABASE.test(name)) delete settings[name];
   return { ...pick(env, COMMON), ...settings };
 }

@@ -19,6 +19,7 @@ import {
   registerTemporal,
   temporalPlace,
 } from "../temporal/mod.ts";
+import { openConfiguredEngine } from "./_engine.ts";
 import { platformServices } from "./_platform_services.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 import { openWorkers } from "./_workers.ts";
@@ -55,6 +56,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const parts = {
     ...{ config, store, sequencerStore, sealer },
     temporal: temporal.client,
+    engine: openConfiguredEngine(config),
     stopping: stopping.signal,
   };
   const workers = await wait("Temporal", () =>

@@ -23,7 +23,7 @@ export interface TestPlatform {
 
 /** Settings that keep a platform apart from every other one of this machine. */
 export async function platformSettings(dataDir: string): Promise<Record<string, string>> {
-  const names = ["GATEWAY", "MCP", "LEDGER", "TEMPORAL", "TEMPORAL_UI", "POSTGRES"];
+  const names = ["GATEWAY", "MCP", "LEDGER", "ENGINE", "TEMPORAL", "TEMPORAL_UI", "POSTGRES"];
   const ports: [string, string][] = [];
   for (const name of names) ports.push([`SEALOOP_${name}_PORT`, String(await freePort())]);
   const nothingOutside = { SEALOOP_OTS_CALENDARS: "none", SEALOOP_BITCOIN_SOURCES: "none" };

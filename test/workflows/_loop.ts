@@ -9,6 +9,7 @@ import {
 } from "@temporalio/worker";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig } from "../../config.ts";
+import { openEngine } from "../../engine/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/ots/mod.ts";
 import { openWorkers } from "../../processes/_workers.ts";
@@ -85,6 +86,7 @@ export async function openParts(env: Record<string, string> = {}) {
   const parts: ActivityParts = {
     ...{ config, store, sequencerStore, sealer },
     temporal: client,
+    engine: openEngine({ url: "http://127.0.0.1:9", secret: "nobody is there" }),
     stopping: stopping.signal,
   };
   return {

@@ -11,6 +11,7 @@ import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
+import { openEngine } from "../../engine/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { TASK_QUEUE } from "../../workflows/mod.ts";
@@ -35,6 +36,7 @@ const activities = createActivities({
   sequencerStore: openStore(sequencerUrl!, "sequencer"),
   sealer: await openSealer(store),
   temporal: new Client({ connection: await Connection.connect({ address }), namespace }),
+  engine: openEngine({ url: "http://127.0.0.1:9", secret: "nobody is there" }),
   stopping: new AbortController().signal,
   network: TEST_NETWORK,
 });
