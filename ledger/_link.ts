@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { canonicalFields, canonicalize, joinFields, NotCanonical } from "./canonical.ts";
+import { canonicalFields, canonicalize, NotCanonical } from "./canonical.ts";
 import { leafText } from "./leaf.ts";
 import { sha256 } from "./log_hashes.ts";
 import { SCHEMA_VERSION } from "./receipt.ts";
@@ -34,6 +34,12 @@ const FIELDS = new Set([
   ...["id", "timestamp", "category", "actor", "subject", "action", "outcome", "details"],
   ...["human_input", "compliance_tags", "supersedes", "learned_from"],
 ]);
+/** All fields of a sealed receipt in their canonical order, each as it begins. */
+const IN_ORDER = [
+  ...FIELDS,
+  ...["schema_version", "chain_position", "prev_hash"],
+  ...["canonical_bytes", "hash_sha256", "signature"],
+].sort().map((name) => [name, `"${name}":`] as const);
 
 /** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
 export function link(waiting: readonly Waiting[], head: Head) {
@@ -46,7 +52,7 @@ export function link(waiting: readonly Waiting[], head: Head) {
         .set("schema_version", `"${SCHEMA_VERSION}"`)
         .set("chain_position", String(size))
         .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
-      const record = Buffer.from(joinFields(fields));
+      const record = Buffer.from(join(fields));
       hash = Buffer.from(sha256(record));
       const category = String(JSON.parse(fields.get("category") ?? '""'));
       linked.push({ ...entry, position: size++, category, record, hash, fields });
@@ -70,26 +76,31 @@ function fieldsOf({ id, payload }: Waiting): Map<string, string> {
   return fields;
 }
 
+/** The canonical object of fields that are known, each with the canonical text of its value. */
+function join(fields: ReadonlyMap<string, string>): string {
+  let text = "{";
+  for (const [name, begin] of IN_ORDER) {
+    const value = fields.get(name);
+    if (value !== undefined) text += (text.length > 1 ? "," : "") + begin + value;
+  }
+  return text + "}";
+}
+
 /** Hashes of the leaves of sealed receipts: the same that are made from what is exported, without making that. */
 export function leavesOf(
   linked: readonly Linked[],
   signatures: readonly Buffer[],
   publicKey: Buffer,
 ): Hash[] {
-  const key = publicKey.toString("hex");
-  return linked.map((receipt, n) => {
-    const text = joinFields([
-      ...receipt.fields,
-      ["canonical_bytes", `"${receipt.record.toString("hex")}"`],
-      ["hash_sha256", `"${receipt.hash.toString("hex")}"`],
-      [
-        "signature",
-        `{"algorithm":"Ed25519","public_key":"${key}","signs":"canonical_bytes","value":"${
-          signatures[n]!.toString("hex")
-        }"}`,
-      ],
-    ]);
-    const leaf = leafText(receipt.position, receipt.id, hash("sha256", text));
+  const signed = `{"algorithm":"Ed25519","public_key":"${
+    publicKey.toString("hex")
+  }","signs":"canonical_bytes","value":"`;
+  return linked.map(({ position, id, record, hash: ownHash, fields }, n) => {
+    const whole = new Map(fields)
+      .set("canonical_bytes", `"${record.toString("hex")}"`)
+      .set("hash_sha256", `"${ownHash.toString("hex")}"`)
+      .set("signature", `${signed}${signatures[n]!.toString("hex")}"}`);
+    const leaf = leafText(position, id, hash("sha256", join(whole)));
     return leafHash(Buffer.from(leaf), sha256);
   });
 }

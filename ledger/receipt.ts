@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createHash, hash, randomBytes, randomUUID } from "node:crypto";
 import { InvalidInput, type Issue } from "../contract/mod.ts";
 import { canonicalize, canonicalValues, joinFields, NotCanonical } from "./canonical.ts";
 
@@ -104,9 +104,8 @@ export function prepare(request: SealRequest): Prepared {
 }
 
 function requestHash(stable: string, evidence: readonly Evidence[]): Buffer {
-  const hash = createHash("sha256").update(stable);
-  for (const { name, content } of evidence) hash.update(`\n${name} ${content}`);
-  return hash.digest();
+  const shown = evidence.map(({ name, content }) => `\n${name} ${content}`).join("");
+  return Buffer.from(hash("sha256", stable + shown, "buffer"));
 }
 
 function withCommitments(

@@ -51,15 +51,23 @@ const SAFETY_POLL_MS = 2_000;
 export async function openSealer(store: Store): Promise<Sealer> {
   const waiters = new Map<string, Set<Waiter>>();
   const due = new Set<string>();
-  const run = oneAtATime(() => settle(store, waiters, due));
+  const growth: Growth = { size: undefined, seen: undefined };
+  const run = oneAtATime(() => settle(store, waiters, due, growth));
   const lookFor = (ids: Iterable<string>) => {
     for (const id of ids) due.add(id);
     if (due.size > 0) run();
   };
   const lookForAll = () => lookFor(waiters.keys());
   const listener = await listen(store, ["sealoop_sealed"], {
-    onNotify: lookForAll,
-    onConnect: lookForAll,
+    onNotify(_channel, size) {
+      if (size === "") return lookForAll();
+      growth.size = Number(size);
+      run();
+    },
+    onConnect() {
+      growth.seen = undefined; // whatever was told meanwhile was missed
+      lookForAll();
+    },
   });
   const poll = setInterval(lookForAll, SAFETY_POLL_MS).unref();
   const queue = groupCommit(store);
@@ -169,15 +177,61 @@ function wait(
   });
 }
 
-/** Looks for all that is due, with one query. What is not there yet is due again at the next notification. */
+/** How long the chain is, as it was last told, and up to where it was looked through for those who wait. */
+interface Growth {
+  size: number | undefined;
+  seen: number | undefined;
+}
+
+/** More new receipts than this are not looked through: then each id is looked for. */
+const MOST_NEW = 2_000;
+
+/**
+ * Looks for all that is due: for ids where somebody begins to wait, and among the new receipts where the chain has
+ * grown, which costs less than to look for each id again. What is not there yet is found when it has grown again.
+ */
 async function settle(
   store: Store,
   waiters: Map<string, Set<Waiter>>,
   due: Set<string>,
+  growth: Growth,
 ): Promise<void> {
-  const ids = [...due];
+  const { size, seen } = growth;
+  growth.seen = size;
+  if (size !== undefined && size !== seen && waiters.size > 0) {
+    if (seen === undefined || size < seen || size - seen > MOST_NEW) {
+      for (const id of waiters.keys()) due.add(id);
+    } else await settleNew(store, waiters, seen, size);
+  }
+  const ids = [...due].filter((id) => waiters.has(id));
   due.clear();
-  if (ids.length === 0) return;
+  if (ids.length > 0) await settleDue(store, waiters, ids);
+}
+
+async function settleNew(
+  store: Store,
+  waiters: Map<string, Set<Waiter>>,
+  from: number,
+  to: number,
+): Promise<void> {
+  const { rows } = await store.pool.query({
+    name: "seal_new",
+    text: `SELECT id, position, encode(hash, 'hex') AS hash FROM receipts
+           WHERE position >= $1 AND position < $2`,
+    values: [from, to],
+  });
+  for (const { id, position, hash } of rows) {
+    for (const { resolve } of waiters.get(id) ?? []) {
+      resolve({ id, position: Number(position), hash });
+    }
+  }
+}
+
+async function settleDue(
+  store: Store,
+  waiters: Map<string, Set<Waiter>>,
+  ids: readonly string[],
+): Promise<void> {
   const { rows } = await store.pool.query({
     name: "seal_lookup",
     text:

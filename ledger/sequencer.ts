@@ -200,9 +200,10 @@ async function setAside(
   refused: readonly Refused[],
 ): Promise<void> {
   await writer.query(
-    `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[]))
-     INSERT INTO seal_refusals (id, reason) SELECT * FROM unnest($2::text[], $3::text[])
-     ON CONFLICT (id) DO NOTHING`,
+    `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[])), said AS (
+       INSERT INTO seal_refusals (id, reason) SELECT * FROM unnest($2::text[], $3::text[])
+       ON CONFLICT (id) DO NOTHING
+     ) SELECT pg_notify('sealoop_sealed', '')`,
     [refused.map((r) => r.seq), refused.map((r) => r.id), refused.map((r) => r.reason)],
   );
 }
