@@ -110,6 +110,9 @@ export const SETTINGS = z.strictObject({
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
   SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),
+  SEALOOP_LIMIT_CLASSIFY_FREE: count(10, "Reports classified a day, of a free key or address"),
+  SEALOOP_LIMIT_CLASSIFY_PARTNER: count(100, "Reports classified a day, of a partner key"),
+  SEALOOP_LIMIT_CLASSIFY_ENTERPRISE: count(1000, "Reports classified a day, of an enterprise key"),
   SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
   SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),

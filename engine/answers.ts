@@ -7,6 +7,8 @@ import { CATEGORIES, SEVERITIES } from "./labels.ts";
 export const CLASSIFY = z.strictObject({
   description: z.string().min(1).max(20_000),
   source: z.string().max(200),
+  /** `house`, the default: past incidents may be told of as well. */
+  audience: z.enum(["public", "house"]).optional(),
 });
 
 const Citation = z.object({

@@ -37,6 +37,24 @@ export function admission(
   };
 }
 
+/** Counts one use of what has a daily limit of its own. The admin tier has none. @throws {Problem} `RateLimited` */
+export async function takeDay(
+  { meter, config: { settings }, caller }: {
+    readonly meter: Meter;
+    readonly config: { readonly settings: Settings };
+    readonly caller: Caller;
+  },
+  kind: "classify",
+): Promise<void> {
+  const limit = {
+    free: settings.SEALOOP_LIMIT_CLASSIFY_FREE,
+    partner: settings.SEALOOP_LIMIT_CLASSIFY_PARTNER,
+    enterprise: settings.SEALOOP_LIMIT_CLASSIFY_ENTERPRISE,
+    admin: undefined,
+  }[caller.tier];
+  if (limit !== undefined) await take(meter, caller, kind, limit, DAY, `${limit}/day`);
+}
+
 /** Counts one request to the tool server, whatever it asks for. */
 export function toolAdmission(
   meter: Meter,

@@ -9,6 +9,7 @@
  * @module
  */
 import type { Operation } from "../contract/mod.ts";
+import { classify } from "./classify.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors, runLoop, runTest } from "./itsm_runs.ts";
 import { generateKey, revoke } from "./keys.ts";
@@ -46,7 +47,7 @@ export { createEntrance, createPlatformInvoke, type Entrance, type Platform } fr
 /** Every operation of the platform. */
 export const operations: readonly Operation<Platform>[] = [
   ...[info, health, status, statusLive, statusFresh],
-  ...[ledgerPage, receipt, generateKey, revoke, ports, portCheck],
+  ...[ledgerPage, receipt, generateKey, revoke, ports, portCheck, classify],
   ...[listRuns, listTypes, startRun, describeRun, runResult, runHistory, cancelRun],
   ...[
     runLoop,

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { canonicalize, findReceipt, runSequencer } from "../../ledger/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { startEngine, type TestEngine } from "../engine/_engine.ts";
+import { freePort, testFolder } from "../_servers.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
+
+const SECRET = "a secret of a test, of more than 32 characters";
+const REPORT = "Payroll of the Müller branch: writes to db01 fail, no space left on device";
+
+interface Answer {
+  classification: { category: string; severity: string; citations: { id: string }[] } | null;
+  rag_context: { passages: { id: string; kind: string }[] } | null;
+  provider: string | null;
+  elapsed_seconds: number | null;
+  proof: Record<string, string> & { hash_chained: boolean; ots_attested: boolean };
+}
+
+describe("POST /v1/classify", function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let engine: TestEngine;
+  let sequencer: Store;
+  const stop = new AbortController();
+
+  before(async () => {
+    const settings = { SEALOOP_ENGINE_SECRET: SECRET, SEALOOP_LIMIT_CLASSIFY_PARTNER: "12" };
+    const port = String(await freePort());
+    gateway = await startGateway({ settings: { ...settings, SEALOOP_ENGINE_PORT: port } });
+    engine = await startEngine(gateway.urls.app, { SEALOOP_ENGINE_PORT: port });
+    sequencer = openStore(gateway.urls.sequencer, "sequencer");
+    const keyFile = join(await testFolder(), "ledger.key");
+    runSequencer({ store: sequencer, keyFile, signal: stop.signal }).catch(() => {});
+  });
+
+  after(async () => {
+    stop.abort();
+    await engine?.kill();
+    await sequencer?.close();
+    await gateway?.stop();
+  });
+
+  async function post(body: unknown, key?: string): Promise<Response> {
+    return await fetch(`${gateway.url}/v1/classify`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key ? { "x-api-key": key } : {}) },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async function classified(body: unknown, key?: string): Promise<Answer> {
+    const answer = await post(body, key);
+    assert.equal(answer.status, 200);
+    return await answer.json() as Answer;
+  }
+
+  async function sealed(id: string) {
+    await gateway.platform.sealer.sealed(id);
+    const stored = await findReceipt(gateway.platform.store, id);
+    return JSON.parse(stored.text);
+  }
+
+  it("gives a verdict with what it rests on, and a proof that can be computed again", async () => {
+    const { classification, rag_context, provider, elapsed_seconds, proof } = await classified({
+      description: REPORT,
+    });
+    assert.equal(classification?.category, "storage");
+    const known = rag_context!.passages.map(({ id }) => id);
+    assert.ok(classification!.citations.length > 0);
+    assert.ok(classification!.citations.every(({ id }) => known.includes(id)));
+    assert.equal(provider, "local");
+    assert.ok(elapsed_seconds! >= 0);
+    const { timestamp, nonce } = proof;
+    const hashed = { description: REPORT, source: "api", classification, timestamp, nonce };
+    const hash = createHash("sha256").update(canonicalize(hashed)).digest("hex");
+    assert.equal(proof.receipt_hash, hash);
+    assert.equal(proof.receipt_id, hash.slice(0, 16));
+    assert.equal(proof.hash_chained, true);
+    assert.equal(proof.ots_attested, false);
+    assert.equal(proof.verify_url, gateway.platform.urls.ledger);
+  });
+
+  it("seals codes, ids and commitments, and nothing of what the report says", async () => {
+    const { proof } = await classified({ description: REPORT, source: "nagios.müller.example" });
+    const record = await sealed(proof.receipt_id!);
+    assert.equal(record.category, "api_classification");
+    assert.equal(record.subject, `classify-${proof.receipt_hash!.slice(0, 12)}`);
+    assert.equal(record.outcome, "classified");
+    assert.equal(record.details.receipt_hash, proof.receipt_hash);
+    assert.equal(record.details.classification.category, "storage");
+    assert.doesNotMatch(JSON.stringify(record), /payroll|müller|db01|nagios/i);
+    const { rows: [evidence] } = await gateway.platform.store.pool.query(
+      "SELECT content FROM evidence WHERE receipt_id = $1",
+      [proof.receipt_id],
+    );
+    const hash = createHash("sha256").update(evidence.content).digest("hex");
+    assert.equal(hash, proof.receipt_hash, "an auditor finds the very text that was hashed");
+  });
+
+  it("answers nulls and seals all the same while the engine is away, and then with a verdict again", async () => {
+    const key = await gateway.key();
+    await engine.kill();
+    const { proof, ...rest } = await classified({ description: REPORT }, key);
+    assert.deepEqual(rest, {
+      classification: null,
+      rag_context: null,
+      provider: null,
+      elapsed_seconds: null,
+    });
+    const record = await sealed(proof.receipt_id!);
+    assert.equal(record.category, "api_classification");
+    assert.equal(record.outcome, "engine_unavailable");
+    await engine.start();
+    assert.equal((await classified({ description: REPORT }, key)).provider, "local");
+  });
+
+  it("counts characters, not UTF-16 units, and refuses what is too short or too long", async () => {
+    const key = await gateway.key({ tier: "enterprise" });
+    assert.equal((await post({ description: "🔥".repeat(2000) }, key)).status, 200);
+    for (const description of ["🔥".repeat(2001), "123456789", 42, undefined]) {
+      const answer = await post({ description }, key);
+      assert.equal(answer.status, 422, String(description).slice(0, 20));
+      const { detail } = await answer.json() as { detail: { loc: string[] }[] };
+      assert.deepEqual(detail[0]!.loc, ["body", "description"]);
+    }
+  });
+
+  it("allows as many a day as the tier has, and refuses the next with Retry-After", async () => {
+    const key = await gateway.key();
+    for (let i = 0; i < 12; i++) {
+      assert.equal((await post({ description: REPORT }, key)).status, 200);
+    }
+    assert.equal((await post({ description: "short" }, key)).status, 422);
+    const refused = await post({ description: REPORT }, key);
+    assert.equal(refused.status, 429);
+    assert.deepEqual(await refused.json(), { detail: "Rate limit exceeded (12/day)" });
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+  });
+});

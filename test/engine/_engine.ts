@@ -1,0 +1,70 @@
+/** The engine's process of a test: the real one, on a free port, that can be killed and started again. */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type Engine, openEngine } from "../../engine/mod.ts";
+import { freePort } from "../_servers.ts";
+
+const ENTRY = fileURLToPath(new URL("../../processes/engine.ts", import.meta.url));
+
+/** An engine that runs. */
+export interface TestEngine {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly secret: string;
+  readonly client: Engine;
+  /** Starts it (again), and waits until it is ready for everything. */
+  start(): Promise<void>;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+}
+
+/** Starts one. @param databaseUrl as role `app` @param settings by the names of environment variables */
+export async function startEngine(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestEngine> {
+  const port = settings.SEALOOP_ENGINE_PORT ?? String(await freePort());
+  const secret = "a secret of a test, of more than 32 characters";
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const engine: TestEngine = {
+    url,
+    secret,
+    client: openEngine({ url, secret }),
+    async start() {
+      child = fork(ENTRY, [], {
+        execArgv: ["--import", "tsx"],
+        stdio: ["ignore", "ignore", "inherit", "ipc"],
+        env: {
+          PATH: process.env.PATH,
+          SEALOOP_DATABASE_APP_URL: databaseUrl,
+          SEALOOP_ENGINE_PORT: port,
+          SEALOOP_ENGINE_SECRET: secret,
+          ...settings,
+        },
+      });
+      await Promise.race([untilReady(url), once(child, "exit").then(ended)]);
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+  await engine.start();
+  return engine;
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (;; await sleep(50)) {
+    const health = await fetch(`${url}/health`).then((answer) => answer.json(), () => undefined);
+    if ((health as { ready?: { classify: boolean } })?.ready?.classify) return;
+  }
+}
+
+function ended([code]: unknown[]): never {
+  throw new Error(`The engine ended with ${code}; set SEALOOP_LOG_LEVEL to see why`);
+}
