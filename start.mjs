@@ -59,6 +59,7 @@ if (!TASKS.includes(task)) stop(`Cannot run ${task}: there is ${TASKS.join(", ")
 await install();
 await compile();
 await bundleWorkflows();
+await learn();
 if (task === "check") process.exit(await check());
 if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
@@ -198,6 +199,22 @@ async function bundleWorkflows() {
   }
   copyFileSync(kept, `${bundle}.new`);
   renameSync(`${bundle}.new`, bundle);
+}
+
+/** Lets the classifier learn, in a process of its own, so that the first one that opens it need not wait for that. */
+async function learn() {
+  const face = join(DIST, "engine", "mod.js");
+  const done = join(DIST, ".learnt");
+  if (!existsSync(face) || existsSync(done)) return;
+  await step("Classifier", async () => {
+    const open = `await (await import(${
+      JSON.stringify(pathToFileURL(face).href)
+    })).openClassifier();`;
+    const code = await run(["--input-type=module", "--eval", open]);
+    if (code !== 0) stop("The classifier could not learn; what it says is above");
+    writeFileSync(done, "");
+    return "has learnt";
+  });
 }
 
 /** @returns how many of the checks failed */

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { type Article, readArticles, readReports } from "./knowledge.ts";
+import { keptOrMade } from "./kept.ts";
 import { CATEGORIES, type Category, type Severity } from "./labels.ts";
 import { readLexicon, readSignals } from "./lexicon.ts";
-import { judgeFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
-import { type Hit, type Search, searchIn } from "./search.ts";
+import { judgeBy, learnFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
+import { type Hit, type Search, searchIn, termsOf } from "./search.ts";
 
 /** What is to be classified. */
 export interface Report {
@@ -49,19 +50,44 @@ const NOTHING_FITS =
   "Have a person read the report: no article of the knowledge base fits it well enough to act on.";
 
 /**
- * Reads what ships with the product and learns from it, which takes a few seconds of one core.
+ * Learns from what ships with the product, which takes some seconds of one core the first time; then it is read from a
+ * file, which takes a fraction of a second, until something that it was learnt from changes.
  *
- * @param folder of `knowledge/`, `reports/`, `lexicon.yaml` and `severity.yaml`
+ * @param folder of `knowledge/`, `reports/`, `lexicon/` and `severity.yaml`
+ * @param cache folder in which what was learnt is kept
  * @throws {z.ZodError} a file there has another shape
  */
-export async function openClassifier(folder: string = join(ROOT, "engine")): Promise<Classifier> {
+export function openClassifier(
+  folder: string = join(ROOT, "engine"),
+  cache?: string,
+): Promise<Classifier> {
+  const sources = ["knowledge", "reports", "lexicon", "severity.yaml"].map((name) =>
+    join(folder, name)
+  );
+  return Promise.resolve().then(() =>
+    classifierOf(keptOrMade(sources, () => learnIn(folder), cache))
+  );
+}
+
+/** All that a classifier needs: what is read in files, and what is learnt from it. */
+function learnIn(folder: string) {
   const articles = readArticles(join(folder, "knowledge"));
-  const read = readerBy(readLexicon(folder), readSignals(folder));
-  const judge = judgeFrom([
+  const lexicon = readLexicon(folder);
+  const signals = readSignals(folder);
+  const read = readerBy(lexicon, signals);
+  const learnt = learnFrom([
     ...lessonsOfReports(readReports(join(folder, "reports")), read),
     ...lessonsOfArticles(articles, read),
   ]);
-  const search = searchIn(articles);
+  return { articles, terms: articles.map(termsOf), lexicon, signals, learnt };
+}
+
+function classifierOf(
+  { articles, terms, lexicon, signals, learnt }: ReturnType<typeof learnIn>,
+): Classifier {
+  const read = readerBy(lexicon, signals);
+  const judge = judgeBy(learnt);
+  const search = searchIn(articles, terms);
   return {
     search,
     classify({ description }) {

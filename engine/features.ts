@@ -108,7 +108,7 @@ export function rarityOf(texts: readonly Counted[]): Float32Array {
  */
 export function weigh(
   counted: Counted,
-  rarity: Float32Array,
+  rarity: (cell: number) => number,
   shares: Shares,
   extra: ReadonlyMap<string, number>,
 ): Features {
@@ -118,7 +118,7 @@ export function weigh(
     const from = weights.length;
     let square = 0;
     for (const [cell, n] of counted[kind]) {
-      const weight = (1 + Math.log2(n)) * rarity[cell]!;
+      const weight = (1 + Math.log2(n)) * rarity(cell);
       square += weight ** 2;
       cells.push(cell);
       weights.push(weight);

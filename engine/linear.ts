@@ -50,8 +50,8 @@ export function learn(
   return weights;
 }
 
-/** Weighted sum of a text's features. */
-export function score(weights: Weights, { cells, weights: values }: Features): number {
+/** Weighted sum of an example's features. */
+function score(weights: Weights, { cells, weights: values }: Features): number {
   let sum = 0;
   for (let i = 0; i < cells.length; i++) sum += weights[cells[i]!]! * values[i]!;
   return sum;

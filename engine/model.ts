@@ -1,5 +1,13 @@
 /** Two linear models over one view of a text: which category it belongs to, and how bad it is. */
-import { count, type Counted, type Features, rarityOf, type Shares, weigh } from "./features.ts";
+import {
+  CELLS,
+  count,
+  type Counted,
+  type Features,
+  rarityOf,
+  type Shares,
+  weigh,
+} from "./features.ts";
 import type { Article, LabelledReport } from "./knowledge.ts";
 import { CATEGORIES, type Category, SEVERITIES, type Severity } from "./labels.ts";
 import {
@@ -11,7 +19,7 @@ import {
   type Phrase,
   phrasesBy,
 } from "./lexicon.ts";
-import { learn, score, softmax, type Weights } from "./linear.ts";
+import { learn, softmax, type Weights } from "./linear.ts";
 import { type Signals, signalsBy } from "./severity.ts";
 import { clausesOf, LONGEST } from "./text.ts";
 
@@ -90,47 +98,118 @@ export function lessonsOfArticles(
   );
 }
 
+/** Everything that is known once learning is over; plain data, so that it can be kept in a file. */
+export interface Learnt {
+  /** Row of each cell in the two tables below, from 1; 0: no lesson has it. */
+  readonly rows: Int32Array;
+  /** How rare each row's cell is; of row 0, how rare something never seen is taken to be. */
+  readonly rarity: Float32Array;
+  /** Weights by row, {@linkcode OUTPUTS} each: of the categories, then of the steps of severity. */
+  readonly weights: Int16Array;
+  /** What 1 stands for in each column of the weights. */
+  readonly units: Float32Array;
+}
+
+const OUTPUTS = CATEGORIES.length + SEVERITIES.length - 1;
+const FINEST = 2 ** 15 - 1;
+
 /**
- * Learns from lessons; the same ones in the same order give the same judge.
+ * Learns from lessons; the same ones in the same order give the same.
  *
  * Phrases that only one lesson has are passed over while learning, as some were written for that lesson: they would
  * make the lexicon look more reliable than it is for texts that nobody has seen.
  */
-export function judgeFrom(lessons: readonly Lesson[], heat: number = HEAT): Judge {
-  const rarity = rarityOf(lessons.map(({ reading }) => reading.counted));
+export function learnFrom(lessons: readonly Lesson[]): Learnt {
+  const rarities = rarityOf(lessons.map(({ reading }) => reading.counted));
+  const rarity = (cell: number) => rarities[cell]!;
   const lone = lonePhrases(lessons.map(({ reading }) => reading.phrases));
-  const forCategory = (
-    { counted, phrases }: Reading,
-    without?: ReadonlySet<Phrase>,
-  ): Features =>
-    weigh(counted, rarity, CATEGORY_SHARES, scaled(conceptsOf(phrases, without), CONCEPTS));
-  const forSeverity = ({ counted, signals }: Reading): Features =>
-    weigh(counted, rarity, SEVERITY_SHARES, scaled(signals, SIGNALS));
-
   const categories = learnEach(
     lessons,
-    (reading) => forCategory(reading, lone),
+    (reading) => categoryFeatures(reading, rarity, lone),
     CATEGORY_COST,
     CATEGORIES.map((wanted) => ({ category }) => category === wanted),
   );
   const graded = lessons.filter(({ severity }) => severity !== undefined);
   const steps = learnEach(
     graded,
-    forSeverity,
+    (reading) => severityFeatures(reading, rarity),
     SEVERITY_COST,
     SEVERITIES.slice(1).map((least) => ({ severity }) =>
       SEVERITIES.indexOf(severity!) >= SEVERITIES.indexOf(least)
     ),
   );
+  return pack(rarities, [...categories, ...steps]);
+}
+
+/** Leaves out cells that nothing is known of, and rounds the weights of the others. */
+function pack(rarities: Float32Array, columns: readonly Weights[]): Learnt {
+  const rows = new Int32Array(CELLS + 1);
+  const cells: number[] = [];
+  const unseen = rarities.reduce((most, one) => Math.max(most, one), 0);
+  for (let cell = 0; cell <= CELLS; cell++) {
+    if (!(rarities[cell]! < unseen) && columns.every((weights) => weights[cell] === 0)) continue;
+    cells.push(cell);
+    rows[cell] = cells.length;
+  }
+  const units = Float32Array.from(
+    columns,
+    (weights) => weights.reduce((most, one) => Math.max(most, Math.abs(one)), 1e-9) / FINEST,
+  );
+  const rarity = new Float32Array(cells.length + 1).fill(unseen);
+  const weights = new Int16Array((cells.length + 1) * OUTPUTS);
+  for (const cell of cells) {
+    const row = rows[cell]!;
+    rarity[row] = rarities[cell] ?? unseen;
+    for (let n = 0; n < OUTPUTS; n++) {
+      weights[row * OUTPUTS + n] = Math.round(columns[n]![cell]! / units[n]!);
+    }
+  }
+  return { rows, rarity, weights, units };
+}
+
+/** Judges by what was learnt. @param heat for {@linkcode softmax} */
+export function judgeBy(learnt: Learnt, heat: number = HEAT): Judge {
+  const rarity = (cell: number) => learnt.rarity[learnt.rows[cell]!]!;
   return (reading, without) => {
-    const features = forCategory(reading, without);
-    const graded = forSeverity(reading);
+    const scores = sumsOf(learnt, categoryFeatures(reading, rarity, without));
+    const steps = sumsOf(learnt, severityFeatures(reading, rarity)).slice(CATEGORIES.length);
     return {
-      categories: softmax(categories.map((weights) => score(weights, features)), heat),
+      categories: softmax(scores.slice(0, CATEGORIES.length), heat),
       // Each step is the answer to "at least that bad?"; as many as say yes is the middle of what is likely.
-      severity: SEVERITIES[steps.filter((weights) => score(weights, graded) > 0).length]!,
+      severity: SEVERITIES[steps.filter((sum) => sum > 0).length]!,
     };
   };
+}
+
+/** Learns and judges by it. */
+export function judgeFrom(lessons: readonly Lesson[], heat: number = HEAT): Judge {
+  return judgeBy(learnFrom(lessons), heat);
+}
+
+function categoryFeatures(
+  { counted, phrases }: Reading,
+  rarity: (cell: number) => number,
+  without?: ReadonlySet<Phrase>,
+): Features {
+  return weigh(counted, rarity, CATEGORY_SHARES, scaled(conceptsOf(phrases, without), CONCEPTS));
+}
+
+function severityFeatures(
+  { counted, signals }: Reading,
+  rarity: (cell: number) => number,
+): Features {
+  return weigh(counted, rarity, SEVERITY_SHARES, scaled(signals, SIGNALS));
+}
+
+/** Weighted sums of a text's features, one an output. */
+function sumsOf({ rows, weights, units }: Learnt, features: Features): number[] {
+  const sums = new Float64Array(OUTPUTS);
+  for (const [i, cell] of features.cells.entries()) {
+    const at = rows[cell]! * OUTPUTS;
+    const value = features.weights[i]!;
+    if (at > 0) { for (let n = 0; n < OUTPUTS; n++) sums[n]! += weights[at + n]! * value; }
+  }
+  return Array.from(sums, (sum, n) => sum * units[n]!);
 }
 
 function learnEach(

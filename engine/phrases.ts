@@ -32,8 +32,9 @@ export function finderOf<T>(phrases: Iterable<readonly [phrase: string, meaning:
       return [...parts.slice(0, -1), `${parts.at(-1)}*`];
     });
     if (words.length === 0) continue;
-    const start = byStart.get(words[0]!) ?? [];
-    byStart.set(words[0]!, [...start, { words, meaning }]);
+    const start = byStart.get(words[0]!);
+    if (start) start.push({ words, meaning });
+    else byStart.set(words[0]!, [{ words, meaning }]);
   }
   return {
     find(words) {

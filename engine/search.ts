@@ -9,6 +9,9 @@ export interface Hit {
   readonly score: number;
 }
 
+/** How much an article speaks of each stem. */
+export type Terms = ReadonlyMap<string, number>;
+
 /** Finds articles. */
 export type Search = (text: string) => Hit[];
 
@@ -19,17 +22,23 @@ const MAX_HITS = 20;
 const K1 = 1.2;
 const B = 0.5;
 
-/** Indexes articles for {@linkcode Search} (BM25 over weighted fields). */
-export function searchIn(articles: readonly Article[]): Search {
-  const documents = articles.map(termsOf);
+/**
+ * Indexes articles for {@linkcode Search} (BM25 over weighted fields).
+ *
+ * @param documents what {@linkcode termsOf} says of each article, where that is known already
+ */
+export function searchIn(
+  articles: readonly Article[],
+  documents: readonly Terms[] = articles.map(termsOf),
+): Search {
   const lengths = documents.map((terms) => [...terms.values()].reduce((sum, n) => sum + n, 0));
   const usual = lengths.reduce((sum, n) => sum + n, 0) / (lengths.length || 1);
   const postings = new Map<string, { readonly at: number; readonly n: number }[]>();
   for (const [at, terms] of documents.entries()) {
     for (const [term, n] of terms) {
-      const list = postings.get(term) ?? [];
-      list.push({ at, n });
-      postings.set(term, list);
+      const list = postings.get(term);
+      if (list) list.push({ at, n });
+      else postings.set(term, [{ at, n }]);
     }
   }
   return (text) => {
@@ -47,7 +56,8 @@ export function searchIn(articles: readonly Article[]): Search {
   };
 }
 
-function termsOf(article: Article): Map<string, number> {
+/** Words of an article by stem, with their weights. */
+export function termsOf(article: Article): Terms {
   const terms = new Map<string, number>();
   const fields: readonly (readonly [number, readonly string[]])[] = [
     [3, [article.title, ...Object.values(article.words).flat()]],
