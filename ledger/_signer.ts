@@ -11,28 +11,18 @@ export interface Signer {
 
 /** Starts one. The asynchronous form of Node's `sign` costs its caller as much as signing does; a list costs nothing. */
 export function openSigner(privateKey: KeyObject): Signer {
-  const worker = startThread("_sign_worker", privateKey);
-  const waiting: { resolve(signatures: Uint8Array): void; reject(error: unknown): void }[] = [];
-  const fail = (error: unknown) => waiting.splice(0).forEach(({ reject }) => reject(error));
-  worker
-    .on("message", (signatures: Uint8Array) => waiting.shift()?.resolve(signatures))
-    .on("error", fail)
-    .on("exit", () => fail(new Error("The signing thread has ended")));
+  const thread = startThread<Messages, Uint8Array>("_sign_worker", privateKey);
   return {
     async sign(messages) {
       if (messages.length === 0) return [];
-      const signatures = await new Promise<Uint8Array>((resolve, reject) => {
-        waiting.push({ resolve, reject });
-        const sent = inOne(messages);
-        worker.postMessage(sent, [
-          sent.bytes.buffer as ArrayBuffer,
-          sent.ends.buffer as ArrayBuffer,
-        ]);
-      });
-      const { buffer } = signatures;
+      const { bytes, ends } = inOne(messages);
+      const { buffer } = await thread.ask(
+        { bytes, ends },
+        [bytes.buffer as ArrayBuffer, ends.buffer as ArrayBuffer],
+      );
       return messages.map((_, n) => Buffer.from(buffer, 64 * n, 64));
     },
-    close: async () => void await worker.terminate(),
+    close: thread.close,
   };
 }
 

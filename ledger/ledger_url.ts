@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SignedCheckpoint } from "./checkpoint_check.ts";
 import { inBatches } from "./receipt_file.ts";
 import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
 
@@ -6,6 +7,8 @@ import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_st
 export interface RemoteLedger {
   /** What its `/api/how-to-verify` says. */
   readonly howToVerify: Readonly<Record<string, unknown>>;
+  /** The checkpoint of its Merkle log, from before any receipt was read; undefined: it has no log. */
+  readonly checkpoint: SignedCheckpoint | undefined;
   /** How many receipts it said it has, once the first have come. */
   total(): number | undefined;
   /**
@@ -35,6 +38,7 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
   if (typeof howToVerify !== "object") {
     throw new LedgerAway(`${base}/api/how-to-verify does not say how to verify`);
   }
+  const checkpoint = await checkpointOf(base, howToVerify);
   let total: number | undefined;
   async function* batches() {
     for (let at = 0, tries = 0; total === undefined || at < total;) {
@@ -55,7 +59,17 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
       }
     }
   }
-  return { howToVerify, total: () => total, batches };
+  return { howToVerify, checkpoint, total: () => total, batches };
+}
+
+async function checkpointOf(
+  base: string,
+  { log }: Readonly<Record<string, unknown>>,
+): Promise<SignedCheckpoint | undefined> {
+  const { verifier_key: verifierKey } = (log ?? {}) as { verifier_key?: unknown };
+  if (typeof verifierKey !== "string") return undefined;
+  const response = await get(`${base}/checkpoint`, "text/plain");
+  return { note: await response.text(), verifierKey };
 }
 
 /** What one request gives: all the rest where the ledger streams, else a page. */

@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 import type { Store } from "../store/mod.ts";
-import { leafOf } from "./leaf.ts";
-import { exportReceipts, type Stored } from "./read.ts";
+import { type LeafOf, leafOf } from "./leaf.ts";
+import { exportReceipts } from "./read.ts";
 import { type Hash, leafHash, type ReadHashes, type Sha256, TILE_WIDTH } from "./tlog/mod.ts";
 
 /** SHA-256 of Node, as the Merkle tree wants it. */
 export const sha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
-/** The leaf of a stored receipt, as bytes. @see leafOf */
-export function leafBytes(receipt: Stored): Buffer {
+/** The leaf of a receipt, as bytes. @see leafOf */
+export function leafBytes(receipt: LeafOf): Buffer {
   return Buffer.from(leafOf(receipt, (bytes) => hash("sha256", bytes)));
 }
 
-/** Hash of the leaf of a stored receipt. */
-export const leafHashOf = (receipt: Stored): Hash => leafHash(leafBytes(receipt), sha256);
+/** Hash of the leaf of a receipt. */
+export const leafHashOf = (receipt: LeafOf): Hash => leafHash(leafBytes(receipt), sha256);
 
 /** The newest checkpoint that was published. */
 export interface PublishedCheckpoint {

@@ -31,6 +31,11 @@ export {
 export { type AnchorSummary, anchorSummary } from "./anchors_api.ts";
 export { ledgerOperations, type LedgerParts } from "./api.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
+export {
+  checkCheckpoint,
+  type CheckpointCheck,
+  type SignedCheckpoint,
+} from "./checkpoint_check.ts";
 export { requestSeal, type SealState, sealState } from "./outbox.ts";
 export {
   exportReceipts,

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { startThread } from "./_thread.ts";
 import type { Run, RunResult } from "./_verify_worker.ts";
 import type { Break, TrustedKey } from "./rules.ts";
+import type { Hash } from "./tlog/mod.ts";
 
 /** What a whole chain was found to be. */
 export interface ChainVerdict {
@@ -22,6 +23,8 @@ export interface ParallelOptions {
   readonly threads?: number;
   /** Told how many receipts have been verified. */
   readonly onProgress?: (total: number) => void;
+  /** Told of each run's leaves of the Merkle log, in order; of a receipt that has none, 32 bytes of zero. */
+  readonly onLeaves?: (leaves: readonly Hash[]) => void;
 }
 
 const MOST_BREAKS_KEPT = 100;
@@ -38,9 +41,13 @@ const AHEAD = 2;
 export async function verifyInParallel(
   batches: AsyncIterable<readonly Uint8Array[]>,
   keys: readonly TrustedKey[],
-  { threads = availableParallelism(), onProgress = () => {} }: ParallelOptions = {},
+  { threads = availableParallelism(), onProgress = () => {}, onLeaves }: ParallelOptions = {},
 ): Promise<ChainVerdict> {
-  const pool = Array.from({ length: threads }, () => openThread(keys));
+  const pool = Array.from(
+    { length: threads },
+    () => startThread<Run, RunResult>("_verify_worker", keys),
+  );
+  const tellLeaves = onLeaves && inOrder(onLeaves);
   const eras: [number, number, number] = [0, 0, 0];
   const found: Break[] = [];
   const underWay = new Set<Promise<void>>();
@@ -48,7 +55,8 @@ export async function verifyInParallel(
   let last: Uint8Array | undefined;
   let final: Promise<RunResult> | undefined;
   let failure: { error: unknown } | undefined;
-  const note = (result: RunResult, count: number) => {
+  const note = (result: RunResult, from: number, count: number) => {
+    tellLeaves?.(from, result.leaves!);
     result.eras.forEach((n, i) => eras[i]! += n);
     breaks += result.breaks.length;
     found.push(...result.breaks);
@@ -59,9 +67,11 @@ export async function verifyInParallel(
     for await (const batch of batches) {
       if (batch.length === 0) continue;
       const thread = pool.reduce((a, b) => b.waiting() < a.waiting() ? b : a);
-      final = thread.verify(asRun(batch, position, last));
+      const run = asRun(batch, position, last, onLeaves !== undefined);
+      final = thread.ask(run, [run.bytes.buffer as ArrayBuffer, run.ends.buffer as ArrayBuffer]);
       const settled: Promise<void> = final
-        .then((result) => note(result, batch.length), (error) => void (failure = { error }))
+        .then((result) => note(result, run.position, batch.length))
+        .catch((error) => void (failure = { error }))
         .finally(() => underWay.delete(settled));
       underWay.add(settled);
       position += batch.length;
@@ -83,6 +93,7 @@ function asRun(
   batch: readonly Uint8Array[],
   position: number,
   before: Uint8Array | undefined,
+  leaves: boolean,
 ): Run {
   const parts = before ? [before, ...batch] : batch;
   const ends = new Uint32Array(parts.length);
@@ -90,31 +101,22 @@ function asRun(
   parts.forEach((part, i) => ends[i] = end += part.length);
   const bytes = new Uint8Array(end);
   parts.forEach((part, i) => bytes.set(part, i === 0 ? 0 : ends[i - 1]));
-  return { bytes, ends, position, led: before !== undefined };
+  return { bytes, ends, position, led: before !== undefined, leaves };
 }
 
-interface Thread {
-  verify(run: Run): Promise<RunResult>;
-  /** Runs that it has not answered yet. */
-  waiting(): number;
-  close(): Promise<void>;
-}
-
-function openThread(keys: readonly TrustedKey[]): Thread {
-  const worker = startThread("_verify_worker", keys);
-  const waiting: { resolve(result: RunResult): void; reject(error: unknown): void }[] = [];
-  const fail = (error: unknown) => waiting.splice(0).forEach(({ reject }) => reject(error));
-  worker
-    .on("message", (result: RunResult) => waiting.shift()?.resolve(result))
-    .on("error", fail)
-    .on("exit", () => fail(new Error("A verifying thread has ended")));
-  return {
-    verify: (run) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ resolve, reject });
-        worker.postMessage(run, [run.bytes.buffer as ArrayBuffer, run.ends.buffer as ArrayBuffer]);
-      }),
-    waiting: () => waiting.length,
-    close: async () => void await worker.terminate(),
+/** Puts what comes of runs that end in any order back into theirs. */
+function inOrder(tell: (leaves: readonly Hash[]) => void) {
+  const early = new Map<number, readonly Hash[]>();
+  let next = 0;
+  return (position: number, bytes: Uint8Array): void => {
+    early.set(
+      position,
+      Array.from({ length: bytes.length / 32 }, (_, n) => bytes.subarray(32 * n, 32 * n + 32)),
+    );
+    for (let leaves = early.get(next); leaves; leaves = early.get(next)) {
+      early.delete(next);
+      next += leaves.length;
+      tell(leaves);
+    }
   };
 }

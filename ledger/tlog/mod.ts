@@ -9,6 +9,7 @@
  * @module
  * @see RFC 6962, RFC 9162
  */
+export * from "./growing.ts";
 export * from "./note.ts";
 export * from "./tiles.ts";
 export * from "./tree.ts";

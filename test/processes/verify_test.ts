@@ -1,12 +1,27 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import { generateKeyPairSync, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { ROOT } from "../../config.ts";
-import { importLedger, keysToTrust, openLedgerUrl, verifyInParallel } from "../../ledger/mod.ts";
+import {
+  importLedger,
+  keysToTrust,
+  leafOf,
+  openLedgerUrl,
+  verifyInParallel,
+} from "../../ledger/mod.ts";
+import {
+  checkpointText,
+  formatVerifierKey,
+  growingTree,
+  leafHash,
+  type NoteKey,
+  signNote,
+} from "../../ledger/tlog/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
@@ -65,6 +80,72 @@ describe("npm run verify", function () {
     assert.match(nothing.err, /^Cannot verify: There are no receipts in it/m);
   });
 
+  describe("with a checkpoint that was kept", () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const key: NoteKey = {
+      name: "ledger.example",
+      publicKey: publicKey.export({ format: "der", type: "spki" }).subarray(-32),
+      kind: "log",
+    };
+    const args = (note: string) => {
+      writeFileSync(join(folder, "checkpoint"), note);
+      const kept = ["--checkpoint", join(folder, "checkpoint")];
+      return [VECTOR, "--key", vectorKeys[0]!.publicKey, ...kept];
+    };
+    /** Signs a checkpoint of the vector's first receipts. */
+    function checkpointOf(size: number, texts = records): string {
+      const tree = growingTree(sha256);
+      for (const [position, text] of texts.slice(0, size).entries()) {
+        tree.add(leafHash(
+          Buffer.from(
+            leafOf({ position, id: JSON.parse(text).id, text }, (bytes) => hash("sha256", bytes)),
+          ),
+          sha256,
+        ));
+      }
+      const text = checkpointText({ origin: key.name, size, root: tree.root() });
+      return signNote(text, key, privateKey);
+    }
+    const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer");
+
+    for (const size of [1, 40, 51]) {
+      it(`says that it is of these receipts, for the first ${size}`, async () => {
+        const good = await verify(...args(checkpointOf(size)), "--log-key", formatVerifierKey(key));
+        assert.match(good.out, new RegExp(`, 0 breaks, checkpoint of ${size}$`, "m"));
+        assert.equal(good.status, 0);
+      });
+    }
+
+    it("tells of a chain that holds and is another one than was signed, or a shorter one", async () => {
+      const [first, second, ...others] = records;
+      const another = checkpointOf(40, [second!, first!, ...others]);
+      const longer = checkpointOf(52, [...records, first!]);
+      for (
+        const [note, said] of [
+          [another, /^position 39: Up to here it is not what the checkpoint of 40 receipts/m],
+          [longer, /^position 51: Missing: a checkpoint of 52 receipts was signed$/m],
+        ] as const
+      ) {
+        const bad = await verify(...args(note), "--log-key", formatVerifierKey(key));
+        assert.match(bad.out, said);
+        assert.equal(bad.status, 1);
+      }
+    });
+
+    it("can't tell where another has signed it, or nobody says who", async () => {
+      const other = { ...key, publicKey: Buffer.alloc(32, 7) };
+      const note = checkpointOf(40);
+      const foreign = await verify(...args(note), "--log-key", formatVerifierKey(other));
+      assert.match(foreign.err, /^Cannot verify: The checkpoint is not signed by the key of/m);
+      const unknown = await verify(...args(note));
+      assert.match(
+        unknown.err,
+        /^Cannot verify: a checkpoint needs its key: give it by --log-key/m,
+      );
+      assert.deepEqual([foreign.status, unknown.status], [2, 2]);
+    });
+  });
+
   describe("of an address", () => {
     let ledger: TestSealing;
     let served: Awaited<ReturnType<typeof serveLedger>>;
@@ -100,7 +181,10 @@ describe("npm run verify", function () {
 
     it("verifies a ledger of three eras and two keys, and finds what a superuser changed", async () => {
       const good = await verify(served.address);
-      assert.match(good.out, /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 breaks$/m);
+      assert.match(
+        good.out,
+        /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 breaks, checkpoint of 5\d$/m,
+      );
       assert.equal(good.status, 0);
       const client = new pg.Client(ledger.database.superuserUrl);
       await client.connect();
@@ -113,7 +197,10 @@ describe("npm run verify", function () {
       await client.end();
       const bad = await verify(served.address);
       assert.equal(bad.status, 1);
-      assert.deepEqual(bad.out.match(/^position \d+/gm), ["position 20", "position 53"]);
+      const [record, signature, checkpoint] = bad.out.match(/^position \d+.*/gm)!;
+      assert.match(record!, /^position 20: /);
+      assert.match(signature!, /^position 53: /);
+      assert.match(checkpoint!, /^position 5\d: Up to here it is not what the checkpoint/);
     });
   });
 
