@@ -80,6 +80,10 @@ export const SETTINGS = z.strictObject({
   ),
   SEALOOP_SERVICES: z.string().min(1).optional()
     .describe("File of the services to watch; unset: sealoop.services.yaml in the data folder"),
+  SEALOOP_DETECTORS: z.string().min(1).optional()
+    .describe(
+      "File that configures the detectors; unset: sealoop.detectors.yaml in the data folder",
+    ),
   SEALOOP_BIND: z.string().min(1).default("127.0.0.1")
     .describe("Address that the three servers listen on; other than loopback needs TLS"),
   SEALOOP_TLS_CERT: z.string().optional().describe("PEM file of the certificate chain"),

@@ -9,6 +9,7 @@
  * @module
  */
 export type { Launch } from "./_launch.ts";
+export * from "./detectors/mod.ts";
 export * from "./findings.ts";
 export * from "./managed.ts";
 export * from "./probe.ts";

@@ -75,11 +75,10 @@ export async function getService(on: Queryable, name: string): Promise<ServiceRe
   return row && fromRow(row, row.needs);
 }
 
-/** Every service that has a check and is watched. */
+/** Every service that has a check and is watched; first those that were not looked at for the longest time. */
 export async function watchedServices(on: Queryable): Promise<ServiceRecord[]> {
-  const rows = await on("services").where({ watched: true }).whereNotNull("health_check").orderBy(
-    "name",
-  );
+  const rows = await on("services").where({ watched: true }).whereNotNull("health_check")
+    .orderBy("checked_at", "asc", "first").orderBy("name");
   return rows.filter((row) => row.health_check !== null).map((row) => fromRow(row, []));
 }
 

@@ -1,0 +1,70 @@
+import type { Client } from "@temporalio/client";
+import type { Config } from "../../config.ts";
+import type { FindingRecord, Store } from "../../store/mod.ts";
+import type { DetectedFinding, DetectorName } from "../findings.ts";
+import type { DetectorSettings } from "./settings.ts";
+
+/** What detectors look at, and what they know. */
+export interface World {
+  readonly config: Config;
+  readonly settings: DetectorSettings;
+  /** As role `app`. */
+  readonly store: Store;
+  /** Name of this host. */
+  readonly host: string;
+  /** @throws where Temporal does not answer */
+  temporal(): Promise<Client>;
+}
+
+/** A finding with its evidence, which stays in the store. */
+export interface Found extends DetectedFinding {
+  /** Host that it is about; null: none. */
+  readonly host: string | null;
+  /** One sentence for people. */
+  readonly summary: string;
+  /** Figures and samples; a few KB at the most. */
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** What to look at again, for the same detector. */
+  readonly target: Readonly<Record<string, unknown>>;
+  /** False: it has not been seen often enough to be told, but may be the cause of what is. Default: true. */
+  readonly counts?: boolean;
+}
+
+/** What a look gave. */
+export interface Look {
+  /** How many things were looked at. */
+  readonly probed: number;
+  readonly found: readonly Found[];
+  /** What could not be looked at, as codes without names. */
+  readonly problems?: readonly string[];
+  /** Keeps what the look has taught, for the next one. */
+  remember?(): Promise<void>;
+}
+
+/** Whether a fault is there. */
+export interface Rechecked {
+  readonly present: boolean;
+  /** `ok`, or what is wrong now. */
+  readonly code: string;
+}
+
+/** When a fault is looked at again: before anything is done about it, or after. */
+export type Moment = "before" | "after";
+
+/** One kind of looking. */
+export interface Detector {
+  readonly name: DetectorName;
+  /** What it does, in a sentence. */
+  readonly about: string;
+  /** Figures of its configuration; no names, as anybody may read them. */
+  configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
+  /** Looks at everything. Changes nothing, until what it gives is asked to `remember`. */
+  look(world: World, deadline: AbortSignal): Promise<Look>;
+  /** Looks at one fault again. */
+  recheck(
+    world: World,
+    finding: DetectedFinding,
+    known: FindingRecord | undefined,
+    moment: Moment,
+  ): Promise<Rechecked>;
+}

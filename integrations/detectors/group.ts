@@ -1,0 +1,162 @@
+import { type DetectedFinding, SEVERITIES, worse } from "../findings.ts";
+
+/** What grouping looks at. */
+export type Groupable =
+  & Pick<DetectedFinding, "service" | "detector" | "code" | "fingerprint" | "severity">
+  & {
+    /** Host that it is about; null: none. */
+    readonly host: string | null;
+    /** False: it is not told of, but may be the cause of what is. Default: true. */
+    readonly counts?: boolean;
+  };
+
+/** Which service depends on which, and where they are. */
+export interface Dependencies {
+  /** Service → host, by the names that findings use. */
+  readonly hosts: ReadonlyMap<string, string>;
+  /** Service → what it depends on. May have cycles. */
+  readonly dependsOn: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Findings that are one incident. */
+export interface Group<F extends Groupable> {
+  /** The likely cause of the others. */
+  readonly root: F;
+  /** Those nearest to the root first. */
+  readonly others: readonly F[];
+  /** Of the worst, and critical where a service is down that others fail with. */
+  readonly severity: F["severity"];
+}
+
+/**
+ * Faults that something else isn't the cause of, and that aren't the cause of other ones: an attack, an entry that was
+ * changed in the ledger. Each is an incident of its own.
+ */
+const APART = new Set([
+  ...["brute_force", "invalid_users", "break_in_attempt", "login_after_failures"],
+  ...["ledger_broken", "new_templates"],
+]);
+/** Warnings: nothing fails because of them yet. */
+const NOT_YET = new Set(["disk_filling", "inodes_filling", "expires_soon"]);
+/** What goes with a slow answer of something else, or a busy host. */
+const WAITED = new Set(["timeout", "slow", "flapping", "error_rate"]);
+/** What is likely to be the cause of what, where both concern one service. */
+const DEPTH = ["logs", "service_probes", "platform", "certificates", "host_resources"];
+
+/**
+ * Makes one incident of findings that are likely to have one cause.
+ *
+ * A finding about a service may be caused by one about a service that it depends on, however far away; by what ran out
+ * on the host of either; and by a deeper kind of finding about itself. Its root is the deepest of these that nothing
+ * else explains. Two roots are two incidents, and what both could have caused goes with the deeper one, so that the
+ * repair of neither waits for the other. Of findings in a cycle the worst is the root.
+ *
+ * The same findings in another order give the same groups.
+ *
+ * @returns worst first; groups whose root does not count yet are left out
+ */
+export function groupFindings<F extends Groupable>(
+  findings: readonly F[],
+  graph: Dependencies,
+): Group<F>[] {
+  const all = [...findings].sort(byWeight);
+  const distance = distances(all, graph);
+  const causes = new Map(all.map((effect) => [
+    effect,
+    all.filter((cause) => cause !== effect && explains(cause, effect, distance(effect))),
+  ]));
+  const reached = new Map(all.map((one) => [one, closure(one, causes)]));
+  const isRoot = (one: F) => {
+    const behind = reached.get(one)!;
+    return [...behind].every((cause) => reached.get(cause)!.has(one)) && // nothing explains it, or only a cycle
+      all.find((other) => other === one || behind.has(other)) === one; // of which it is the first
+  };
+  const roots = new Set(all.filter(isRoot));
+  const groups = new Map<F, F[]>([...roots].map((root) => [root, []]));
+  for (const one of all) {
+    if (roots.has(one)) continue;
+    const candidates = [...reached.get(one)!].filter((cause) => roots.has(cause));
+    const depth = (root: F) => depthOf(root, distance(one));
+    const [root] = candidates.sort((a, b) => depth(b) - depth(a) || byWeight(a, b));
+    groups.get(root!)!.push(one);
+  }
+  return [...groups].filter(([root]) => root.counts !== false).map(([root, members]) => {
+    const others = members.filter(({ counts }) => counts !== false)
+      .sort((a, b) => reached.get(a)!.size - reached.get(b)!.size || byWeight(a, b));
+    return { root, others, severity: severityOf(root, others) };
+  });
+}
+
+/** How far away services are from the one that a finding is about: itself 0, what it depends on 1, … */
+type Reach = ReadonlyMap<string, number>;
+
+function distances(findings: readonly Groupable[], { hosts, dependsOn }: Dependencies) {
+  const known = new Map<string, { services: Reach; hosts: Reach }>();
+  return ({ service }: Groupable) => {
+    if (service === null) return { services: new Map<string, number>(), hosts: new Map() };
+    let reach = known.get(service);
+    if (!reach) known.set(service, reach = reachOf(service));
+    return reach;
+  };
+
+  function reachOf(service: string) {
+    const services = new Map([[service, 0]]);
+    for (const [name, steps] of services) { // grows while it is gone through
+      for (const next of dependsOn.get(name) ?? []) {
+        if (!services.has(next)) services.set(next, steps + 1);
+      }
+    }
+    const near = new Map<string, number>();
+    for (const [name, steps] of services) {
+      const host = hosts.get(name);
+      if (host !== undefined && !near.has(host)) near.set(host, steps);
+    }
+    for (const { service: name, host } of findings) { // one that is in no graph
+      if (name === service && host !== null && !near.has(host)) near.set(host, 0);
+    }
+    return { services, hosts: near };
+  }
+}
+
+type Distance = ReturnType<ReturnType<typeof distances>>;
+
+function explains(cause: Groupable, effect: Groupable, { services, hosts }: Distance): boolean {
+  if (APART.has(cause.code) || APART.has(effect.code) || NOT_YET.has(cause.code)) return false;
+  if (cause.detector === "logs") return false; // what is logged is a sign of something else
+  if (effect.detector === "host_resources" || effect.detector === "certificates") return false;
+  const waited = cause.code === "slow" || cause.code === "load_high";
+  if (waited && !WAITED.has(effect.code)) return false;
+  if (cause.service === null) {
+    return cause.detector === "host_resources" && cause.host !== null && hosts.has(cause.host);
+  }
+  if (cause.service === effect.service) return rank(cause) > rank(effect);
+  return services.has(cause.service);
+}
+
+/** Deeper is likelier to be where it began. */
+function depthOf(root: Groupable, { services, hosts }: Distance): number {
+  const steps = root.service === null
+    ? hosts.get(root.host ?? "") ?? 0
+    : services.get(root.service) ?? 0;
+  return steps * DEPTH.length + rank(root);
+}
+
+const rank = ({ detector }: Groupable) => DEPTH.indexOf(detector);
+
+function closure<F>(one: F, causes: ReadonlyMap<F, readonly F[]>): Set<F> {
+  const reached = new Set(causes.get(one)!);
+  for (const cause of reached) for (const next of causes.get(cause)!) reached.add(next);
+  reached.delete(one);
+  return reached;
+}
+
+function severityOf(root: Groupable, others: readonly Groupable[]): Groupable["severity"] {
+  const worst = others.reduce((so, { severity }) => worse(so, severity), root.severity);
+  return others.length > 0 && worst === "high" ? "critical" : worst;
+}
+
+/** Worst first; by the fingerprint where they weigh the same, so that the order is always the same. */
+function byWeight(a: Groupable, b: Groupable): number {
+  const severity = SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+  return severity || rank(b) - rank(a) || (a.fingerprint < b.fingerprint ? -1 : 1);
+}

@@ -1,0 +1,165 @@
+import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
+import type { FindingRecord } from "../../store/mod.ts";
+import { type DetectedFinding, fingerprintOf, type Severity } from "../findings.ts";
+import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
+import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
+import type { DetectorSettings } from "./settings.ts";
+
+type Settings = DetectorSettings["host_resources"];
+
+/** One thing of this host that can run out. */
+type Target =
+  & (
+    | { readonly kind: "disk"; readonly path: string; readonly max_bytes?: number }
+    | { readonly kind: "memory" | "load" }
+  )
+  & { readonly service?: string; readonly filling_percent?: number; readonly full_percent?: number };
+
+/** Where it can't be worse than it is. */
+const NOTHING_LEFT_PERCENT = 99;
+
+/** Looks at what this host has: disks, inodes, memory, load. */
+export const hostResources: Detector = {
+  name: "host_resources",
+  about: "Measures disks, inodes, memory and load of the host that it runs on",
+  configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
+
+  async look(world): Promise<Look> {
+    const found: Found[] = [];
+    const problems = new Set<string>();
+    const targets = await targetsOf(world);
+    for (const target of targets) {
+      try {
+        found.push(...await measure(target, world));
+      } catch (error) {
+        problems.add(`disk_${(error as NodeJS.ErrnoException).code?.toLowerCase() ?? "unknown"}`);
+      }
+    }
+    return { probed: targets.length, found, problems: [...problems] };
+  },
+
+  async recheck(world, finding, known): Promise<Rechecked> {
+    return await recheckHost(world, finding, known);
+  },
+};
+
+async function recheckHost(
+  world: World,
+  { fingerprint }: DetectedFinding,
+  known: FindingRecord | undefined,
+): Promise<Rechecked> {
+  if (!known) return { present: false, code: "unknown_finding" };
+  if (known.host !== world.host) return { present: true, code: "other_host" };
+  const target = known.target as unknown as Target;
+  // As it is configured now: a bound may have been changed meanwhile.
+  const configured = (await targetsOf(world)).find((one) => nameOf(one) === nameOf(target));
+  try {
+    const found = await measure(configured ?? target, world);
+    const still = found.find((one) => one.fingerprint === fingerprint);
+    return { present: still !== undefined, code: still?.code ?? "ok" };
+  } catch {
+    return { present: false, code: "gone" };
+  }
+}
+
+async function targetsOf({ settings: { host_resources: settings } }: World) {
+  const named: Target[] = settings.disks.map((disk) => ({ kind: "disk", ...disk }));
+  const taken = new Set(await Promise.all(settings.disks.map(({ path }) => resolved(path))));
+  const others = settings.every_disk ? (await mounts()).map(({ path }) => path) : [];
+  const rest = others.filter((path) => !taken.has(path))
+    .map((path): Target => ({ kind: "disk", path }));
+  return [...named, ...rest, { kind: "memory" }, { kind: "load" }] satisfies Target[];
+}
+
+const nameOf = (target: Target) => target.kind === "disk" ? target.path : target.kind;
+
+/** @throws where a path is not there */
+async function measure(target: Target, { host, settings }: World): Promise<Found[]> {
+  const bounds = settings.host_resources;
+  const make = (
+    what: string,
+    { code, severity, summary, detail }: Pick<Found, "code" | "severity" | "summary" | "detail">,
+  ): Found => ({
+    service: target.service ?? null,
+    detector: "host_resources",
+    check: "host",
+    code,
+    fingerprint: fingerprintOf("host_resources", host, what, nameOf(target)),
+    severity,
+    observed_at: new Date().toISOString(),
+    host,
+    summary,
+    detail,
+    target: { ...target },
+  });
+  if (target.kind === "memory") return memory(bounds, host, make);
+  if (target.kind === "load") return load(bounds, host, make);
+  const usage = target.max_bytes === undefined
+    ? await diskUsage(target.path)
+    : await folderUsage(target.path, target.max_bytes);
+  const filling = target.filling_percent ?? bounds.filling_percent;
+  const full = target.full_percent ?? bounds.full_percent;
+  const found: Found[] = [];
+  const judge = (what: "disk" | "inodes", percent: number) => {
+    if (percent < Math.min(filling, full)) return;
+    const isFull = percent >= full;
+    const of = what === "inodes" ? "of the inodes " : "";
+    found.push(make(what, {
+      code: `${what}_${isFull ? "full" : "filling"}`,
+      severity: severityOf(percent, isFull),
+      summary: `${Math.floor(percent)} % ${of}of ${target.path} on ${host} are used`,
+      detail: {
+        path: target.path,
+        percent: Math.round(percent * 10) / 10,
+        used_bytes: usage.usedBytes,
+        total_bytes: usage.totalBytes,
+        free_bytes: usage.freeBytes,
+        bound_percent: isFull ? full : filling,
+      },
+    }));
+  };
+  judge("disk", usage.percent);
+  if (usage.inodesPercent !== undefined) judge("inodes", usage.inodesPercent);
+  return found;
+}
+
+type Make = (
+  what: string,
+  rest: Pick<Found, "code" | "severity" | "summary" | "detail">,
+) => Found;
+
+function memory({ memory_percent: bound }: Settings, host: string, make: Make): Found[] {
+  const total = totalmem();
+  const free = freemem(); // on Linux, what is available without swapping
+  const percent = 100 * (total - free) / total;
+  if (percent < bound) return [];
+  return [make("memory", {
+    code: "memory_low",
+    severity: severityOf(percent, true),
+    summary: `${Math.floor(percent)} % of the memory of ${host} are used`,
+    detail: {
+      percent: Math.round(percent * 10) / 10,
+      total_bytes: total,
+      free_bytes: free,
+      bound_percent: bound,
+    },
+  })];
+}
+
+/** By the average of five minutes, as the one of one minute is mere noise. */
+function load({ load_per_core: bound }: Settings, host: string, make: Make): Found[] {
+  const cores = availableParallelism();
+  const [, average = 0] = loadavg();
+  if (average < bound * cores) return [];
+  return [make("load", {
+    code: "load_high",
+    severity: "medium",
+    summary: `The load of ${host} is ${average.toFixed(1)} on ${cores} cores`,
+    detail: { load_5m: average, cores, bound: bound * cores },
+  })];
+}
+
+function severityOf(percent: number, isFull: boolean): Severity {
+  if (!isFull) return "medium";
+  return percent >= NOTHING_LEFT_PERCENT ? "critical" : "high";
+}

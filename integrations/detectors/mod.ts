@@ -1,0 +1,24 @@
+/**
+ * Five ways to find that something is wrong, and one way to make incidents of what they find.
+ *
+ * ```ts
+ * const world = openWorld({ config, store, temporal });
+ * const { incidents } = await detectAll(world, { remember: true });
+ * const { present } = await recheck(world, incidents[0], "before") ?? {};
+ * ```
+ *
+ * @module
+ */
+export type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
+export { type Dependencies, type Group, type Groupable, groupFindings } from "./group.ts";
+export { BadDetectorsFile, type DetectorSettings, readDetectorsFile } from "./settings.ts";
+export {
+  describeDetectors,
+  detectAll,
+  type Detection,
+  type DetectorRun,
+  detectorsPath,
+  openWorld,
+  recheck,
+  type Recheckable,
+} from "./sweep.ts";

@@ -1,0 +1,258 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+import {
+  clearFinding,
+  clearOtherFindings,
+  getFinding,
+  noteDetection,
+  noteFindings,
+  serviceGraph,
+  type Store,
+  transaction,
+} from "../../store/mod.ts";
+import type { DetectedFinding, DetectorName } from "../findings.ts";
+import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
+import { type Dependencies, type Group, groupFindings } from "./group.ts";
+import { hostResources } from "./host_resources.ts";
+import { LOCAL, serviceProbes } from "./service_probes.ts";
+import { readDetectorsFile } from "./settings.ts";
+
+/** All detectors. */
+const ALL: readonly Detector[] = [serviceProbes, hostResources];
+
+/** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
+const LOOK_MS = 8_000;
+/** Most that a finding names of what it is likely to be the cause of. */
+const MOST_RELATED = 100;
+
+/** How one detector's look went. */
+export interface DetectorRun {
+  readonly detector: DetectorName;
+  readonly enabled: boolean;
+  readonly duration_ms: number;
+  readonly probed: number;
+  readonly findings: number;
+  /** What could not be looked at, as codes; null: nothing. */
+  readonly error: string | null;
+}
+
+/** What a look with every detector gave. */
+export interface Detection {
+  readonly probed: number;
+  /** Everything that counts, with its evidence. */
+  readonly findings: readonly Found[];
+  /** The incidents that they are: the likely root of each, with the others in `related`. Worst first. */
+  readonly incidents: readonly DetectedFinding[];
+  readonly runs: readonly DetectorRun[];
+}
+
+/** Path of the file that configures the detectors. */
+export function detectorsPath({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_DETECTORS ?? join(dataDir, "sealoop.detectors.yaml");
+}
+
+/**
+ * What detectors look at from here, with their settings as the file has them now.
+ *
+ * @throws {BadDetectorsFile}
+ */
+export function openWorld(
+  { config, store, temporal }: Pick<World, "config" | "temporal"> & { readonly store: Store },
+): World {
+  return {
+    ...{ config, store, temporal },
+    settings: readDetectorsFile(detectorsPath(config)),
+    host: hostname(),
+  };
+}
+
+/**
+ * Looks with every detector at once, and makes incidents of what they find. Opens no tickets.
+ *
+ * One that fails or takes too long is told of in `runs`; the others' findings stand.
+ *
+ * @param remember whether the next look is to know of this one: what was read of logs, how often a service failed
+ */
+export async function detectAll(
+  world: World,
+  { remember }: { readonly remember: boolean },
+): Promise<Detection> {
+  const [looks, graph] = await Promise.all([
+    Promise.all(ALL.map((detector) => run(detector, world))),
+    dependencies(world),
+  ]);
+  const found = looks.flatMap(({ look }) => look.found);
+  const groups = groupFindings(found, graph);
+  const findings = found.filter(({ counts }) => counts !== false);
+  for (const { detector, result } of looks) {
+    const { enabled: _, ...rest } = result;
+    await noteDetection(world.store.knex, { ...rest, detector: detector.name });
+  }
+  if (remember) {
+    for (const { look } of looks) await look.remember?.();
+    await keep(world, { groups, findings, looks });
+  }
+  return {
+    probed: looks.reduce((sum, { look }) => sum + look.probed, 0),
+    findings,
+    incidents: groups.map(toIncident),
+    runs: looks.map(({ result }) => result),
+  };
+}
+
+/** One detector's look, with how it went. */
+interface Run {
+  readonly detector: Detector;
+  readonly look: Look;
+  readonly result: DetectorRun;
+  /** Whether it saw everything, so that what it did not find is not there. */
+  readonly complete: boolean;
+}
+
+async function run(detector: Detector, world: World): Promise<Run> {
+  const { name } = detector;
+  const { enabled } = world.settings[name];
+  const started = performance.now();
+  let look: Look = { probed: 0, found: [] };
+  let error: string | null = null;
+  let complete = true;
+  if (enabled) {
+    const deadline = AbortSignal.timeout(LOOK_MS);
+    try {
+      look = await Promise.race([detector.look(world, deadline), aborted(deadline)]);
+      if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);
+    } catch (problem) {
+      complete = false;
+      error = deadline.aborted ? "timeout" : codeOf(problem);
+    }
+  }
+  const result: DetectorRun = {
+    detector: name,
+    enabled,
+    duration_ms: Math.round((performance.now() - started) * 10) / 10,
+    probed: look.probed,
+    findings: look.found.filter(({ counts }) => counts !== false).length,
+    error,
+  };
+  return { detector, look, result, complete: complete && !look.problems?.length };
+}
+
+/** A little later than the detector itself is told, which can then still give what it has. */
+function aborted(deadline: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = () => setTimeout(() => reject(deadline.reason), 500).unref();
+    deadline.addEventListener("abort", late, { once: true });
+  });
+}
+
+/** No words of an error, which may name hosts and paths. */
+function codeOf(problem: unknown): string {
+  const { code, name } = problem as { code?: unknown; name?: string };
+  return String(typeof code === "string" ? code.toLowerCase() : name ?? "error").slice(0, 60);
+}
+
+/** Services and what they depend on, with hosts by the names that findings have. */
+async function dependencies({ store, host }: World): Promise<Dependencies> {
+  const { hosts, dependsOn } = await serviceGraph(store.knex);
+  const named = [...hosts].map(([name, at]): [string, string] => [name, LOCAL.has(at) ? host : at]);
+  return { hosts: new Map(named), dependsOn };
+}
+
+async function keep(
+  { store, host }: World,
+  { groups, findings, looks }: {
+    groups: readonly Group<Found>[];
+    findings: readonly Found[];
+    looks: readonly Run[];
+  },
+): Promise<void> {
+  const roots = new Map(
+    groups.flatMap(({ root, others }) =>
+      [root, ...others].map((one) => [one.fingerprint, root.fingerprint] as const)
+    ),
+  );
+  await transaction(store, async (trx) => {
+    await noteFindings(
+      trx,
+      findings.map((one) => ({
+        ...{ fingerprint: one.fingerprint, detector: one.detector, service: one.service },
+        ...{ host: one.host, kind: one.check, code: one.code, severity: one.severity },
+        root: roots.get(one.fingerprint) ?? one.fingerprint,
+        ...{ summary: one.summary, detail: one.detail, target: one.target },
+      })),
+    );
+    for (const { detector, look, complete } of looks) {
+      if (!complete) continue;
+      const present = look.found.map(({ fingerprint }) => fingerprint);
+      await clearOtherFindings(trx, { detector: detector.name, host, present });
+    }
+  });
+}
+
+function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {
+  const { service, detector, check, code, fingerprint, observed_at } = root;
+  const related = others.slice(0, MOST_RELATED)
+    .map(({ service, code, fingerprint }) => ({ service, code, fingerprint }));
+  return {
+    ...{ service, detector, check, code, fingerprint, severity, observed_at },
+    ...(related.length > 0 ? { related } : {}),
+  };
+}
+
+/** The finding to look at again, as much of it as is known. */
+export type Recheckable = Pick<DetectedFinding, "service" | "code" | "fingerprint"> & {
+  readonly check: DetectedFinding["check"] | "report";
+};
+
+const BY_CHECK: Readonly<Record<DetectedFinding["check"], DetectorName>> = {
+  http: "service_probes",
+  tcp: "service_probes",
+  command: "service_probes",
+  host: "host_resources",
+  log: "logs",
+  certificate: "certificates",
+  platform: "platform",
+};
+
+/**
+ * Looks at one fault again, by the detector that found it.
+ *
+ * What a person reported is looked at by the probe of the service that it names; where there is none, it can't be
+ * looked at, and gives undefined.
+ *
+ * @param moment `before` anything is done about it, or `after`: then a fault that is over is noted as such
+ */
+export async function recheck(
+  world: World,
+  finding: Recheckable,
+  moment: Moment,
+): Promise<Rechecked | undefined> {
+  const { check } = finding;
+  const detector = ALL.find(({ name }) =>
+    name === (check === "report" ? "service_probes" : BY_CHECK[check])
+  )!;
+  const known = await getFinding(world.store.knex, finding.fingerprint);
+  const found = { ...finding, detector: detector.name, severity: "high", observed_at: "" } as const;
+  const again = await detector.recheck(
+    world,
+    { ...found, check: check === "report" ? "http" : check },
+    known,
+    moment,
+  );
+  if (again.code === "no_check") return undefined;
+  if (moment === "after" && !again.present) {
+    await clearFinding(world.store.knex, finding.fingerprint);
+  }
+  return again;
+}
+
+/** What there is to detect with, and how it is configured. */
+export function describeDetectors({ settings }: Pick<World, "settings">) {
+  return ALL.map(({ name, about, configuration }) => ({
+    detector: name,
+    about,
+    enabled: settings[name].enabled,
+    configuration: configuration(settings),
+  }));
+}
