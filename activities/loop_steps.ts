@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HealthCheck, probe, type ProbeResult, type Service } from "../integrations/mod.ts";
+import { openWorld, recheck, type Rechecked, type Service } from "../integrations/mod.ts";
 import { canonicalize, requestSeal } from "../ledger/mod.ts";
 import {
   addTicketEvent,
+  getFinding,
   insertTicket,
   lockOpenTicket,
   type Queryable,
@@ -35,18 +36,21 @@ export interface RoundStep {
 }
 
 const HEALTHY_WITHIN_MS = 15_000;
-const PROBE_EVERY_MS = 100;
+const LOOK_EVERY_MS = 100;
 /** A service that answers once may be on its way down; it is asked again after this, milliseconds. */
-const PROBE_AGAIN_MS = 10;
+const LOOK_AGAIN_MS = 10;
 
 /** The steps that look and write down, but act on nothing. */
-export function loopSteps({ store }: ActivityParts) {
-  /** Probes again. A report that names no service which can be probed is believed. Safe to repeat: it only looks. */
+export function loopSteps({ config, store, temporal }: ActivityParts) {
+  const world = () => openWorld({ config, store, temporal: () => Promise.resolve(temporal) });
+
+  /**
+   * Looks again, by the detector that found it. A report that names no service which can be probed is believed. Safe to
+   * repeat: it only looks.
+   */
   async function detect(finding: Finding): Promise<{ present: boolean; code: string }> {
-    const service = await serviceOf(store.knex, finding);
-    if (!service?.check) return { present: finding.check === "report", code: finding.code };
-    const { healthy, code } = await probe(service.check);
-    return { present: !healthy, code };
+    return await recheck(world(), finding, "before") ??
+      { present: finding.check === "report", code: finding.code };
   }
 
   /**
@@ -61,7 +65,10 @@ export function loopSteps({ store }: ActivityParts) {
       if (mine) return mine;
       const taken = await takeOver(trx, finding, run);
       const id = taken ?? ticketIdOf(run);
-      if (!taken) await insertTicket(trx, newTicket(id, { finding, code, run }));
+      if (!taken) {
+        const known = await getFinding(trx, finding.fingerprint);
+        await insertTicket(trx, newTicket(id, { finding, code, run }, known?.summary));
+      }
       await addTicketEvent(trx, id, {
         key: `${run.run_id}/detected`,
         kind: "detected",
@@ -102,12 +109,12 @@ export function loopSteps({ store }: ActivityParts) {
     return { cause: code, basis: "probe_and_runbook", action };
   }
 
-  /** Waits for the service to be healthy, twice in a row. Safe to repeat: it only looks. */
+  /** Waits for the fault to be over, twice in a row. Safe to repeat: it only looks, and notes that it is over. */
   async function verify(step: RoundStep): Promise<{ healthy: boolean; code: string }> {
     const { finding, ticket_id, round, run } = step;
-    const service = await serviceOf(store.knex, finding);
-    const { healthy, code } = service?.check
-      ? await settle(service.check)
+    const seen = await settle(() => recheck(world(), finding, "after"));
+    const { healthy, code } = seen
+      ? { healthy: !seen.present, code: seen.code }
       : { healthy: false, code: "no_check" };
     await addTicketEvent(store.knex, ticket_id, {
       key: `${run.run_id}/verified-${round}`,
@@ -137,15 +144,16 @@ async function takeOver(
   return open.id;
 }
 
-function newTicket(id: string, { finding, code, run }: TicketOrder) {
-  const { service, check, report, fingerprint, requested_by } = finding;
+/** @param summary what the detector says of it */
+function newTicket(id: string, { finding, code, run }: TicketOrder, summary?: string) {
+  const { service, check, report, fingerprint, requested_by, severity = "high" } = finding;
   return {
     id,
     title: check === "report"
       ? "Reported incident"
-      : `${service} fails its ${check} check (${code})`,
+      : summary ?? `${service} fails its ${check} check (${code})`,
     description: report ?? "",
-    severity: "high" as const,
+    severity,
     phase: "detected" as const,
     service,
     fingerprint,
@@ -155,14 +163,15 @@ function newTicket(id: string, { finding, code, run }: TicketOrder) {
   };
 }
 
-async function settle(check: HealthCheck): Promise<ProbeResult> {
+/** Looks until the fault is over twice in a row, or the time is; gives the last look. */
+async function settle(look: () => Promise<Rechecked | undefined>): Promise<Rechecked | undefined> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
-  let last = await probe(check);
+  let last = await look();
   let before = false;
-  while (!(last.healthy && before) && Date.now() < deadline) {
-    before = last.healthy;
-    await sleep(before ? PROBE_AGAIN_MS : PROBE_EVERY_MS);
-    last = await probe(check);
+  while (last && (last.present || !before) && Date.now() < deadline) {
+    before = !last.present;
+    await sleep(before ? LOOK_AGAIN_MS : LOOK_EVERY_MS);
+    last = await look();
   }
   return last;
 }

@@ -1,22 +1,27 @@
-import { probeAll, type ServiceFinding } from "../integrations/mod.ts";
+import { detectAll, type DetectedFinding, openWorld } from "../integrations/mod.ts";
 import { escalatedFaults } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
-/** What a sweep over the services found. */
+/** What a sweep found. */
 export interface FoundNow {
+  /** How many things were looked at. */
   readonly probed: number;
-  readonly findings: readonly ServiceFinding[];
+  /** How many faults there are. */
+  readonly findings: number;
+  /** What they are: the likely root of each incident. Worst first. */
+  readonly incidents: readonly DetectedFinding[];
   /** Fingerprints among them whose ticket waits for people: nothing more is to be done by itself. */
   readonly escalated: readonly string[];
 }
 
 /** The step before any loop. */
-export function sweeping({ store }: ActivityParts) {
-  /** Probes every watched service. Safe to repeat: it only looks, and notes what it saw last. */
-  async function probeServices(): Promise<FoundNow> {
-    const { probed, findings } = await probeAll(store);
-    const escalated = await escalatedFaults(store.knex, findings.map((f) => f.fingerprint));
-    return { probed, findings, escalated };
+export function sweeping({ config, store, temporal }: ActivityParts) {
+  /** Looks with every detector. Safe to repeat: it only looks, and notes what it saw last. */
+  async function runDetectors(): Promise<FoundNow> {
+    const world = openWorld({ config, store, temporal: () => Promise.resolve(temporal) });
+    const { probed, findings, incidents } = await detectAll(world, { remember: true });
+    const escalated = await escalatedFaults(store.knex, incidents.map((one) => one.fingerprint));
+    return { probed, findings: findings.length, incidents, escalated };
   }
-  return { probeServices };
+  return { runDetectors };
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { findingOf, probe, probeAll, type Service } from "../integrations/mod.ts";
+import { findingOf, probe, type Service } from "../integrations/mod.ts";
 import { getService, serviceNames, type Store } from "../store/mod.ts";
 import {
   type Finding,
@@ -14,21 +14,12 @@ import {
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { type Context, operation } from "./platform.ts";
-import { Timestamp } from "./_shapes.ts";
 
 const Started = z.object({
   workflow_id: z.string(),
   run_id: z.string(),
   result_url: z.url().describe("GET it to wait for the end"),
 }).meta({ id: "StartedRun" });
-
-const FindingShape = z.object({
-  service: z.string().nullable(),
-  check: z.string(),
-  code: z.string().describe("What failed: refused, timeout, status_500, exit_1, …"),
-  fingerprint: z.string().describe("The same fault has the same"),
-  observed_at: Timestamp,
-}).meta({ id: "Finding" });
 
 const exampleRun = {
   workflow_id: "loop-1d0f6a2b9c3e4857",
@@ -160,71 +151,5 @@ export const runTest = operation({
       staticSummary: `Test incident: ${scenario}`,
     });
     return started(context, handle.workflowId, handle.firstExecutionRunId);
-  },
-});
-
-/** Looks, and opens nothing. */
-export const detect = operation({
-  name: "itsm.detect",
-  group: "itsm",
-  summary: "Run the detectors now and give what they find, without opening tickets",
-  effect: "run",
-  access: "key",
-  input: z.object({}),
-  output: z.object({ probed: z.number().int(), findings: z.array(FindingShape) }),
-  rest: { itsm_detect: "POST /v1/itsm/detect" },
-  tool: { itsm_trigger_detection: FULL },
-  example: { input: {}, output: { probed: 6, findings: [] } },
-  run: async (_, { store }) => {
-    const { probed, findings } = await probeAll(store);
-    return { probed, findings: [...findings] };
-  },
-});
-
-/** What there is to detect with. */
-export const detectors = operation({
-  name: "itsm.detectors",
-  group: "itsm",
-  summary: "List the detectors, with their last run",
-  effect: "read",
-  access: "public",
-  input: z.object({}),
-  output: z.object({
-    detectors: z.array(z.object({
-      detector: z.string(),
-      about: z.string(),
-      last_run_at: Timestamp.nullable(),
-      duration_ms: z.number().nullable(),
-      probed: z.number().int().nullable(),
-      findings: z.number().int().nullable(),
-    })),
-  }),
-  rest: { itsm_detectors: "GET /v1/itsm/detectors" },
-  tool: { itsm_get_detection_sources: FULL },
-  example: {
-    input: {},
-    output: {
-      detectors: [{
-        detector: "service_probes",
-        about: "Probes every watched service over HTTP, TCP or by a command",
-        last_run_at: "2026-07-01T12:00:00.000Z",
-        duration_ms: 12.5,
-        probed: 6,
-        findings: 0,
-      }],
-    },
-  },
-  run: async (_, { store }) => {
-    const row = await store.knex("detections").where({ detector: "service_probes" }).first();
-    return {
-      detectors: [{
-        detector: "service_probes",
-        about: "Probes every watched service over HTTP, TCP or by a command",
-        last_run_at: row?.last_run_at.toISOString() ?? null,
-        duration_ms: row?.duration_ms ?? null,
-        probed: row?.probed ?? null,
-        findings: row?.findings ?? null,
-      }],
-    };
   },
 });

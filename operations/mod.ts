@@ -11,7 +11,8 @@
 import type { Operation } from "../contract/mod.ts";
 import { classify } from "./classify.ts";
 import { health, info } from "./health.ts";
-import { detect, detectors, runLoop, runTest } from "./itsm_runs.ts";
+import { detect, detectors } from "./itsm_detection.ts";
+import { runLoop, runTest } from "./itsm_runs.ts";
 import { generateKey, revoke } from "./keys.ts";
 import { ledgerPage, receipt } from "./ledger.ts";
 import type { Platform } from "./platform.ts";

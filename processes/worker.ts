@@ -3,7 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
 import { createActivities } from "../activities/mod.ts";
 import { BadSetting, type Config } from "../config.ts";
-import { BadServicesFile, readServicesFile } from "../integrations/mod.ts";
+import {
+  BadServicesFile,
+  detectorsPath,
+  readDetectorsFile,
+  readServicesFile,
+} from "../integrations/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
 import {
   openStore,
@@ -42,6 +47,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const wait = <T>(what: string, work: () => Promise<T>) =>
     untilThere(work, (error) => log.warn({ err: error }, `${what} is away; trying again`));
 
+  readDetectorsFile(detectorsPath(config)); // what is wrong with it is said now, and not by every sweep
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const database = new URL(databaseUrl("app"));

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { readJson, type Watched } from "../embedded/mod.ts";
-import { freePort } from "./_servers.ts";
+import { freePort, TEST_DETECTORS } from "./_servers.ts";
 
 /** A platform that was started. */
 export interface TestPlatform {
@@ -27,7 +27,12 @@ export async function platformSettings(dataDir: string): Promise<Record<string, 
   const ports: [string, string][] = [];
   for (const name of names) ports.push([`SEALOOP_${name}_PORT`, String(await freePort())]);
   const nothingOutside = { SEALOOP_OTS_CALENDARS: "none", SEALOOP_BITCOIN_SOURCES: "none" };
-  return { SEALOOP_DATA: dataDir, ...nothingOutside, ...Object.fromEntries(ports) };
+  return {
+    SEALOOP_DATA: dataDir,
+    SEALOOP_DETECTORS: TEST_DETECTORS,
+    ...nothingOutside,
+    ...Object.fromEntries(ports),
+  };
 }
 
 /** Starts a platform. What this run's environment says of the platform or of Temporal is not passed on. */

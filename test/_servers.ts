@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Connection } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import pg from "pg";
@@ -47,6 +48,9 @@ const INDEXED_VALUE = {
   Datetime: 6,
   KeywordList: 7,
 } as const;
+
+/** Detectors that look at nothing but services, as a test must not depend on the machine that it runs on. */
+export const TEST_DETECTORS: string = fileURLToPath(new URL("_detectors.yaml", import.meta.url));
 
 const TEMPLATE = "sealoop_template";
 const folders: string[] = [];

@@ -12,15 +12,18 @@ import type { Finding, LoopResult } from "./types.ts";
 
 /** What a sweep found and started. */
 export interface SweepResult {
+  /** How many things the detectors looked at. */
   readonly probed: number;
   readonly findings: number;
+  /** How many incidents the findings are. */
+  readonly incidents: number;
   /** Ids of the loops that run for the findings, whether this sweep started or joined them. */
   readonly loops: readonly string[];
 }
 
 /**
- * Probes every watched service, and starts a loop for each finding; a schedule's sweep leaves out faults whose ticket
- * waits for people.
+ * Looks with every detector, and starts a loop for each incident: one for a root with all that it is likely to be the
+ * cause of. A schedule's sweep leaves out faults whose ticket waits for people.
  *
  * Asked for by somebody, it waits for the loops that it started, and its result is that of the first; a schedule's
  * sweep leaves them to themselves.
@@ -28,18 +31,20 @@ export interface SweepResult {
  * @param requestedBy key that asked
  */
 export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Partial<LoopResult>> {
-  const { probed, findings, escalated } = await perform(PATIENT, "Probes every watched service")
-    .probeServices();
+  const { probed, findings, incidents, escalated } = await perform(
+    PATIENT,
+    "Looks with every detector",
+  ).runDetectors();
   const started: ChildWorkflowHandle<typeof itsmLoop>[] = [];
   const loops: string[] = [];
-  for (const found of findings) {
+  for (const found of incidents) {
     if (!requestedBy && escalated.includes(found.fingerprint)) continue; // people are on it
     const finding = requestedBy ? { ...found, requested_by: requestedBy } : found;
     loops.push(`loop-${finding.fingerprint}`);
     const child = await startOrJoin(finding);
     if (child) started.push(child);
   }
-  const swept = { probed, findings: findings.length, loops };
+  const swept = { probed, findings, incidents: incidents.length, loops };
   if (!requestedBy) return swept;
   if (started.length === 0) return { ...swept, ...await nothingStarted(requestedBy, loops) };
   const results = await Promise.all(started.map((child) => child.result()));

@@ -33,22 +33,43 @@ export const STEPS = ["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CL
 /** A step of the loop. */
 export type StepName = typeof STEPS[number];
 
-/** A fault that was found or reported. Ids and codes only: texts stay in the store. */
+/** A fault that was found or reported. Ids and codes only: texts and evidence stay in the store. */
 export interface Finding {
-  /** Name of the service; null: a report that names none that is known. */
+  /** Name of the service that is concerned; null: none that is known. */
   readonly service: string | null;
+  /** Who found it; absent: a person reported it. */
+  readonly detector?: "service_probes" | "host_resources" | "logs" | "certificates" | "platform";
   /** Kind of check that failed, or `report`. */
-  readonly check: "http" | "tcp" | "command" | "report";
-  /** What failed: refused, timeout, status, exit, reported. */
+  readonly check:
+    | "http"
+    | "tcp"
+    | "command"
+    | "host"
+    | "log"
+    | "certificate"
+    | "platform"
+    | "report";
+  /** What is wrong: refused, timeout, status_500, disk_full, expired, brute_force, reported, … */
   readonly code: string;
   /** 16 hex characters: the same fault has the same. */
   readonly fingerprint: string;
   /** ISO 8601. */
   readonly observed_at: string;
+  /** A first guess, for when nobody can judge it; absent: high. */
+  readonly severity?: "critical" | "high" | "medium" | "low";
+  /** Other findings that it is likely to be the cause of, those nearest to it first. */
+  readonly related?: readonly RelatedFinding[];
   /** Key of the person or program that asked; absent: the schedule did. */
   readonly requested_by?: string;
   /** What a person reported, 4,000 characters at most. */
   readonly report?: string;
+}
+
+/** Another finding of the same incident. */
+export interface RelatedFinding {
+  readonly service: string | null;
+  readonly code: string;
+  readonly fingerprint: string;
 }
 
 /** One step of a run, as it went. */

@@ -7,13 +7,18 @@ import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["host_resources"];
 
+/** A file system, or a folder with a bound. */
+interface DiskTarget {
+  readonly kind: "disk";
+  readonly path: string;
+  readonly max_bytes?: number;
+  readonly service?: string;
+  readonly filling_percent?: number;
+  readonly full_percent?: number;
+}
+
 /** One thing of this host that can run out. */
-type Target =
-  & (
-    | { readonly kind: "disk"; readonly path: string; readonly max_bytes?: number }
-    | { readonly kind: "memory" | "load" }
-  )
-  & { readonly service?: string; readonly filling_percent?: number; readonly full_percent?: number };
+type Target = DiskTarget | { readonly kind: "memory" } | { readonly kind: "load" };
 
 /** Where it can't be worse than it is. */
 const NOTHING_LEFT_PERCENT = 99;
@@ -45,7 +50,7 @@ export const hostResources: Detector = {
 
 async function recheckHost(
   world: World,
-  { fingerprint }: DetectedFinding,
+  { fingerprint, code }: DetectedFinding,
   known: FindingRecord | undefined,
 ): Promise<Rechecked> {
   if (!known) return { present: false, code: "unknown_finding" };
@@ -55,20 +60,22 @@ async function recheckHost(
   const configured = (await targetsOf(world)).find((one) => nameOf(one) === nameOf(target));
   try {
     const found = await measure(configured ?? target, world);
-    const still = found.find((one) => one.fingerprint === fingerprint);
-    return { present: still !== undefined, code: still?.code ?? "ok" };
+    const now = found.find((one) => one.fingerprint === fingerprint)?.code ?? "ok";
+    // What was full and is only filling up now is another fault, and a lesser one.
+    const eased = code.endsWith("_full") && now.endsWith("_filling");
+    return { present: now !== "ok" && !eased, code: now };
   } catch {
     return { present: false, code: "gone" };
   }
 }
 
-async function targetsOf({ settings: { host_resources: settings } }: World) {
-  const named: Target[] = settings.disks.map((disk) => ({ kind: "disk", ...disk }));
+async function targetsOf({ settings: { host_resources: settings } }: World): Promise<Target[]> {
+  const named = settings.disks.map((disk) => ({ kind: "disk" as const, ...disk }));
   const taken = new Set(await Promise.all(settings.disks.map(({ path }) => resolved(path))));
   const others = settings.every_disk ? (await mounts()).map(({ path }) => path) : [];
   const rest = others.filter((path) => !taken.has(path))
     .map((path): Target => ({ kind: "disk", path }));
-  return [...named, ...rest, { kind: "memory" }, { kind: "load" }] satisfies Target[];
+  return [...named, ...rest, { kind: "memory" }, { kind: "load" }];
 }
 
 const nameOf = (target: Target) => target.kind === "disk" ? target.path : target.kind;
@@ -80,7 +87,7 @@ async function measure(target: Target, { host, settings }: World): Promise<Found
     what: string,
     { code, severity, summary, detail }: Pick<Found, "code" | "severity" | "summary" | "detail">,
   ): Found => ({
-    service: target.service ?? null,
+    service: target.kind === "disk" ? target.service ?? null : null,
     detector: "host_resources",
     check: "host",
     code,

@@ -14,7 +14,7 @@ import { judge, type Judgement } from "./_history.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** Network probes wait more than they work; commands are processes. */
-const AT_ONCE = { network: 128, command: 32 } as const;
+const AT_ONCE = { network: 256, command: 32 } as const;
 /** The platform's own parts start and stop together with the sweep, so one failed look at them says nothing. */
 const PLATFORM_FAILURES = 2;
 /** A service that has flapped must answer so often in a row. */

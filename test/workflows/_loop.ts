@@ -16,6 +16,7 @@ import { openWorkers } from "../../processes/_workers.ts";
 import { openStore } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import {
+  TEST_DETECTORS,
   type TestDatabase,
   testDatabase,
   testFolder,
@@ -73,6 +74,7 @@ export async function openParts(env: Record<string, string> = {}) {
   const config: Config = loadConfig({
     SEALOOP_DATA: folder,
     SEALOOP_SWEEP_SECONDS: "86400",
+    SEALOOP_DETECTORS: TEST_DETECTORS,
     SEALOOP_OTS_CALENDARS: "none",
     SEALOOP_BITCOIN_SOURCES: "none",
     ...env,

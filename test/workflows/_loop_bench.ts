@@ -7,7 +7,7 @@ import { Client, Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
-import { testDatabase, testFolder, testTemporal } from "../_servers.ts";
+import { TEST_DETECTORS, testDatabase, testFolder, testTemporal } from "../_servers.ts";
 import { testBundle } from "./_loop.ts";
 
 /** A place for loops to run in. */
@@ -55,6 +55,7 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
     SEALOOP_DATABASE_APP_URL: database.urls.app,
     SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
     SEALOOP_SWEEP_SECONDS: "86400",
+    SEALOOP_DETECTORS: TEST_DETECTORS,
     SEALOOP_OTS_CALENDARS: "none",
     SEALOOP_BITCOIN_SOURCES: "none",
     ...settings,
