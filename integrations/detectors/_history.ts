@@ -32,9 +32,8 @@ export function judge(
   { flapping: { looks: kept, begins, ends }, slow_looks, failures }: Damping,
 ): Judgement {
   const looks = (before.looks + now).slice(-kept);
-  const changes = [...looks].filter((look, i) =>
-    i > 0 && (look === "d") !== (looks[i - 1] === "d")
-  ).length;
+  const changes =
+    [...looks].filter((look, i) => i > 0 && (look === "d") !== (looks[i - 1] === "d")).length;
   const share = changes / (kept - 1); // of a full history, so that a young one isn't hasty
   const flapping = before.flapping ? share > ends : share >= begins;
   const state = flapping
