@@ -134,6 +134,17 @@ export const SETTINGS = z.strictObject({
   ),
   SEALOOP_ANCHOR_SECONDS: z.coerce.number().int().min(1).max(86400).default(600)
     .describe("Seconds until a calendar is first asked again; the pauses grow to six hours"),
+  SEALOOP_APPROVERS: z.coerce.number().int().min(1).max(10).default(1)
+    .describe("How many different people must approve what the incident loop asks for"),
+  SEALOOP_APPROVAL_EXPIRES_SECONDS: z.coerce.number().int().min(1).max(31_536_000).default(259_200)
+    .describe("Seconds until an approval that nobody decides about expires"),
+  SEALOOP_APPROVAL_ESCALATE_SECONDS: count(
+    3_600,
+    "Seconds without a decision until people are told of an approval once more; 0: they are not",
+  ),
+  SEALOOP_OUTBOUND_ALLOW: z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/)
+    .optional().transform((text) => text?.split(",") ?? [])
+    .describe("Networks that are not public and yet may be reached at addresses that others name, as 10.1.0.0/16,…"),
   SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
     .describe("Least severe level that is logged"),
 });

@@ -12,6 +12,7 @@ import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { anchors } from "./anchor.ts";
+import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
@@ -44,5 +45,6 @@ export function createActivities(parts: ActivityParts) {
     ...sequencing(parts),
     ...anchors(parts),
     ...scrubbing(parts),
+    ...approvals(parts),
   }));
 }

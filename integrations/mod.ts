@@ -10,7 +10,9 @@
  */
 export type { Launch } from "./_launch.ts";
 export * from "./detectors/mod.ts";
+export * from "./addresses.ts";
 export * from "./findings.ts";
+export * from "./http_client.ts";
 export * from "./managed.ts";
 export * from "./probe.ts";
 export * from "./restart.ts";

@@ -10,6 +10,8 @@
  */
 import type { Operation } from "../contract/mod.ts";
 import { classify } from "./classify.ts";
+import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
+import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -62,5 +64,7 @@ export const operations: readonly Operation<Platform>[] = [
     timeline,
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
+  ...[approvalsList, approvalsCreate, approvalsInfo],
+  ...[approvalsApprove, approvalsDeny, approvalsReopen],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];

@@ -10,6 +10,7 @@
  * @module
  */
 export * from "./admin_key.ts";
+export * from "./approvals.ts";
 export * from "./connection.ts";
 export * from "./detections.ts";
 export * from "./effects.ts";

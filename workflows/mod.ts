@@ -8,6 +8,7 @@
  * @module
  */
 export { anchorBatch, anchorReceipts, type AnchorSweep } from "./anchor.ts";
+export { approval, approvalQuery, approveUpdate, denyUpdate, reopenUpdate } from "./approval.ts";
 export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
 export { foundAgain, itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";

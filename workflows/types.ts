@@ -11,6 +11,7 @@ export const LEDGER_SEQUENCER = "ledgerSequencer";
 export const SCRUB_LEDGER = "scrubLedger";
 export const ANCHOR_RECEIPTS = "anchorReceipts";
 export const ANCHOR_BATCH = "anchorBatch";
+export const APPROVAL = "approval";
 
 /** A batch of receipts on its way into Bitcoin. */
 export interface AnchorBatch {
@@ -63,6 +64,13 @@ export interface Finding {
   readonly requested_by?: string;
   /** What a person reported, 4,000 characters at most. */
   readonly report?: string;
+  /** An action that was approved when the run that had asked was over: this run goes on from there. */
+  readonly resumes?: {
+    readonly approval_id: string;
+    readonly action_sha256: string;
+    /** Of the run that had asked; null: it has none. */
+    readonly receipt_id: string | null;
+  };
 }
 
 /** Another finding of the same incident. */
@@ -127,4 +135,67 @@ export interface Effect {
   readonly id: string;
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
+}
+
+/** Somebody who speaks about an approval. */
+export interface Voice {
+  /** Public id of the key. */
+  readonly key_id: string;
+  /** Who holds it. */
+  readonly principal: string;
+  /** Whether the key may approve. */
+  readonly may_approve: boolean;
+}
+
+/** How long an approval waits, and for how many. */
+export interface ApprovalTerms {
+  /** How many different holders of keys must approve, 1 to 10. */
+  readonly needed: number;
+  /** From the request, or from its reopening. */
+  readonly expires_in_seconds: number;
+  /** Seconds without a decision until people are told once more; 0: they are not. */
+  readonly escalate_after_seconds: number;
+}
+
+/** The loop that asks, with what it is about: a new run is started from it where that one has ended. */
+export interface AskingRun extends RunId {
+  readonly finding: Finding;
+}
+
+/** What people are asked. Terms that are left out are those of the settings. */
+export interface ApprovalRequest extends Partial<ApprovalTerms> {
+  /** `APR-` and 12 hex characters. */
+  readonly approval_id: string;
+  /** What it is about: a ticket id, or what a program names. Public. */
+  readonly subject: string;
+  /** SHA-256 of the action's canonical JSON, hex: nothing else is approved. */
+  readonly action_sha256: string;
+  /** Principal who asks, and therefore can't approve; `itsm-loop` where nobody did. */
+  readonly requested_by: string;
+  /** Ticket whose timeline tells of it. */
+  readonly ticket_id?: string;
+  /** What people are shown. Absent: the store has it already. */
+  readonly action?: Readonly<Record<string, unknown>>;
+  readonly asking_run?: AskingRun;
+  /** Where an earlier run ended, and after how many moves; such a run waits to be reopened. */
+  readonly reopens?: { readonly status: "denied" | "expired"; readonly moves: number };
+}
+
+/** How an approval stands. */
+export interface ApprovalState {
+  readonly status: "pending" | "approved" | "denied" | "expired";
+  /** Keys that have approved since it is pending, `key:<id>`. */
+  readonly approvers: readonly string[];
+  readonly escalated: boolean;
+  /** How many moves there were. */
+  readonly moves: number;
+  /** How often this run was reopened. */
+  readonly cycle: number;
+  /** Of the last move that is sealed. */
+  readonly receipt_id: string | null;
+}
+
+/** How an approval ended. */
+export interface ApprovalResult extends ApprovalState {
+  readonly action_sha256: string;
 }

@@ -1,0 +1,220 @@
+import { WorkflowNotFoundError } from "@temporalio/client";
+import { Problem } from "../contract/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  addApprovalMove,
+  addTicketEvent,
+  getApproval,
+  getTicket,
+  putApproval,
+  setResumedRun,
+  transaction,
+} from "../store/mod.ts";
+import {
+  type ApprovalRequest,
+  type ApprovalState,
+  type ApprovalTerms,
+  type AskingRun,
+  ITSM_LOOP,
+  type RunId,
+  TASK_QUEUE,
+  type Voice,
+} from "../workflows/mod.ts";
+import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+
+/** A request, with the run of its workflow. */
+export interface ApprovalOpening extends ApprovalRequest {
+  readonly run: RunId;
+}
+
+/** One move of an approval after the first. */
+export interface ApprovalMoveOrder {
+  readonly approval_id: string;
+  readonly run: RunId;
+  /** From 2. */
+  readonly number: number;
+  readonly move: "approved" | "denied" | "reopened" | "expired" | "escalated";
+  /** Absent: time did it. */
+  readonly by?: Voice;
+  /** That it led to. */
+  readonly status: ApprovalState["status"];
+  /** All who have approved since it is pending. */
+  readonly approvers: readonly Voice[];
+  readonly action_sha256: string;
+}
+
+/** A loop that may have ended before its action was approved. */
+export interface Resumption {
+  readonly approval_id: string;
+  readonly action_sha256: string;
+  readonly asking_run: AskingRun;
+  /** Of the approval. */
+  readonly receipt_id: string;
+}
+
+/** What approvals write down, and what follows from them. */
+export function approvals({ store, config, temporal }: ActivityParts) {
+  /** Shows what is asked for, tells the ticket, and asks for the receipt. Safe to repeat: the approval's id names all. */
+  async function openApproval(
+    opening: ApprovalOpening,
+  ): Promise<{ terms: ApprovalTerms; receipt_id: string }> {
+    const { approval_id, ticket_id, action_sha256, run } = opening;
+    const receiptId = receiptIdOf(run, "approval-1");
+    return await transaction(store, async (trx) => {
+      await putApproval(trx, newApproval(opening, termsOf(opening)));
+      const known = (await getApproval(trx, approval_id))!;
+      if (known.actionSha256 !== action_sha256) {
+        throw new Problem("Conflict", `Approval ${approval_id} is about another action`);
+      }
+      const terms = {
+        needed: known.needed,
+        expires_in_seconds: known.expiresInSeconds,
+        escalate_after_seconds: known.escalateAfterSeconds,
+      };
+      const actor = known.requestedByKey ? `key:${known.requestedByKey}` : ACTOR;
+      const move = { number: 1, move: "requested", status: "pending", approvers: [] } as const;
+      if (!await addApprovalMove(trx, approval_id, { ...move, receiptId })) {
+        return { terms, receipt_id: receiptId };
+      }
+      if (ticket_id) await tell(trx, ticket_id, approval_id, 1, "requested", receiptId);
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "approval",
+        actor,
+        subject: approval_id,
+        action: "approval.requested",
+        outcome: "pending",
+        details: {
+          approval_id,
+          action_sha256,
+          needed: terms.needed,
+          expires_in_seconds: terms.expires_in_seconds,
+          ...(ticket_id ? { ticket_id } : {}),
+          ...run,
+        },
+        evidence: {
+          action: known.action,
+          requested_by: known.requestedBy,
+          description: known.description,
+        },
+      });
+      return { terms, receipt_id: receiptId };
+    });
+  }
+
+  function termsOf(given: Partial<ApprovalTerms>): ApprovalTerms {
+    const {
+      SEALOOP_APPROVERS,
+      SEALOOP_APPROVAL_EXPIRES_SECONDS,
+      SEALOOP_APPROVAL_ESCALATE_SECONDS,
+    } = config.settings;
+    return {
+      needed: given.needed ?? SEALOOP_APPROVERS,
+      expires_in_seconds: given.expires_in_seconds ?? SEALOOP_APPROVAL_EXPIRES_SECONDS,
+      escalate_after_seconds: given.escalate_after_seconds ?? SEALOOP_APPROVAL_ESCALATE_SECONDS,
+    };
+  }
+
+  /** Writes a move down and asks for its receipt. Safe to repeat: the move's number names it. @returns receipt id */
+  async function recordApprovalMove(order: ApprovalMoveOrder): Promise<string> {
+    const { approval_id, run, number, move, status, action_sha256 } = order;
+    const by = order.by && { key_id: order.by.key_id, principal: order.by.principal };
+    const approvers = order.approvers.map(({ key_id, principal }) => ({ key_id, principal }));
+    const receiptId = receiptIdOf(run, `approval-${number}`);
+    await transaction(store, async (trx) => {
+      const written = { number, move, status, approvers, by, receiptId };
+      if (!await addApprovalMove(trx, approval_id, written)) return;
+      const known = (await getApproval(trx, approval_id))!;
+      if (known.ticketId) await tell(trx, known.ticketId, approval_id, number, move, receiptId);
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "approval",
+        actor: by ? `key:${by.key_id}` : ACTOR,
+        subject: approval_id,
+        action: `approval.${move}`,
+        outcome: status,
+        details: {
+          approval_id,
+          action_sha256,
+          number,
+          approvers: approvers.map(({ key_id }) => `key:${key_id}`),
+          needed: known.needed,
+          ...(known.ticketId ? { ticket_id: known.ticketId } : {}),
+          ...run,
+        },
+        evidence: { action: known.action, ...(by ? { principal: by.principal } : {}) },
+      });
+    });
+    return receiptId;
+  }
+
+  /**
+   * Starts the loop anew where the run that asked has ended meanwhile; the new run takes over the ticket and cites the
+   * sealed receipt. A run that still waits goes on by itself. Safe to repeat: a loop has one run at a time.
+   */
+  async function resumeAfterApproval(resumption: Resumption): Promise<RunId | null> {
+    const { approval_id, action_sha256, asking_run: { workflow_id, run_id, finding } } = resumption;
+    const known = await getApproval(store.knex, approval_id);
+    if (known?.resumedRun) return known.resumedRun;
+    if (await isRunning(workflow_id, run_id)) return null;
+    const ticket = known?.ticketId ? await getTicket(store.knex, known.ticketId) : undefined;
+    if (ticket?.status === "resolved") return null; // somebody has done it by hand
+    const resumes = { approval_id, action_sha256, receipt_id: ticket?.receipt_id ?? null };
+    const handle = await temporal.workflow.start(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: workflow_id,
+      workflowIdConflictPolicy: "USE_EXISTING",
+      args: [{ ...finding, resumes }],
+      staticSummary: `Goes on after ${approval_id}`,
+    });
+    const run = { workflow_id, run_id: handle.firstExecutionRunId };
+    await setResumedRun(store.knex, approval_id, run);
+    return run;
+  }
+
+  async function isRunning(workflowId: string, runId: string): Promise<boolean> {
+    try {
+      const run = await temporal.workflow.getHandle(workflowId, runId).describe();
+      return run.status.name === "RUNNING";
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  return { openApproval, recordApprovalMove, resumeAfterApproval };
+}
+
+type Trx = Parameters<typeof addTicketEvent>[0];
+
+async function tell(
+  on: Trx,
+  ticketId: string,
+  approval_id: string,
+  number: number,
+  move: string,
+  receipt_id: string,
+): Promise<void> {
+  await addTicketEvent(on, ticketId, {
+    key: `${approval_id}/${number}`,
+    kind: `approval_${move}`,
+    data: { approval_id, receipt_id },
+  });
+}
+
+function newApproval(opening: ApprovalOpening, terms: ApprovalTerms) {
+  return {
+    id: opening.approval_id,
+    subject: opening.subject,
+    ticketId: opening.ticket_id ?? null,
+    description: "",
+    action: opening.action ?? {},
+    actionSha256: opening.action_sha256,
+    requestedBy: opening.requested_by,
+    requestedByKey: null,
+    needed: terms.needed,
+    expiresInSeconds: terms.expires_in_seconds,
+    escalateAfterSeconds: terms.escalate_after_seconds,
+    askingRun: opening.asking_run ? { ...opening.asking_run } : null,
+  };
+}

@@ -1,0 +1,106 @@
+/** A gateway with its workers in this process, and people and programs with keys. */
+import { createRestApp } from "../../api/mod.ts";
+import { loadConfig } from "../../config.ts";
+import {
+  createPlatformInvoke,
+  openKeyring,
+  operations,
+  type Platform,
+} from "../../operations/mod.ts";
+import { watchChain } from "../../ledger/mod.ts";
+import { issueKey, type NewKey, openMeter, type Store } from "../../store/mod.ts";
+import { createLog, serve } from "../../web/mod.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { eventually } from "../workflows/_story.ts";
+
+// deno-lint-ignore no-explicit-any -- the tests look into it
+type Json = any;
+
+/** Who there is. `ann` has two keys, and `self` is the program's own holder. */
+const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
+  program: { principal: "Program" },
+  self: { principal: " program", mayApprove: true },
+  ann: { principal: "ann", mayApprove: true },
+  ann2: { principal: "Ann ", mayApprove: true },
+  bob: { principal: "bob", mayApprove: true },
+  free: { principal: "cy", tier: "free" },
+  admin: { principal: "operator", tier: "admin" },
+};
+
+/** A platform of a test with everybody on it. */
+export interface People {
+  readonly loop: TestLoop;
+  readonly store: Store;
+  readonly platform: Platform;
+  readonly url: string;
+  keyId(who: string): string;
+  /** Calls by somebody's key, or by none. */
+  call(
+    method: string,
+    path: string,
+    who?: string,
+    body?: unknown,
+  ): Promise<{ status: number; headers: Headers; body: Json }>;
+  /** Waits until a receipt is part of the chain. */
+  sealed(receiptId: string): Promise<void>;
+  eventually<T>(look: () => Promise<T | undefined>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** Opens one. @param settings by the names of environment variables */
+export async function openPeople(settings: Record<string, string> = {}): Promise<People> {
+  const loop = await openLoop({ settings });
+  const { store, sealer, config } = loop;
+  const log = createLog("test", "silent");
+  const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
+  const platform: Platform = {
+    ...{ config, log, store, sealer, chain, keyring },
+    meter: openMeter(store),
+    temporal: () => Promise.resolve(loop.client),
+    urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
+  };
+  const app = createRestApp({
+    operations,
+    invoke: createPlatformInvoke(platform),
+    shell: { log, trustedHops: 0, secure: false },
+    info: { title: "sealoop gateway", description: "A gateway of a test." },
+  });
+  const server = await serve(app, loadConfig({}).settings, 0);
+  const keys = new Map<string, { key: string; id: string }>();
+  for (const [name, fields] of Object.entries(KEYS)) {
+    const { key, record } = await issueKey(store.knex, {
+      ...{ tenant: "test", tier: "partner", scope: "full", principal: name },
+      ...{ mayApprove: false, expiresAt: null, ...fields },
+    });
+    keys.set(name, { key, id: record.id });
+  }
+  return {
+    ...{ loop, store, platform, url: server.address, eventually },
+    keyId: (who) => keys.get(who)!.id,
+    async call(method, path, who, body) {
+      const response = await fetch(server.address + path, {
+        method,
+        headers: {
+          ...(who ? { "x-api-key": keys.get(who)!.key } : {}),
+          ...(body ? { "content-type": "application/json" } : {}),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.includes("json");
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson ? JSON.parse(text) : text,
+      };
+    },
+    async sealed(receiptId) {
+      await sealer.sealed(receiptId);
+    },
+    async stop() {
+      await server.close(0);
+      await Promise.all([chain.close(), keyring.close()]);
+      await loop.stop();
+    },
+  };
+}

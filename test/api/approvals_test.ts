@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { insertTicket, ticketTimeline } from "../../store/mod.ts";
+import { openPeople, type People } from "./_people.ts";
+
+describe("approvals over REST", function () {
+  this.timeout(60_000);
+  let people: People;
+  before(async () => {
+    people = await openPeople();
+  });
+  after(() => people?.stop());
+
+  const action = { command: "drop", table: "sessions", rows: 3 };
+  const ask = async (fields: Record<string, unknown> = {}) => {
+    const answer = await people.call("POST", "/v1/approvals", "program", { action, ...fields });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const move = (id: string, what: string, by: string) =>
+    people.call("POST", `/v1/approvals/${id}/${what}`, by);
+  const info = async (id: string) =>
+    (await people.call("GET", `/v1/approvals/${id}/info`, "program")).body;
+  const becomes = (id: string, status: string) =>
+    people.eventually(async () => {
+      const now = await info(id);
+      return now.status === status ? now : undefined;
+    });
+  const receiptsOf = async (id: string) => {
+    const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
+    return all.map(({ text }) => JSON.parse(text)).filter(({ subject }) => subject === id);
+  };
+
+  it("are for the hash of exactly one action, and tell who approved it", async () => {
+    const asked = await ask({ description: "Old sessions" });
+    const canonical = '{"command":"drop","rows":3,"table":"sessions"}';
+    assert.equal(asked.action_sha256, createHash("sha256").update(canonical).digest("hex"));
+    assert.deepEqual([asked.status, asked.workflow_id], [
+      "pending",
+      `approval-${asked.approval_id}`,
+    ]);
+    const approved = await move(asked.approval_id, "approve", "ann");
+    assert.equal(approved.status, 200, JSON.stringify(approved.body));
+    assert.equal(approved.body.status, "approved");
+    const { moves, approvers } = await info(asked.approval_id);
+    assert.deepEqual(moves.map((m: { move: string }) => m.move), ["requested", "approved"]);
+    assert.deepEqual(approvers, [{ key_id: people.keyId("ann"), principal: "ann" }]);
+    const { result } = (await people.call(
+      "GET",
+      `/v1/workflows/${asked.workflow_id}/result`,
+      "program",
+    )).body;
+    assert.equal(result.status, "approved");
+    assert.deepEqual(result.approvers, [`key:${people.keyId("ann")}`]);
+    assert.equal(result.action_sha256, asked.action_sha256);
+  });
+
+  it("are sealed move by move: keys and hashes in public, names and texts not", async () => {
+    const { approval_id, action_sha256 } = await ask({ description: "Very private words" });
+    const denied = await move(approval_id, "deny", "ann");
+    await people.sealed(denied.body.receipt_id);
+    const receipts = await receiptsOf(approval_id);
+    assert.deepEqual(receipts.map((r) => [r.category, r.action, r.actor, r.outcome]), [
+      ["approval", "approval.requested", `key:${people.keyId("program")}`, "pending"],
+      ["approval", "approval.denied", `key:${people.keyId("ann")}`, "denied"],
+    ]);
+    for (const { details } of receipts) assert.equal(details.action_sha256, action_sha256);
+    const text = JSON.stringify(receipts);
+    for (const word of ["private", "sessions", 'ann"', "Program"]) assert.ok(!text.includes(word));
+  });
+
+  it("wait for as many different people as are needed", async () => {
+    const { approval_id } = await ask({ needed: 2 });
+    assert.equal((await move(approval_id, "approve", "ann")).body.status, "pending");
+    const again = await move(approval_id, "approve", "ann2");
+    assert.equal(again.status, 409);
+    assert.match(again.body.detail, /has approved APR-\w+ already/);
+    assert.equal((await move(approval_id, "approve", "bob")).body.status, "approved");
+    assert.equal((await info(approval_id)).approvers.length, 2);
+  });
+
+  it("are not decided by who asked, by keys that may not, or by agents", async () => {
+    const { approval_id } = await ask();
+    const own = await move(approval_id, "approve", "self");
+    assert.equal(own.status, 403);
+    assert.match(own.body.detail, /asked for by the holder/);
+    for (const what of ["approve", "deny", "reopen"]) {
+      assert.equal((await move(approval_id, what, "program")).status, 403, what);
+      assert.equal((await move(approval_id, what, "free")).status, 403, what);
+      const anonymous = await people.call("POST", `/v1/approvals/${approval_id}/${what}`);
+      assert.equal(anonymous.status, 401);
+    }
+    assert.equal((await info(approval_id)).status, "pending");
+    const { moves } = await info(approval_id);
+    assert.equal(moves.length, 1);
+  });
+
+  it("are decided once", async () => {
+    const { approval_id } = await ask();
+    const both = await Promise.all([
+      move(approval_id, "approve", "ann"),
+      move(approval_id, "deny", "bob"),
+    ]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+    const late = await move(approval_id, "deny", "bob");
+    assert.equal(late.status, 409);
+    assert.match(late.body.detail, /only a pending one/);
+  });
+
+  it("lead from denied and from expired back to pending, and never from approved", async () => {
+    const { approval_id } = await ask({ expires_in_seconds: 2 });
+    await move(approval_id, "deny", "ann");
+    assert.equal((await move(approval_id, "approve", "ann")).status, 409);
+    const reopened = await move(approval_id, "reopen", "bob");
+    assert.equal(reopened.status, 200, JSON.stringify(reopened.body));
+    assert.equal(reopened.body.status, "pending");
+    assert.equal((await move(approval_id, "reopen", "bob")).status, 409);
+    await becomes(approval_id, "expired");
+    assert.equal((await move(approval_id, "reopen", "ann")).body.status, "pending");
+    assert.equal((await move(approval_id, "approve", "ann")).body.status, "approved");
+    assert.equal((await move(approval_id, "reopen", "bob")).status, 409);
+    const { moves } = await info(approval_id);
+    assert.deepEqual(moves.map((m: { move: string }) => m.move), [
+      ...["requested", "denied", "reopened", "expired", "reopened", "approved"],
+    ]);
+    await people.sealed(moves.at(-1).receipt_id);
+    assert.equal((await receiptsOf(approval_id)).length, 6);
+  });
+
+  it("are told to the ticket, and told again when nobody answers", async () => {
+    const id = `INC-${randomBytes(6).toString("hex")}`;
+    await insertTicket(people.store.knex, {
+      ...{ id, title: "t", description: "", severity: "low", phase: "ticketed", service: null },
+      ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
+    });
+    const { approval_id } = await ask({ ticket_id: id, escalate_after_seconds: 1 });
+    const escalated = await people.eventually(async () => {
+      const now = await info(approval_id);
+      return now.escalated ? now : undefined;
+    });
+    assert.equal(escalated.status, "pending");
+    await move(approval_id, "approve", "ann");
+    const kinds = (await ticketTimeline(people.store.knex, id)).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ["approval_requested", "approval_escalated", "approval_approved"]);
+  });
+
+  it("are listed by how they stand", async () => {
+    const { approval_id } = await ask();
+    const { body } = await people.call("GET", "/v1/approvals?status=pending&limit=200", "program");
+    assert.ok(body.approvals.some((a: { approval_id: string }) => a.approval_id === approval_id));
+    assert.ok(body.approvals.every((a: { status: string }) => a.status === "pending"));
+    assert.equal((await people.call("GET", "/v1/approvals?status=maybe", "program")).status, 422);
+    const none = await people.call("GET", "/v1/approvals/APR-000000000000/info", "program");
+    assert.equal(none.status, 404);
+    const unknown = await move("APR-000000000000", "approve", "ann");
+    assert.equal(unknown.status, 404);
+  });
+});
