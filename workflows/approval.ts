@@ -111,7 +111,6 @@ function ask(request: ApprovalRequest): Asked {
     const number = ++state.moves;
     const after = { ...state, approvers: voices };
     show();
-    await condition(() => terms !== undefined);
     const receipt_id = await perform(SEALING, `Seals that it was ${kind}`).recordApprovalMove({
       ...{ approval_id, run, number, move: kind, by, status: after.status },
       approvers: after.approvers,
@@ -134,17 +133,20 @@ function ask(request: ApprovalRequest): Asked {
     ]);
   }
 
-  const decide = (status: "approved" | "denied") => async (by: Voice) => {
-    if (status === "denied") state.status = "denied";
+  const validator = (by: Voice) => refuseDecision(request, state.status, voices, by);
+  const decide = (kind: "approved" | "denied") => async (by: Voice) => {
+    if (!terms) { // how many are needed is not known yet, and others may decide while this one waits for it
+      await condition(() => terms !== undefined);
+      validator(by);
+    }
+    if (kind === "denied") state.status = "denied";
     else {
       voices = [...voices, by];
       state.approvers = voices.map(({ key_id }) => `key:${key_id}`);
-      await condition(() => terms !== undefined); // how many are needed
-      if (state.status === "pending" && voices.length >= terms!.needed) state.status = "approved";
+      if (voices.length >= terms!.needed) state.status = "approved";
     }
-    return await move(status, by);
+    return await move(kind, by);
   };
-  const validator = (by: Voice) => refuseDecision(request, state.status, voices, by);
   setHandler(approvalQuery, () => state);
   setHandler(approveUpdate, decide("approved"), { validator });
   setHandler(denyUpdate, decide("denied"), { validator });

@@ -7,8 +7,8 @@ import * as log from "./0005_log.ts";
 import * as scrub from "./0006_scrub.ts";
 import * as imports from "./0007_imports.ts";
 import * as detection from "./0011_detection.ts";
-import * as append from "./0015_append.ts";
 import * as approvals from "./0013_approvals.ts";
+import * as append from "./0015_append.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -20,6 +20,6 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0006_scrub": scrub.up,
   "0007_imports": imports.up,
   "0011_detection": detection.up,
-  "0015_append": append.up,
   "0013_approvals": approvals.up,
+  "0015_append": append.up,
 };

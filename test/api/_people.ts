@@ -54,7 +54,7 @@ export async function openPeople(settings: Record<string, string> = {}): Promise
   const log = createLog("test", "silent");
   const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
   const platform: Platform = {
-    ...{ config, log, store, sealer, chain, keyring },
+    ...{ config, log, store, sealer, chain, keyring, engine: loop.engine },
     meter: openMeter(store),
     temporal: () => Promise.resolve(loop.client),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },

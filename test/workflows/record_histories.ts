@@ -12,6 +12,8 @@ import { putService } from "../../store/mod.ts";
 import {
   ANCHOR_RECEIPTS,
   type anchorReceipts,
+  APPROVAL,
+  type ApprovalRequest,
   foundAgain,
   ITSM_LOOP,
   ITSM_SWEEP,
@@ -21,6 +23,7 @@ import {
   SCRUB_LEDGER,
   SEAL_REQUEST,
   TASK_QUEUE,
+  type Voice,
 } from "../../workflows/mod.ts";
 import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
 import { outside } from "../ledger/ots/_outside.ts";
@@ -120,6 +123,38 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const request = { id: "recorded", ...fields, outcome: "ok" };
     return await ended(await start(SEAL_REQUEST, "seal-recorded", [request]));
   },
+  "approval.approved": async () => {
+    const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
+    await say(run, "approve", "ann");
+    await sleep(2_000); // it tells people again
+    await say(run, "approve", "bob");
+    return await ended(run);
+  },
+  "approval.denied": async () => {
+    const run = await asked("a2");
+    await say(run, "deny", "ann");
+    return await ended(run);
+  },
+  "approval.expired": async () => await ended(await asked("a3", { expires_in_seconds: 1 })),
+  "approval.reopened": async () => {
+    const run = await asked("a3", { reopens: { status: "expired", moves: 2 } });
+    await say(run, "reopen", "ann");
+    await say(run, "approve", "ann");
+    return await ended(run);
+  },
+  "approval.resumes_loop": async () => {
+    const { service } = await broken("approved-late");
+    const asking_run = {
+      workflow_id: "loop-gone",
+      run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
+      finding: findingOf(service, "refused"),
+    };
+    const run = await asked("a4", { asking_run });
+    await say(run, "approve", "ann");
+    await ended(run);
+    await ended(loop.client.workflow.getHandle("loop-gone"));
+    return run;
+  },
   "anchorReceipts.made": async () => {
     await sealed("anchored");
     return await ended(await start(ANCHOR_RECEIPTS, "anchor", []));
@@ -169,6 +204,24 @@ async function broken(
 
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
+}
+
+async function asked(
+  name: string,
+  fields: Partial<ApprovalRequest> = {},
+): Promise<WorkflowHandle> {
+  const approval_id = `APR-${name.padEnd(12, "0")}`;
+  const terms = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
+  const about = { subject: "recorder", action: { name }, action_sha256: "0".repeat(64) };
+  const request: ApprovalRequest = {
+    ...{ approval_id, ...about, requested_by: "program", ...terms, ...fields },
+  };
+  return await start(APPROVAL, `approval-${approval_id}`, [request]);
+}
+
+async function say(run: WorkflowHandle, update: string, who: string): Promise<void> {
+  const voice: Voice = { key_id: `key-of-${who}`, principal: who, may_approve: true };
+  await run.executeUpdate(update, { args: [voice] });
 }
 
 async function sealed(id: string): Promise<void> {
