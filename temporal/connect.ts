@@ -1,4 +1,9 @@
-import { Client, Connection } from "@temporalio/client";
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+} from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
@@ -25,6 +30,8 @@ export interface WorkerConnection {
 }
 
 const CONNECT_WITHIN = "10s";
+/** Attempts of one call with growing pauses, ten seconds in all: somebody waits for the answer. */
+const ATTEMPTS = 8;
 
 /**
  * By the SDK's own environment configuration (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS_…`, a profile of
@@ -53,6 +60,7 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
   const connection = await Connection.connect({
     ...connectionOptions,
     connectTimeout: CONNECT_WITHIN,
+    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: ATTEMPTS }))],
   });
   return {
     client: new Client({ connection, namespace }),
