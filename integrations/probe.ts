@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
+import { basename } from "node:path";
 
 /** How a service's health is looked at: one of the three. */
 export type HealthCheck =
@@ -20,6 +21,24 @@ export const PROBE_MS = 2_000;
 /** Kind of a check, for fingerprints. */
 export function kindOf(check: HealthCheck): "http" | "tcp" | "command" {
   return "http" in check ? "http" : "tcp" in check ? "tcp" : "command";
+}
+
+/**
+ * What a check looks at, as it may be shown: a URL without credentials and query, `host:port`, or the program alone, as
+ * arguments may be secrets.
+ *
+ * @param check as the store has it; null: there is none
+ */
+export function describeCheck(
+  check: unknown,
+): { kind: "http" | "tcp" | "command"; target: string } | null {
+  if (check === null) return null;
+  const known = check as HealthCheck;
+  const kind = kindOf(known);
+  if ("tcp" in known) return { kind, target: known.tcp };
+  if ("command" in known) return { kind, target: basename(known.command[0]!) };
+  const { origin, pathname } = new URL(known.http);
+  return { kind, target: origin + pathname };
 }
 
 /** Looks once. Never throws: whatever goes wrong is what was found. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
 
 const Argv = z.array(z.string().min(1)).min(1);
 const Check = z.union([
@@ -14,16 +15,43 @@ const Process = z.strictObject({
   env: z.record(z.string(), z.string()).optional(),
 });
 const Restart = z.union([z.strictObject({ command: Argv }), z.strictObject({ process: Process })]);
+const Name = z.string().regex(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
+  "Expected letters, digits and . _ -",
+);
+const DependsOn = z.union([
+  z.string(),
+  z.strictObject({ service: z.string(), kind: z.enum(EDGE_KINDS).default("depends_on") }),
+]).transform((entry): Dependency =>
+  typeof entry === "string" ? { service: entry, kind: "depends_on" } : entry
+);
+const PortNumber = z.number().int().min(1).max(65535);
+const Port = z.union([
+  PortNumber,
+  z.strictObject({ port: PortNumber, program: z.string().min(1).optional() }),
+]).transform((entry): DeclaredPort =>
+  typeof entry === "number"
+    ? { port: entry, program: null }
+    : { port: entry.port, program: entry.program ?? null }
+);
 const Service = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, "Expected letters, digits and . _ -"),
-  type: z.string().default("service"),
-  host: z.string().default("localhost"),
-  owner: z.string().optional(),
-  depends_on: z.array(z.string()).default([]),
-  check: Check.optional(),
-  restart: Restart.optional(),
+  name: Name.describe("Unique; what others depend on it by"),
+  type: z.string().min(1).max(100).default("service")
+    .describe("What it is: web, database, queue, host, …"),
+  host: z.string().min(1).max(255).default("localhost").describe("Machine that it is on"),
+  owner: z.string().min(1).max(200).optional().describe("Who answers for it"),
+  depends_on: z.array(DependsOn).default([])
+    .describe("What it needs: names, or {service, kind} with the kind of the edge"),
+  ports: z.array(Port).default([])
+    .describe("TCP ports it listens on, besides that of its check; program: who is to hold it"),
+  check: Check.optional().describe("How its health is looked at: one of http, tcp, command"),
+  restart: Restart.optional()
+    .describe("How it is restarted: a command, or a process that sealoop runs itself"),
+  runbook: z.string().min(1).max(100).optional().describe("Id of its own runbook"),
 });
-const File = z.strictObject({ services: z.array(Service).default([]) });
+const File = z.strictObject({
+  services: z.array(Service).default([]).describe("The services to know and to watch"),
+});
 
 /** A service as the file describes it. */
 export type ServiceEntry = z.output<typeof Service>;
@@ -75,9 +103,15 @@ export function readServicesFile(path: string, known: readonly string[] = []): S
 }
 
 function explain(issue: z.core.$ZodIssue): string {
-  const field = issue.path.at(-1);
-  if (field === "check") return "expected {http: url}, {tcp: host:port} or {command: [argv]}";
-  if (field === "restart") return "expected {command: [argv]} or {process: {command: [argv]}}";
+  const field = issue.path.findLast((part) => typeof part === "string");
+  if (issue.code === "invalid_union") {
+    if (field === "check") return "expected {http: url}, {tcp: host:port} or {command: [argv]}";
+    if (field === "restart") return "expected {command: [argv]} or {process: {command: [argv]}}";
+    if (field === "depends_on") {
+      return `expected a name, or {service, kind} with kind ${EDGE_KINDS.join(", ")}`;
+    }
+    if (field === "ports") return "expected a port from 1 to 65535, or {port, program}";
+  }
   if (issue.code === "unrecognized_keys") {
     return `unknown field ${issue.keys.join(", ")}; there are ${
       Object.keys(Service.shape).join(", ")
@@ -86,25 +120,26 @@ function explain(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
+type Wrong = [at: PropertyKey[], text: string];
+
+/** What the schema can't see: names that are there twice, or not at all. */
 function inconsistencies(
   services: readonly ServiceEntry[],
   known: readonly string[],
-): [PropertyKey[], string][] {
-  const names = services.map(({ name }) => name);
-  const all = new Set([...names, ...known]);
-  return services.flatMap(({ name, depends_on }, i): [PropertyKey[], string][] => [
-    ...(names.indexOf(name) < i || known.includes(name)
-      ? [
-        [["services", i, "name"], `there is another service named ${name}`] as [
-          PropertyKey[],
-          string,
-        ],
-      ]
-      : []),
-    ...depends_on.flatMap((other, j): [PropertyKey[], string][] =>
-      all.has(other)
-        ? []
-        : [[["services", i, "depends_on", j], `there is no service named ${other}`]]
-    ),
-  ]);
+): Wrong[] {
+  const first = new Map<string, number>();
+  services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
+  const all = new Set([...first.keys(), ...known]);
+  return services.flatMap(({ name, depends_on }, i) => {
+    const taken = first.get(name) !== i || known.includes(name);
+    const wrong: Wrong[] = taken
+      ? [[["services", i, "name"], `there is another service named ${name}`]]
+      : [];
+    depends_on.forEach(({ service }, j) => {
+      const at = ["services", i, "depends_on", j];
+      if (service === name) wrong.push([at, `${name} can't depend on itself`]);
+      else if (!all.has(service)) wrong.push([at, `there is no service named ${service}`]);
+    });
+    return wrong;
+  });
 }

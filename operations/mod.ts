@@ -12,6 +12,7 @@ import type { Operation } from "../contract/mod.ts";
 import { classify } from "./classify.ts";
 import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
 import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
+import { cmdbImpact, cmdbPath, cmdbQuery, cmdbStatus } from "./cmdb.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -51,6 +52,7 @@ export { createEntrance, createPlatformInvoke, type Entrance, type Platform } fr
 export const operations: readonly Operation<Platform>[] = [
   ...[info, health, status, statusLive, statusFresh],
   ...[ledgerPage, receipt, generateKey, revoke, ports, portCheck, classify],
+  ...[cmdbStatus, cmdbQuery, cmdbImpact, cmdbPath],
   ...[listRuns, listTypes, startRun, describeRun, runResult, runHistory, cancelRun],
   ...[
     runLoop,

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { ServiceRecord } from "../store/mod.ts";
+import type { Dependency, EdgeKind, ServiceRecord } from "../store/mod.ts";
 
 /** Where the platform's parts are, as this process was told. */
 export interface Surroundings {
@@ -21,7 +21,7 @@ export function platformServices(
   const part = (
     name: string,
     check: Readonly<Record<string, string>> | null,
-    dependsOn: string[] = [],
+    needs: Readonly<Record<string, EdgeKind>> = {},
   ): ServiceRecord => ({
     name,
     type: "platform",
@@ -31,7 +31,7 @@ export function platformServices(
     check,
     restart: null,
     watched: check !== null,
-    dependsOn,
+    dependsOn: edges(needs),
   });
   const server = (port: number, path: string) => {
     // A certificate is made out to a name that we don't know; elsewhere, we don't know where.
@@ -45,22 +45,24 @@ export function platformServices(
     SEALOOP_MCP_PORT,
     SEALOOP_LEDGER_PORT,
   } = settings;
-  const servers = ["postgresql", "temporal"];
+  const engine = together && !SEALOOP_ENGINE_URL
+    ? { http: `http://127.0.0.1:${SEALOOP_ENGINE_PORT}/health` }
+    : null;
+  const store = { postgresql: "stores_in" } as const;
+  const asksAll = { ...store, temporal: "connects_to", engine: "connects_to" } as const;
   return [
     part("postgresql", { tcp: `${database.hostname}:${database.port || 5432}` }),
     part("temporal", { tcp: temporal }),
-    part("worker", null, servers), // it is the one that looks
-    part(
-      "engine",
-      together && !SEALOOP_ENGINE_URL
-        ? { http: `http://127.0.0.1:${SEALOOP_ENGINE_PORT}/health` }
-        : null,
-      ["postgresql"],
-    ),
-    part("gateway", server(SEALOOP_GATEWAY_PORT, "/v1/health"), servers),
-    part("tool-server", server(SEALOOP_MCP_PORT, "/health"), servers),
-    part("public-ledger", server(SEALOOP_LEDGER_PORT, "/api/health"), ["postgresql"]),
+    part("engine", engine, store),
+    part("worker", null, asksAll), // it is the one that looks
+    part("gateway", server(SEALOOP_GATEWAY_PORT, "/v1/health"), asksAll),
+    part("tool-server", server(SEALOOP_MCP_PORT, "/health"), asksAll),
+    part("public-ledger", server(SEALOOP_LEDGER_PORT, "/api/health"), store),
   ];
+}
+
+function edges(needs: Readonly<Record<string, EdgeKind>>): Dependency[] {
+  return Object.entries(needs).map(([service, kind]) => ({ service, kind }));
 }
 
 /** Where to reach what listens on an address: on all of them is also on loopback. */

@@ -104,7 +104,7 @@ async function syncServices(config: Config, store: Store, database: URL): Promis
   });
   const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
   const file = readServicesFile(path, platform.map(({ name }) => name))
-    .map(({ depends_on, ...entry }): ServiceRecord => ({
+    .map((entry): ServiceRecord => ({
       name: entry.name,
       type: entry.type,
       host: entry.host,
@@ -112,8 +112,10 @@ async function syncServices(config: Config, store: Store, database: URL): Promis
       origin: "file",
       check: entry.check ?? null,
       restart: entry.restart ?? null,
+      runbook: entry.runbook ?? null,
+      ports: entry.ports,
       watched: true,
-      dependsOn: depends_on,
+      dependsOn: entry.depends_on,
     }));
   await transaction(store, async (trx) => {
     await replaceServices(trx, "platform", platform);

@@ -143,7 +143,12 @@ export async function openFindings(
 export async function serviceGraph(on: Queryable): Promise<ServiceGraph> {
   const [services, edges] = await Promise.all([
     on("services").select("name", "host"),
-    on("service_dependencies").select("service", "depends_on").orderBy("depends_on"),
+    on("service_edges AS e").join("services AS a", "a.id", "e.source").join(
+      "services AS b",
+      "b.id",
+      "e.target",
+    )
+      .distinct({ service: "a.name", depends_on: "b.name" }).orderBy("depends_on"),
   ]);
   const dependsOn = new Map<string, string[]>();
   for (const { service, depends_on } of edges) {

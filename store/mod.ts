@@ -11,6 +11,8 @@
  */
 export * from "./admin_key.ts";
 export * from "./approvals.ts";
+export * from "./cmdb.ts";
+export * from "./cmdb_search.ts";
 export * from "./connection.ts";
 export * from "./detections.ts";
 export * from "./effects.ts";

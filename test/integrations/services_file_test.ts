@@ -22,7 +22,9 @@ describe("readServicesFile()", () => {
     type: web
     host: app1
     owner: ada
-    depends_on: [database, postgresql]
+    depends_on: [database, { service: postgresql, kind: stores_in }]
+    ports: [9001, { port: 9002, program: node }]
+    runbook: restart-billing
     check: { http: http://127.0.0.1:9000/health }
     restart: { process: { command: [node, billing.js], cwd: /tmp, env: { PORT: "9000" } } }
   - name: mail
@@ -36,8 +38,17 @@ describe("readServicesFile()", () => {
       type: "service",
       host: "localhost",
       depends_on: [],
+      ports: [],
     });
-    assert.deepEqual(services[1]!.depends_on, ["database", "postgresql"]);
+    assert.deepEqual(services[1]!.depends_on, [
+      { service: "database", kind: "depends_on" },
+      { service: "postgresql", kind: "stores_in" },
+    ]);
+    assert.deepEqual(services[1]!.ports, [
+      { port: 9001, program: null },
+      { port: 9002, program: "node" },
+    ]);
+    assert.equal(services[1]!.runbook, "restart-billing");
     assert.deepEqual(services[2]!.restart, { command: ["systemctl", "restart", "postfix"] });
   });
 
@@ -76,6 +87,19 @@ describe("readServicesFile()", () => {
       "services:\n  - name: a\n    depends_on:\n      - a\n      - b\n",
       5,
       /no service named b/,
+    ],
+    ["a service that needs itself", "services:\n  - name: a\n    depends_on: [a]\n", 3, /itself/],
+    [
+      "an unknown kind of edge",
+      "services:\n  - name: a\n  - name: b\n    depends_on:\n      - { service: a, kind: likes }\n",
+      5,
+      /kind depends_on, runs_on/,
+    ],
+    [
+      "a port that is none",
+      "services:\n  - name: a\n    ports: [80,\n      70000]\n",
+      4,
+      /1 to 65535/,
     ],
     [
       "a name that is there twice",

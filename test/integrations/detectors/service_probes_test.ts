@@ -76,8 +76,11 @@ describe("service_probes", function () {
   it("makes one incident of a service and what fails with it", async () => {
     const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
     await put("database", { check: nowhere });
-    await put("api", { check: nowhere, dependsOn: ["database"] });
-    await put("web", { check: { command: ["false"] }, dependsOn: ["api"] });
+    await put("api", { check: nowhere, dependsOn: [{ service: "database", kind: "depends_on" }] });
+    await put("web", {
+      check: { command: ["false"] },
+      dependsOn: [{ service: "api", kind: "depends_on" }],
+    });
     await put("mail");
     const { incidents, findings } = await sweep();
     assert.equal(findings.length, 3);
@@ -94,7 +97,10 @@ describe("service_probes", function () {
   it("tells of a part of the platform only when it has failed twice, and of what needs it then", async () => {
     const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
     await put("postgresql", { origin: "platform", check: nowhere });
-    await put("shop", { check: nowhere, dependsOn: ["postgresql"] });
+    await put("shop", {
+      check: nowhere,
+      dependsOn: [{ service: "postgresql", kind: "depends_on" }],
+    });
     assert.deepEqual((await sweep()).incidents, []);
     const { incidents: [incident] } = await sweep();
     assert.equal(incident!.service, "postgresql");

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import {
+  type Edge,
+  getService,
+  impactOf,
+  needsAmong,
+  neighbours,
+  openStore,
+  pathBetween,
+  putServices,
+  replaceServices,
+  type Store,
+} from "../../store/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import {
+  asDistances,
+  distancesFrom,
+  type Neighbours,
+  neighboursOf,
+  randomGraph,
+  randomOf,
+  serviceNamed,
+} from "./_graph.ts";
+
+describe("the graph of services", () => {
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app");
+  });
+  after(async () => {
+    await store.close();
+    await database.drop();
+  });
+  beforeEach(() => replaceServices(store.knex, "file", []));
+
+  it("says what a service needs and who needs it, each once at its least distance", async () => {
+    await putServices(store.knex, [
+      serviceNamed("shop", ["orders", "database"]),
+      serviceNamed("orders", [{ service: "database", kind: "stores_in" }]),
+      serviceNamed("database", [{ service: "disk", kind: "hosted_on" }]),
+      serviceNamed("disk", [], { type: "volume" }),
+    ]);
+    const impact = (await impactOf(store.knex, "database", 4))!;
+    assert.deepEqual(impact.upstream, [
+      { name: "disk", type: "volume", status: "unknown", distance: 1 },
+    ]);
+    assert.deepEqual(asDistances(impact.downstream), new Map([["orders", 1], ["shop", 1]]));
+    assert.equal(asDistances((await impactOf(store.knex, "disk", 1))!.downstream).size, 1);
+    assert.equal(await impactOf(store.knex, "disc", 4), undefined);
+  });
+
+  it("gives the shortest way with the kinds of its edges, only in their direction", async () => {
+    await putServices(store.knex, [
+      serviceNamed("shop", ["cart"]),
+      serviceNamed("cart", [{ service: "orders", kind: "connects_to" }]),
+      serviceNamed("orders", [{ service: "database", kind: "stores_in" }]),
+      serviceNamed("database"),
+    ]);
+    assert.deepEqual(await pathBetween(store.knex, "shop", "database", 3), [
+      { source: "shop", target: "cart", kind: "depends_on" },
+      { source: "cart", target: "orders", kind: "connects_to" },
+      { source: "orders", target: "database", kind: "stores_in" },
+    ]);
+    assert.equal(await pathBetween(store.knex, "shop", "database", 2), undefined);
+    assert.equal(await pathBetween(store.knex, "database", "shop", 8), undefined);
+    assert.equal(await pathBetween(store.knex, "shop", "nobody", 8), undefined);
+    assert.deepEqual(await pathBetween(store.knex, "shop", "shop", 1), []);
+  });
+
+  it("names neighbours, and which of some services need which others of them", async () => {
+    await putServices(store.knex, [
+      serviceNamed("a", ["b"]),
+      serviceNamed("b", ["c", "d"]),
+      serviceNamed("c"),
+      serviceNamed("d", ["a"]),
+    ]);
+    const { needs, neededBy } = await neighbours(store.knex, "b");
+    assert.deepEqual(needs.map(({ target }) => target), ["c", "d"]);
+    assert.deepEqual(neededBy.map(({ source }) => source), ["a"]);
+    assert.deepEqual(await needsAmong(store.knex, ["a", "c", "nobody"], 3), [
+      { service: "a", needs: "c", distance: 2 },
+    ]);
+  });
+
+  it("keeps a service's status and its dependents when it is written again", async () => {
+    const services = [serviceNamed("a", ["b"]), serviceNamed("b")];
+    await replaceServices(store.knex, "file", services);
+    await store.knex("services").where({ name: "b" }).update({ status: "down", failures: 3 });
+    await replaceServices(store.knex, "file", [
+      services[0]!,
+      serviceNamed("b", [], { type: "db" }),
+    ]);
+    const { downstream } = (await impactOf(store.knex, "b", 1))!;
+    assert.deepEqual(downstream.map(({ name }) => name), ["a"]);
+    const [row] = await store.knex("services").where({ name: "b" });
+    assert.deepEqual([row.status, row.failures, row.type], ["down", 3, "db"]);
+    assert.deepEqual((await getService(store.knex, "a"))!.dependsOn, [
+      { service: "b", kind: "depends_on" },
+    ]);
+  });
+
+  for (const hubs of [false, true]) {
+    it(`agrees with a walk in memory over random graphs with cycles${hubs ? " and hubs" : ""}`, async () => {
+      const seed = Number(process.env.SEED ?? Date.now() % 1e9);
+      const random = randomOf(seed);
+      for (let round = 0; round < 8; round++) {
+        const size = 5 + Math.floor(random() * 60);
+        const graph = randomGraph(random, { services: size, edges: size * 2, hubs });
+        await replaceServices(store.knex, "file", graph);
+        const { needs, neededBy } = neighboursOf(graph);
+        for (let asked = 0; asked < 12; asked++) {
+          const [a, b] = [0, 0].map(() => graph[Math.floor(random() * size)]!.name) as [
+            string,
+            string,
+          ];
+          const depth = 1 + Math.floor(random() * 8);
+          const says = `SEED=${seed}, round ${round}, ${a} to ${b} within ${depth}`;
+          const impact = (await impactOf(store.knex, a, depth))!;
+          assert.deepEqual(
+            sorted(asDistances(impact.upstream)),
+            sorted(distancesFrom(a, needs, depth)),
+            says,
+          );
+          assert.deepEqual(
+            sorted(asDistances(impact.downstream)),
+            sorted(distancesFrom(a, neededBy, depth)),
+            says,
+          );
+          const path = await pathBetween(store.knex, a, b, depth);
+          const length = a === b ? 0 : distancesFrom(a, needs, depth).get(b);
+          assert.equal(path?.length, length, says);
+          if (path) assert.ok(leads(path, a, b, needs), says);
+        }
+      }
+    });
+  }
+});
+
+/** Whether each edge is one of the graph, and begins where the one before it ended. */
+function leads(path: readonly Edge[], from: string, to: string, needs: Neighbours): boolean {
+  const end = path.reduce(
+    (at, { source, target }) => source === at && needs.get(at)!.includes(target) ? target : "",
+    from,
+  );
+  return end === to;
+}
+
+const sorted = (distances: ReadonlyMap<string, number>) => [...distances].sort();
