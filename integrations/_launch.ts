@@ -9,6 +9,18 @@ export interface Launch {
   readonly command: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What a command that is `run` may take. */
+  readonly limits?: Limits;
+}
+
+/** Most that a command may take; the system ends it, or refuses it more, beyond. */
+export interface Limits {
+  /** Seconds of processor time. */
+  readonly cpu?: number;
+  /** Bytes of address space. */
+  readonly memory?: number;
+  /** Bytes of a file that it writes. */
+  readonly fileSize?: number;
 }
 
 /** A launch of this process. */
@@ -32,7 +44,8 @@ const POLL_MS = 5;
 /** The mark can be made once: of two launches of the same act, the second ends here. */
 const CLAIM = 'set -C; { echo $$ > "$SEALOOP_MARKS/started"; } 2>/dev/null || exit 75; set +C; ';
 const BECOME = `${CLAIM}exec "$@"`;
-const RUN = `${CLAIM}"$@"; echo $? > "$SEALOOP_MARKS/exit"`;
+const LEAVE_EXIT = 'echo $? > "$SEALOOP_MARKS/exit"';
+const RUN = `${CLAIM}"$@"; ${LEAVE_EXIT}`;
 
 /**
  * Starts a program, at most once for a folder of marks, detached from this process: it goes on when this one is killed.
@@ -41,12 +54,12 @@ const RUN = `${CLAIM}"$@"; echo $? > "$SEALOOP_MARKS/exit"`;
  * @param how `become`: the marked process is the program; `run`: a shell waits for it and leaves its exit code
  */
 export async function launch(
-  { command, cwd, env }: Launch,
+  { command, cwd, env, limits }: Launch,
   { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
 ): Promise<Launched> {
   mkdirSync(marks, { recursive: true });
   const log = openSync(join(marks, "log"), "a");
-  const script = how === "become" ? BECOME : RUN;
+  const script = how === "become" ? BECOME : limits ? runWithin(limits) : RUN;
   const child = spawn("/bin/sh", ["-c", script, "sh", ...command], {
     cwd,
     env: {
@@ -72,6 +85,17 @@ export async function launch(
     await Promise.race([end, sleep(POLL_MS)]);
   }
   return { end };
+}
+
+/** Units are those of POSIX shells: seconds, KiB, and blocks of 512 bytes. */
+function runWithin({ cpu, memory, fileSize }: Limits): string {
+  const set = [
+    "ulimit -c 0",
+    ...cpu === undefined ? [] : [`ulimit -t ${Math.ceil(cpu)}`],
+    ...memory === undefined ? [] : [`ulimit -v ${Math.ceil(memory / 1_024)}`],
+    ...fileSize === undefined ? [] : [`ulimit -f ${Math.ceil(fileSize / 512)}`],
+  ].join(" && ");
+  return `${CLAIM}( ${set} && exec "$@" ); ${LEAVE_EXIT}`;
 }
 
 /** Reads what a launch has left so far. */

@@ -8,9 +8,9 @@
  *
  * @module
  */
-export type { Launch } from "./_launch.ts";
 export * from "./detectors/mod.ts";
 export * from "./addresses.ts";
+export type { Launch, Limits } from "./_launch.ts";
 export * from "./findings.ts";
 export * from "./http_client.ts";
 export * from "./managed.ts";

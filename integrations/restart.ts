@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify } from "../embedded/mod.ts";
-import { findLaunched, isOf, type Launch, launch, readMarks } from "./_launch.ts";
+import { findLaunched, isOf, type Launch, launch, type Limits, readMarks } from "./_launch.ts";
 import { recordManaged, stopManaged } from "./managed.ts";
 
 /** How a service is brought back: by running a command, or by running it as a process of the platform's own. */
 export type Restart =
-  | { readonly command: readonly string[] }
+  | { readonly command: readonly string[]; readonly limits?: Limits }
   | { readonly process: Launch };
 
 /** Which restart it is, of what, and where its marks are. */

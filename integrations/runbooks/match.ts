@@ -1,0 +1,70 @@
+import type { Runbook } from "./load.ts";
+
+/** What a runbook is looked for against. */
+export interface Incident {
+  /** The service, or undefined where it is not known. */
+  readonly service: {
+    readonly name: string;
+    readonly type: string;
+    readonly restart: unknown;
+    readonly check: unknown;
+  };
+  readonly finding: { readonly check: string; readonly code: string };
+  /** As the engine classified it; null: it could not be asked. */
+  readonly category: string | null;
+  /** Runbook that the services file names for the service. */
+  readonly named?: string;
+}
+
+/**
+ * Runbooks that fit, most specific first: the one that the service names, then those that name the service, the code of
+ * the finding, the type of the service, the kind of check, the category; among equals by name.
+ *
+ * What a runbook asks for must all be there. One that asks for a category alone is for reports of people: a category is
+ * judgement, and a probe has said more than that.
+ */
+export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident): Runbook[] {
+  return runbooks
+    .map((runbook) => ({ runbook, weight: weightOf(runbook, incident) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || (a.runbook.runbook < b.runbook.runbook ? -1 : 1))
+    .map(({ runbook }) => runbook);
+}
+
+/** How specifically a runbook fits; 0: it does not. */
+function weightOf(runbook: Runbook, { service, finding, category, named }: Incident): number {
+  const { match, needs } = runbook;
+  if (needs.some((need) => !service[need])) return 0;
+  if (runbook.runbook === named) return 1_000;
+  let weight = 0;
+  if (match.services) {
+    if (!match.services.some((glob) => globFits(glob, service.name))) return 0;
+    weight += 100;
+  }
+  if (match.findings) {
+    const codes = match.findings.filter(({ check }) => check === finding.check)
+      .flatMap((one) => one.codes).filter((glob) => globFits(glob, finding.code));
+    if (codes.length === 0) return 0;
+    weight += codes.some((code) => code !== "*") ? 50 : 10;
+  }
+  if (match.types) {
+    if (!match.types.some((glob) => globFits(glob, service.type))) return 0;
+    weight += 20;
+  }
+  if (match.categories) {
+    // A detector's code says more than a judgement does, so a category that differs only weighs nothing there.
+    if (category !== null && match.categories.includes(category as never)) weight += 5;
+    else if (!match.findings && !match.services) return 0;
+  }
+  const byCategoryAlone = !match.findings && !match.services && !match.types;
+  return byCategoryAlone && finding.check !== "report" ? 0 : weight;
+}
+
+/** Whether a text fits a pattern in which `*` stands for any characters and `?` for one. */
+export function globFits(glob: string, text: string): boolean {
+  const pattern = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll(
+    "?",
+    ".",
+  );
+  return new RegExp(`^${pattern}$`, "s").test(text);
+}

@@ -1,0 +1,146 @@
+import { permit } from "./commands.ts";
+import type { Catalogue, Runbook } from "./load.ts";
+import { planClean, type Wanted, wantedBy } from "./plan.ts";
+import {
+  kindOfStep,
+  type Look,
+  type ParameterDocument,
+  ResolvedStep,
+  type StepDocument,
+  type UndoDocument,
+} from "./schema.ts";
+import { shownBytes } from "./units.ts";
+
+/** Values that a service gives for parameters, by name. */
+export type Values = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** A runbook made ready for one service. */
+export interface Ready {
+  readonly steps: readonly ResolvedStep[];
+  /** Why a person must be asked first, one sentence a bound that is passed; empty: nobody need be. */
+  readonly exceeds: readonly string[];
+}
+
+/** A runbook can't be used for this service here. */
+export class NotApplicable extends Error {
+  override readonly name = "NotApplicable";
+  /** @param code `parameter_<name>`, `not_allowed`, `user_not_allowed` */
+  constructor(readonly code: string, message: string) {
+    super(message);
+  }
+}
+
+const IS: Record<ParameterDocument["kind"], (value: unknown) => boolean> = {
+  path: isPath,
+  paths: (value) => Array.isArray(value) && value.length > 0 && value.every(isPath),
+  name: (value) => typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9@._:-]{0,200}$/.test(value),
+  unit: (value) =>
+    typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9@._:\\-]{0,200}$/.test(value),
+  number: (value) => /^\d{1,15}(\.\d{1,6})?$/.test(String(value)),
+  url: (value) => typeof value === "string" && /^https?:\/\/[^\s"'{}]+$/.test(value),
+  address: (value) => typeof value === "string" && /^[A-Za-z0-9.:[\]_-]+:\d{1,5}$/.test(value),
+};
+
+/** Absolute, and without a way up. */
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && /^\/[^\0\n{}]*$/.test(value) &&
+    !value.split("/").includes("..") && value.length < 1_000;
+}
+
+/**
+ * Fills in the parameters, holds commands against the allow-list, and counts what clean steps would move: what a person
+ * must be asked about is said in `exceeds`.
+ *
+ * @throws {NotApplicable} a parameter has no value or a wrong one, or a command is not allowed
+ */
+export function resolve(
+  { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
+  service: string,
+  given: Values,
+  catalogue: Pick<Catalogue, "commands">,
+): Ready {
+  const values: Record<string, unknown> = { service };
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const value = given[name] ?? parameter.default;
+    if (value === undefined || !IS[parameter.kind](value)) {
+      const wrong = value === undefined ? "has no value" : "has a value that is no such thing";
+      throw new NotApplicable(`parameter_${name}`, `{${name}} (${parameter.kind}) ${wrong}`);
+    }
+    values[name] = parameter.kind === "number" ? String(value) : value;
+  }
+  const exceeds: string[] = [];
+  const resolved = steps.map((step) => bounded(filled(step, values), exceeds));
+  for (const step of resolved) refuseForbidden(step, catalogue);
+  return { steps: resolved, exceeds };
+}
+
+function filled(step: StepDocument, values: Readonly<Record<string, unknown>>): ResolvedStep {
+  const made = fill(step, values) as Record<string, unknown> & { clean?: { folders: unknown } };
+  if (made.clean) made.clean.folders = [made.clean.folders].flat();
+  return ResolvedStep.parse({ ...made, kind: kindOfStep(step) });
+}
+
+/** Puts values in the place of `{name}`; a list within a list becomes part of it. */
+function fill(value: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  if (typeof value === "string") {
+    const whole = /^\{([a-z_]+)\}$/.exec(value)?.[1];
+    if (whole !== undefined) return values[whole];
+    return value.replace(/\{([a-z_]+)\}/g, (_, name: string) => [values[name]].flat().join(" "));
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((one) => {
+      const made = fill(one, values);
+      return typeof one === "string" && Array.isArray(made) ? made : [made];
+    });
+  }
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([k, inner]) => [k, fill(inner, values)]));
+}
+
+/**
+ * Says what a step needs to be asked for, and sets its bounds accordingly: what is within `ask_above` can't go beyond it
+ * later; what is beyond has the whole bounds, and a person who knows.
+ */
+function bounded(step: ResolvedStep, exceeds: string[]): ResolvedStep {
+  const { bounds, clean } = step;
+  if (bounds.ask) exceeds.push(`${step.step}: ${bounds.ask}`);
+  if (!clean || !bounds.ask_above) return step;
+  const { ask_above } = bounds;
+  const want = planClean(clean, wantedBy({ ...bounds, ask_above: undefined }));
+  const limit: Wanted = wantedBy({ ...bounds, ...ask_above });
+  if (want.files.length > limit.files) {
+    exceeds.push(
+      `${step.step}: ${want.files.length} files, and only ${limit.files} may be moved unasked`,
+    );
+  } else if (want.bytes > limit.bytes) {
+    exceeds.push(
+      `${step.step}: ${shownBytes(want.bytes)}, and only ${
+        shownBytes(limit.bytes)
+      } may be moved unasked`,
+    );
+  } else return { ...step, bounds: { ...bounds, ...ask_above } };
+  return step;
+}
+
+function refuseForbidden(step: ResolvedStep, { commands }: Pick<Catalogue, "commands">): void {
+  for (const command of commandsOf(step)) {
+    const permission = permit(command, commands);
+    if (!permission.allowed && permission.code !== "no_program") {
+      throw new NotApplicable(
+        permission.code,
+        `${step.step}: ${command.argv.join(" ")} is not on the allow-list as it is`,
+      );
+    }
+  }
+}
+
+/** Every command of a step: what it does, what it looks with, what undoes it. */
+function commandsOf({ command, verify, wait, undo }: ResolvedStep) {
+  const looks = [verify?.look, wait?.for].flatMap((look: Look | undefined) =>
+    look && "command" in look ? [{ argv: look.command }] : []
+  );
+  const undoing = "command" in undo
+    ? [(undo as Extract<UndoDocument, { command: unknown }>).command]
+    : [];
+  return [...(command ? [command] : []), ...looks, ...undoing];
+}

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { Duration, Size } from "./units.ts";
+
+/** Categories of incidents, as the engine names them. */
+const CATEGORIES = [
+  ...["network", "dns", "certificate", "database", "storage", "compute", "application"],
+  ...["deployment", "configuration", "security", "identity", "dependency", "messaging"],
+  ...["hardware", "backup", "other"],
+] as const;
+/** Kinds of checks that findings come from. */
+const CHECKS = [
+  ...["http", "tcp", "command", "report", "host", "log", "certificate", "platform"],
+] as const;
+/** Workflows that a runbook may start: those that repair the platform's own parts, and may run at any time. */
+export const WORKFLOWS = [
+  ...["itsmSweep", "reconcileRuns", "scrubLedger", "anchorReceipts"],
+] as const;
+
+const Name = z.string().regex(/^[a-z][a-z0-9-]{1,62}$/, "Expected lower-case letters, digits, -");
+const Sentence = z.string().min(8).max(600);
+const Glob = z.string().min(1).max(200);
+const Argv = z.array(z.string().min(1)).min(1).max(40);
+/** A value, or a `{parameter}`. */
+const Percent = z.number().int().min(1).max(100);
+
+/** What can be looked at, to verify a step or to wait for. Looking changes nothing. */
+const Look = z.union([
+  z.strictObject({ service: z.literal("healthy") })
+    .describe("The service's own check says so, twice in a row"),
+  z.strictObject({ http: z.string() }).describe("GET answers below 400"),
+  z.strictObject({ tcp: z.string() }).describe("host:port accepts a connection"),
+  z.strictObject({ command: Argv }).describe("A command of the allow-list ends with 0"),
+  z.strictObject({ disk: z.string(), below: Percent })
+    .describe("The file system of this path is used by less than so many percent"),
+  z.strictObject({ inodes: z.string(), below: Percent })
+    .describe("… and its inodes"),
+  z.strictObject({ memory_below: Percent }).describe("Memory that is in use, percent"),
+  z.strictObject({ swap_below: Percent }).describe("Swap that is in use, percent"),
+  z.strictObject({ zombies_below: z.number().int().min(1) })
+    .describe("Processes of this host that have ended and were not collected"),
+]);
+
+const Restart = z.union([
+  z.literal("service").describe("As the services file says it for this service"),
+  z.strictObject({ unit: z.string() }).describe("A systemd unit of this host"),
+  z.strictObject({ container: z.string() }).describe("A container of this host's Docker"),
+]);
+const Command = z.strictObject({
+  argv: Argv.describe("Program and arguments; never a shell line. Must be on the allow-list"),
+  user: z.string().regex(/^[a-z_][a-z0-9_-]*$/).optional().describe("Who runs it"),
+  expect: z.array(z.number().int().min(0).max(255)).default([0]).describe("Exit codes of success"),
+});
+const Http = z.strictObject({
+  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
+  url: z.string(),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.unknown().optional().describe("Sent as JSON"),
+  expect: z.array(z.number().int().min(100).max(599)).min(1).default([200, 201, 202, 204]),
+  idempotent: z.boolean().default(false).describe(
+    "The server does it once for one Idempotency-Key, so it may be sent again after a crash",
+  ),
+});
+const Clean = z.strictObject({
+  folders: z.union([z.string(), z.array(z.string()).min(1)])
+    .describe("Absolute; nothing outside of them is ever touched"),
+  match: z.array(Glob).min(1).describe("Names of files, * and ? standing for what they always do"),
+  except: z.array(Glob).default([]),
+  older_than: Duration.describe("Since the last change"),
+  until_below: Percent.optional()
+    .describe("Oldest first, until the file system is used by less than so many percent"),
+  kind: z.enum(["bytes", "inodes"]).default("bytes").describe("What `until_below` counts"),
+});
+
+/** What a step may do: one of the kinds. */
+const ACTS = {
+  restart: Restart.optional(),
+  http: Http.optional(),
+  command: Command.optional(),
+  clean: Clean.optional().describe(
+    "Moves old files aside, where they can be put back from until they are purged",
+  ),
+  purge: z.strictObject({ step: Name }).optional()
+    .describe("Deletes what that clean step moved aside, where it still takes room on that disk"),
+  wait: z.strictObject({ for: Look.optional(), at_least: Duration.optional() }).optional(),
+  workflow: z.strictObject({ type: z.enum(WORKFLOWS) }).optional(),
+  notify: z.strictObject({ message: Sentence }).optional(),
+} as const;
+
+/** Kinds of steps. */
+export const KINDS = Object.keys(ACTS) as StepKind[];
+/** A kind of step. */
+export type StepKind = keyof typeof ACTS;
+
+const Bounds = z.strictObject({
+  within: Duration.describe("Longest that it may take"),
+  files: z.number().int().min(1).optional().describe("Most files that a clean step may move"),
+  bytes: Size.optional().describe("Most that it may move"),
+  ask_above: z.strictObject({
+    files: z.number().int().min(1).optional(),
+    bytes: Size.optional(),
+  }).optional().describe("What it may move without asking a person"),
+  ask: Sentence.optional().describe("Why a person is always asked before this step"),
+  cpu: Duration.optional().describe("Most processor time of a command"),
+  memory: Size.optional().describe("Most address space of a command"),
+  file_size: Size.optional().describe("Largest file that a command may write"),
+});
+
+const Undo = z.union([
+  z.strictObject({ none: Sentence }).describe("Why it has no opposite"),
+  z.strictObject({ put_back: z.literal(true) }).describe("Moves back what was moved aside"),
+  z.strictObject({ command: Command }),
+  z.strictObject({ http: Http }),
+  z.strictObject({ restart: Restart }),
+]);
+
+const Step = z.strictObject({
+  step: Name,
+  does: Sentence,
+  ...ACTS,
+  bounds: Bounds,
+  verify: z.strictObject({ look: Look, within: Duration.default("15s") }).optional()
+    .describe("How to see that it worked; without it, that it ended as expected is enough"),
+  undo: Undo,
+  never: z.array(Sentence).min(1).describe("What this step must never do"),
+});
+
+const Parameter = z.strictObject({
+  kind: z.enum(["path", "paths", "name", "unit", "number", "url", "address"]),
+  about: Sentence,
+  default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
+    .describe("Without one, the runbook fits only services that give a value"),
+});
+
+const Match = z.strictObject({
+  categories: z.array(z.enum(CATEGORIES)).min(1).optional(),
+  services: z.array(Glob).min(1).optional().describe("Names of services"),
+  types: z.array(Glob).min(1).optional().describe("Types of services"),
+  findings: z.array(
+    z.strictObject({ check: z.enum(CHECKS), codes: z.array(Glob).min(1).default(["*"]) }),
+  ).min(1).optional(),
+});
+
+/** A runbook's file. */
+export const RunbookFile = z.strictObject({
+  runbook: Name,
+  version: z.string().regex(/^\d+\.\d+\.\d+$/, "Expected a version like 1.0.0"),
+  title: Sentence,
+  about: z.string().min(20).max(4_000),
+  match: Match.describe(
+    "All that are given must fit; the runbook that fits most specifically wins",
+  ),
+  needs: z.array(z.enum(["restart", "check"])).default([])
+    .describe("What the services file must say of the service"),
+  parameters: z.record(z.string().regex(/^[a-z][a-z_]{0,30}$/), Parameter).default({}),
+  steps: z.array(Step).min(1).max(20),
+});
+
+/** A command that runbooks may run. */
+const AllowedCommand = z.strictObject({
+  name: Name,
+  about: Sentence,
+  argv: Argv.describe("Program, then one entry an argument: itself, or /a pattern of all of it/"),
+  more: z.string().optional().describe("Pattern that each further argument fits"),
+  users: z.array(z.string()).default([]).describe("Who may run it besides the worker's own user"),
+});
+
+/** The allow-list's file. */
+export const CommandsFile = z.strictObject({ commands: z.array(AllowedCommand) });
+
+/** A runbook as its file has it. */
+export type RunbookDocument = z.output<typeof RunbookFile>;
+/** A step as the file has it. */
+export type StepDocument = z.output<typeof Step>;
+/** A parameter as the file has it. */
+export type ParameterDocument = z.output<typeof Parameter>;
+/** What can be looked at. */
+export type Look = z.output<typeof Look>;
+/** An entry of the allow-list. */
+export type AllowedCommand = z.output<typeof AllowedCommand>;
+/** What a restart step restarts. */
+export type RestartTarget = z.output<typeof Restart>;
+/** What a command step runs. */
+export type CommandAct = z.output<typeof Command>;
+/** What an http step sends. */
+export type HttpAct = z.output<typeof Http>;
+/** What undoes a step. */
+export type UndoDocument = z.output<typeof Undo>;
+
+/** A step with every parameter filled in, as an approval sees it and as it is carried out. */
+export const ResolvedStep = Step.extend({
+  kind: z.enum(KINDS as [StepKind, ...StepKind[]]),
+  clean: Clean.extend({ folders: z.array(z.string()).min(1) }).optional(),
+});
+/** A step with every parameter filled in. */
+export type ResolvedStep = z.output<typeof ResolvedStep>;
+
+/** The kind of a step: the one act that it has. */
+export function kindOfStep(step: Partial<Record<StepKind, unknown>>): StepKind | undefined {
+  const kinds = KINDS.filter((kind) => step[kind] !== undefined);
+  return kinds.length === 1 ? kinds[0] : undefined;
+}
