@@ -5,6 +5,7 @@ import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
+import type { Catalogue } from "../integrations/runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
 import type { Finding, RunId } from "../workflows/mod.ts";
 
@@ -19,6 +20,8 @@ export interface ActivityParts {
   readonly temporal: Client;
   /** What judges reports and repairs, in a process of its own. */
   readonly engine: Engine;
+  /** What may be done about incidents. Default: the runbooks that ship, and those of the user's folder. */
+  readonly runbooks?: Catalogue;
   /** Whose blocks anchors are checked against. Default: Bitcoin's main network; tests mine one of their own. */
   readonly network?: Network;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */

@@ -33,14 +33,14 @@ export function closing({ store, sealer }: ActivityParts) {
    */
   async function closeAndSeal(ending: Ending): Promise<string> {
     const { ticket_id, run, story } = ending;
-    const { outcome, reason, rounds } = story;
+    const { outcome, reason } = story;
     const resolved = outcome === "sealed";
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
     await transaction(store, async (trx) => {
       const changed = await endTicket(trx, ticket_id, {
         resolved,
         outcome,
-        resolution: resolved ? `Restarted, and found healthy in round ${rounds}` : undefined,
+        resolution: resolved ? resolutionOf(story) : undefined,
         receiptId,
       });
       if (!resolved) await abandonEffects(trx, ticket_id);
@@ -66,7 +66,7 @@ function receiptOf({ ticket_id, finding, run, story }: Ending) {
     category: outcome === "sealed" ? "self_heal" : "escalation",
     actor: ACTOR,
     subject: ticket_id,
-    action: diagnosis?.action?.kind ?? "none",
+    action: diagnosis?.action ? "runbook" : "none",
     outcome: effect?.state === "unknown" ? "unknown" : outcome,
     details: {
       fingerprint: finding.fingerprint,
@@ -76,9 +76,21 @@ function receiptOf({ ticket_id, finding, run, story }: Ending) {
       sightings,
       ...(reason ? { reason } : {}),
       ...(effect ? { effect_id: effect.id, effect: effect.state, effect_code: effect.code } : {}),
+      ...(effect ? { steps: effect.steps.map(publicStep) } : {}),
+      ...(diagnosis ? { basis: diagnosis.basis } : {}),
       ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),
       ...run,
     },
     evidence: { finding, ...(diagnosis ? { diagnosis } : {}), ...(effect ? { effect } : {}) },
   };
+}
+
+function resolutionOf({ diagnosis, rounds }: Story): string {
+  const { runbook, version } = diagnosis?.action ?? {};
+  return `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`;
+}
+
+/** What of a step everybody may read for ever. */
+function publicStep({ id, kind, state, code, counts }: Effect["steps"][number]) {
+  return { effect_id: id, kind, state, code, ...(counts ? { counts } : {}) };
 }

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openWorld, recheck, type Rechecked, type Service } from "../integrations/mod.ts";
-import { canonicalize, requestSeal } from "../ledger/mod.ts";
+import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import {
   addTicketEvent,
   getFinding,
@@ -12,8 +11,8 @@ import {
   ticketOfRun,
   transaction,
 } from "../store/mod.ts";
-import type { Action, Diagnosis, Finding, RunId } from "../workflows/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf, serviceOf, ticketIdOf } from "./_parts.ts";
+import type { Finding, RunId } from "../workflows/mod.ts";
+import { type ActivityParts, ACTOR, receiptIdOf, ticketIdOf } from "./_parts.ts";
 import { endRun } from "./ended_runs.ts";
 
 /** What a step takes that opens a ticket. */
@@ -95,20 +94,6 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
     });
   }
 
-  /** Names the cause by the failing probe, and the repair by the service's runbook. Safe to repeat: it only looks. */
-  async function diagnose(step: RoundStep): Promise<Diagnosis> {
-    const { finding, ticket_id, code, round, run } = step;
-    const service = await serviceOf(store.knex, finding);
-    const action = service?.restart ? actionOf(service, run, round) : null;
-    await addTicketEvent(store.knex, ticket_id, {
-      key: `${run.run_id}/diagnosed-${round}`,
-      kind: "diagnosed",
-      phase: "diagnosed",
-      data: { round, cause: code, action: action?.kind ?? null },
-    });
-    return { cause: code, basis: "probe_and_runbook", action };
-  }
-
   /** Waits for the fault to be over, twice in a row. Safe to repeat: it only looks, and notes that it is over. */
   async function verify(step: RoundStep): Promise<{ healthy: boolean; code: string }> {
     const { finding, ticket_id, round, run } = step;
@@ -125,7 +110,7 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
     return { healthy, code };
   }
 
-  return { detect, openTicket, diagnose, verify };
+  return { detect, openTicket, verify };
 }
 
 /** Makes the open ticket of the same fault this run's own, in place of opening another. */
@@ -174,18 +159,4 @@ async function settle(look: () => Promise<Rechecked | undefined>): Promise<Reche
     last = await look();
   }
   return last;
-}
-
-/** The one repair that a runbook of this kind lists, as one act of one round of one run. */
-function actionOf(service: Service, { workflow_id, run_id }: RunId, round: number): Action {
-  const sha256 = hashOf(service);
-  const id = createHash("sha256").update(`${workflow_id}\n${run_id}\n${round}\n${sha256}`)
-    .digest("hex").slice(0, 24);
-  return { id, kind: "restart", service: service.name, sha256 };
-}
-
-/** What an approval of restarting a service is for: that very runbook. */
-export function hashOf({ name, restart }: Pick<Service, "name" | "restart">): string {
-  return createHash("sha256").update(canonicalize({ kind: "restart", service: name, restart }))
-    .digest("hex");
 }

@@ -14,19 +14,23 @@ import type { ActivityParts } from "./_parts.ts";
 import { anchors } from "./anchor.ts";
 import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
+import { diagnosing } from "./diagnose.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
+import { catalogueOf } from "./runbooks.ts";
 import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";
 import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
+import { undoing } from "./undo.ts";
 
 export type { ActivityParts } from "./_parts.ts";
 export type { OpenBatches } from "./anchor.ts";
 export type { Story } from "./close.ts";
 export type { EndedRun } from "./ended_runs.ts";
+export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
 export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -34,9 +38,12 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
+  const catalogue = parts.runbooks ?? catalogueOf(parts.config);
   return beating(failing({
     ...loopSteps(parts),
-    ...remediation(parts),
+    ...diagnosing(parts, catalogue),
+    ...remediation(parts, catalogue),
+    ...undoing(parts, catalogue),
     ...closing(parts),
     ...endedRuns(parts),
     ...sealing(parts),

@@ -1,137 +1,173 @@
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
+import { cancellationSignal } from "@temporalio/activity";
 import { Problem } from "../contract/mod.ts";
-import { type Happened, restart, type Service } from "../integrations/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import type { Service } from "../integrations/mod.ts";
+import {
+  type Catalogue,
+  HARMLESS,
+  performStep,
+  type StepHappened,
+  verifyStep,
+} from "../integrations/runbooks/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,
   endEffect,
   getEffect,
   getService,
-  intendEffect,
+  runbookValues,
   transaction,
 } from "../store/mod.ts";
-import type { Action, Effect, RunId } from "../workflows/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
-import { hashOf } from "./loop_steps.ts";
-
-/** One action that a run may do. */
-export interface RepairOrder {
-  readonly ticket_id: string;
-  readonly action: Action;
-  /** From 1. */
-  readonly round: number;
-  readonly run: RunId;
-}
+import type { Action, Effect, StepEffect } from "../workflows/mod.ts";
+import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
+import {
+  effectOf,
+  intending,
+  placeOf,
+  type RepairOrder,
+  resultOf,
+  stepOf,
+  stepPartsOf,
+  type Stepping,
+} from "./_effects.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 /** The step that acts on the world. */
-export function remediation({ store, config }: ActivityParts) {
-  /** Where marks of an act are: on this host, in this data folder. */
-  const place = createHash("sha256").update(`${hostname()}\n${config.dataDir}`).digest("hex")
-    .slice(0, 16);
+export function remediation(parts: ActivityParts, catalogue: Catalogue) {
+  const { store, config } = parts;
+  const place = placeOf(config);
+  const intend = intending(store, place);
 
   /**
-   * Runs one action, at most once.
+   * Carries out the steps of one action, each at most once, until one does not end as it should.
    *
-   * The intent is written and sealed before the first side effect. A second attempt finds it, asks the world whether
-   * the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
+   * The intent of a step is written and sealed before its first side effect. A second attempt finds it, asks the world
+   * whether the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
    *
-   * @throws {Problem} `Conflict`, not retryable: the runbook does not list this action (any more), or the ticket is not
-   * this run's any more: somebody has closed it, or has ended the run
+   * @throws {Problem} `Conflict`, not retryable, before anything was done: the action is not what its hash says, the
+   * runbook or the service has changed since, or the ticket is not this run's any more
    */
   async function remediate(order: RepairOrder): Promise<Effect> {
-    const { id } = order.action;
-    const happened = await outcomeOf(order, await getEffect(store.knex, id));
-    await conclude(order, happened);
-    return { id, ...happened };
+    const { action } = order;
+    if (actionHash(action) !== action.sha256) {
+      throw conflict(`Action ${action.id} is not the one that its hash names`);
+    }
+    const source = await sourceOf(action);
+    const steps: StepEffect[] = [];
+    for (const number of action.steps.keys()) {
+      const effect = steps.length > 0 && cancellationSignal().aborted
+        ? notBegun(order, number, "cancelled")
+        : await carryOut(order, number, source, steps);
+      steps.push(effect);
+      if (!effect.ok) break;
+    }
+    const effect = effectOf(action, steps);
+    await conclude(order, effect);
+    return effect;
   }
 
-  async function outcomeOf(
+  /** The service, where everything that the action was made from is still as it was. */
+  async function sourceOf(action: Action): Promise<Service | undefined> {
+    const service = await getService(store.knex, action.service) as Service | undefined;
+    const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
+    if (!service || !runbook) return undefined;
+    const values = await runbookValues(store.knex, service.name);
+    const now = sourceHash({ runbook, service, values, catalogue });
+    return now === action.source_sha256 ? service : undefined;
+  }
+
+  async function carryOut(
     order: RepairOrder,
-    known: EffectRecord | undefined,
-  ): Promise<Happened> {
-    if (known && known.state !== "intended") {
-      return { state: known.state, code: String(known.detail.code) };
-    }
-    const service = await listed(order.action);
-    if (known) return service ? await actOn(order, service, known) : unknown("runbook_changed");
+    number: number,
+    service: Service | undefined,
+    before: readonly StepEffect[],
+  ): Promise<StepEffect> {
+    const { step, effectId } = at(order, number);
+    const known = await getEffect(store.knex, effectId);
+    if (known && known.state !== "intended") return resultOf(known, step.kind);
     if (!service) {
+      if (known) return await ended(order, number, unknown("runbook_changed"));
+      if (before.some(({ state }) => state !== "not_done")) {
+        return notBegun(order, number, "runbook_changed");
+      }
       throw conflict(`The runbook of ${order.action.service} does not list this action`);
     }
-    return await act(order, service);
+    const stepping = { order, number, service };
+    if (HARMLESS.has(step.kind)) return asEffect(order, number, await act(stepping));
+    return await ended(order, number, await once(stepping, known, before.length > 0));
   }
 
-  async function listed({ service: name, sha256 }: Action): Promise<Service | undefined> {
-    const service = await getService(store.knex, name) as Service | undefined;
-    return service?.restart && hashOf(service) === sha256 ? service : undefined;
-  }
-
-  async function act(order: RepairOrder, service: Service): Promise<Happened> {
-    const { ticket_id, action: { id } } = order;
-    const intended = await intend(order) ? { detail: { place } } : await getEffect(store.knex, id);
+  /** Intends and acts, or finds that an earlier attempt has, which only the host that it began on can tell. */
+  async function once(
+    stepping: Stepping,
+    known: EffectRecord | undefined,
+    begun: boolean,
+  ): Promise<StepHappened> {
+    const { ticket_id } = stepping.order;
+    const { effectId } = at(stepping.order, stepping.number);
+    const intended = known ??
+      (await intend(stepping) ? { detail: { place } } : await getEffect(store.knex, effectId));
+    if (!intended && begun) return notDone("not_ours_any_more");
     if (!intended) throw conflict(`Ticket ${ticket_id} is not in this run's hands any more`);
-    return await actOn(order, service, intended);
+    if (intended.detail.place !== place) return unknown("other_host");
+    return await act(stepping);
   }
 
-  /** Acts, or finds that an earlier attempt has, which only the host that it began on can tell. */
-  async function actOn(
-    { action: { id } }: RepairOrder,
-    { name, restart: runbook }: Service,
-    { detail }: Pick<EffectRecord, "detail">,
-  ): Promise<Happened> {
-    if (detail.place !== place) return unknown("other_host");
-    const { dataDir } = config;
-    return await restart({ dataDir, effectId: id, service: name, restart: runbook! });
+  async function act({ order, number, service }: Stepping): Promise<StepHappened> {
+    const { step, effectId } = at(order, number);
+    const stepParts = stepPartsOf(parts, catalogue, order, service);
+    const happened = await performStep(step, effectId, stepParts);
+    if (!happened.ok || happened.state !== "done") return happened;
+    const seen = await verifyStep(step, stepParts);
+    return seen.ok ? happened : { ...happened, ok: false, code: `not_verified_${seen.code}` };
   }
 
-  /** @returns false where an earlier attempt has written it down, or nobody may any more */
-  async function intend({ ticket_id, action, round, run }: RepairOrder): Promise<boolean> {
-    const { id, sha256, kind, service } = action;
-    return await transaction(store, async (trx) => {
-      const effect = {
-        id,
-        ticket_id,
-        service,
-        action: { ...action },
-        action_sha256: sha256,
-        detail: { place },
-      };
-      if (!await intendEffect(trx, effect, run.run_id)) return false;
-      await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/intended-${round}`,
-        kind: "intended",
-        data: { round, effect_id: id, action: kind },
-      });
-      await requestSeal(trx, {
-        id: receiptIdOf(run, `REMEDIATE-${round}`),
-        category: "repair_intended",
-        actor: ACTOR,
-        subject: ticket_id,
-        action: kind,
-        outcome: "intended",
-        details: { effect_id: id, action_sha256: sha256, round, ...run },
-        evidence: { action },
-      });
-      return true;
-    });
-  }
-
-  async function conclude(order: RepairOrder, { state, code }: Happened): Promise<void> {
+  async function ended(
+    order: RepairOrder,
+    number: number,
+    happened: StepHappened,
+  ): Promise<StepEffect> {
     const { ticket_id, action, round, run } = order;
+    const { step, effectId } = at(order, number);
+    const { state, ...detail } = happened;
     await transaction(store, async (trx) => {
-      await endEffect(trx, action.id, state, { code });
+      await endEffect(trx, effectId, state, detail);
+      if (action.steps.length === 1) return;
       await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/remediated-${round}`,
-        kind: state === "done" ? "remediated" : "remediation_failed",
-        phase: state === "done" ? "remediated" : undefined,
-        data: { round, effect_id: action.id, state, code },
+        key: `${run.run_id}/step-${round}-${step.step}`,
+        kind: happened.ok ? "step_done" : "step_failed",
+        data: { round, step: step.step, kind: step.kind, effect_id: effectId, ...happened },
       });
+    });
+    return asEffect(order, number, happened);
+  }
+
+  async function conclude(order: RepairOrder, effect: Effect): Promise<void> {
+    const { ticket_id, action: { id, runbook, version }, round, run } = order;
+    const { state, code, steps } = effect;
+    const carried = steps.map(({ step, state, code }) => ({ step, state, code }));
+    await addTicketEvent(store.knex, ticket_id, {
+      key: `${run.run_id}/remediated-${round}`,
+      kind: state === "done" ? "remediated" : "remediation_failed",
+      phase: state === "done" ? "remediated" : undefined,
+      data: { round, action_id: id, runbook, version, state, code, steps: carried },
     });
   }
 
   return { remediate };
 }
 
-const unknown = (code: string): Happened => ({ state: "unknown", code });
+function at({ action }: RepairOrder, number: number) {
+  const step = stepOf(action, number);
+  return { step, effectId: effectIdOf(action.id, step.step) };
+}
+
+function asEffect(order: RepairOrder, number: number, happened: StepHappened): StepEffect {
+  const { step: { step, kind }, effectId: id } = at(order, number);
+  return { id, step, kind, ...happened };
+}
+
+const notBegun = (order: RepairOrder, number: number, code: string) =>
+  asEffect(order, number, notDone(code));
+const notDone = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
+const unknown = (code: string): StepHappened => ({ state: "unknown", ok: false, code });
 const conflict = (message: string) => new Problem("Conflict", message);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
-import { createActivities } from "../activities/mod.ts";
+import { catalogueOf, createActivities, forgetAside, putInForce } from "../activities/mod.ts";
 import { BadSetting, type Config } from "../config.ts";
 import {
   BadServicesFile,
@@ -9,6 +9,7 @@ import {
   readDetectorsFile,
   readServicesFile,
 } from "../integrations/mod.ts";
+import { BadRunbook } from "../integrations/runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
 import {
   openStore,
@@ -52,6 +53,9 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const database = new URL(databaseUrl("app"));
   await wait("PostgreSQL", () => syncServices(config, store, database));
+  const runbooks = catalogueOf(config);
+  await wait("PostgreSQL", () => putInForce(store, runbooks));
+  forgetAside(config);
   const sealer = await wait("PostgreSQL", () => openSealer(store));
   const temporal = await wait("Temporal", () => connectTemporal(config));
   await wait("Temporal", async () => {
@@ -60,7 +64,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   });
   const stopping = new AbortController();
   const parts = {
-    ...{ config, store, sequencerStore, sealer },
+    ...{ config, store, sequencerStore, sealer, runbooks },
     temporal: temporal.client,
     engine: openConfiguredEngine(config),
     stopping: stopping.signal,
@@ -88,7 +92,10 @@ async function untilThere<T>(work: () => Promise<T>, away: (error: unknown) => v
     try {
       return await work();
     } catch (error) {
-      if (error instanceof BadServicesFile || error instanceof BadSetting) throw error;
+      if (
+        error instanceof BadServicesFile || error instanceof BadRunbook ||
+        error instanceof BadSetting
+      ) throw error;
       away(error);
       await sleep(RETRY_MS);
     }

@@ -5,6 +5,11 @@ export type EffectRecord = {
   readonly id: string;
   readonly ticket_id: string;
   readonly service: string;
+  /** The action that it is a step of; null: it was all of it, before runbooks had steps. */
+  readonly action_id: string | null;
+  readonly step: string | null;
+  /** The effect that it undoes. */
+  readonly undoes: string | null;
   readonly action: Readonly<Record<string, unknown>>;
   readonly action_sha256: string;
   readonly state: "intended" | "done" | "not_done" | "unknown";
@@ -21,19 +26,21 @@ export type EffectRecord = {
  */
 export async function intendEffect(
   on: Queryable,
-  { id, ticket_id, service, action, action_sha256, detail }: Pick<
+  { id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail }: Omit<
     EffectRecord,
-    "id" | "ticket_id" | "service" | "action" | "action_sha256" | "detail"
+    "state" | "intended_at" | "ended_at"
   >,
   runId: string,
 ): Promise<boolean> {
   const { rows } = await on.raw(
-    `INSERT INTO effects (id, ticket_id, service, action, action_sha256, detail, state)
-     SELECT ?, tickets.id, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
+    `INSERT INTO effects
+       (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
+     SELECT ?, tickets.id, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
      WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated FOR UPDATE
      ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
-      ...[id, service, JSON.stringify(action), action_sha256, JSON.stringify(detail)],
+      ...[id, service, action_id, step, undoes],
+      ...[JSON.stringify(action), action_sha256, JSON.stringify(detail)],
       ...[ticket_id, runId],
     ],
   );
@@ -44,6 +51,11 @@ export async function intendEffect(
 export async function getEffect(on: Queryable, id: string): Promise<EffectRecord | undefined> {
   const row = await on("effects").where({ id }).first();
   return row && fromRow(row);
+}
+
+/** Effects of an action: its steps, and what undid them. */
+export async function effectsOfAction(on: Queryable, actionId: string): Promise<EffectRecord[]> {
+  return (await on("effects").where({ action_id: actionId }).orderBy("intended_at")).map(fromRow);
 }
 
 /** Notes what became of an effect. What is known already stays. */

@@ -20,5 +20,6 @@ export * from "./keys.ts";
 export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";
+export * from "./runbooks.ts";
 export * from "./services.ts";
 export * from "./tickets.ts";

@@ -39,8 +39,8 @@ export const OUTSIDE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" }
 /** A repair, which itself sees to it that it happens once. After this time nobody can tell what became of it. */
 export const REPAIR: ActivityOptions = {
   ...COMMON,
-  startToCloseTimeout: "5m",
-  scheduleToCloseTimeout: "30m",
+  startToCloseTimeout: "1h",
+  scheduleToCloseTimeout: "3h",
 };
 
 /** Setting up what a test needs: where that fails for long, there is no test. */

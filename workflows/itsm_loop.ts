@@ -62,6 +62,8 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     run.diagnosis = diagnosis;
     if (!diagnosis.action) return "no_runbook";
 
+    if (diagnosis.action.exceeds?.length) return "needs_approval";
+
     run.effect = await repair(run, diagnosis.action);
     if (run.effect.state === "unknown") return "unknown_effect";
 
@@ -70,30 +72,42 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
       () => perform(PATIENT, `Waits for ${run.about} to be healthy`).verify(step),
     );
     if (seen.healthy) return undefined;
-    run.amend("failed"); // a restart has no opposite, so there is nothing to undo
+    run.amend("failed");
     code = seen.code;
+    if (!run.effect.undoable) continue;
+    const undone = await perform(REPAIR, `Undoes ${diagnosis.action.runbook}, the last step first`)
+      .undo(orderOf(run, diagnosis.action));
+    if (undone.state === "unknown") return "unknown_effect";
   }
   run.round = MAX_ROUNDS;
   return "not_healed";
 }
 
 async function repair(run: Track, action: Action): Promise<Effect> {
-  const order = { ticket_id: run.ticketId!, action, round: run.round, run: runId() };
   try {
     const effect = await run.step(
       "REMEDIATE",
-      () => perform(REPAIR, `${action.kind} ${action.service}, at most once`).remediate(order),
+      () =>
+        perform(REPAIR, `${action.runbook} for ${action.service}, each step at most once`)
+          .remediate(orderOf(run, action)),
     );
     if (effect.state !== "done") run.amend("failed");
     return effect;
   } catch (error) {
     const name = reasonOf(error);
     if (name === "Conflict") throw error; // refused before anything was done
-    run.effect = { id: action.id, state: "unknown", code: name };
+    run.effect = { id: action.id, state: "unknown", code: name, steps: [], undoable: false };
     if (isCancellation(error)) throw error;
     return run.effect;
   }
 }
+
+const orderOf = (run: Track, action: Action) => ({
+  ticket_id: run.ticketId!,
+  action,
+  round: run.round,
+  run: runId(),
+});
 
 /** Closes or escalates the ticket, and seals. @param reason why it is left to people; undefined: it is healed */
 async function end(

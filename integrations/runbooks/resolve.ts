@@ -1,6 +1,6 @@
 import { permit } from "./commands.ts";
 import type { Catalogue, Runbook } from "./load.ts";
-import { planClean, type Wanted, wantedBy } from "./plan.ts";
+import { BadFolder, planClean, type Wanted, wantedBy } from "./plan.ts";
 import {
   kindOfStep,
   type Look,
@@ -21,10 +21,21 @@ export interface Ready {
   readonly exceeds: readonly string[];
 }
 
+/** For what a runbook is made ready. */
+export interface Circumstances {
+  /** Name of the service. */
+  readonly service: string;
+  /** What it gives for parameters. */
+  readonly values: Values;
+  readonly catalogue: Pick<Catalogue, "commands">;
+  /** Whether it is on the host of this process. */
+  readonly here: boolean;
+}
+
 /** A runbook can't be used for this service here. */
 export class NotApplicable extends Error {
   override readonly name = "NotApplicable";
-  /** @param code `parameter_<name>`, `not_allowed`, `user_not_allowed` */
+  /** @param code `parameter_<name>`, `other_host`, `not_allowed`, `user_not_allowed`, `folder_…` */
   constructor(readonly code: string, message: string) {
     super(message);
   }
@@ -55,10 +66,11 @@ function isPath(value: unknown): boolean {
  */
 export function resolve(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
-  service: string,
-  given: Values,
-  catalogue: Pick<Catalogue, "commands">,
+  { service, values: given, catalogue, here }: Circumstances,
 ): Ready {
+  if (!here && steps.some(actsHere)) {
+    throw new NotApplicable("other_host", `${service} is on another host than this worker`);
+  }
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
     const value = given[name] ?? parameter.default;
@@ -73,6 +85,10 @@ export function resolve(
   for (const step of resolved) refuseForbidden(step, catalogue);
   return { steps: resolved, exceeds };
 }
+
+/** Whether a step acts on the host that it is carried out on. */
+const actsHere = ({ clean, command, restart }: StepDocument) =>
+  clean !== undefined || command !== undefined || restart !== undefined && restart !== "service";
 
 function filled(step: StepDocument, values: Readonly<Record<string, unknown>>): ResolvedStep {
   const made = fill(step, values) as Record<string, unknown> & { clean?: { folders: unknown } };
@@ -106,7 +122,7 @@ function bounded(step: ResolvedStep, exceeds: string[]): ResolvedStep {
   if (bounds.ask) exceeds.push(`${step.step}: ${bounds.ask}`);
   if (!clean || !bounds.ask_above) return step;
   const { ask_above } = bounds;
-  const want = planClean(clean, wantedBy({ ...bounds, ask_above: undefined }));
+  const want = planned(clean, wantedBy(bounds));
   const limit: Wanted = wantedBy({ ...bounds, ...ask_above });
   if (want.files.length > limit.files) {
     exceeds.push(
@@ -120,6 +136,15 @@ function bounded(step: ResolvedStep, exceeds: string[]): ResolvedStep {
     );
   } else return { ...step, bounds: { ...bounds, ...ask_above } };
   return step;
+}
+
+function planned(...[clean, limit]: Parameters<typeof planClean>) {
+  try {
+    return planClean(clean, limit);
+  } catch (error) {
+    if (error instanceof BadFolder) throw new NotApplicable(error.code, error.message);
+    throw error;
+  }
 }
 
 function refuseForbidden(step: ResolvedStep, { commands }: Pick<Catalogue, "commands">): void {

@@ -13,7 +13,7 @@ const CHECKS = [
 ] as const;
 /** Workflows that a runbook may start: those that repair the platform's own parts, and may run at any time. */
 export const WORKFLOWS = [
-  ...["itsmSweep", "reconcileRuns", "scrubLedger", "anchorReceipts"],
+  ...["itsmSweep", "reconcileRuns", "scrubLedger", "anchorReceipts", "ledgerSequencer"],
 ] as const;
 
 const Name = z.string().regex(/^[a-z][a-z0-9-]{1,62}$/, "Expected lower-case letters, digits, -");

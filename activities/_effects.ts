@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import type { Config } from "../config.ts";
+import { type Service } from "../integrations/mod.ts";
+import {
+  canUndo,
+  type Catalogue,
+  ResolvedStep,
+  type StepParts,
+} from "../integrations/runbooks/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  addTicketEvent,
+  type EffectRecord,
+  intendEffect,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
+import type { Action, Effect, RunId, StepEffect } from "../workflows/mod.ts";
+import { effectIdOf, undoIdOf } from "./_action.ts";
+import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { startingWorkflows } from "./_step_workflows.ts";
+
+/** One action that a run may do, or undo. */
+export interface RepairOrder {
+  readonly ticket_id: string;
+  readonly action: Action;
+  /** From 1. */
+  readonly round: number;
+  readonly run: RunId;
+}
+
+/** A step of an order, about to be carried out or undone. */
+export interface Stepping {
+  readonly order: RepairOrder;
+  /** From 0. */
+  readonly number: number;
+  readonly service: Service;
+}
+
+/** Where marks of acts are: on this host, in this data folder. */
+export function placeOf({ dataDir }: Pick<Config, "dataDir">): string {
+  return createHash("sha256").update(`${hostname()}\n${dataDir}`).digest("hex").slice(0, 16);
+}
+
+/** A step of an action, checked anew, as it has come from elsewhere. */
+export function stepOf({ steps }: Action, number: number): ResolvedStep {
+  return ResolvedStep.parse(steps[number]);
+}
+
+/**
+ * Writes an intent down and asks for its receipt, in one transaction.
+ *
+ * @param undoing whether the step is to be undone
+ * @returns false where an earlier attempt has written it down, or nobody may any more
+ */
+export function intending(store: Store, place: string, undoing = false) {
+  return async ({ order, number, service }: Stepping): Promise<boolean> => {
+    const { ticket_id, action, round, run } = order;
+    const { step, kind } = stepOf(action, number);
+    const effectId = effectIdOf(action.id, step);
+    const id = undoing ? undoIdOf(effectId) : effectId;
+    return await transaction(store, async (trx) => {
+      const { runbook, version } = action;
+      const effect = {
+        ...{ id, ticket_id, service: service.name, action_id: action.id, step },
+        undoes: undoing ? effectId : null,
+        action: { runbook, version, step, kind, order: action.steps[number] },
+        action_sha256: action.sha256,
+        detail: { place },
+      };
+      if (!await intendEffect(trx, effect, run.run_id)) return false;
+      const what = undoing ? "undo" : "repair";
+      await addTicketEvent(trx, ticket_id, {
+        key: `${run.run_id}/${what}-intended-${round}-${step}`,
+        kind: undoing ? "undo_intended" : "intended",
+        data: { round, effect_id: id, runbook, version, step, kind },
+      });
+      await requestSeal(trx, {
+        id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${step}`),
+        category: `${what}_intended`,
+        actor: ACTOR,
+        subject: ticket_id,
+        action: kind,
+        outcome: "intended",
+        details: {
+          ...{ effect_id: id, action_id: action.id, action_sha256: action.sha256 },
+          ...(undoing ? { undoes: effectId } : {}),
+          ...{ step: number + 1, steps: action.steps.length, round },
+          ...run,
+        },
+        evidence: { action },
+      });
+      return true;
+    });
+  };
+}
+
+/** What steps need of their surroundings. */
+export function stepPartsOf(
+  { config, store, temporal }: ActivityParts,
+  { commands }: Catalogue,
+  { ticket_id, action }: RepairOrder,
+  service: Service,
+): StepParts {
+  return {
+    dataDir: config.dataDir,
+    service,
+    commands,
+    effectOf: (step) => effectIdOf(action.id, step),
+    runWorkflow: startingWorkflows(temporal),
+    notify: (message, effectId) =>
+      addTicketEvent(store.knex, ticket_id, {
+        key: `notify-${effectId}`,
+        kind: "notified",
+        data: { message, runbook: action.runbook },
+      }),
+  };
+}
+
+/** What an effect that has ended came to. */
+export function resultOf({ id, step, state, detail }: EffectRecord, kind: string): StepEffect {
+  const { code, ok, counts } = detail as {
+    code: string;
+    ok?: boolean;
+    counts?: StepEffect["counts"];
+  };
+  return {
+    ...{ id, step: step ?? "", kind, code },
+    state: state as StepEffect["state"],
+    ok: ok === true,
+    ...(counts ? { counts } : {}),
+  };
+}
+
+/** What steps come to as a whole. */
+export function effectOf(action: Action, steps: readonly StepEffect[]): Effect {
+  const acted = steps.filter(({ state }) => state === "done");
+  const state = steps.some((step) => step.state === "unknown")
+    ? "unknown"
+    : acted.length === 0
+    ? "not_done"
+    : steps.every(({ ok }) => ok)
+    ? "done"
+    : "partly_done";
+  const done = new Set(acted.map(({ step }) => step));
+  const undoable = action.steps.some((step, n) =>
+    done.has(step.step) && canUndo(stepOf(action, n))
+  );
+  return { id: action.id, state, code: steps.at(-1)!.code, steps, undoable };
+}

@@ -1,0 +1,94 @@
+import type { Service } from "../integrations/mod.ts";
+import {
+  canUndo,
+  type Catalogue,
+  type StepHappened,
+  undoStep,
+} from "../integrations/runbooks/mod.ts";
+import {
+  addTicketEvent,
+  type EffectRecord,
+  effectsOfAction,
+  endEffect,
+  getEffect,
+  getService,
+} from "../store/mod.ts";
+import type { StepEffect, Undone } from "../workflows/mod.ts";
+import { undoIdOf } from "./_action.ts";
+import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";
+import type { ActivityParts } from "./_parts.ts";
+
+/** The step that takes back what a repair did that did not help. */
+export function undoing(parts: ActivityParts, catalogue: Catalogue) {
+  const { store, config } = parts;
+  const place = placeOf(config);
+  const intend = intending(store, place, true);
+
+  /**
+   * Undoes the steps of an action that were done, the last one first, as far as they have an opposite; stops where nobody
+   * can tell what became of one. Undoing is intended and sealed like doing, and as safe to repeat.
+   */
+  async function undo(order: RepairOrder): Promise<Undone> {
+    const { ticket_id, action, round, run } = order;
+    const effects = await effectsOfAction(store.knex, action.id);
+    const steps: StepEffect[] = [];
+    for (const number of [...action.steps.keys()].reverse()) {
+      const { step } = stepOf(action, number);
+      const done = effects.find((effect) => effect.step === step && effect.undoes === null);
+      if (done?.state !== "done" || !canUndo(stepOf(action, number))) continue;
+      const undone = await undoOne(order, number, done);
+      steps.push(undone);
+      if (undone.state === "unknown") break;
+    }
+    const result = sumOf(steps);
+    await addTicketEvent(store.knex, ticket_id, {
+      key: `${run.run_id}/undone-${round}`,
+      kind: result.state === "done" ? "undone" : "undo_failed",
+      data: { round, ...result },
+    });
+    return result;
+  }
+
+  async function undoOne(
+    order: RepairOrder,
+    number: number,
+    done: EffectRecord,
+  ): Promise<StepEffect> {
+    const step = stepOf(order.action, number);
+    const id = undoIdOf(done.id);
+    const known = await getEffect(store.knex, id);
+    if (known && known.state !== "intended") return resultOf(known, step.kind);
+    const happened = await once(order, number, done, known);
+    const { state, ...detail } = happened;
+    await endEffect(store.knex, id, state, detail);
+    return { id, step: step.step, kind: step.kind, ...happened };
+  }
+
+  async function once(
+    order: RepairOrder,
+    number: number,
+    done: EffectRecord,
+    known: EffectRecord | undefined,
+  ): Promise<StepHappened> {
+    const service = await getService(store.knex, order.action.service) as Service | undefined;
+    if (!service) return { state: "not_done", ok: false, code: "no_service" };
+    const id = undoIdOf(done.id);
+    const intended = known ??
+      (await intend({ order, number, service })
+        ? { detail: { place } }
+        : await getEffect(store.knex, id));
+    if (!intended) return { state: "not_done", ok: false, code: "not_ours_any_more" };
+    if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };
+    const stepParts = stepPartsOf(parts, catalogue, order, service);
+    return await undoStep(stepOf(order.action, number), done.id, id, stepParts);
+  }
+
+  return { undo };
+}
+
+function sumOf(steps: readonly StepEffect[]): Undone {
+  const bad = steps.find(({ state }) => state === "unknown") ?? steps.find(({ ok }) => !ok);
+  const code = bad?.code ?? (steps.length > 0 ? "undone" : "nothing_to_undo");
+  const state = bad ? bad.state === "unknown" ? "unknown" : "not_done" : "done";
+  return { state, code, steps };
+}
