@@ -146,7 +146,9 @@ export const SETTINGS = z.strictObject({
   ),
   SEALOOP_OUTBOUND_ALLOW: z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/)
     .optional().transform((text) => text?.split(",") ?? [])
-    .describe("Networks that are not public and yet may be reached at addresses that others name, as 10.1.0.0/16,…"),
+    .describe(
+      "Networks that are not public and yet may be reached at addresses that others name, as 10.1.0.0/16,…",
+    ),
   SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
     .describe("Least severe level that is logged"),
 });

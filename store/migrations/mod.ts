@@ -8,8 +8,8 @@ import * as scrub from "./0006_scrub.ts";
 import * as imports from "./0007_imports.ts";
 import * as cmdb from "./0010_cmdb.ts";
 import * as detection from "./0011_detection.ts";
-import * as approvals from "./0013_approvals.ts";
 import * as runbooks from "./0012_runbooks.ts";
+import * as approvals from "./0013_approvals.ts";
 import * as append from "./0015_append.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
@@ -23,7 +23,7 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0007_imports": imports.up,
   "0010_cmdb": cmdb.up,
   "0011_detection": detection.up,
-  "0013_approvals": approvals.up,
   "0012_runbooks": runbooks.up,
+  "0013_approvals": approvals.up,
   "0015_append": append.up,
 };
