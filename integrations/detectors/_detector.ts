@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Config } from "../../config.ts";
-import type { FindingRecord, Store } from "../../store/mod.ts";
+import type { FindingRecord, Queryable, Store } from "../../store/mod.ts";
 import type { DetectedFinding, DetectorName } from "../findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -38,7 +38,7 @@ export interface Look {
   /** What could not be looked at, as codes without names. */
   readonly problems?: readonly string[];
   /** Keeps what the look has taught, for the next one. */
-  remember?(): Promise<void>;
+  remember?(on: Queryable): Promise<void>;
 }
 
 /** Whether a fault is there. */

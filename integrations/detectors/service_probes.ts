@@ -51,16 +51,16 @@ export const serviceProbes: Detector = {
       problems: judged.length < services.length
         ? [`${services.length - judged.length}_services_not_probed_in_time`]
         : [],
-      async remember() {
+      async remember(on) {
         const sightings = judged.map(({ service: { name }, result: { healthy } }) => ({
           name,
           healthy,
         }));
-        await noteSightings(store.knex, sightings);
+        await noteSightings(on, sightings);
         const looks = judged.map(({ service: { name: service }, now }): ProbeHistory => {
           return { service, looks: now.looks, flapping: now.flapping };
         });
-        await noteLooks(store.knex, looks);
+        await noteLooks(on, looks);
       },
     };
   },

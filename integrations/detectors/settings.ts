@@ -48,6 +48,7 @@ const LogFile = z.strictObject({
   error_rate: on,
   attacks: on,
   new_templates: z.enum(["errors", "all", "none"]).default("errors"),
+  optional: z.boolean().default(false),
 });
 const Logs = z.strictObject({
   enabled: on,
@@ -57,11 +58,13 @@ const Logs = z.strictObject({
       error_rate: false,
       attacks: true,
       new_templates: "none" as const,
+      optional: true,
     })),
   ]),
   window_seconds: seconds(600),
   failures: count(5),
   invalid_users: count(3),
+  sources: count(10),
   errors: count(10),
   times_usual: z.number().min(1).max(1_000).default(3),
   learn_lines: count(500),

@@ -15,11 +15,12 @@ import type { DetectedFinding, DetectorName } from "../findings.ts";
 import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
 import { hostResources } from "./host_resources.ts";
+import { logs } from "./logs.ts";
 import { LOCAL, serviceProbes } from "./service_probes.ts";
 import { readDetectorsFile } from "./settings.ts";
 
 /** All detectors. */
-const ALL: readonly Detector[] = [serviceProbes, hostResources];
+const ALL: readonly Detector[] = [serviceProbes, hostResources, logs];
 
 /** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
 const LOOK_MS = 8_000;
@@ -89,10 +90,7 @@ export async function detectAll(
     const { enabled: _, ...rest } = result;
     await noteDetection(world.store.knex, { ...rest, detector: detector.name });
   }
-  if (remember) {
-    for (const { look } of looks) await look.remember?.();
-    await keep(world, { groups, findings, looks });
-  }
+  if (remember) await keep(world, { groups, findings, looks });
   return {
     probed: looks.reduce((sum, { look }) => sum + look.probed, 0),
     findings,
@@ -159,6 +157,7 @@ async function dependencies({ store, host }: World): Promise<Dependencies> {
   return { hosts: new Map(named), dependsOn };
 }
 
+/** All at once: what was read of a log and what was found in it are both kept, or neither is. */
 async function keep(
   { store, host }: World,
   { groups, findings, looks }: {
@@ -173,6 +172,7 @@ async function keep(
     ),
   );
   await transaction(store, async (trx) => {
+    for (const { look } of looks) await look.remember?.(trx);
     await noteFindings(
       trx,
       findings.map((one) => ({
