@@ -43,6 +43,8 @@ export interface Classifier {
   classify(report: Report): Verdict;
   /** Articles that share words with a text, best first. */
   search: Search;
+  /** All that ship with the product. */
+  readonly articles: readonly Article[];
 }
 
 const CITED = 3;
@@ -90,6 +92,7 @@ function classifierOf(
   const search = searchIn(articles, terms);
   return {
     search,
+    articles,
     classify({ description }) {
       const { categories, severity } = judge(read(description));
       const best = Math.max(...categories);

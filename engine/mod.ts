@@ -20,7 +20,8 @@
 export { CLASSIFICATION, type Classified, type ClassifyRequest, RAG_CONTEXT } from "./answers.ts";
 export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
 export type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
-export { type Judge, judgeBy } from "./judge.ts";
+export { type Judge, openJudge } from "./judge.ts";
+export { type Knowledge, type Learning, openKnowledge } from "./retrieval.ts";
 export { sharedSecret } from "./secret.ts";
 export { createEngineApp, type EngineParts } from "./service.ts";
 export { openClassifier } from "./classifier.ts";

@@ -1,34 +1,40 @@
+import { openGuard } from "../engine/guard/mod.ts";
 import {
   createEngineApp,
   type Judge,
-  judgeBy,
+  type Knowledge,
   openClassifier,
+  openJudge,
+  openKnowledge,
   sharedSecret,
 } from "../engine/mod.ts";
-import { openGuard } from "../engine/guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
+import { sealedLearning } from "./_learning.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);
 
 /**
- * Serves judgement to the other processes. It listens at once, and answers that it is not ready until it has learnt what
- * it knows, as that takes seconds of a core which the others need to start.
+ * Serves judgement to the other processes. It listens at once, and says that it is not ready until it has learnt what
+ * ships with the product: the first time that takes seconds of a core, which the others need to start.
  */
 async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running> {
   const { settings, dataDir } = config;
   const store = openStore(databaseUrl("app"), "app", 10);
   let judge: Judge | undefined;
+  let knowledge: Knowledge | undefined;
   const app = createEngineApp({
     secret: settings.SEALOOP_ENGINE_SECRET ?? sharedSecret(dataDir),
     shell: { log, trustedHops: 0, secure: isSecure(settings) },
-    classify: () => judge,
     guard: openGuard({ store }),
+    classify: () => judge,
   });
-  const server = await serve(app, own(settings), settings.SEALOOP_ENGINE_PORT);
+  const server = await serve(app, reach(settings), settings.SEALOOP_ENGINE_PORT);
   const timer = setTimeout(async () => {
-    judge = judgeBy(await openClassifier());
+    const classifier = await openClassifier();
+    knowledge = openKnowledge({ store, classifier, learning: sealedLearning, log });
+    judge = openJudge({ classifier, knowledge });
     log.info("the classifier is ready");
   });
   return {
@@ -36,13 +42,14 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
     async stop() {
       clearTimeout(timer);
       await server.close();
+      await knowledge?.close();
       await store.close();
     },
   };
 }
 
 /** Started together with those who ask it, it is for this machine alone. */
-function own(settings: Parts["config"]["settings"]): Parts["config"]["settings"] {
+function reach(settings: Parts["config"]["settings"]): Parts["config"]["settings"] {
   if (!process.argv.includes(SUPERVISED)) return settings;
   return {
     ...settings,

@@ -17,6 +17,7 @@ export * from "./connection.ts";
 export * from "./detections.ts";
 export * from "./effects.ts";
 export * from "./keys.ts";
+export * from "./knowledge.ts";
 export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";

@@ -1,0 +1,179 @@
+/** What is known, in the store: kept up to date, and searched. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type FoundPassage,
+  type KnowledgeChange,
+  listen,
+  type Listener,
+  passageTexts,
+  type Queryable,
+  type ResolvedTicket,
+  searchKnowledge,
+  type Store,
+  storeArticles,
+  storeIncidents,
+  unlearntTickets,
+} from "../store/mod.ts";
+import type { Log } from "../web/mod.ts";
+import type { Classifier } from "./classifier.ts";
+import { hashOfText, incidentOf, passageOf, stemsOf, textOf } from "./passages.ts";
+
+/** A passage that was found, with its text. */
+export interface Passage extends Omit<FoundPassage, "nr"> {
+  readonly text: string;
+}
+
+/** Finds what is known of a report. */
+export interface Knowledge {
+  /**
+   * Passages, best first. While the store is away, articles that ship with the product, from memory.
+   *
+   * @param incidents whether past incidents may be among them
+   */
+  find(
+    text: string,
+    options: { readonly incidents: boolean; readonly limit: number },
+  ): Promise<Passage[]>;
+  /** An article that ships with the product. */
+  article(id: string): Passage | undefined;
+  close(): Promise<void>;
+}
+
+/** What is told of each change, within its transaction: so that it can be sealed. */
+export interface Learning {
+  articles(trx: Queryable, change: KnowledgeChange): Promise<void>;
+  incident(
+    trx: Queryable,
+    ticket: ResolvedTicket,
+    passage: { category: string; sha256: string },
+  ): Promise<void>;
+}
+
+const RETRY_MS = 2_000;
+/** How often it is looked for tickets whose notification was missed. */
+const LOOK_MS = 60_000;
+const BATCH = 100;
+/** Within the time that a whole answer may take, there must be some left for answering from memory. */
+const SEARCH_MS = 500;
+
+/** Opens the knowledge base: stores what ships, and learns from each ticket that is resolved, from now on and before. */
+export function openKnowledge(
+  { store, classifier, learning, log }: {
+    readonly store: Store;
+    readonly classifier: Classifier;
+    readonly learning: Learning;
+    readonly log: Log;
+  },
+): Knowledge {
+  const { articles } = classifier;
+  const shipped = new Map(articles.map((article) => {
+    const { id, title, category } = article;
+    const text = textOf(article);
+    const kind = "article" as const;
+    return [id, { id, kind, title, category, text, sha256: hashOfText(text), score: 0 }];
+  }));
+  const texts = new Map([...shipped.values()].map(({ sha256, text }) => [sha256, text]));
+  let stored = false;
+  let closed = false;
+  let listener: Listener | undefined;
+
+  async function keep(): Promise<void> {
+    const passages = articles.map(passageOf);
+    await storeArticles(store, passages, learning.articles);
+    stored = true;
+    const look = oneAtATime(
+      learn,
+      (err) => log.warn({ err }, "Nothing could be learnt; trying again"),
+    );
+    listener = await listen(store, ["sealoop_resolved"], { onNotify: look, onConnect: look });
+    const timer = setInterval(() => closed ? clearInterval(timer) : look(), LOOK_MS);
+    timer.unref();
+  }
+
+  async function learn(): Promise<void> {
+    for (;;) {
+      const tickets = await unlearntTickets(store.knex, BATCH);
+      const learnt = tickets.map((ticket) => {
+        const description = `${ticket.title}. ${ticket.description}`;
+        const { category } = classifier.classify({ description, source: "ticket" });
+        return { ticket, passage: incidentOf(ticket, category) };
+      });
+      await storeIncidents(store, learnt.map(({ passage }) => passage), async (trx) => {
+        for (const { ticket, passage } of learnt) await learning.incident(trx, ticket, passage);
+      });
+      if (tickets.length < BATCH || closed) return;
+    }
+  }
+
+  async function search(text: string, incidents: boolean, limit: number): Promise<Passage[]> {
+    const kinds = incidents ? ["article", "incident"] as const : ["article"] as const;
+    const found = await searchKnowledge(store, [...new Set(stemsOf(text))], { kinds, limit });
+    const missing = found.filter(({ sha256 }) => !texts.has(sha256)).map(({ nr }) => nr);
+    const more = missing.length > 0 ? await passageTexts(store, missing) : undefined;
+    return found.map(({ nr, ...passage }) => ({
+      ...passage,
+      text: texts.get(passage.sha256) ?? more?.get(nr) ?? "",
+    }));
+  }
+
+  function remember(text: string, limit: number): Passage[] {
+    return classifier.search(text).slice(0, limit)
+      .map(({ article, score }) => ({ ...shipped.get(article.id)!, score }));
+  }
+
+  void (async () => {
+    while (!closed && !listener) {
+      await keep().catch((err) =>
+        log.warn({ err }, "The knowledge base can't be stored; trying again")
+      );
+      if (!listener) await sleep(RETRY_MS, undefined, { ref: false });
+    }
+  })();
+
+  return {
+    async find(text, { incidents, limit }) {
+      if (!stored) return remember(text, limit);
+      try {
+        return await within(SEARCH_MS, search(text, incidents, limit));
+      } catch (err) {
+        log.warn({ err }, "The knowledge base can't be searched; articles are found from memory");
+        return remember(text, limit);
+      }
+    },
+    article: (id) => shipped.get(id),
+    async close() {
+      closed = true;
+      await listener?.close();
+    },
+  };
+}
+
+/** Runs `work` when called; calls that come while it runs lead to one more run after it. */
+function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void): () => void {
+  let running = false;
+  let again = false;
+  return () => {
+    again = true;
+    if (running) return;
+    running = true;
+    void (async () => {
+      while (again) {
+        again = false;
+        await work().catch(failed);
+      }
+      running = false;
+    })();
+  };
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EngineAway, openEngine, sharedSecret } from "../../engine/mod.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+import { startEngine, type TestEngine } from "./_engine.ts";
+
+const away = (reason: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof EngineAway, String(error));
+  assert.equal(error.rule.status, 503);
+  assert.match(error.reason, reason);
+  return true;
+};
+const report = { description: "Writes fail: no space left on device", source: "test" };
+
+describe("the engine's process", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let store: Store;
+  let engine: TestEngine;
+
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app");
+    engine = await startEngine(database.urls.app);
+  });
+
+  after(async () => {
+    await engine?.kill();
+    await store?.close();
+    await database?.drop();
+  });
+
+  it("classifies, and cites passages whose hashes are those of their texts in the store", async () => {
+    await untilStored();
+    const { classification, rag_context } = await engine.client.classify(report);
+    assert.equal(classification.category, "storage");
+    assert.ok(rag_context.passages.length >= 3);
+    for (const { id, sha256, text } of rag_context.passages) {
+      const row = await store.knex("knowledge").where({ id, current: true }).first();
+      assert.equal(row.sha256, sha256);
+      assert.ok(row.content.startsWith(text));
+    }
+  });
+
+  it("validates", async () => {
+    const verdict = await engine.client.validate({
+      incident: "The web server hangs",
+      action: { description: "Restart the web server", confidence: 0.9, blast_radius: 1 },
+    });
+    assert.equal(verdict.rails.length, 4);
+    assert.equal(verdict.approved, verdict.decision === "allow");
+  });
+
+  it("refuses whoever does not know the secret, and says nothing else to them", async () => {
+    for (const secret of ["", "wrong", `${engine.secret}x`]) {
+      await assert.rejects(
+        openEngine({ url: engine.url, secret }).classify(report),
+        away(/does not accept our secret/),
+      );
+    }
+    for (const path of ["/classify", "/validate"]) {
+      const answer = await fetch(engine.url + path, { method: "POST", body: "{" });
+      assert.equal(answer.status, 401);
+      await answer.body?.cancel();
+    }
+  });
+
+  it("comes back by itself for a client that saw it die", async () => {
+    await engine.client.classify(report);
+    await engine.kill();
+    await assert.rejects(engine.client.classify(report), away(/ECONN/));
+    await engine.start();
+    assert.equal((await engine.client.classify(report)).provider, "local");
+  });
+
+  it("learns from each ticket that is resolved, tells the house of it, and nobody else", async () => {
+    await untilStored();
+    const ticket = (id: string, fault: string | null) => ({
+      id,
+      title: "Frobnicator of the Ostrava plant overheats",
+      description: "The frobnicator stops after ten minutes",
+      severity: "high",
+      status: "open",
+      phase: "ticketed",
+      fingerprint: fault,
+      requested_by: "tester",
+    });
+    await store.knex("tickets").insert([
+      ticket("INC-1", null),
+      ticket("INC-2", "f"),
+      ticket("INC-3", "f"),
+    ]);
+    for (const id of ["INC-1", "INC-2", "INC-3"]) {
+      const resolution = `Cleaned the frobnicator's fan (${id})`;
+      await store.knex("tickets").where({ id })
+        .update({ status: "resolved", resolution, resolved_at: store.knex.fn.now() });
+    }
+    const asked = { description: "frobnicator overheats again in Ostrava", source: "test" };
+    const incidents = async (audience?: "public") => {
+      const { rag_context } = await engine.client.classify({ ...asked, audience });
+      return rag_context.passages.filter(({ kind }) => kind === "incident");
+    };
+    while ((await incidents()).length < 2) await sleep(20);
+    const found = await incidents();
+    assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
+    assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
+    assert.deepEqual(await incidents("public"), []);
+    const sealed = await store.knex("seal_outbox").whereLike("payload", "%learning_receipt%");
+    assert.equal(sealed.length, 3);
+    assert.ok(sealed.every(({ payload }) => !/frobnicator|fan/i.test(payload)));
+  });
+
+  it("answers from memory while its database is away", async () => {
+    const elsewhere = await startEngine("postgres://nobody@127.0.0.1:9/none");
+    try {
+      const { classification, rag_context } = await elsewhere.client.classify(report);
+      assert.equal(classification.category, "storage");
+      assert.ok(rag_context.passages.length > 0);
+    } finally {
+      await elsewhere.kill();
+    }
+  });
+
+  async function untilStored(): Promise<void> {
+    const count = async () => (await store.knex("knowledge").select("nr")).length;
+    while (await count() < 200) await sleep(20);
+  }
+});
+
+describe("openEngine()", () => {
+  const servers: Server[] = [];
+
+  after(() => servers.forEach((server) => server.close().closeAllConnections()));
+
+  async function answering(handle: RequestListener) {
+    const server = createServer(handle);
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    return openEngine({ url: `http://127.0.0.1:${port}`, secret: "s", timeoutMs: 200 });
+  }
+
+  it("gives up after its time, also where the answer has begun", async () => {
+    const silent = await answering(() => {});
+    const started = performance.now();
+    await assert.rejects(silent.classify(report), away(/no answer within 200 ms/));
+    assert.ok(performance.now() - started < 1_000);
+    const slow = await answering((_, answer) => void answer.writeHead(200).write("{"));
+    await assert.rejects(slow.classify(report), away(/no answer within 200 ms/));
+  });
+
+  for (
+    const [what, verdict] of [
+      ["approval without allowing", {
+        approved: true,
+        decision: "deny",
+        rails: [],
+        policy_version: "1",
+      }],
+      ["a text for approval", {
+        approved: "true",
+        decision: "allow",
+        rails: [],
+        policy_version: "1",
+      }],
+      ["nothing", null],
+    ] as const
+  ) {
+    it(`takes ${what} for no verdict`, async () => {
+      const engine = await answering((_, answer) => void answer.end(JSON.stringify(verdict)));
+      await assert.rejects(engine.validate({ incident: "x" }), away(/another shape/));
+    });
+  }
+
+  it("says what kept it from an answer", async () => {
+    const broken = await answering((_, answer) => void answer.writeHead(500).end("oops"));
+    await assert.rejects(broken.classify(report), away(/answered 500/));
+    const loading = await answering((_, answer) => void answer.writeHead(503).end("{}"));
+    await assert.rejects(loading.classify(report), away(/not ready yet/));
+    const endless = await answering((_, answer) => void answer.end("x".repeat(2 * 1024 * 1024)));
+    await assert.rejects(endless.classify(report), away(/too long/));
+    const nobody = openEngine({ url: `http://127.0.0.1:${await freePort()}`, secret: "s" });
+    await assert.rejects(nobody.classify(report), away(/ECONNREFUSED/));
+  });
+
+  it("keeps its connection, and makes another where the engine has closed it", async () => {
+    const ports = new Set<number | undefined>();
+    let calls = 0;
+    const engine = await answering((request, answer) => {
+      ports.add(request.socket.remotePort);
+      if (++calls === 3) return void request.socket.destroy();
+      request.resume().on("end", () =>
+        answer.end(
+          JSON.stringify({ approved: false, decision: "deny", rails: [], policy_version: "1" }),
+        ));
+    });
+    for (let i = 0; i < 3; i++) await engine.validate({ incident: "x" });
+    assert.equal(calls, 4);
+    assert.equal(ports.size, 2);
+  });
+});
+
+describe("sharedSecret()", () => {
+  it("makes a file that only its owner can read, once", async () => {
+    const folder = join(await testFolder(), "data");
+    const secret = sharedSecret(folder);
+    assert.ok(secret.length >= 32);
+    assert.equal(sharedSecret(folder), secret);
+    assert.equal(statSync(join(folder, "engine.secret")).mode & 0o777, 0o600);
+  });
+});
