@@ -11,9 +11,11 @@
 export * from "./detectors/mod.ts";
 export * from "./addresses.ts";
 export type { Launch, Limits } from "./_launch.ts";
+export * from "./discovery.ts";
 export * from "./findings.ts";
 export * from "./http_client.ts";
 export * from "./managed.ts";
+export * from "./ports.ts";
 export * from "./probe.ts";
 export * from "./restart.ts";
 export * from "./services_file.ts";

@@ -60,7 +60,12 @@ async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, Holde
     }
     if (held.length === 0) return;
     const program = await programOf(pid);
-    for (const inode of held) holders.set(inode, { pid: Number(pid), program });
+    for (const inode of held) {
+      // A server's workers have its socket too; the one that was first is the server.
+      if ((holders.get(inode)?.pid ?? Infinity) > Number(pid)) {
+        holders.set(inode, { pid: Number(pid), program });
+      }
+    }
   }));
   return holders;
 }

@@ -1,87 +1,94 @@
 import { z } from "zod";
-import { type ListeningSocket, listeningSockets } from "../integrations/mod.ts";
-import type { Config } from "../config.ts";
-import { operation } from "./platform.ts";
+import type { Caller } from "../contract/mod.ts";
+import { listeningSockets, portClaims, type PortEntry, portRegistry } from "../integrations/mod.ts";
+import { portedServices } from "../store/mod.ts";
+import { type Context, operation } from "./platform.ts";
 
+const Claim = z.object({
+  service: z.string().describe("As the graph of services names it"),
+  by: z.enum(["setting", "ports", "http", "tcp"])
+    .describe("What declares it: a setting, its ports, or its check"),
+  setting: z.string().nullable().describe("Setting that gives it; null: none does"),
+});
+const Conflict = z.object({
+  port: z.number().int(),
+  kind: z.enum(["declared_twice", "held_by_another", "two_programs"]),
+  detail: z.string(),
+});
 const Port = z.object({
   port: z.number().int(),
-  name: z.string().nullable().describe("Part of the platform it is declared for; null: none"),
-  setting: z.string().nullable().describe("Setting that declares it"),
-  listening: z.boolean(),
+  state: z.enum(["listening", "reserved"]).describe("reserved: declared, but nobody listens"),
+  declared_by: z.array(Claim).describe("None: it listens undeclared"),
   holder: z.string().nullable().describe("Program that listens, where it can be seen"),
-  conflict: z.boolean().describe("True where two parts declare the same port"),
-});
+  pid: z.number().int().nullable().describe("Its process; null without a key"),
+  addresses: z.array(z.string()).nullable().describe("That it listens on; null without a key"),
+  conflict: z.boolean(),
+}).meta({ id: "Port" });
 
-/** Ports that the settings give to the platform's own parts. */
-function declared({ settings }: Config) {
-  return [
-    { name: "gateway", setting: "SEALOOP_GATEWAY_PORT", port: settings.SEALOOP_GATEWAY_PORT },
-    { name: "tool server", setting: "SEALOOP_MCP_PORT", port: settings.SEALOOP_MCP_PORT },
-    { name: "public ledger", setting: "SEALOOP_LEDGER_PORT", port: settings.SEALOOP_LEDGER_PORT },
-    { name: "engine", setting: "SEALOOP_ENGINE_PORT", port: settings.SEALOOP_ENGINE_PORT },
-    { name: "temporal", setting: "SEALOOP_TEMPORAL_PORT", port: settings.SEALOOP_TEMPORAL_PORT },
-    {
-      name: "temporal web ui",
-      setting: "SEALOOP_TEMPORAL_UI_PORT",
-      port: settings.SEALOOP_TEMPORAL_UI_PORT,
-    },
-    { name: "postgresql", setting: "SEALOOP_POSTGRES_PORT", port: settings.SEALOOP_POSTGRES_PORT },
-  ];
+/** What a caller may see of a port: its process and addresses are for those with a key. */
+function shown(entry: PortEntry, { keyId }: Caller): z.output<typeof Port> {
+  const { port, sockets, claims, conflicts } = entry;
+  const known = keyId !== null;
+  return {
+    port,
+    state: sockets.length > 0 ? "listening" : "reserved",
+    declared_by: claims.map(({ service, by, setting }) => ({ service, by, setting })),
+    holder: holderOf(entry),
+    pid: known ? sockets[0]?.pid ?? null : null,
+    addresses: known ? sockets.map(({ address }) => address) : null,
+    conflict: conflicts.length > 0,
+  };
 }
 
-const holderOf = (socket: ListeningSocket | undefined) => socket?.program ?? null;
+function holderOf({ sockets }: PortEntry): string | null {
+  return [...new Set(sockets.flatMap(({ program }) => program ?? []))].join(" and ") || null;
+}
+
+async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
+  const [services, sockets] = await Promise.all([portedServices(store.knex), listeningSockets()]);
+  return portRegistry(portClaims(config, services), sockets);
+}
 
 /** Declared ports beside those really listening. */
 export const ports = operation({
   name: "ports.list",
   group: "core",
   summary: "List declared and listening ports of this host, with conflicts",
+  description:
+    "Ports are declared by the platform's settings, and by the ports and checks of services on this host. " +
+    "Without a key, process ids and addresses are left out.",
   effect: "read",
   access: "public",
   input: z.object({}),
-  output: z.object({ ports: z.array(Port), conflicts: z.array(z.string()) }),
+  output: z.object({ ports: z.array(Port), conflicts: z.array(Conflict) }),
   rest: { ports: "GET /v1/ports" },
   example: {
     input: {},
     output: {
       ports: [{
         port: 8080,
-        name: "gateway",
-        setting: "SEALOOP_GATEWAY_PORT",
-        listening: true,
+        state: "listening",
+        declared_by: [
+          { service: "gateway", by: "setting", setting: "SEALOOP_GATEWAY_PORT" },
+          { service: "billing", by: "ports", setting: null },
+        ],
         holder: "node",
-        conflict: false,
+        pid: 4711,
+        addresses: ["127.0.0.1"],
+        conflict: true,
       }],
-      conflicts: [],
+      conflicts: [{
+        port: 8080,
+        kind: "declared_twice",
+        detail: "Port 8080 is declared for gateway and billing",
+      }],
     },
   },
-  run: async (_, { config }) => {
-    const sockets = new Map((await listeningSockets()).map((s) => [s.port, s]));
-    const ours = declared(config);
-    const entries = ours.map(({ name, setting, port }) => ({
-      port,
-      name,
-      setting,
-      listening: sockets.has(port),
-      holder: holderOf(sockets.get(port)),
-      conflict: ours.some((other) => other.port === port && other.name !== name),
-    }));
-    const others = [...sockets.values()].filter(({ port }) => ours.every((o) => o.port !== port));
+  async run(_, context) {
+    const entries = await registryOf(context);
     return {
-      ports: [
-        ...entries,
-        ...others.map((socket) => ({
-          port: socket.port,
-          name: null,
-          setting: null,
-          listening: true,
-          holder: holderOf(socket),
-          conflict: false,
-        })),
-      ].sort((a, b) => a.port - b.port),
-      conflicts: entries.filter((e) => e.conflict).map((e) =>
-        `${e.setting} gives ${e.name} port ${e.port} twice`
-      ),
+      ports: entries.map((entry) => shown(entry, context.caller)),
+      conflicts: entries.flatMap(({ conflicts }) => conflicts),
     };
   },
 });
@@ -90,16 +97,22 @@ export const ports = operation({
 export const portCheck = operation({
   name: "ports.check",
   group: "core",
-  summary: "Tell whether a port is free, taken, or reserved for a part of the platform",
+  summary: "Tell whether a port is free, taken, or reserved for a service",
   effect: "read",
   access: "public",
-  input: z.object({ port: z.number().int().min(1024).max(65535).describe("TCP port") }),
+  input: z.object({
+    port: z.number().int().min(1024).max(65535)
+      .describe("TCP port; those below 1024 are for privileged programs"),
+  }),
   output: z.object({
     port: z.number().int(),
     available: z.boolean(),
-    state: z.enum(["free", "taken", "reserved"]),
-    holder: z.string().nullable(),
-    reserved_for: z.string().nullable(),
+    state: z.enum(["free", "taken", "reserved"])
+      .describe("taken: somebody listens; reserved: declared for a service that does not"),
+    holder: z.string().nullable().describe("Program that listens, where it can be seen"),
+    declared_by: z.array(Claim),
+    conflicts: z.array(Conflict),
+    detail: z.string().describe("The same in a sentence"),
   }),
   rest: { ports_check: "GET /v1/ports/check" },
   example: {
@@ -109,19 +122,35 @@ export const portCheck = operation({
       available: false,
       state: "taken",
       holder: "node",
-      reserved_for: "gateway",
+      declared_by: [{ service: "gateway", by: "setting", setting: "SEALOOP_GATEWAY_PORT" }],
+      conflicts: [],
+      detail: "Port 8080 is taken by node, for gateway",
     },
   },
-  run: async ({ port }, { config }) => {
-    const socket = (await listeningSockets()).find((s) => s.port === port);
-    const reservedFor = declared(config).find((d) => d.port === port)?.name ?? null;
-    const state = socket ? "taken" as const : reservedFor ? "reserved" as const : "free" as const;
+  async run({ port }, context) {
+    const entry = (await registryOf(context)).find((known) => known.port === port);
+    const state = stateOf(entry);
     return {
       port,
       available: state === "free",
       state,
-      holder: holderOf(socket),
-      reserved_for: reservedFor,
+      holder: entry ? holderOf(entry) : null,
+      declared_by: entry ? shown(entry, context.caller).declared_by : [],
+      conflicts: [...entry?.conflicts ?? []],
+      detail: sentence(port, entry),
     };
   },
 });
+
+function stateOf(entry: PortEntry | undefined): "free" | "taken" | "reserved" {
+  if (!entry) return "free";
+  return entry.sockets.length > 0 ? "taken" : "reserved";
+}
+
+function sentence(port: number, entry: PortEntry | undefined): string {
+  if (!entry) return `Port ${port} is free`;
+  const names = [...new Set(entry.claims.map(({ service }) => service))].join(" and ");
+  if (entry.sockets.length === 0) return `Port ${port} is reserved for ${names}`;
+  const holder = holderOf(entry) ?? "a program that can't be seen from here";
+  return `Port ${port} is taken by ${holder}${names ? `, for ${names}` : ""}`;
+}

@@ -1,33 +1,20 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
 import { catalogueOf, createActivities, forgetAside, putInForce } from "../activities/mod.ts";
-import { BadSetting, type Config } from "../config.ts";
-import {
-  BadServicesFile,
-  detectorsPath,
-  readDetectorsFile,
-  readServicesFile,
-} from "../integrations/mod.ts";
+import { BadSetting } from "../config.ts";
+import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
 import { BadRunbook } from "../integrations/runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
-import {
-  openStore,
-  replaceServices,
-  type ServiceRecord,
-  type Store,
-  transaction,
-} from "../store/mod.ts";
+import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
   ensureSequencer,
   registerTemporal,
-  temporalPlace,
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
-import { platformServices } from "./_platform_services.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
+import { keepDiscovering, syncServices } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
 
 const RETRY_MS = 1_000;
@@ -51,8 +38,8 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   readDetectorsFile(detectorsPath(config)); // what is wrong with it is said now, and not by every sweep
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
-  const database = new URL(databaseUrl("app"));
-  await wait("PostgreSQL", () => syncServices(config, store, database));
+  const services = { config, store, together: process.argv.includes(SUPERVISED) };
+  await wait("PostgreSQL", () => syncServices(services));
   const runbooks = catalogueOf(config);
   await wait("PostgreSQL", () => putInForce(store, runbooks));
   forgetAside(config);
@@ -76,10 +63,11 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
       connect: () => connectWorker(config),
       failed: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
+  const discovering = keepDiscovering(services, log, stopping.signal);
   return {
     async stop() {
       stopping.abort();
-      await workers.stop();
+      await Promise.all([workers.stop(), discovering]);
       await Promise.allSettled([temporal.close(), sealer.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
@@ -100,32 +88,4 @@ async function untilThere<T>(work: () => Promise<T>, away: (error: unknown) => v
       await sleep(RETRY_MS);
     }
   }
-}
-
-/** Makes the services of the store those of the platform and of the user's file. */
-async function syncServices(config: Config, store: Store, database: URL): Promise<void> {
-  const platform = platformServices(config, {
-    database,
-    temporal: temporalPlace(config).address,
-    together: process.argv.includes(SUPERVISED),
-  });
-  const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
-  const file = readServicesFile(path, platform.map(({ name }) => name))
-    .map((entry): ServiceRecord => ({
-      name: entry.name,
-      type: entry.type,
-      host: entry.host,
-      owner: entry.owner ?? null,
-      origin: "file",
-      check: entry.check ?? null,
-      restart: entry.restart ?? null,
-      runbook: entry.runbook ?? null,
-      ports: entry.ports,
-      watched: true,
-      dependsOn: entry.depends_on,
-    }));
-  await transaction(store, async (trx) => {
-    await replaceServices(trx, "platform", platform);
-    await replaceServices(trx, "file", file);
-  });
 }

@@ -77,10 +77,10 @@ export async function findServices(
   const { rows } = await on.raw(
     `WITH found AS (
        SELECT *, count(*) OVER ()::int AS total FROM services
-       WHERE (:text::text IS NULL OR position(lower(:text) IN lower(name)) > 0
+       WHERE (CAST(:text AS text) IS NULL OR position(lower(:text) IN lower(name)) > 0
            OR position(lower(:text) IN lower(host)) > 0 AND (:hosts OR host = 'localhost'))
-         AND (:type::text IS NULL OR lower(type) = lower(:type))
-         AND (:status::text IS NULL OR status = lower(:status))
+         AND (CAST(:type AS text) IS NULL OR lower(type) = lower(:type))
+         AND (CAST(:status AS text) IS NULL OR status = lower(:status))
        ORDER BY lower(name) = lower(:text) DESC, starts_with(lower(name), lower(:text)) DESC, name
        LIMIT :limit
      )

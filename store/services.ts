@@ -34,38 +34,48 @@ export interface Sighting {
   readonly healthy: boolean;
 }
 
-/** Adds services, or changes them to what they are now. What they need must be there, or be one of them. */
+const COLUMNS = "type, host, owner, origin, health_check, restart, runbook, ports, watched";
+const all = (of: string) => `(${COLUMNS.split(", ").map((name) => `${of}.${name}`).join(", ")})`;
+const GIVEN =
+  `jsonb_to_recordset(?::jsonb) AS given (name text, type text, host text, owner text, origin text,
+  health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean)`;
+
+/**
+ * Adds services, or changes them to what they are now; a discovered one changes none that is declared. What they need
+ * must be there, or be one of them: an edge to a service that is not is left out.
+ */
 export async function putServices(
   on: Queryable,
   services: readonly ServiceRecord[],
 ): Promise<void> {
-  const rows = services.map(({ dependsOn: _, check, runbook, ports, ...service }) => ({
-    ...service,
+  const rows = JSON.stringify(services.map(({ dependsOn: _, check, runbook, ports, ...rest }) => ({
+    ...rest,
     health_check: check,
     runbook: runbook ?? null,
     ports: ports ?? [],
-  }));
+  })));
   await on.raw(
-    `INSERT INTO services (name, type, host, owner, origin, health_check, restart, runbook, ports, watched)
+    `INSERT INTO services (name, ${COLUMNS})
      SELECT name, type, host, owner, origin, nullif(health_check, 'null'), nullif(restart, 'null'), runbook, ports, watched
-     FROM jsonb_to_recordset(?::jsonb) AS s (name text, type text, host text, owner text, origin text,
-       health_check jsonb, restart jsonb, runbook text, ports jsonb, watched boolean) ORDER BY name
-     ON CONFLICT (name) DO UPDATE SET (type, host, owner, origin, health_check, restart, runbook, ports, watched, updated_at)
-       = (excluded.type, excluded.host, excluded.owner, excluded.origin, excluded.health_check, excluded.restart,
-          excluded.runbook, excluded.ports, excluded.watched, now())`,
-    [JSON.stringify(rows)],
+     FROM ${GIVEN} ORDER BY name
+     ON CONFLICT (name) DO UPDATE SET (${COLUMNS}) = ${all("excluded")}, updated_at = now()
+     WHERE ${all("services")} IS DISTINCT FROM ${all("excluded")}
+       AND (excluded.origin <> 'discovered' OR services.origin = 'discovered')`,
+    [rows],
   );
-  const edges = services.flatMap(({ name, dependsOn }) =>
-    dependsOn.map(({ service, kind }) => ({ source: name, target: service, kind }))
+  const edges = services.flatMap(({ name, origin, dependsOn }) =>
+    dependsOn.map(({ service, kind }) => ({ source: name, origin, target: service, kind }))
   );
   await on.raw(
-    `DELETE FROM service_edges WHERE source IN (SELECT id FROM services WHERE name = ANY (?::text[]))`,
-    [services.map(({ name }) => name)],
+    `DELETE FROM service_edges WHERE source IN
+       (SELECT s.id FROM services s JOIN ${GIVEN} ON s.name = given.name AND s.origin = given.origin)`,
+    [rows],
   );
   await on.raw(
     `INSERT INTO service_edges (source, target, kind)
-     SELECT DISTINCT a.id, b.id, e.kind FROM jsonb_to_recordset(?::jsonb) AS e (source text, target text, kind text)
-     JOIN services a ON a.name = e.source JOIN services b ON b.name = e.target`,
+     SELECT DISTINCT a.id, b.id, e.kind
+     FROM jsonb_to_recordset(?::jsonb) AS e (source text, origin text, target text, kind text)
+     JOIN services a ON a.name = e.source AND a.origin = e.origin JOIN services b ON b.name = e.target`,
     [JSON.stringify(edges)],
   );
 }
@@ -86,6 +96,42 @@ export async function replaceServices(
     services.map(({ name }) => name),
   ]);
   await putServices(on, services);
+}
+
+/**
+ * Makes the discovered services of a host exactly these, as far as no declared service has the name. Those of hosts
+ * that nobody has looked at for a quarter of an hour are removed as well.
+ */
+export async function putDiscovered(
+  on: Queryable,
+  host: string,
+  services: readonly ServiceRecord[],
+): Promise<void> {
+  const names = services.map(({ name }) => name);
+  await putServices(on, services);
+  await on.raw(
+    `UPDATE services SET status = 'up', checked_at = now()
+     WHERE origin = 'discovered' AND name = ANY (?::text[])`,
+    [names],
+  );
+  await on.raw(
+    `DELETE FROM services WHERE origin = 'discovered'
+     AND (host = ? AND name <> ALL (?::text[]) OR checked_at < now() - interval '15 minutes')`,
+    [host, names],
+  );
+}
+
+/** A declared service, as far as it is about ports. */
+export type PortedService = Pick<ServiceRecord, "name" | "host" | "check"> & {
+  readonly ports: readonly DeclaredPort[];
+};
+
+/** Every declared service that has a check or ports. */
+export async function portedServices(on: Queryable): Promise<PortedService[]> {
+  return await on("services").select("name", "host", "ports", { check: "health_check" })
+    .whereNot({ origin: "discovered" })
+    .whereRaw("(health_check IS NOT NULL OR ports <> '[]')")
+    .orderBy("name");
 }
 
 /** Removes a service. */
