@@ -25,6 +25,7 @@ import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
 import { undoing } from "./undo.ts";
+import { webhooks } from "./webhooks.ts";
 
 export type { ActivityParts } from "./_parts.ts";
 export type { OpenBatches } from "./anchor.ts";
@@ -53,5 +54,6 @@ export function createActivities(parts: ActivityParts) {
     ...anchors(parts),
     ...scrubbing(parts),
     ...approvals(parts),
+    ...webhooks(parts),
   }));
 }

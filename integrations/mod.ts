@@ -18,5 +18,7 @@ export * from "./managed.ts";
 export * from "./ports.ts";
 export * from "./probe.ts";
 export * from "./restart.ts";
+export * from "./secret_box.ts";
 export * from "./services_file.ts";
 export * from "./sockets.ts";
+export * from "./webhook.ts";

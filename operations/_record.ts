@@ -1,4 +1,4 @@
-import { type Act, InvalidInput, outputValue } from "../contract/mod.ts";
+import { type Act, InvalidInput, KEY_PREFIX, outputValue } from "../contract/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 
 /**
@@ -23,10 +23,10 @@ export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | u
         ...(error ? { error: error.name } : {}),
       },
     };
-    const evidence = {
+    const evidence = withoutSecrets({
       arguments: input ?? request.input ?? {},
       ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
-    };
+    });
     try {
       return (await sealer.request({ ...receipt, evidence })).id;
     } catch (reason) {
@@ -34,6 +34,18 @@ export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | u
       return (await sealer.request({ ...receipt, evidence: asTexts(evidence) })).id;
     }
   };
+}
+
+/** What opens something: evidence is kept as it is, and so must not have it. */
+const SECRET = new RegExp(`whsec_[A-Za-z0-9+/=_-]+|${KEY_PREFIX}_[a-z]+_[A-Za-z0-9_-]{16,}`, "g");
+
+function withoutSecrets<T>(value: T): T {
+  if (typeof value === "string") return value.replace(SECRET, "[secret]") as T;
+  if (Array.isArray(value)) return value.map(withoutSecrets) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, withoutSecrets(inner)]),
+  ) as T;
 }
 
 /** As JSON texts, which escape what has no canonical form: a call that was made is sealed, whatever was said in it. */

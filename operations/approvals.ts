@@ -66,7 +66,6 @@ export const approvalsCreate = operation({
   effect: "run",
   access: "key",
   sealsItself: true,
-  status: 201,
   input: z.object({
     description: z.string().trim().max(4000).default("").describe("What it is for, for people"),
     action: z.record(z.string(), z.unknown()).describe("What you are about to do, in full"),

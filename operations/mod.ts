@@ -20,30 +20,17 @@ import { generateKey, revoke } from "./keys.ts";
 import { ledgerPage, receipt } from "./ledger.ts";
 import type { Platform } from "./platform.ts";
 import { portCheck, ports } from "./ports.ts";
-import { search, verifyAll, verifyOne, verifyTicket } from "./receipts.ts";
+import { search, verifyAll, verifyOne } from "./receipts.ts";
 import { seal, sealStatus } from "./seal.ts";
 import { status, statusFresh, statusLive } from "./status.ts";
-import {
-  closeTicket,
-  createTicket,
-  dashboard,
-  embedReceipt,
-  mttr,
-  openIncidents,
-  readTicket,
-  remediations,
-  ticketList,
-  timeline,
-} from "./tickets.ts";
-import {
-  cancelRun,
-  describeRun,
-  listRuns,
-  listTypes,
-  runHistory,
-  runResult,
-  startRun,
-} from "./workflows.ts";
+import { dashboard, mttr, remediations } from "./itsm_figures.ts";
+import { incidentTimeline, openIncidents } from "./incidents.ts";
+import { embedReceipt, verifyTicket } from "./ticket_receipts.ts";
+import { closeTicket, createTicket, readTicket, ticketList } from "./tickets.ts";
+import { registerWebhook, webhookDeliveries } from "./webhooks.ts";
+import { cancelRun, listRuns, listTypes } from "./workflows.ts";
+import { startRun } from "./workflow_start.ts";
+import { describeRun, runHistory, runResult } from "./workflow_runs.ts";
 
 export { type Keyring, openKeyring } from "./_authentication.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
@@ -63,9 +50,10 @@ export const operations: readonly Operation<Platform>[] = [
     createTicket,
     readTicket,
     closeTicket,
-    timeline,
+    incidentTimeline,
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
+  ...[registerWebhook, webhookDeliveries],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
   ...[seal, sealStatus, verifyOne, verifyAll, search],

@@ -1,40 +1,9 @@
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
-import { findReceipt, pageReceipts, type Stored, verifyStored } from "../ledger/mod.ts";
-import { getTicket, type Store } from "../store/mod.ts";
+import { findReceipt, pageReceipts } from "../ledger/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "./_audience.ts";
+import { exampleVerified, verified, VerifiedReceipt } from "./_verified.ts";
 import { operation } from "./platform.ts";
 import { Limit, ReceiptId } from "./_shapes.ts";
-
-const Check = z.enum(["pass", "fail", "not_applicable"]);
-const Verified = z.looseObject({
-  receipt_id: z.string(),
-  verified: z.boolean(),
-  checks: z.object({ hash: Check, canonical: Check, signature: Check, link: Check })
-    .describe("What the rules of its era say"),
-  chain_position: z.number().int(),
-  sha256: z.string(),
-  verify_url: z.url().describe("The public ledger's own answer"),
-}).meta({ id: "VerifiedReceipt" });
-
-const example = {
-  receipt_id: "9f2c4b7a01d3e856",
-  verified: true,
-  checks: { hash: "pass", canonical: "pass", signature: "pass", link: "pass" },
-  chain_position: 41,
-  sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
-  verify_url: "http://127.0.0.1:8082/api/verify/9f2c4b7a01d3e856",
-};
-
-async function verified(store: Store, receipt: Stored, ledgerUrl: string) {
-  return {
-    receipt_id: receipt.id,
-    ...await verifyStored(store, receipt),
-    chain_position: receipt.position,
-    sha256: receipt.hash,
-    verify_url: `${ledgerUrl}/api/verify/${encodeURIComponent(receipt.id)}`,
-  };
-}
 
 /** Verifies one receipt. */
 export const verifyOne = operation({
@@ -44,10 +13,10 @@ export const verifyOne = operation({
   effect: "read",
   access: "key",
   input: z.object({ receipt_id: ReceiptId }),
-  output: Verified,
+  output: VerifiedReceipt,
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
   errors: ["ReceiptNotFound", "AmbiguousReceipt"],
-  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: example },
+  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: exampleVerified },
   run: async ({ receipt_id }, { store, urls }) =>
     await verified(store, await findReceipt(store, receipt_id), urls.ledger),
 });
@@ -106,28 +75,3 @@ export const search = operation({
 });
 
 const SEARCHED = 1000;
-
-/** Verifies the receipt of a ticket. */
-export const verifyTicket = operation({
-  name: "tickets.verify_receipt",
-  group: "itsm",
-  summary: "Verify the receipt that is embedded in a ticket",
-  effect: "read",
-  access: "key",
-  input: z.object({ ticket_id: z.string().min(1).max(64).describe("Ticket id") }),
-  output: Verified.extend({ ticket_id: z.string() }),
-  rest: { itsm_ticket_verify_receipt: "GET /v1/itsm/tickets/{ticket_id}/verify" },
-  tool: { itsm_verify_receipt: FULL },
-  errors: ["NotFound", "ReceiptNotFound"],
-  example: {
-    input: { ticket_id: "INC-4f1d22a90b7c" },
-    output: { ticket_id: "INC-4f1d22a90b7c", ...example },
-  },
-  run: async ({ ticket_id }, { store, urls }) => {
-    const ticket = await getTicket(store.knex, ticket_id);
-    if (!ticket) throw new Problem("NotFound", `There is no ticket ${ticket_id}`);
-    if (!ticket.receipt_id) throw new Problem("NotFound", `Ticket ${ticket_id} has no receipt yet`);
-    const receipt = await findReceipt(store, ticket.receipt_id);
-    return { ticket_id, ...await verified(store, receipt, urls.ledger) };
-  },
-});

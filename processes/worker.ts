@@ -10,6 +10,7 @@ import {
   connectTemporal,
   connectWorker,
   ensureSequencer,
+  ensureWebhookRelay,
   registerTemporal,
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
@@ -48,6 +49,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   await wait("Temporal", async () => {
     await registerTemporal(temporal.client, config);
     await ensureSequencer(temporal.client);
+    await ensureWebhookRelay(temporal.client);
   });
   const stopping = new AbortController();
   const parts = {

@@ -22,5 +22,8 @@ export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";
 export * from "./runbooks.ts";
+export * from "./repairs.ts";
 export * from "./services.ts";
+export * from "./ticket_figures.ts";
 export * from "./tickets.ts";
+export * from "./webhooks.ts";

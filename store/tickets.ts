@@ -1,3 +1,4 @@
+import { QUEUED, WEBHOOKS_QUEUED } from "./_webhook_queue.ts";
 import type { Queryable } from "./connection.ts";
 
 /** How far a ticket has come, by the steps of the loop. */
@@ -9,6 +10,8 @@ export interface Ticket {
   readonly title: string;
   readonly description: string;
   readonly severity: "critical" | "high" | "medium" | "low";
+  /** Null: not diagnosed. */
+  readonly category: string | null;
   readonly status: "open" | "resolved";
   readonly phase: Phase;
   readonly escalated: boolean;
@@ -28,6 +31,7 @@ export interface NewTicket {
   readonly title: string;
   readonly description: string;
   readonly severity: Ticket["severity"];
+  readonly category?: string | null;
   readonly phase: Phase;
   readonly service: string | null;
   readonly fingerprint: string | null;
@@ -53,6 +57,7 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
     title,
     description,
     severity,
+    category: ticket.category ?? null,
     phase,
     service,
     fingerprint,
@@ -64,21 +69,38 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
 }
 
 /**
- * Adds to a ticket's timeline, once, and moves its phase along. What is there already stays; and a ticket that is sealed
- * stays so, whatever a run still tells that was under way, until the fault is detected anew.
+ * Adds to a ticket's timeline, once, and moves its phase along; whoever is to be told of it by a webhook has it queued in
+ * the same statement. What is there already stays; and a ticket that is sealed stays so, whatever a run still tells that
+ * was under way, until the fault is detected anew.
  */
 export async function addTicketEvent(on: Queryable, id: string, event: TicketEvent): Promise<void> {
   const { key, kind, phase = null, data = {} } = event;
   await on.raw(
     `WITH added AS (
        INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase
-     )
-     UPDATE tickets SET phase = added.phase FROM added
-     WHERE tickets.id = added.ticket_id AND added.phase IS NOT NULL
-       AND (tickets.phase <> 'sealed' OR added.phase = 'detected')`,
+       ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase, kind, at
+     ), moved AS (
+       UPDATE tickets SET phase = added.phase FROM added WHERE tickets.id = added.ticket_id AND ${MOVES}
+     ), ${QUEUED}
+     SELECT pg_notify('${WEBHOOKS_QUEUED}', '') WHERE EXISTS (SELECT FROM queued)`,
     [id, key, kind, phase, JSON.stringify(data)],
   );
+}
+
+/** Whether an event moves the ticket's phase. */
+const MOVES =
+  "(added.phase IS NOT NULL AND (tickets.phase <> 'sealed' OR added.phase = 'detected'))";
+
+/** Writes down what was found to be the matter with an open ticket. */
+export async function noteDiagnosis(
+  on: Queryable,
+  id: string,
+  { category, severity }: { category?: string | null; severity?: Ticket["severity"] },
+): Promise<void> {
+  await on("tickets").where({ id, status: "open" }).update({
+    category: category ?? on.ref("category"),
+    severity: severity ?? on.ref("severity"),
+  });
 }
 
 /** The ticket of a run, or undefined. */
@@ -167,17 +189,26 @@ export async function getTicket(on: Queryable, id: string): Promise<Ticket | und
   return row && fromRow(row);
 }
 
-/** Tickets, newest first; open ones by severity where asked so. */
-export async function listTickets(
-  on: Queryable,
-  { status, limit, bySeverity }: {
-    status?: "open" | "resolved";
-    limit: number;
-    bySeverity?: boolean;
-  },
-): Promise<Ticket[]> {
-  const query = on("tickets").limit(limit);
-  if (status) query.where({ status });
+/** Which tickets to list. */
+export interface TicketFilter {
+  readonly status?: "open" | "resolved";
+  readonly severity?: Ticket["severity"];
+  readonly category?: string;
+  readonly service?: string;
+  readonly escalated?: boolean;
+  /** Opened at or after. */
+  readonly since?: Date;
+  readonly limit: number;
+  /** The most severe first, and else the newest. */
+  readonly bySeverity?: boolean;
+}
+
+/** Tickets, newest first. */
+export async function listTickets(on: Queryable, filter: TicketFilter): Promise<Ticket[]> {
+  const { limit, bySeverity, since, ...equal } = filter;
+  const wanted = Object.fromEntries(Object.entries(equal).filter(([, v]) => v !== undefined));
+  const query = on("tickets").where(wanted).limit(limit);
+  if (since) query.where("opened_at", ">=", since);
   if (bySeverity) {
     query.orderByRaw("array_position(ARRAY['critical','high','medium','low'], severity)");
   }
@@ -199,33 +230,6 @@ export async function openRuns(
   )
     .orderBy("opened_at").limit(1000);
   return rows.map((row) => ({ ticketId: row.id, workflowId: row.workflow_id, runId: row.run_id }));
-}
-
-/** Time to resolution of tickets resolved since a moment: count, mean, median and 90th percentile, in seconds. */
-export async function resolutionTimes(on: Queryable, since: Date | null) {
-  const { rows } = await on.raw(
-    `SELECT severity, count(*)::int AS resolved, avg(s) AS mean,
-       percentile_cont(0.5) WITHIN GROUP (ORDER BY s) AS median,
-       percentile_cont(0.9) WITHIN GROUP (ORDER BY s) AS p90
-     FROM (SELECT severity, extract(epoch FROM resolved_at - opened_at)::float8 AS s FROM tickets
-           WHERE status = 'resolved' AND resolved_at >= coalesce(?::timestamptz, '-infinity')) t
-     GROUP BY GROUPING SETS ((), (severity))`,
-    [since?.toISOString() ?? null],
-  );
-  const shape = ({ resolved, mean, median, p90 }: Record<string, number | null>) => ({
-    resolved: resolved ?? 0,
-    mean_seconds: mean ?? null,
-    median_seconds: median ?? null,
-    p90_seconds: p90 ?? null,
-  });
-  const all = rows.find((row: { severity: string | null }) => row.severity === null);
-  const bySeverity = rows.filter((row: { severity: string | null }) => row.severity !== null);
-  return {
-    ...shape(all ?? {}),
-    by_severity: Object.fromEntries(
-      bySeverity.map((row: { severity: string }) => [row.severity, shape(row as never)]),
-    ),
-  };
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it

@@ -97,3 +97,13 @@ export async function ensureSequencer(client: Client): Promise<void> {
     staticSummary: "Seals what waits in the outbox",
   });
 }
+
+/** Starts the workflow that relays what is queued for webhooks, unless it is running. */
+export async function ensureWebhookRelay(client: Client): Promise<void> {
+  await client.workflow.start("webhookRelay", {
+    taskQueue: "itsm",
+    workflowId: "webhook-relay",
+    workflowIdConflictPolicy: "USE_EXISTING",
+    staticSummary: "Starts what is queued for webhooks",
+  });
+}

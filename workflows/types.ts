@@ -12,6 +12,8 @@ export const SCRUB_LEDGER = "scrubLedger";
 export const ANCHOR_RECEIPTS = "anchorReceipts";
 export const ANCHOR_BATCH = "anchorBatch";
 export const APPROVAL = "approval";
+export const WEBHOOK_DELIVERY = "webhookDelivery";
+export const WEBHOOK_RELAY = "webhookRelay";
 
 /** A batch of receipts on its way into Bitcoin. */
 export interface AnchorBatch {
@@ -251,4 +253,12 @@ export interface ApprovalState {
 /** How an approval ended. */
 export interface ApprovalResult extends ApprovalState {
   readonly action_sha256: string;
+}
+
+/** How a webhook's delivery ended. */
+export interface DeliveryResult {
+  readonly state: "queued" | "delivered" | "dead";
+  readonly attempts: number;
+  /** `status_<n>`, or why there was no answer. */
+  readonly code: string;
 }

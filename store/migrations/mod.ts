@@ -11,6 +11,7 @@ import * as cmdb from "./0010_cmdb.ts";
 import * as detection from "./0011_detection.ts";
 import * as runbooks from "./0012_runbooks.ts";
 import * as approvals from "./0013_approvals.ts";
+import * as webhooks from "./0014_webhooks.ts";
 import * as append from "./0015_append.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
@@ -27,5 +28,6 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0011_detection": detection.up,
   "0012_runbooks": runbooks.up,
   "0013_approvals": approvals.up,
+  "0014_webhooks": webhooks.up,
   "0015_append": append.up,
 };

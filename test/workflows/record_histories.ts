@@ -2,13 +2,16 @@
  * Records the histories that the replay test replays, on the real servers: `npm run record-histories`. With arguments,
  * those of these names alone.
  */
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import { findingOf } from "../../integrations/mod.ts";
-import { putService } from "../../store/mod.ts";
+import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
+import { putService, putWebhook } from "../../store/mod.ts";
 import {
   ANCHOR_RECEIPTS,
   type anchorReceipts,
@@ -24,6 +27,8 @@ import {
   SEAL_REQUEST,
   TASK_QUEUE,
   type Voice,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_RELAY,
 } from "../../workflows/mod.ts";
 import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
 import { outside } from "../ledger/ots/_outside.ts";
@@ -37,7 +42,11 @@ let watch: Watch = () => {};
 const world = await outside();
 const loop: TestLoop = await openLoop({
   watch: (...seen) => watch(...seen),
-  settings: world.settings,
+  settings: {
+    ...world.settings,
+    SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
+    SEALOOP_WEBHOOK_PAUSES: "1",
+  },
   network: TEST_NETWORK,
 });
 const victims: Victim[] = [];
@@ -155,6 +164,20 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     await ended(loop.client.workflow.getHandle("loop-gone"));
     return run;
   },
+  "webhookDelivery.delivered": async () => {
+    const server = createServer((_, res) => res.end()).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const run = await delivery((server.address() as AddressInfo).port);
+    await ended(run);
+    server.close();
+    return run;
+  },
+  "webhookDelivery.given_up": async () => await ended(await delivery(9)),
+  "webhookRelay.running": async () => {
+    const run = await start(WEBHOOK_RELAY, "webhook-relay", []);
+    await sleep(500);
+    return run;
+  },
   "anchorReceipts.made": async () => {
     await sealed("anchored");
     return await ended(await start(ANCHOR_RECEIPTS, "anchor", []));
@@ -217,6 +240,21 @@ async function asked(
     ...{ approval_id, ...about, requested_by: "program", ...terms, ...fields },
   };
   return await start(APPROVAL, `approval-${approval_id}`, [request]);
+}
+
+/** Queues a message for a server on this port of this machine, and starts its workflow. */
+async function delivery(port: number): Promise<WorkflowHandle> {
+  const { knex } = loop.store;
+  const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY));
+  const url = `http://127.0.0.1:${port}/`;
+  const secret = box.seal(newWebhookSecret(), url);
+  const webhook_id = await putWebhook(knex, {
+    ...{ url, events: ["ticket.opened"], secret, tenant: "recorder", createdBy: "recorder" },
+  });
+  const id = `msg_${String(port).padStart(32, "0")}`;
+  const news = { ticket_id: "INC-000000000000", type: "ticket.opened", body: "{}" };
+  await knex("webhook_deliveries").insert({ id, webhook_id, ...news, started_at: knex.fn.now() });
+  return await start(WEBHOOK_DELIVERY, `webhook-${id}`, [id]);
 }
 
 async function say(run: WorkflowHandle, update: string, who: string): Promise<void> {

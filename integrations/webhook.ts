@@ -1,0 +1,36 @@
+import { createHmac, randomBytes } from "node:crypto";
+
+/** Name of the file in the data folder with the key that encrypts secrets; gateway, tool server and workers have the same. */
+export const WEBHOOK_KEY = "webhook.key";
+
+/** What a secret looks like: `whsec_` and 24 to 64 bytes in base64. */
+export const WEBHOOK_SECRET =
+  /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Makes a secret of 32 random bytes. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+/**
+ * The headers of a message.
+ *
+ * @param id the same for every attempt, by which a receiver knows what it has had
+ * @param at of this attempt
+ * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function webhookHeaders(
+  id: string,
+  at: Date,
+  body: string,
+  secret: string,
+): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Repair, Ticket } from "../store/mod.ts";
+
+/** What a postmortem is drafted from. */
+export interface PostmortemParts {
+  readonly ticket: Ticket;
+  /** Oldest first. */
+  readonly events: readonly {
+    readonly at: string;
+    readonly kind: string;
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+  /** Oldest first. */
+  readonly repairs: readonly Repair[];
+  /** Null: it is not sealed yet. */
+  readonly receipt: Readonly<Record<string, unknown>> | null;
+  /** Public address of the ledger. */
+  readonly ledgerUrl: string;
+}
+
+/** Drafts the postmortem of an incident: what is known is filled in, what people have to say is asked for. */
+export function postmortemOf(parts: PostmortemParts): string {
+  const { ticket } = parts;
+  const sections = [
+    `# ${ticket.ticket_id}: ${plain(ticket.title)}`,
+    summary(parts),
+    `## Cause\n\n${cause(parts)}`,
+    `## Timeline\n\n${timeline(parts)}`,
+    `## What was done\n\n${done(parts)}`,
+    `## Receipts\n\n${receipts(parts)}`,
+    "## For people to fill in\n\n- Impact on users:\n- What went well:\n- What went badly:\n- What will be changed, by whom, by when:",
+  ];
+  return sections.join("\n\n") + "\n";
+}
+
+function summary({ ticket }: PostmortemParts): string {
+  const end = ticket.resolved_at;
+  const lasted = end ? duration(Date.parse(end) - Date.parse(ticket.opened_at)) : "still open";
+  const rows: [string, string | null][] = [
+    ["Service", ticket.service],
+    ["Severity", ticket.severity],
+    ["Category", ticket.category ?? "not diagnosed"],
+    ["Opened", ticket.opened_at],
+    ["Resolved", end ?? "not yet"],
+    ["Lasted", lasted],
+    ["Outcome", ticket.outcome ?? "none yet"],
+    ["Escalated to people", ticket.escalated ? "yes" : "no"],
+    ["Resolution", ticket.resolution],
+  ];
+  const lines = rows.filter(([, value]) => value).map(([name, value]) =>
+    `| ${name} | ${plain(value!)} |`
+  );
+  const said = ticket.description === ""
+    ? ""
+    : `\n\n> ${plain(ticket.description).replaceAll("\n", "\n> ")}`;
+  return `| | |\n| --- | --- |\n${lines.join("\n")}${said}`;
+}
+
+/** Of the last diagnosis; earlier ones are in the timeline. */
+function cause({ events, ticket }: PostmortemParts): string {
+  const diagnosis = events.findLast(({ kind }) => kind === "diagnosed");
+  if (!diagnosis) return "Nothing was diagnosed.";
+  const { cause: code, round, confidence, citations } = diagnosis.data;
+  const words = [`The probe said \`${codeOf(code)}\` (round ${codeOf(round)}).`];
+  if (ticket.category) words.push(`It was classified as ${plain(ticket.category)}.`);
+  if (confidence !== undefined) words.push(`Confidence ${codeOf(confidence)}.`);
+  if (Array.isArray(citations) && citations.length > 0) {
+    words.push(`Cited: ${citations.map((one) => `\`${codeOf(one)}\``).join(", ")}.`);
+  }
+  return words.join(" ");
+}
+
+function timeline({ events }: PostmortemParts): string {
+  const first = events[0] ? Date.parse(events[0].at) : 0;
+  const lines = events.map(({ at, kind, data }) => {
+    const facts = Object.entries(data).filter(([name]) => !/^(workflow_id|run_id)$/.test(name))
+      .map(([name, value]) => `${name} \`${codeOf(value)}\``).join(", ");
+    return `| ${at} | +${duration(Date.parse(at) - first)} | ${
+      kind.replaceAll("_", " ")
+    } | ${facts} |`;
+  });
+  return ["| when | after | what | facts |", "| --- | --- | --- | --- |", ...lines].join("\n");
+}
+
+function done({ repairs, events }: PostmortemParts): string {
+  const decided = events.filter(({ kind }) => /^approval_(approved|denied|expired)$/.test(kind))
+    .map(({ kind, data }) => `- ${kind.replaceAll("_", " ")}: \`${codeOf(data.approval_id)}\``);
+  const acts = repairs.map(({ action, service, state, detail, action_sha256 }) => {
+    const what = action.runbook ?? action.kind ?? "action";
+    const code = detail.code === undefined ? "" : ` (\`${codeOf(detail.code)}\`)`;
+    return `- ${plain(String(what))} on ${
+      plain(service)
+    }: **${state}**${code}, action \`${action_sha256}\``;
+  });
+  const lines = [...decided, ...acts];
+  return lines.length === 0 ? "Nothing was done by the platform." : lines.join("\n");
+}
+
+function receipts({ ticket, events, receipt, ledgerUrl }: PostmortemParts): string {
+  const named = events.flatMap(({ kind, data }) =>
+    typeof data.receipt_id === "string" ? [{ id: data.receipt_id, kind }] : []
+  );
+  const last = ticket.receipt_id;
+  if (last && !named.some(({ id }) => id === last)) named.push({ id: last, kind: "embedded" });
+  if (named.length === 0) return "None yet.";
+  return named.map(({ id, kind }) => {
+    const hash = id === last && receipt ? `, SHA-256 \`${codeOf(receipt.hash_sha256)}\`` : "";
+    return `- ${kind.replaceAll("_", " ")}: [${id}](${ledgerUrl}/api/verify/${
+      encodeURIComponent(id)
+    })${hash}`;
+  }).join("\n");
+}
+
+/** Text of people, as text: nothing in it is Markdown, HTML or the end of a table's cell. */
+function plain(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|!]/g, "\\$&").replace(/\r\n?/g, "\n");
+}
+
+/** Within backticks. */
+function codeOf(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return text.replace(/[`|\n\r]/g, " ").slice(0, 200);
+}
+
+function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 120_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return `${(ms / 3_600_000).toFixed(1)} h`;
+}

@@ -1,0 +1,40 @@
+import {
+  ANCHOR_BATCH,
+  ANCHOR_RECEIPTS,
+  APPROVAL,
+  ITSM_LOOP,
+  ITSM_SWEEP,
+  ITSM_TEST,
+  LEDGER_SEQUENCER,
+  RECONCILE_RUNS,
+  SCRUB_LEDGER,
+  SEAL_REQUEST,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_RELAY,
+} from "../workflows/mod.ts";
+import { approvalsCreate } from "./approvals.ts";
+import { runLoop, runTest } from "./itsm_runs.ts";
+
+/** Types of workflows; those that a caller may start, through which operation. */
+export const WORKFLOW_TYPES = [
+  { type: ITSM_LOOP, about: "One incident, from finding to sealed receipt", operation: runLoop },
+  { type: ITSM_TEST, about: "A test incident on a small real service", operation: runTest },
+  { type: APPROVAL, about: "Waits for people to approve one action", operation: approvalsCreate },
+  { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
+  { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },
+  { type: SEAL_REQUEST, about: "Seals what a caller asked for", operation: null },
+  { type: WEBHOOK_DELIVERY, about: "Tells one webhook one piece of news", operation: null },
+  { type: WEBHOOK_RELAY, about: "Starts what is queued for webhooks", operation: null },
+  {
+    type: LEDGER_SEQUENCER,
+    about: "Keeps the one sequencer of the ledger running",
+    operation: null,
+  },
+  { type: SCRUB_LEDGER, about: "Verifies the whole ledger from its stored bytes", operation: null },
+  {
+    type: ANCHOR_RECEIPTS,
+    about: "Takes new receipts to be timestamped in Bitcoin",
+    operation: null,
+  },
+  { type: ANCHOR_BATCH, about: "Waits for the block of one batch of receipts", operation: null },
+] as const;

@@ -1,0 +1,147 @@
+import { WorkflowFailedError } from "@temporalio/client";
+import { z } from "zod";
+import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_runs.ts";
+import { told } from "./_temporal.ts";
+import { operation } from "./platform.ts";
+import { Timestamp, WorkflowId } from "./_shapes.ts";
+
+/** Describes a run. */
+export const describeRun = operation({
+  name: "workflows.describe",
+  group,
+  summary: "Describe the latest run of a workflow",
+  effect: "read",
+  access: "key",
+  input: z.object({ workflow_id: WorkflowId }),
+  output: RunShape,
+  rest: { workflow_describe: "GET /v1/workflows/{workflow_id}" },
+  errors: ["NotFound", "Unavailable"],
+  example: { input: { workflow_id: exampleRun.workflow_id }, output: exampleRun },
+  run: async ({ workflow_id }, context) =>
+    shownRun(await ofWorkflow(context, workflow_id, (handle) => handle.describe())),
+});
+
+/** Waits for a run. */
+export const runResult = operation({
+  name: "workflows.result",
+  group,
+  summary: "Wait for a workflow to end, and give its result",
+  effect: "read",
+  access: "key",
+  input: z.object({
+    workflow_id: WorkflowId,
+    timeout_seconds: z.number().int().min(0).max(60).default(30).describe(
+      "Longest to wait; 0 only looks",
+    ),
+  }),
+  output: z.looseObject({ workflow_id: z.string(), run_id: z.string(), status: z.string() }),
+  rest: { workflow_result: "GET /v1/workflows/{workflow_id}/result" },
+  errors: ["NotFound", "Unavailable"],
+  example: {
+    input: { workflow_id: exampleRun.workflow_id, timeout_seconds: 30 },
+    output: {
+      workflow_id: exampleRun.workflow_id,
+      run_id: exampleRun.run_id,
+      status: "COMPLETED",
+      result: {
+        outcome: "sealed",
+        ticket_id: "INC-4f1d22a90b7c",
+        receipt_id: "9f2c4b7a01d3e856",
+        steps: [],
+      },
+    },
+  },
+  run: async ({ workflow_id, timeout_seconds }, context) => {
+    const handle = (await context.temporal()).workflow.getHandle(workflow_id);
+    const before = await ofWorkflow(context, workflow_id, () => handle.describe());
+    const ended = before.status.name === "RUNNING"
+      ? await endWithin(handle.result(), timeout_seconds, context.signal)
+      : await endWithin(handle.result(), 10, context.signal);
+    const { runId, status } = ended ? await told(handle.describe()) : before;
+    return { workflow_id, run_id: runId, status: status.name, ...ended };
+  },
+});
+
+type Ended = { result: unknown } | { failure: { message: string; type: string } };
+
+/** How it ended, or undefined where it has not within the time. */
+async function endWithin(
+  result: Promise<unknown>,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), seconds * 1000);
+    signal.addEventListener("abort", () => resolve(undefined));
+  });
+  const end = result.then(
+    (value): Ended => ({ result: value ?? null }),
+    (error): Ended => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      return { failure: { message: rootOf(error).message, type: rootOf(error).name } };
+    },
+  );
+  try {
+    return await Promise.race([end, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const rootOf = (error: Error): Error => error.cause instanceof Error ? rootOf(error.cause) : error;
+
+/** Reads a run's history. */
+export const runHistory = operation({
+  name: "workflows.history",
+  group,
+  summary: "Read the events of a workflow's latest run, without payloads",
+  description: "Arguments, results and failures' details are left out: they may hold evidence.",
+  effect: "read",
+  access: "key",
+  input: z.object({ workflow_id: WorkflowId }),
+  output: z.object({
+    workflow_id: z.string(),
+    events: z.array(z.object({
+      event_id: z.number().int(),
+      type: z.string(),
+      at: Timestamp,
+      activity: z.string().nullable(),
+    })),
+  }),
+  rest: { workflow_history: "GET /v1/workflows/{workflow_id}/history" },
+  errors: ["NotFound", "Unavailable"],
+  example: {
+    input: { workflow_id: exampleRun.workflow_id },
+    output: {
+      workflow_id: exampleRun.workflow_id,
+      events: [{
+        event_id: 1,
+        type: "WORKFLOW_EXECUTION_STARTED",
+        at: "2026-07-01T12:00:00.000Z",
+        activity: null,
+      }],
+    },
+  },
+  run: async ({ workflow_id }, context) => {
+    const history = await ofWorkflow(context, workflow_id, (handle) => handle.fetchHistory());
+    const events = (history.events ?? []).map((event) => ({
+      event_id: Number(event.eventId),
+      type: eventType(event),
+      at: new Date(
+        Number(event.eventTime?.seconds ?? 0) * 1000 + (event.eventTime?.nanos ?? 0) / 1e6,
+      ).toISOString(),
+      activity: event.activityTaskScheduledEventAttributes?.activityType?.name ?? null,
+    }));
+    return { workflow_id, events };
+  },
+});
+
+/** The event's kind, by the one field of attributes that it has. */
+function eventType(event: object): string {
+  const field = Object.entries(event).find(([name, value]) =>
+    name.endsWith("EventAttributes") && value
+  );
+  return (field?.[0] ?? "unknown").replace("EventAttributes", "").replace(/[A-Z]/g, (c) => `_${c}`)
+    .toUpperCase();
+}

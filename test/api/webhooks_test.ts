@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { ensureWebhookRelay } from "../../temporal/mod.ts";
+import { openPeople, type People } from "./_people.ts";
+
+/** A message as it came. */
+interface Came {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+describe("webhooks", function () {
+  this.timeout(60_000);
+  let people: People;
+  let server: Server;
+  let origin: string;
+  const came: Came[] = [];
+  /** Statuses to answer with, by path; 204 where there are none left. */
+  const answers = new Map<string, number[]>();
+  before(async () => {
+    server = createServer(async (req, res) => {
+      let body = "";
+      for await (const chunk of req) body += chunk;
+      came.push({ path: req.url!, headers: req.headers, body });
+      const status = answers.get(req.url!)?.shift() ?? 204;
+      res.writeHead(status, status === 302 ? { location: "/elsewhere" } : {}).end();
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    people = await openPeople({
+      SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
+      SEALOOP_WEBHOOK_PAUSES: "0,1",
+    });
+    await ensureWebhookRelay(people.loop.client);
+  });
+  after(async () => {
+    server?.closeAllConnections();
+    server?.close();
+    await people?.stop();
+  });
+
+  const register = async (path: string, fields: Record<string, unknown> = {}) => {
+    const body = { url: origin + path, ...fields };
+    const answer = await people.call("POST", "/v1/itsm/webhooks", "program", body);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body as { webhook_id: string; secret: string | null; events: string[] };
+  };
+  const open = async (title: string) =>
+    (await people.call("POST", "/v1/itsm/tickets", "program", { title, severity: "high" })).body
+      .ticket_id as string;
+  const close = (id: string) =>
+    people.call("POST", `/v1/itsm/tickets/${id}/close`, "program", { resolution: "Done" });
+  const at = (path: string, ticket: string) =>
+    came.filter((message) => message.path === path && message.body.includes(ticket));
+  const arrive = (path: string, ticket: string, count: number) =>
+    people.eventually(() => {
+      const messages = at(path, ticket);
+      return Promise.resolve(messages.length >= count ? messages : undefined);
+    });
+  const deliveries = async (webhookId: string) =>
+    (await people.call("GET", `/v1/itsm/webhooks/deliveries?webhook_id=${webhookId}`, "program"))
+      .body.deliveries as { state: string; attempts: number; last_error: string; origin: string }[];
+  const ended = (webhookId: string, state: string) =>
+    people.eventually(async () => {
+      const [delivery] = await deliveries(webhookId);
+      return delivery?.state === state ? delivery : undefined;
+    });
+
+  it("tell of tickets with signatures that somebody else's library accepts", async () => {
+    const { secret, events } = await register("/signed");
+    assert.deepEqual(events, ["ticket.opened", "ticket.updated", "ticket.resolved"]);
+    const ticket = await open("Printer jams");
+    await close(ticket);
+    const messages = await arrive("/signed", ticket, 2);
+    const bodies = messages.map(({ headers, body }) =>
+      new Webhook(secret!).verify(body, headers as Record<string, string>) as {
+        type: string;
+        timestamp: string;
+        data: Record<string, unknown>;
+      }
+    );
+    assert.deepEqual(bodies.map(({ type }) => type).sort(), ["ticket.opened", "ticket.resolved"]);
+    const opened = bodies.find(({ type }) => type === "ticket.opened")!;
+    assert.deepEqual(Object.keys(opened), ["type", "timestamp", "data"]);
+    assert.ok(Math.abs(Date.parse(opened.timestamp) - Date.now()) < 30_000);
+    const { ticket_id, status, phase, severity } = opened.data;
+    assert.deepEqual([ticket_id, status, phase, severity], [ticket, "open", "ticketed", "high"]);
+    const { data } = bodies.find(({ type }) => type === "ticket.resolved")!;
+    assert.deepEqual([data.status, data.phase], ["resolved", "sealed"]);
+    const other = new Webhook("whsec_" + Buffer.alloc(32).toString("base64"));
+    const [{ headers, body }] = messages as [Came];
+    assert.throws(() => other.verify(body, headers as Record<string, string>));
+  });
+
+  it("are told again until they answer, by the same message id", async () => {
+    answers.set("/flaky", [500, 302]);
+    const { webhook_id } = await register("/flaky", { events: ["OPENED"] });
+    const ticket = await open("Link flaps");
+    const messages = await arrive("/flaky", ticket, 3);
+    assert.equal(new Set(messages.map(({ headers }) => headers["webhook-id"])).size, 1);
+    const { attempts } = await ended(webhook_id, "delivered");
+    assert.equal(attempts, 3);
+    assert.equal(at("/elsewhere", ticket).length, 0, "a redirect was followed");
+  });
+
+  it("are given up in the end, and listed as such without their paths", async () => {
+    answers.set("/broken?token=abc", [500, 500, 500, 500]);
+    const { webhook_id } = await register("/broken?token=abc", { events: ["ticket.opened"] });
+    await open("Nobody hears of it");
+    const dead = await ended(webhook_id, "dead");
+    assert.deepEqual([dead.attempts, dead.last_error, dead.origin], [3, "status_500", origin]);
+    assert.ok(!JSON.stringify(await deliveries(webhook_id)).includes("abc"));
+  });
+
+  it("are told nothing more once they have said that they are gone", async () => {
+    answers.set("/gone", [410]);
+    const { webhook_id } = await register("/gone", { events: ["ticket.opened"] });
+    const ticket = await open("First");
+    assert.equal((await ended(webhook_id, "dead")).attempts, 1);
+    const after = await open("Second");
+    await arrive("/signed", after, 1);
+    assert.equal(at("/gone", ticket).length, 1);
+    assert.equal(at("/gone", after).length, 0);
+  });
+
+  it("are queued with the move and with nothing else: what is rolled back is told to nobody", async () => {
+    const { webhook_id } = await register("/rolled-back");
+    const none = await people.call("POST", "/v1/itsm/tickets/INC-000000000000/close", "program", {
+      resolution: "x",
+    });
+    assert.equal(none.status, 404);
+    const ticket = await open("Once");
+    await close(ticket);
+    assert.equal((await close(ticket)).status, 409);
+    await arrive("/rolled-back", ticket, 2);
+    assert.equal((await deliveries(webhook_id)).length, 2);
+  });
+
+  it("keep their secrets: shown once, encrypted, in no receipt's evidence", async () => {
+    const own = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+    assert.equal((await register("/own", { secret: own })).secret, null);
+    const { secret } = await register("/made");
+    const { rows } = await people.store.pool.query(
+      "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox",
+    );
+    const kept = rows.map(({ t }) => t).join("\n");
+    for (const one of [own, secret!]) {
+      assert.ok(!kept.includes(one));
+      assert.ok(!kept.includes(Buffer.from(one).toString("hex")));
+    }
+    const ticket = await open("Signed by one's own");
+    const [message] = await arrive("/own", ticket, 1);
+    new Webhook(own).verify(message!.body, message!.headers as Record<string, string>);
+  });
+
+  it("are refused where they lead inside", async () => {
+    for (
+      const url of [
+        ...[
+          "http://10.0.0.1/",
+          "https://169.254.169.254/latest",
+          "http://[::ffff:10.0.0.1]/",
+          "http://167772161/",
+        ],
+        ...[
+          "https://192.168.0.1/",
+          "http://hooks.example.com@10.0.0.1/",
+          "ftp://example.com/",
+          "nothing",
+        ],
+      ]
+    ) {
+      const { status, body } = await people.call("POST", "/v1/itsm/webhooks", "program", { url });
+      assert.equal(status, 422, url);
+      assert.deepEqual(body.detail[0].loc, ["body", "url"]);
+    }
+    const free = await people.call("POST", "/v1/itsm/webhooks", "free", { url: `${origin}/x` });
+    assert.equal(free.status, 403);
+    const short = { url: `${origin}/x`, secret: "whsec_short" };
+    assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", short)).status, 422);
+  });
+});
