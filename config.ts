@@ -149,10 +149,13 @@ export const SETTINGS = z.strictObject({
     .describe(
       "Networks that are not public and yet may be reached at addresses that others name, as 10.1.0.0/16,…",
     ),
-    .describe("Networks that are not public and yet may be reached at addresses that others name, as 10.1.0.0/16,…"),
   SEALOOP_WEBHOOK_PAUSES: z.string().regex(/^\d{1,6}(,\d{1,6})*$/)
-    .default("5,60,300,1800,3600,7200,14400,21600,36000").transform((text) => text.split(",").map(Number))
-    .describe("Seconds between the attempts to deliver to a webhook; after the last one it is given up"),
+    .default("5,60,300,1800,3600,7200,14400,21600,36000").transform((text) =>
+      text.split(",").map(Number)
+    )
+    .describe(
+      "Seconds between the attempts to deliver to a webhook; after the last one it is given up",
+    ),
   SEALOOP_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info")
     .describe("Least severe level that is logged"),
 });

@@ -8,7 +8,7 @@ import {
   resolve,
   type Runbook,
 } from "../integrations/runbooks/mod.ts";
-import { addTicketEvent, runbookValues } from "../store/mod.ts";
+import { addTicketEvent, noteDiagnosis, runbookValues } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { type ActivityParts, serviceOf } from "./_parts.ts";
@@ -33,6 +33,9 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       ? await actionFor(service, step, judgement.classification?.category ?? null)
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
+    if (diagnosis.classification) {
+      await noteDiagnosis(store.knex, ticket_id, diagnosis.classification);
+    }
     await addTicketEvent(store.knex, ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",

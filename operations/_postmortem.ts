@@ -59,7 +59,8 @@ function summary({ ticket }: PostmortemParts): string {
 function cause({ events, ticket }: PostmortemParts): string {
   const diagnosis = events.findLast(({ kind }) => kind === "diagnosed");
   if (!diagnosis) return "Nothing was diagnosed.";
-  const { cause: code, round, confidence, citations } = diagnosis.data;
+  const { cause: code, round, classification, citations } = diagnosis.data;
+  const { confidence } = (classification ?? {}) as { confidence?: number };
   const words = [`The probe said \`${codeOf(code)}\` (round ${codeOf(round)}).`];
   if (ticket.category) words.push(`It was classified as ${plain(ticket.category)}.`);
   if (confidence !== undefined) words.push(`Confidence ${codeOf(confidence)}.`);

@@ -91,17 +91,18 @@ export async function addTicketEvent(on: Queryable, id: string, event: TicketEve
 const MOVES =
   "(added.phase IS NOT NULL AND (tickets.phase <> 'sealed' OR added.phase = 'detected'))";
 
-/** Writes down what was found to be the matter with an open ticket. */
+/** Writes down what was found to be the matter with an open ticket. @param severity none of the four: it stays */
 export async function noteDiagnosis(
   on: Queryable,
   id: string,
-  { category, severity }: { category?: string | null; severity?: Ticket["severity"] },
+  { category, severity }: { category: string; severity: string },
 ): Promise<void> {
-  await on("tickets").where({ id, status: "open" }).update({
-    category: category ?? on.ref("category"),
-    severity: severity ?? on.ref("severity"),
-  });
+  const known = (SEVERITIES as readonly string[]).includes(severity);
+  await on("tickets").where({ id, status: "open" })
+    .update({ category, ...(known ? { severity } : {}) });
 }
+
+const SEVERITIES = ["critical", "high", "medium", "low"] as const;
 
 /** The ticket of a run, or undefined. */
 export async function ticketOfRun(
