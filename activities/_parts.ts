@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { hostname } from "node:os";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
 import type { Engine } from "../engine/mod.ts";
@@ -7,7 +8,7 @@ import type { Network } from "../ledger/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import type { Catalogue } from "../integrations/runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
-import type { Finding, RunId } from "../workflows/mod.ts";
+import type { RunId } from "../workflows/mod.ts";
 
 /** What activities work with; the worker's entry puts it together. */
 export interface ActivityParts {
@@ -46,7 +47,15 @@ export function ticketIdOf({ workflow_id, run_id }: RunId): string {
   }`;
 }
 
-/** The service that a finding is about, or undefined where it names none that is known. */
-export async function serviceOf(on: Queryable, { service }: Finding): Promise<Service | undefined> {
-  return service === null ? undefined : await getService(on, service) as Service | undefined;
+/**
+ * A service by name; this host, by its own, is one as well, so that what fails on it alone can be repaired.
+ */
+export async function subjectNamed(on: Queryable, name: string): Promise<Service | undefined> {
+  const known = await getService(on, name) as Service | undefined;
+  return known ?? (name === hostname() ? THIS_HOST : undefined);
 }
+
+const THIS_HOST: Service = {
+  ...{ name: hostname(), type: "host", host: "localhost", owner: null, origin: "discovered" },
+  ...{ check: null, restart: null, watched: false, dependsOn: [] },
+};

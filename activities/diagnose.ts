@@ -3,20 +3,34 @@ import { EngineAway } from "../engine/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import {
   type Catalogue,
+  type Circumstances,
   fittingRunbooks,
+  type Incident,
   NotApplicable,
   resolve,
   type Runbook,
 } from "../integrations/runbooks/mod.ts";
-import { addTicketEvent, noteDiagnosis, runbookValues } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  type FindingRecord,
+  getFinding,
+  noteDiagnosis,
+  runbookValues,
+} from "../store/mod.ts";
 import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";
-import { type ActivityParts, serviceOf } from "./_parts.ts";
+import { type ActivityParts, subjectNamed } from "./_parts.ts";
 import type { RoundStep } from "./loop_steps.ts";
 
 type Judgement = Pick<Diagnosis, "basis" | "classification" | "citations">;
 
 const ALONE: Judgement = { basis: "runbook_alone", classification: null, citations: [] };
+/** What is to be repaired. */
+interface Subject {
+  readonly service: Service;
+  readonly disk?: Circumstances["disk"];
+}
+
 const THIS_HOST = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
 
 /** The step that judges. */
@@ -27,10 +41,12 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
    */
   async function diagnose(step: RoundStep): Promise<Diagnosis> {
     const { finding, ticket_id, code, round, run } = step;
-    const service = await serviceOf(store.knex, finding);
-    const judgement = await judge(finding, service, code);
+    const known = await getFinding(store.knex, finding.fingerprint);
+    const service = await subjectOf(finding, known);
+    const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
+    const category = judgement.classification?.category ?? null;
     const { action, passed_over } = service
-      ? await actionFor(service, step, judgement.classification?.category ?? null)
+      ? await actionFor({ service, disk: diskOf(known), category }, step)
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
     if (diagnosis.classification) {
@@ -45,15 +61,22 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     return diagnosis;
   }
 
-  async function judge(
-    finding: Finding,
-    service: Service | undefined,
-    code: string,
-  ): Promise<Judgement> {
+  /** The service; else this host, where the finding is about it and nothing else. */
+  async function subjectOf(
+    { service, check }: Finding,
+    known: FindingRecord | undefined,
+  ): Promise<Service | undefined> {
+    if (service !== null) return await subjectNamed(store.knex, service);
+    return check === "host" && known?.host === hostname()
+      ? await subjectNamed(store.knex, known.host)
+      : undefined;
+  }
+
+  async function judge({ report, check }: Finding, words: string): Promise<Judgement> {
     try {
       const { classification, provider } = await engine.classify({
-        description: describe(finding, service, code),
-        source: finding.check,
+        description: report ? report.slice(0, 4_000) : words,
+        source: check,
       });
       const { category, severity, confidence, citations } = classification;
       return {
@@ -68,23 +91,22 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   }
 
   async function actionFor(
-    service: Service,
+    { service, disk, category }: Pick<Incident, "category"> & Subject,
     { finding, code, round, run }: RoundStep,
-    category: string | null,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
     const values = await runbookValues(store.knex, service.name);
     const fitting = fittingRunbooks(catalogue.runbooks, {
       service,
       finding: { check: finding.check, code },
       category,
-      named: namedBy(service),
+      named: service.runbook ?? undefined,
     });
     const passed_over: { runbook: string; code: string }[] = [];
     const ready: Omit<Action, "id" | "sha256">[] = [];
     for (const runbook of fitting) {
       if (ready.length >= round) break;
       try {
-        ready.push(madeReady(runbook, service, values));
+        ready.push(madeReady(runbook, { service, disk }, values));
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
         passed_over.push({ runbook: runbook.runbook, code: error.code });
@@ -96,7 +118,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
 
   function madeReady(
     runbook: Runbook,
-    service: Service,
+    { service, disk }: Subject,
     values: Awaited<ReturnType<typeof runbookValues>>,
   ): Omit<Action, "id" | "sha256"> {
     const { steps, exceeds } = resolve(runbook, {
@@ -104,6 +126,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       values,
       catalogue,
       here: THIS_HOST.has(service.host),
+      disk,
     });
     return {
       runbook: runbook.runbook,
@@ -118,14 +141,17 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   return { diagnose };
 }
 
-/** The runbook that the services file names for a service. */
-const namedBy = ({ runbook }: Service & { runbook?: string | null }) => runbook ?? undefined;
-
-/** What the engine is told: a person's own words, or what was found. */
-function describe({ report, check }: Finding, service: Service | undefined, code: string): string {
-  if (report) return report.slice(0, 4_000);
+/** Words for what was found, where no detector has said it better. */
+function describe(service: Service | undefined, { check }: Finding, code: string): string {
   const about = service ? `${service.name} (${service.type})` : "A service";
   return `${about} fails its ${check} check: ${code.replaceAll("_", " ")}`;
+}
+
+/** The disk that a finding is about. */
+function diskOf(known: FindingRecord | undefined): Subject["disk"] {
+  const { kind, path, max_bytes } = known?.target ?? {};
+  if (kind !== "disk" || typeof path !== "string") return undefined;
+  return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
 }
 
 function shown({ cause, basis, classification, citations, passed_over, action }: Diagnosis) {

@@ -13,7 +13,6 @@ import {
   type EffectRecord,
   endEffect,
   getEffect,
-  getService,
   runbookValues,
   transaction,
 } from "../store/mod.ts";
@@ -29,7 +28,7 @@ import {
   stepPartsOf,
   type Stepping,
 } from "./_effects.ts";
-import type { ActivityParts } from "./_parts.ts";
+import { type ActivityParts, subjectNamed } from "./_parts.ts";
 
 /** The step that acts on the world. */
 export function remediation(parts: ActivityParts, catalogue: Catalogue) {
@@ -67,7 +66,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
 
   /** The service, where everything that the action was made from is still as it was. */
   async function sourceOf(action: Action): Promise<Service | undefined> {
-    const service = await getService(store.knex, action.service) as Service | undefined;
+    const service = await subjectNamed(store.knex, action.service);
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service || !runbook) return undefined;
     const values = await runbookValues(store.knex, service.name);

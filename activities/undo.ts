@@ -1,4 +1,3 @@
-import type { Service } from "../integrations/mod.ts";
 import {
   canUndo,
   type Catalogue,
@@ -11,12 +10,11 @@ import {
   effectsOfAction,
   endEffect,
   getEffect,
-  getService,
 } from "../store/mod.ts";
 import type { StepEffect, Undone } from "../workflows/mod.ts";
 import { undoIdOf } from "./_action.ts";
 import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";
-import type { ActivityParts } from "./_parts.ts";
+import { type ActivityParts, subjectNamed } from "./_parts.ts";
 
 /** The step that takes back what a repair did that did not help. */
 export function undoing(parts: ActivityParts, catalogue: Catalogue) {
@@ -70,7 +68,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     done: EffectRecord,
     known: EffectRecord | undefined,
   ): Promise<StepHappened> {
-    const service = await getService(store.knex, order.action.service) as Service | undefined;
+    const service = await subjectNamed(store.knex, order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
     const id = undoIdOf(done.id);
     const intended = known ??

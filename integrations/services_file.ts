@@ -48,6 +48,10 @@ const Service = z.strictObject({
   restart: Restart.optional()
     .describe("How it is restarted: a command, or a process that sealoop runs itself"),
   runbook: z.string().min(1).max(100).optional().describe("Id of its own runbook"),
+  runbook_values: z.record(
+    z.string().regex(/^[a-z][a-z_]{0,30}$/),
+    z.union([z.string(), z.number(), z.array(z.string())]),
+  ).optional().describe("Values for the parameters of runbooks, such as {unit: billing.service}"),
 });
 const File = z.strictObject({
   services: z.array(Service).default([]).describe("The services to know and to watch"),

@@ -3,7 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import { discover, hostInGraph, readServicesFile } from "../integrations/mod.ts";
-import { replaceServices, type ServiceRecord, type Store, transaction } from "../store/mod.ts";
+import {
+  replaceRunbookValues,
+  replaceServices,
+  type ServiceRecord,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
 import { temporalPlace } from "../temporal/mod.ts";
 import { platformServices, withHosts } from "./_platform_services.ts";
 
@@ -30,18 +36,22 @@ export async function syncServices({ config, store, together }: Services): Promi
     together,
   });
   const path = config.settings.SEALOOP_SERVICES ?? join(config.dataDir, "sealoop.services.yaml");
-  const file = readServicesFile(path, platform.map(({ name }) => name))
-    .map(({ depends_on, ...entry }): ServiceRecord => ({
-      ...{ ...entry, origin: "file", watched: true, dependsOn: depends_on },
-      owner: entry.owner ?? null,
-      check: entry.check ?? null,
-      restart: entry.restart ?? null,
-    }));
+  const entries = readServicesFile(path, platform.map(({ name }) => name));
+  const file = entries.map(({ depends_on, runbook_values: _, ...entry }): ServiceRecord => ({
+    ...{ ...entry, origin: "file", watched: true, dependsOn: depends_on },
+    owner: entry.owner ?? null,
+    check: entry.check ?? null,
+    restart: entry.restart ?? null,
+  }));
+  const values = entries.flatMap(({ name, runbook_values }) =>
+    runbook_values ? [[name, runbook_values] as const] : []
+  );
   const services = withHosts([...platform, ...file]);
   const of = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   await transaction(store, async (trx) => {
     await replaceServices(trx, "platform", of("platform"));
     await replaceServices(trx, "file", of("file"));
+    await replaceRunbookValues(trx, Object.fromEntries(values));
   });
 }
 

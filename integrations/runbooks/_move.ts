@@ -38,46 +38,56 @@ const LINUX = process.platform === "linux";
  *
  * @returns whether it is aside now
  */
-export async function moveOne({ path, to, inode }: Move, place: string): Promise<boolean> {
+export async function moveOne({ path, to, inode }: Move): Promise<boolean> {
   const there = existsSync(to);
   return await inFolderOf(path, async (at) => {
     const stats = statsOf(at);
     if (!stats) return there;
     if (!stats.isFile() || stats.ino !== inode) return there;
-    if (place === "beside") renameSync(at, to);
-    else {
-      if (!there) await copyWhole(at, to, stats);
-      unlinkSync(at);
-    }
+    if (!there && renamed(at, to)) return true;
+    if (!there) await copyWhole(at, to, stats);
+    unlinkSync(at);
     return true;
   }) ?? there;
 }
 
 /** Moves one file back. `stays`: its place is taken, or gone; `gone`: it is not aside. */
-export async function backOne(
-  { path, to }: Move,
-  place: string,
-): Promise<"back" | "stays" | "gone"> {
+export async function backOne({ path, to }: Move): Promise<"back" | "stays" | "gone"> {
   if (!existsSync(to)) return "gone";
   return await inFolderOf(path, async (at) => {
     const stats = lstatSync(to);
-    if (place === "beside") {
-      if (!linkedTo(at, to)) return "stays";
-    } else if (statsOf(at)) return "stays";
-    else await copyWhole(to, at, stats);
+    const linked = linkedTo(at, to);
+    if (linked === "taken") return "stays";
+    if (linked === "elsewhere") {
+      if (statsOf(at)) return "stays";
+      await copyWhole(to, at, stats);
+    }
     unlinkSync(to);
     return "back";
   }) ?? "stays";
 }
 
-/** A second name where there is none yet; one that an earlier attempt made is as good. */
-function linkedTo(at: string, to: string): boolean {
+/** Renames within one file system. @returns false where it is another one */
+function renamed(from: string, to: string): boolean {
   try {
-    linkSync(to, at);
+    renameSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return statsOf(at)?.ino === lstatSync(to).ino;
+    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    return false;
+  }
+}
+
+/** A second name where there is none yet; one that an earlier attempt made is as good. */
+function linkedTo(at: string, to: string): "linked" | "taken" | "elsewhere" {
+  try {
+    linkSync(to, at);
+    return "linked";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EXDEV") return "elsewhere";
+    if (code !== "EEXIST") throw error;
+    return statsOf(at)?.ino === lstatSync(to).ino ? "linked" : "taken";
   }
 }
 

@@ -59,7 +59,7 @@ export async function moveAside(
   if (manifest.files.length === 0) return { ...refused("nothing_to_move"), ok: true };
   const counts = { files: 0, bytes: 0, left: 0 };
   for (const file of manifest.files) {
-    const moved = Date.now() < deadline && await moveOne(file, manifest.place);
+    const moved = Date.now() < deadline && await moveOne(file);
     counts.files += moved ? 1 : 0;
     counts.bytes += moved ? file.bytes : 0;
     counts.left += moved ? 0 : 1;
@@ -75,7 +75,7 @@ export async function putBack(order: AsideOrder): Promise<StepHappened> {
   if (!manifest) return refused("nothing_was_moved");
   const counts = { files: 0, left: 0 };
   for (const file of manifest.files.toReversed()) {
-    const back = await backOne(file, manifest.place);
+    const back = await backOne(file);
     if (back === "back") counts.files++;
     if (back === "stays") counts.left++;
   }
@@ -120,7 +120,7 @@ export function expireAside(dataDir: string, now = Date.now()): void {
 function newManifest(order: AsideOrder, clean: Clean, limit: Wanted): Manifest {
   const plan = planClean(clean, limit);
   const folders = clean.folders.map(checkedFolder);
-  const place = hasRoom(order.dataDir, folders, plan.bytes) ? "elsewhere" : "beside";
+  const place = hasRoom(order.dataDir, clean, plan.bytes) ? "elsewhere" : "beside";
   const elsewhere = join(order.dataDir, "aside", order.effectId);
   const folderOf = (file: PlannedFile) =>
     folders.filter((folder) => file.path.startsWith(`${folder}/`)).toSorted((a, b) =>
@@ -139,10 +139,14 @@ function newManifest(order: AsideOrder, clean: Clean, limit: Wanted): Manifest {
   return { place, files };
 }
 
-/** Whether the data folder is on another file system than all of these, with room to spare. */
-function hasRoom(dataDir: string, folders: readonly string[], wanted: number): boolean {
+/**
+ * Whether room is made by moving files into the data folder: it is on another file system than all of these and has room
+ * to spare, or it is on the same and outside of the folder whose bound is to be kept.
+ */
+function hasRoom(dataDir: string, { folders, quota }: Clean, wanted: number): boolean {
   const { dev } = statSync(dataDir);
-  if (folders.some((folder) => statSync(folder).dev === dev)) return false;
+  const beside = folders.some((folder) => statSync(folder).dev === dev);
+  if (beside) return quota !== undefined && !`${dataDir}/`.startsWith(`${quota.path}/`);
   const { bavail, bsize } = statfsSync(dataDir);
   return bavail * bsize > wanted * 1.1 + KEEP_FREE;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HealthCheck, probe } from "../probe.ts";
 import { permit } from "./commands.ts";
-import { usageOf } from "./plan.ts";
+import { bytesBelow, usageOf } from "./plan.ts";
 import type { AllowedCommand, Look } from "./schema.ts";
 
 /** What a look gave. */
@@ -65,7 +65,12 @@ type Figure = Exclude<
 >;
 
 function measured(what: Figure): Seen {
-  if ("disk" in what) return below(usageOf(what.disk).bytes.percent, what.below);
+  if ("disk" in what) {
+    const percent = what.of_bytes === undefined
+      ? usageOf(what.disk).bytes.percent
+      : 100 * bytesBelow(what.disk) / what.of_bytes;
+    return below(percent, what.below);
+  }
   if ("inodes" in what) return below(usageOf(what.inodes).inodes.percent, what.below);
   if ("memory_below" in what) {
     return below(used("MemTotal", "MemAvailable"), what.memory_below);

@@ -18,7 +18,7 @@ export interface Incident {
 
 /**
  * Runbooks that fit, most specific first: the one that the service names, then those that name the service, the code of
- * the finding, the type of the service, the kind of check, the category; among equals by name.
+ * the finding, the type of the service, the kind of check, the category; among equals by their own `order`.
  *
  * What a runbook asks for must all be there. One that asks for a category alone is for reports of people: a category is
  * judgement, and a probe has said more than that.
@@ -27,7 +27,10 @@ export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident
   return runbooks
     .map((runbook) => ({ runbook, weight: weightOf(runbook, incident) }))
     .filter(({ weight }) => weight > 0)
-    .sort((a, b) => b.weight - a.weight || (a.runbook.runbook < b.runbook.runbook ? -1 : 1))
+    .sort((a, b) =>
+      b.weight - a.weight || a.runbook.order - b.runbook.order ||
+      (a.runbook.runbook < b.runbook.runbook ? -1 : 1)
+    )
     .map(({ runbook }) => runbook);
 }
 

@@ -17,7 +17,7 @@ export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.t
 export { look, type LookParts, lookUntil, type Seen } from "./look.ts";
 export { fittingRunbooks, type Incident } from "./match.ts";
 export { BadFolder, planClean, type Usage, usageOf } from "./plan.ts";
-export { NotApplicable, type Ready, resolve, type Values } from "./resolve.ts";
+export { type Circumstances, NotApplicable, type Ready, resolve, type Values } from "./resolve.ts";
 export {
   type AllowedCommand,
   CommandsFile,

@@ -66,7 +66,7 @@ const SACRED = [
   "/usr",
 ];
 /** Most entries that are looked at: a plan is made while somebody waits for it. */
-const MOST_ENTRIES = 500_000;
+const MOST_ENTRIES = 300_000;
 
 /** Bounds of a step as a plan takes them. */
 export function wantedBy({ files, bytes: size }: ResolvedStep["bounds"]): Wanted {
@@ -92,8 +92,8 @@ export function planClean(clean: Clean, limit: Wanted): Plan {
         !clean.except.some((glob) => globFits(glob, name));
       if (!fits || stats.mtimeMs > newest || stats.nlink > 1) continue;
       if (open.has(keyOf(stats))) continue;
-      const { ino: inode, mtimeMs: changed, blocks } = stats;
-      found.push({ path, bytes: blocks * 512, inode, changed, dev });
+      const { ino: inode, mtimeMs: changed, blocks, size } = stats;
+      found.push({ path, bytes: clean.quota ? size : blocks * 512, inode, changed, dev });
     }
   }
   found.sort((a, b) => a.changed - b.changed || (a.path < b.path ? -1 : 1));
@@ -127,10 +127,14 @@ function within(
 
 /** Whether a file system needs more than what was got already; undefined: everything that fits is wanted. */
 function missing(
-  { until_below, kind }: Clean,
+  { until_below, kind, quota }: Clean,
   folders: readonly string[],
 ): ((dev: number, got: { files: number; bytes: number }) => boolean) | undefined {
   if (until_below === undefined) return undefined;
+  if (quota) {
+    const over = bytesBelow(quota.path) - quota.bytes * until_below / 100;
+    return (_, got) => got.bytes <= over;
+  }
   const needed = new Map(folders.map((folder) => {
     const { used, size } = usageOf(folder)[kind];
     return [lstatSync(folder).dev, used - size * until_below / 100];
@@ -161,6 +165,13 @@ export function usageOf(path: string): Usage {
   };
 }
 
+/** Sum of the sizes of all files below a folder, as its bound counts them. */
+export function bytesBelow(folder: string): number {
+  let sum = 0;
+  for (const { stats } of filesBelow(folder, lstatSync(folder).dev, true)) sum += stats.size;
+  return sum;
+}
+
 /** @throws {BadFolder} */
 export function checkedFolder(folder: string): string {
   const path = resolve(folder);
@@ -180,7 +191,11 @@ export function checkedFolder(folder: string): string {
 }
 
 /** Regular files below a folder, on its own file system, no link followed. */
-function* filesBelow(folder: string, dev: number): Generator<{ path: string; stats: Stats }> {
+function* filesBelow(
+  folder: string,
+  dev: number,
+  all = false,
+): Generator<{ path: string; stats: Stats }> {
   const waiting = [folder];
   let seen = 0;
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -192,7 +207,7 @@ function* filesBelow(folder: string, dev: number): Generator<{ path: string; sta
         const path = join(at, entry.name);
         const stats = quietly(() => lstatSync(path));
         if (!stats || stats.dev !== dev) continue;
-        if (stats.isDirectory() && entry.name !== ASIDE) waiting.push(path);
+        if (stats.isDirectory() && (all || entry.name !== ASIDE)) waiting.push(path);
         else if (stats.isFile()) yield { path, stats };
       }
     } finally {

@@ -1,6 +1,7 @@
+import { existsSync, statSync } from "node:fs";
 import { permit } from "./commands.ts";
 import type { Catalogue, Runbook } from "./load.ts";
-import { BadFolder, planClean, type Wanted, wantedBy } from "./plan.ts";
+import { BadFolder, planClean, wantedBy } from "./plan.ts";
 import {
   kindOfStep,
   type Look,
@@ -30,6 +31,8 @@ export interface Circumstances {
   readonly catalogue: Pick<Catalogue, "commands">;
   /** Whether it is on the host of this process. */
   readonly here: boolean;
+  /** The disk that the finding is about: a path of its file system, or a folder with a bound of its own. */
+  readonly disk?: { readonly path: string; readonly maxBytes?: number };
 }
 
 /** A runbook can't be used for this service here. */
@@ -66,11 +69,12 @@ function isPath(value: unknown): boolean {
  */
 export function resolve(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
-  { service, values: given, catalogue, here }: Circumstances,
+  { service, values: own, catalogue, here, disk }: Circumstances,
 ): Ready {
   if (!here && steps.some(actsHere)) {
     throw new NotApplicable("other_host", `${service} is on another host than this worker`);
   }
+  const given: Values = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
     const value = given[name] ?? parameter.default;
@@ -80,10 +84,9 @@ export function resolve(
     }
     values[name] = parameter.kind === "number" ? String(value) : value;
   }
-  const exceeds: string[] = [];
-  const resolved = steps.map((step) => bounded(filled(step, values), exceeds));
-  for (const step of resolved) refuseForbidden(step, catalogue);
-  return { steps: resolved, exceeds };
+  const made = steps.map((step) => onDisk(filled(step, values), disk));
+  for (const step of made) refuseForbidden(step, catalogue);
+  return bounded(made);
 }
 
 /** Whether a step acts on the host that it is carried out on. */
@@ -114,28 +117,64 @@ function fill(value: unknown, values: Readonly<Record<string, unknown>>): unknow
 }
 
 /**
- * Says what a step needs to be asked for, and sets its bounds accordingly: what is within `ask_above` can't go beyond it
- * later; what is beyond has the whole bounds, and a person who knows.
+ * Keeps of a step's folders those that are there and lie on the disk in question, and holds it against the bound of the
+ * folder where it is that which is full.
+ *
+ * @throws {NotApplicable} none of them is
  */
-function bounded(step: ResolvedStep, exceeds: string[]): ResolvedStep {
-  const { bounds, clean } = step;
-  if (bounds.ask) exceeds.push(`${step.step}: ${bounds.ask}`);
-  if (!clean || !bounds.ask_above) return step;
-  const { ask_above } = bounds;
-  const want = planned(clean, wantedBy(bounds));
-  const limit: Wanted = wantedBy({ ...bounds, ...ask_above });
-  if (want.files.length > limit.files) {
-    exceeds.push(
-      `${step.step}: ${want.files.length} files, and only ${limit.files} may be moved unasked`,
-    );
-  } else if (want.bytes > limit.bytes) {
-    exceeds.push(
-      `${step.step}: ${shownBytes(want.bytes)}, and only ${
-        shownBytes(limit.bytes)
-      } may be moved unasked`,
-    );
-  } else return { ...step, bounds: { ...bounds, ...ask_above } };
-  return step;
+function onDisk(step: ResolvedStep, disk: Circumstances["disk"]): ResolvedStep {
+  const { clean, verify } = step;
+  const quota = disk?.maxBytes === undefined
+    ? undefined
+    : { path: disk.path, bytes: disk.maxBytes };
+  const seen = quota && verify && "disk" in verify.look && verify.look.disk === quota.path
+    ? { ...step, verify: { ...verify, look: { ...verify.look, of_bytes: quota.bytes } } }
+    : step;
+  if (!clean) return seen;
+  const there = clean.folders.filter((folder) => existsSync(folder));
+  if (there.length === 0) {
+    throw new NotApplicable("folder_missing", `${clean.folders.join(", ")}: not there`);
+  }
+  const folders = disk ? there.filter((folder) => liesOn(folder, disk)) : there;
+  if (folders.length === 0) {
+    throw new NotApplicable("other_disk", `${there.join(", ")}: not on the disk of ${disk!.path}`);
+  }
+  return { ...seen, clean: { ...clean, folders, ...(quota ? { quota } : {}) } };
+}
+
+/** Whether what is cleaned there makes room on the disk. */
+function liesOn(folder: string, { path, maxBytes }: NonNullable<Circumstances["disk"]>): boolean {
+  if (maxBytes !== undefined) return `${folder}/`.startsWith(`${path}/`);
+  return existsSync(path) && statSync(folder).dev === statSync(path).dev;
+}
+
+/**
+ * Says what a person must be asked about, and sets bounds accordingly: what is within `ask_above` can't go beyond it
+ * later; what is beyond has the whole bounds, and a person who knows.
+ *
+ * @throws {NotApplicable} nothing is there that could be cleaned
+ */
+function bounded(steps: readonly ResolvedStep[]): Ready {
+  const exceeds: string[] = [];
+  let nothing = false;
+  const made = steps.map((step) => {
+    const { bounds, clean } = step;
+    if (bounds.ask) exceeds.push(`${step.step}: ${bounds.ask}`);
+    if (!clean) return step;
+    const want = planned(clean, wantedBy(bounds));
+    nothing ||= want.files.length === 0;
+    const limit = wantedBy({ ...bounds, ...bounds.ask_above });
+    const files = `${want.files.length} files, and only ${limit.files} may be moved unasked`;
+    const size = `${shownBytes(want.bytes)}, and only ${
+      shownBytes(limit.bytes)
+    } may be moved unasked`;
+    if (want.files.length > limit.files) exceeds.push(`${step.step}: ${files}`);
+    else if (want.bytes > limit.bytes) exceeds.push(`${step.step}: ${size}`);
+    else return { ...step, bounds: { ...bounds, ...bounds.ask_above } };
+    return step;
+  });
+  if (nothing) throw new NotApplicable("nothing_to_move", "No file there is old enough and fits");
+  return { steps: made, exceeds };
 }
 
 function planned(...[clean, limit]: Parameters<typeof planClean>) {

@@ -30,8 +30,10 @@ const Look = z.union([
   z.strictObject({ http: z.string() }).describe("GET answers below 400"),
   z.strictObject({ tcp: z.string() }).describe("host:port accepts a connection"),
   z.strictObject({ command: Argv }).describe("A command of the allow-list ends with 0"),
-  z.strictObject({ disk: z.string(), below: Percent })
-    .describe("The file system of this path is used by less than so many percent"),
+  z.strictObject({ disk: z.string(), below: Percent, of_bytes: z.number().optional() })
+    .describe(
+      "The file system of this path is used by less than so many percent (of_bytes: the folder's own bound)",
+    ),
   z.strictObject({ inodes: z.string(), below: Percent })
     .describe("… and its inodes"),
   z.strictObject({ memory_below: Percent }).describe("Memory that is in use, percent"),
@@ -149,6 +151,10 @@ export const RunbookFile = z.strictObject({
   match: Match.describe(
     "All that are given must fit; the runbook that fits most specifically wins",
   ),
+  order: z.number().int().min(1).max(99).default(50)
+    .describe(
+      "Of runbooks that fit equally, the lower one is first: what costs less, and undoes better",
+    ),
   needs: z.array(z.enum(["restart", "check"])).default([])
     .describe("What the services file must say of the service"),
   parameters: z.record(z.string().regex(/^[a-z][a-z_]{0,30}$/), Parameter).default({}),
@@ -189,7 +195,11 @@ export type UndoDocument = z.output<typeof Undo>;
 /** A step with every parameter filled in, as an approval sees it and as it is carried out. */
 export const ResolvedStep = Step.extend({
   kind: z.enum(KINDS as [StepKind, ...StepKind[]]),
-  clean: Clean.extend({ folders: z.array(z.string()).min(1) }).optional(),
+  clean: Clean.extend({
+    folders: z.array(z.string()).min(1),
+    quota: z.strictObject({ path: z.string(), bytes: z.number() }).optional()
+      .describe("The folder whose bound is to be kept, in place of a whole file system"),
+  }).optional(),
 });
 /** A step with every parameter filled in. */
 export type ResolvedStep = z.output<typeof ResolvedStep>;
