@@ -4,7 +4,6 @@ import type { Knex } from "knex";
 export async function up(trx: Knex): Promise<void> {
   await trx.raw(`
     ALTER TABLE tickets ADD COLUMN category text; -- null: not diagnosed
-    CREATE INDEX tickets_resolved ON tickets (resolved_at) WHERE status = 'resolved';
     CREATE INDEX effects_ticket ON effects (ticket_id);
 
     CREATE TABLE webhooks (
