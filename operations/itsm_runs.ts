@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { findingOf, probe, type Service } from "../integrations/mod.ts";
@@ -13,23 +14,60 @@ import {
   type TestRequest,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
+import { followLoop } from "./_follow.ts";
+import { told } from "./_temporal.ts";
 import { type Context, operation } from "./platform.ts";
 
 const Started = z.object({
   workflow_id: z.string(),
   run_id: z.string(),
   result_url: z.url().describe("GET it to wait for the end"),
+  status: z.enum(["RUNNING", "COMPLETED", "FAILED"]).describe(
+    "RUNNING: it had not ended when this was said; it goes on by itself",
+  ),
+  result: z.looseObject({
+    outcome: z.string().optional().describe("sealed, clear or escalated"),
+    ticket_id: z.string().nullable().optional(),
+    receipt_id: z.string().nullable().optional(),
+  }).nullable().describe("As of its end; null before"),
+  failure: z.string().nullable(),
 }).meta({ id: "StartedRun" });
+
+const WaitSeconds = z.number().int().min(0).max(50).optional().describe(
+  "Longest to wait for the end, telling of each step where the client asks for progress; by default 0 over REST, 25 else",
+);
+/** Less than clients of MCP wait for an answer. */
+const TOOL_WAIT_SECONDS = 25;
 
 const exampleRun = {
   workflow_id: "loop-1d0f6a2b9c3e4857",
   run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
   result_url: "http://127.0.0.1:8080/v1/workflows/loop-1d0f6a2b9c3e4857/result",
+  status: "RUNNING" as const,
+  result: null,
+  failure: null,
 };
 
-function started({ urls }: Context, workflow_id: string, run_id: string) {
-  const path = `/v1/workflows/${encodeURIComponent(workflow_id)}/result`;
-  return { workflow_id, run_id, result_url: `${urls.gateway}${path}` };
+/** What is said of a run that was started, after waiting for it where that was asked for. */
+async function started(
+  context: Context,
+  client: Client,
+  { workflowId, firstExecutionRunId }: WorkflowHandleWithFirstExecutionRunId,
+  wait: number | undefined,
+) {
+  const seconds = wait ?? (context.door === "rest" ? 0 : TOOL_WAIT_SECONDS);
+  const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const ended = await followLoop(context, client, handle, seconds);
+  const failure = ended && "failure" in ended ? ended.failure.message : null;
+  const result = ended && "result" in ended ? ended.result as Record<string, unknown> : null;
+  return {
+    workflow_id: workflowId,
+    run_id: firstExecutionRunId,
+    result_url: `${context.urls.gateway}/v1/workflows/${encodeURIComponent(workflowId)}/result`,
+    status: !ended ? "RUNNING" as const : failure ? "FAILED" as const : "COMPLETED" as const,
+    result,
+    failure,
+  };
 }
 
 /** Runs the loop for an incident, or for whatever a sweep over all services finds. */
@@ -40,8 +78,8 @@ export const runLoop = operation({
   description:
     "With `service`, or an `incident` that names a known service, that service is probed and, where it " +
     "fails, repaired as its runbook says. An `incident` that names none becomes an escalated ticket. With neither, " +
-    "every watched service is probed. A fault whose loop runs already is joined. Answers at once; read the result " +
-    "with the workflow id.",
+    "every watched service is probed. A fault whose loop runs already is joined. The run goes on whatever becomes of " +
+    "this call; read its result with the workflow id.",
   effect: "run",
   access: "partner",
   input: z.object({
@@ -49,34 +87,35 @@ export const runLoop = operation({
     service: z.string().min(1).max(100).optional().describe(
       "Name of the service, where it is known",
     ),
+    wait_seconds: WaitSeconds,
   }),
   output: Started,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
-  run: async ({ incident, service }, context) => {
+  run: async ({ incident, service, wait_seconds }, context) => {
     const { store, caller, temporal } = context;
     const client = await temporal();
     const by = `key:${caller.keyId}`;
     if (incident === undefined && service === undefined) {
-      const handle = await client.workflow.start(ITSM_SWEEP, {
+      const handle = await told(client.workflow.start(ITSM_SWEEP, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `sweep-${randomBytes(8).toString("hex")}`,
         args: [by],
         staticSummary: "Sweep that was asked for",
-      });
-      return started(context, handle.workflowId, handle.firstExecutionRunId);
+      }));
+      return await started(context, client, handle, wait_seconds);
     }
     const finding = await findingFor(store, by, incident, service);
-    const handle = await client.workflow.start(ITSM_LOOP, {
+    const handle = await told(client.workflow.start(ITSM_LOOP, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       workflowIdConflictPolicy: "USE_EXISTING",
       args: [finding],
       staticSummary: finding.service ?? "Reported incident",
-    });
-    return started(context, handle.workflowId, handle.firstExecutionRunId);
+    }));
+    return await started(context, client, handle, wait_seconds);
   },
 });
 
@@ -134,22 +173,23 @@ export const runTest = operation({
       "crash: the process is killed; hang: it stops answering; wrong_answers: it answers 500; disk_full: its quota " +
         "folder is full",
     ),
+    wait_seconds: WaitSeconds,
   }),
   output: Started,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
   errors: ["Unavailable"],
   example: { input: { scenario: "crash" }, output: exampleRun },
-  run: async ({ scenario }, context) => {
+  run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
     const id = randomBytes(4).toString("hex");
     const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
-    const handle = await client.workflow.start(ITSM_TEST, {
+    const handle = await told(client.workflow.start(ITSM_TEST, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `test-${id}`,
       args: [request],
       staticSummary: `Test incident: ${scenario}`,
-    });
-    return started(context, handle.workflowId, handle.firstExecutionRunId);
+    }));
+    return await started(context, client, handle, wait_seconds);
   },
 });

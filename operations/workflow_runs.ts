@@ -1,5 +1,5 @@
-import { WorkflowFailedError } from "@temporalio/client";
 import { z } from "zod";
+import { endWithin } from "./_follow.ts";
 import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_runs.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
@@ -61,35 +61,6 @@ export const runResult = operation({
     return { workflow_id, run_id: runId, status: status.name, ...ended };
   },
 });
-
-type Ended = { result: unknown } | { failure: { message: string; type: string } };
-
-/** How it ended, or undefined where it has not within the time. */
-async function endWithin(
-  result: Promise<unknown>,
-  seconds: number,
-  signal: AbortSignal,
-): Promise<Ended | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), seconds * 1000);
-    signal.addEventListener("abort", () => resolve(undefined));
-  });
-  const end = result.then(
-    (value): Ended => ({ result: value ?? null }),
-    (error): Ended => {
-      if (!(error instanceof WorkflowFailedError)) throw error;
-      return { failure: { message: rootOf(error).message, type: rootOf(error).name } };
-    },
-  );
-  try {
-    return await Promise.race([end, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const rootOf = (error: Error): Error => error.cause instanceof Error ? rootOf(error.cause) : error;
 
 /** Reads a run's history. */
 export const runHistory = operation({

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
+import { type Progress, progressQuery, STEPS } from "../workflows/mod.ts";
+import { told } from "./_temporal.ts";
+import type { Context } from "./platform.ts";
+
+/** How a run ended. */
+export type Ended = { result: unknown } | { failure: { message: string; type: string } };
+
+const LOOK_EVERY_MS = 250;
+
+/** How it ended, or undefined where it has not within the time, or where the caller has gone. */
+export async function endWithin(
+  result: Promise<unknown>,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Ended | undefined> {
+  const end = result.then(
+    (value): Ended => ({ result: value ?? null }),
+    (error): Ended => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      return { failure: { message: rootOf(error).message, type: rootOf(error).name } };
+    },
+  );
+  const over = new AbortController();
+  const waiting = AbortSignal.any([over.signal, signal]);
+  const late = sleep(seconds * 1000, undefined, { signal: waiting }).catch(() => undefined);
+  try {
+    return await Promise.race([end, late]);
+  } finally {
+    over.abort();
+  }
+}
+
+const rootOf = (error: Error): Error => error.cause instanceof Error ? rootOf(error.cause) : error;
+
+/**
+ * Waits for a run of the loop, or for one whose child it is, and tells the caller of each step.
+ *
+ * @param seconds longest to wait, ≥ 0
+ */
+export async function followLoop(
+  { signal, progress }: Pick<Context, "signal" | "progress">,
+  client: Client,
+  handle: WorkflowHandle,
+  seconds: number,
+): Promise<Ended | undefined> {
+  if (seconds === 0) return undefined;
+  const over = new AbortController();
+  const looking = look(client, handle, over.signal, progress);
+  try {
+    return await told(endWithin(handle.result(), seconds, signal));
+  } finally {
+    over.abort();
+    await looking;
+  }
+}
+
+/** Tells of each step once. What can't be asked at the moment is asked again. */
+async function look(
+  client: Client,
+  handle: WorkflowHandle,
+  over: AbortSignal,
+  tell: Context["progress"],
+): Promise<void> {
+  let said = "";
+  let most = -1;
+  let loop: WorkflowHandle | undefined;
+  while (!over.aborted) {
+    loop ??= await loopOf(client, handle).catch(() => undefined);
+    const now = await loop?.query(progressQuery).catch(() => undefined);
+    if (now && !over.aborted) {
+      const { done, total, message } = inWords(now);
+      if (message !== said && done > most) tell(done, total, message);
+      [said, most] = [message, Math.max(most, done)];
+    }
+    await sleep(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
+  }
+}
+
+/** The run itself, or the loop that it has started. */
+async function loopOf(client: Client, handle: WorkflowHandle): Promise<WorkflowHandle | undefined> {
+  const { type, raw } = await handle.describe();
+  if (type === "itsmLoop") return handle;
+  const child = raw.pendingChildren?.find(({ workflowTypeName }) =>
+    workflowTypeName === "itsmLoop"
+  );
+  return child?.workflowId ? client.workflow.getHandle(child.workflowId) : undefined;
+}
+
+function inWords({ step, round, ticket_id, steps }: Progress) {
+  const done = steps.length;
+  const left = step === null ? 0 : STEPS.length - STEPS.indexOf(step);
+  const about = ticket_id ? ` · ${ticket_id}` : "";
+  const again = round > 1 ? ` · round ${round}` : "";
+  return {
+    done,
+    total: Math.max(STEPS.length, done + left),
+    message: `${step ?? "ended"}${again}${about}`,
+  };
+}

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { createToolServer } from "../../mcp/mod.ts";
+import { createEntrance, createPlatformInvoke, operations } from "../../operations/mod.ts";
+import { insertTicket, issueKey } from "../../store/mod.ts";
+import { createLog, serve } from "../../web/mod.ts";
+import { connect } from "../mcp/_tool_server.ts";
+import { openPeople, type People } from "./_people.ts";
+
+describe("tickets", function () {
+  this.timeout(90_000);
+  let people: People;
+  before(async () => {
+    people = await openPeople();
+  });
+  after(() => people?.stop());
+
+  const get = async (path: string) => (await people.call("GET", path, "program")).body;
+  /** A resolved ticket. @param seconds that it took, ended so many days ago */
+  async function resolved(
+    seconds: number,
+    daysAgo: number,
+    severity: "low" | "high",
+    category?: string,
+  ) {
+    const id = `INC-${randomBytes(6).toString("hex")}`;
+    await insertTicket(people.store.knex, {
+      ...{ id, title: "t", description: "", severity, category, phase: "sealed", service: null },
+      ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
+    });
+    await people.store.pool.query(
+      `UPDATE tickets SET status = 'resolved', resolved_at = now() - $2 * interval '1 day',
+         opened_at = now() - $2 * interval '1 day' - $3 * interval '1 second' WHERE id = $1`,
+      [id, daysAgo, seconds],
+    );
+  }
+
+  it("have their times to resolution told in all, by severity, by category, and by day", async () => {
+    await resolved(10, 40, "low", "network");
+    await resolved(20, 3, "low", "network");
+    await resolved(30, 3, "high", "dns");
+    await resolved(100, 2, "high");
+    const all = await get("/v1/itsm/mttr");
+    assert.deepEqual([all.resolved, all.mean_seconds, all.median_seconds], [4, 40, 25]);
+    assert.ok(Math.abs(all.p90_seconds - 79) < 1e-6);
+    const since = new Date(Date.now() - 10 * 86_400_000).toISOString();
+    const recent = await get(`/v1/itsm/mttr?since=${since}`);
+    assert.equal(recent.resolved, 3);
+    assert.deepEqual(Object.keys(recent.by_severity).sort(), ["high", "low"]);
+    assert.equal(recent.by_severity.high.median_seconds, 65);
+    assert.equal(recent.by_category.dns.median_seconds, 30);
+    assert.equal(recent.by_category.undiagnosed.resolved, 1);
+    assert.deepEqual(recent.by_day.map((d: { resolved: number }) => d.resolved), [2, 1]);
+    assert.match(recent.by_day[0].day, /^\d{4}-\d\d-\d\d$/);
+  });
+
+  it("are listed by field, severity and time, and open ones by urgency", async () => {
+    const { body: low } = await people.call("POST", "/v1/itsm/tickets", "program", {
+      title: "Printer jams",
+      severity: "low",
+    });
+    await people.call("POST", "/v1/itsm/tickets", "program", {
+      title: "All is down",
+      severity: "critical",
+    });
+    const dns = await get("/v1/itsm/incidents?category=dns");
+    assert.equal(dns.tickets.length, 1);
+    const open = await get(
+      "/v1/itsm/incidents?status=open&severity=low&since=2020-01-01T00:00:00Z",
+    );
+    assert.deepEqual(open.tickets.map((t: { ticket_id: string }) => t.ticket_id), [low.ticket_id]);
+    assert.equal((await get("/v1/itsm/incidents?escalated=true")).tickets.length, 0);
+    const dashboard = await get("/v1/itsm/dashboard");
+    assert.deepEqual(dashboard.open_by_severity, { critical: 1, low: 1 });
+    assert.equal(dashboard.tickets.open, 2);
+    assert.equal(dashboard.mttr.resolved, 4);
+  });
+
+  it("of healed incidents tell the whole story in a draft of the postmortem", async () => {
+    const { body } = await people.call("POST", "/v1/itsm/test", "program", {
+      scenario: "crash",
+      wait_seconds: 30,
+    });
+    assert.equal(body.status, "COMPLETED", JSON.stringify(body));
+    assert.equal(body.result.outcome, "sealed");
+    const { ticket_id, receipt_id } = body.result;
+    const ticket = await get(`/v1/itsm/tickets/${ticket_id}?postmortem=true`);
+    const { postmortem } = ticket;
+    for (
+      const part of [
+        "## Cause",
+        "## Timeline",
+        "## What was done",
+        "## Receipts",
+        receipt_id,
+        ticket.receipt.hash_sha256,
+      ]
+    ) {
+      assert.ok(postmortem.includes(part), part);
+    }
+    assert.match(postmortem, /\| resolved \|/);
+    assert.match(postmortem, /\*\*done\*\*/);
+    assert.equal((await get(`/v1/itsm/tickets/${ticket_id}`)).postmortem, null);
+    assert.equal((await get(`/v1/itsm/tickets/${ticket_id}/verify`)).verified, true);
+    const { remediations, success_rate, by_state } = await get(
+      `/v1/itsm/remediations?service=${ticket.service}`,
+    );
+    assert.equal(remediations[0].ticket_id, ticket_id);
+    assert.deepEqual([success_rate, by_state], [1, { done: 1 }]);
+    assert.equal((await get("/v1/itsm/remediations?service=nobody")).success_rate, null);
+  });
+
+  it("keep what people write from becoming Markdown in a postmortem", async () => {
+    const title = "<script>x</script> | [a](http://evil.example) `b`";
+    const { body } = await people.call("POST", "/v1/itsm/tickets", "program", { title });
+    const { postmortem } = await get(`/v1/itsm/tickets/${body.ticket_id}?postmortem=true`);
+    assert.ok(!postmortem.includes("<script>"));
+    assert.ok(!postmortem.includes("[a](http"));
+  });
+
+  it("are healed over MCP with each step told", async () => {
+    const { platform } = people;
+    const log = createLog("test", "silent");
+    const tools = createToolServer({
+      ...{ operations, invoke: createPlatformInvoke(platform), entrance: createEntrance(platform) },
+      shell: { log, trustedHops: 0, secure: false },
+      limits: { perMinute: 60, simulatePerMinute: 10 },
+      loopback: true,
+    });
+    const server = await serve(tools.app, platform.config.settings, 0);
+    const { key } = await issueKey(people.store.knex, {
+      ...{
+        tenant: "test",
+        tier: "partner",
+        scope: "full",
+        principal: "agent",
+        mayApprove: false,
+        expiresAt: null,
+      },
+    });
+    const client: Client = await connect(server.address, key);
+    try {
+      const said: { progress: number; total?: number; message?: string }[] = [];
+      const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 40 } };
+      const result = await client.callTool(args, undefined, {
+        onprogress: (step) => void said.push(step),
+      }) as CallToolResult;
+      const { status, result: end } = result.structuredContent as {
+        status: string;
+        result: { outcome: string };
+      };
+      assert.deepEqual([status, end.outcome], ["COMPLETED", "sealed"]);
+      assert.ok(said.length >= 2, JSON.stringify(said));
+      const numbers = said.map(({ progress }) => progress);
+      assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+      assert.match(said.at(-1)!.message!, /^(REMEDIATE|VERIFY|CLOSE\+SEAL|ended)/);
+    } finally {
+      await client.close();
+      await tools.close(0);
+      await server.close(0);
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { approvalMoves } from "../../store/mod.ts";
+import {
+  APPROVAL,
+  type approval,
+  type ApprovalRequest,
+  approveUpdate,
+  reopenUpdate,
+  type Voice,
+} from "../../workflows/mod.ts";
+import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { eventually } from "./_story.ts";
+
+const QUEUE = "itsm-approvals";
+const ann: Voice = { key_id: "00000000000000aa", principal: "ann", may_approve: true };
+const bob: Voice = { key_id: "00000000000000bb", principal: "bob", may_approve: true };
+
+describe("an approval whose worker is killed with -9", function () {
+  this.timeout(120_000);
+  let bench: LoopBench;
+  let worker: WorkerProcess;
+  before(async () => {
+    bench = await loopBench();
+    worker = await bench.worker(QUEUE);
+    worker.begin();
+  });
+  after(() => bench?.close());
+
+  const ask = async (terms: Partial<ApprovalRequest> = {}) => {
+    const id = `APR-${randomBytes(6).toString("hex")}`;
+    const request: ApprovalRequest = {
+      ...{ approval_id: id, subject: "test", action: { do: "it" }, action_sha256: "0".repeat(64) },
+      ...{
+        requested_by: "program",
+        needed: 1,
+        expires_in_seconds: 3_600,
+        escalate_after_seconds: 0,
+      },
+      ...terms,
+    };
+    const handle = await bench.client.workflow.start<typeof approval>(APPROVAL, {
+      taskQueue: QUEUE,
+      workflowId: `approval-${id}`,
+      args: [request],
+    });
+    return { id, handle, request };
+  };
+  const moves = async (id: string) =>
+    (await approvalMoves(bench.store.knex, id)).map(({ move }) => move);
+  const begun = (id: string) => eventually(async () => (await moves(id)).length > 0 || undefined);
+  const receipts = async (id: string, count: number) =>
+    await eventually(async () => {
+      const all = await exportReceipts(bench.store, { from: 0, to: 10_000 });
+      const found = all.map(({ text }) => JSON.parse(text)).filter(({ subject }) => subject === id);
+      return found.length >= count ? found : undefined;
+    });
+  const replaceWorker = async (prepared = bench.worker(QUEUE)) => {
+    worker.kill();
+    await worker.ended;
+    worker = await prepared;
+    worker.begin();
+  };
+
+  it("waits on, and is approved by what people said before and after", async () => {
+    const { id, handle } = await ask({ needed: 2 });
+    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await replaceWorker();
+    await assert.rejects(handle.executeUpdate(approveUpdate, { args: [{ ...ann, key_id: "ac" }] }));
+    await handle.executeUpdate(approveUpdate, { args: [bob] });
+    const { status, approvers } = await handle.result();
+    assert.deepEqual([status, approvers], ["approved", [`key:${ann.key_id}`, `key:${bob.key_id}`]]);
+    assert.deepEqual(await moves(id), ["requested", "approved", "approved"]);
+    assert.equal((await receipts(id, 3)).length, 3);
+  });
+
+  it("has each move once, though its worker died before it could report it", async () => {
+    const { id, handle } = await ask();
+    await begun(id);
+    const next = await bench.worker(QUEUE);
+    worker.dieAt({ when: "after", activity: "recordApprovalMove" });
+    const approved = handle.executeUpdate(approveUpdate, { args: [ann] });
+    await worker.ended;
+    await replaceWorker(Promise.resolve(next));
+    assert.equal((await approved).status, "approved");
+    assert.equal((await handle.result()).status, "approved");
+    assert.deepEqual(await moves(id), ["requested", "approved"]);
+    await sleep(500);
+    assert.equal((await receipts(id, 2)).length, 2);
+  });
+
+  it("is shown and sealed once, though its worker died at its beginning", async () => {
+    const next = await bench.worker(QUEUE);
+    worker.dieAt({ when: "after", activity: "openApproval" });
+    const { id, handle } = await ask();
+    await worker.ended;
+    await replaceWorker(Promise.resolve(next));
+    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    assert.deepEqual(await moves(id), ["requested", "approved"]);
+    assert.equal((await receipts(id, 2)).length, 2);
+  });
+
+  it("expires on time while nobody is there to see it, and can be reopened", async () => {
+    const { id, handle, request } = await ask({ expires_in_seconds: 1 });
+    await begun(id);
+    const next = bench.worker(QUEUE);
+    worker.kill();
+    await worker.ended;
+    await sleep(2_000);
+    await replaceWorker(next);
+    const { status, moves: count } = await handle.result();
+    assert.deepEqual([status, count], ["expired", 2]);
+    const again = await bench.client.workflow.start<typeof approval>(APPROVAL, {
+      taskQueue: QUEUE,
+      workflowId: `approval-${id}`,
+      args: [{ ...request, expires_in_seconds: 60, reopens: { status: "expired", moves: count } }],
+    });
+    await again.executeUpdate(reopenUpdate, { args: [bob] });
+    await again.executeUpdate(approveUpdate, { args: [bob] });
+    assert.equal((await again.result()).status, "approved");
+    assert.deepEqual(await moves(id), ["requested", "expired", "reopened", "approved"]);
+  });
+});
