@@ -47,6 +47,10 @@ const PUBLIC_CALENDARS = [
 ];
 /** Two Esplora endpoints of different operators. */
 const PUBLIC_SOURCES = ["https://blockstream.info/api", "https://mempool.space/api"];
+const secret = (about: string) => z.string().min(1).optional().describe(about);
+const safe = (about: string) =>
+  z.url().refine(isSafe, "Expected https (http for loopback alone)")
+    .transform((address) => address.replace(/\/$/, "")).describe(about);
 const postgres = (about: string) => url(/^postgres(ql)?$/, about);
 
 /**
@@ -113,6 +117,21 @@ export const SETTINGS = z.strictObject({
   SEALOOP_ENGINE_SECRET: z.string().min(32).optional().describe(
     "What the engine and those who ask it both know, at least 32 characters; unset: made in the data folder",
   ),
+  SEALOOP_ANTHROPIC_API_KEY: secret("Key of Anthropic: a model of theirs classifies reports"),
+  SEALOOP_ANTHROPIC_URL: safe("Address of Anthropic's API").default("https://api.anthropic.com"),
+  SEALOOP_ANTHROPIC_MODEL: z.string().min(1).default("claude-haiku-5-5").describe(
+    "… and the model",
+  ),
+  SEALOOP_OPENAI_API_KEY: secret(
+    "Key of OpenAI, or of a server that speaks its language: likewise",
+  ),
+  SEALOOP_OPENAI_URL: safe("Address of such a server, with its /v1; unset: OpenAI's own")
+    .optional(),
+  SEALOOP_OPENAI_MODEL: z.string().min(1).default("gpt-5.4-mini").describe("… and the model"),
+  SEALOOP_OLLAMA_URL: url(/^https?$/, "Address of an Ollama: likewise"),
+  SEALOOP_OLLAMA_MODEL: z.string().min(1).default("llama3.2").describe("… and the model"),
+  SEALOOP_MODEL_MS: z.coerce.number().int().min(100).max(1_800).default(1_500)
+    .describe("Milliseconds that a model has; after that the engine's own verdict is given"),
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
   SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),

@@ -1,7 +1,9 @@
 /** Puts the engine's answer to a report together. */
 import type { Classified, ClassifyRequest } from "./answers.ts";
 import type { Classifier } from "./classifier.ts";
+import { type Answer, type Model, NoAnswer, type Question } from "./providers/mod.ts";
 import type { Knowledge, Passage } from "./retrieval.ts";
+import type { Log } from "../web/mod.ts";
 
 /** Answers reports. */
 export type Judge = (request: ClassifyRequest) => Promise<Classified>;
@@ -13,13 +15,22 @@ const CITED = 3;
 const LOOKED_AT = 12;
 /** Longest text of a passage in an answer, in UTF-16 units. */
 const LONGEST = 1_200;
+/** For the whole answer, milliseconds; who asks waits for 2,000. */
+const ANSWER_MS = 1_850;
 /** How little the first places of a list count more than those after them. @see Cormack et al., 2009 */
 const RANK = 60;
 
+/** What a judge judges by. */
+export interface JudgeParts {
+  readonly classifier: Classifier;
+  readonly knowledge: Knowledge;
+  /** A model that is asked besides, and the time that it has, milliseconds. */
+  readonly asking?: { readonly model: Model; readonly ms: number } | undefined;
+  readonly log: Log;
+}
+
 /** Makes a judge. */
-export function openJudge(
-  { classifier, knowledge }: { readonly classifier: Classifier; readonly knowledge: Knowledge },
-): Judge {
+export function openJudge({ classifier, knowledge, asking, log }: JudgeParts): Judge {
   return async (request) => {
     const started = performance.now();
     const { citations, ...verdict } = classifier.classify(request);
@@ -28,23 +39,39 @@ export function openJudge(
       limit: LOOKED_AT,
     });
     const cited = citations.flatMap(({ id }) => knowledge.article(id) ?? []);
-    const passages = fuse(found, cited, verdict.category).slice(0, PASSAGES);
+    const passages = fuse(found, cited, verdict.category).slice(0, PASSAGES)
+      .map((passage) => ({ ...passage, text: passage.text.slice(0, LONGEST) }));
+    const answer = await askModel(
+      { ...request, passages },
+      ANSWER_MS - (performance.now() - started),
+    );
+    const named = answer ? passages.filter(({ id }) => answer.citations.includes(id)) : passages;
     return {
       classification: {
-        ...verdict,
-        citations: passages.slice(0, CITED)
+        ...(answer ?? verdict),
+        citations: named.slice(0, CITED)
           .map(({ id, title, score, sha256 }) => ({ id, title, score, sha256 })),
       },
       rag_context: {
-        passages: passages.map(({ category: _, text, ...rest }) => ({
-          ...rest,
-          text: text.slice(0, LONGEST),
-        })),
+        passages: passages.map(({ category: _, ...rest }) => rest),
       },
-      provider: "local",
+      provider: answer && asking ? asking.model.provider : "local",
       elapsed_seconds: Math.round(performance.now() - started) / 1_000,
     };
   };
+
+  /** The model's answer, or undefined where the engine's own has to do. */
+  async function askModel(question: Question, msLeft: number): Promise<Answer | undefined> {
+    if (!asking || msLeft <= 0) return undefined;
+    const { model, ms } = asking;
+    try {
+      return await model.ask(question, Math.min(ms, msLeft));
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      log.warn({ provider: model.provider, reason: error.message }, "A model gave no answer");
+      return undefined;
+    }
+  }
 }
 
 /**

@@ -20,6 +20,7 @@
 export { CLASSIFICATION, type Classified, type ClassifyRequest, RAG_CONTEXT } from "./answers.ts";
 export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
 export type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
+export { openModel } from "./providers/mod.ts";
 export { type Judge, openJudge } from "./judge.ts";
 export { type Knowledge, type Learning, openKnowledge } from "./retrieval.ts";
 export { sharedSecret } from "./secret.ts";

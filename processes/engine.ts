@@ -6,6 +6,7 @@ import {
   openClassifier,
   openJudge,
   openKnowledge,
+  openModel,
   sharedSecret,
 } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -34,7 +35,9 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
   const timer = setTimeout(async () => {
     const classifier = await openClassifier();
     knowledge = openKnowledge({ store, classifier, learning: sealedLearning, log });
-    judge = openJudge({ classifier, knowledge });
+    const model = openModel(settings);
+    const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
+    judge = openJudge({ classifier, knowledge, asking, log });
     log.info("the classifier is ready");
   });
   return {

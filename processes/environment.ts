@@ -20,16 +20,24 @@ export interface Entry {
 }
 
 const ALL = /^SEALOOP_/;
+/** All but the keys of models, which the engine alone asks. */
+const NO_MODELS = /^SEALOOP_(?!(ANTHROPIC|OPENAI)_API_KEY$)/;
 /** Settings that the public ledger reads; it is told of nothing else. */
 const LEDGER_SETTINGS =
   /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 
 /** The processes of the platform, besides its servers. */
 export const ENTRIES: readonly Entry[] = [
-  { name: "worker", title: "Worker", roles: ["app", "sequencer"], temporal: true, knows: ALL },
+  {
+    name: "worker",
+    title: "Worker",
+    roles: ["app", "sequencer"],
+    temporal: true,
+    knows: NO_MODELS,
+  },
   { name: "engine", title: "Engine", roles: ["app"], temporal: false, knows: ALL },
-  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true, knows: ALL },
-  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true, knows: ALL },
+  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true, knows: NO_MODELS },
+  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true, knows: NO_MODELS },
   { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false, knows: LEDGER_SETTINGS },
 ];
 

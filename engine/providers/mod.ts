@@ -1,0 +1,146 @@
+/**
+ * Language models that may be asked besides: by their makers' own SDKs, of which the configured one alone is loaded.
+ *
+ * ```ts
+ * const model = openModel(settings); // undefined: none is configured
+ * const answer = await model.ask({ description, source, passages }, 1_500);
+ * ```
+ *
+ * Trusts no answer: what does not fit the schema, comes too late or cites what was not given is no answer. A key goes to
+ * its provider's address alone, and into no log.
+ * @module
+ */
+import type { z } from "zod";
+import type { Settings } from "../../config.ts";
+import { anthropic } from "./_anthropic.ts";
+import { ollama } from "./_ollama.ts";
+import { openai } from "./_openai.ts";
+import { ANSWER, type Prompt, promptOf } from "./_prompt.ts";
+
+/** What a model is asked about. */
+export interface Question {
+  readonly description: string;
+  readonly source: string;
+  /** What was retrieved. Past incidents are kept from models that do not run on this machine. */
+  readonly passages: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly text: string;
+  }[];
+}
+
+/** What a model found. Its citations are ids of passages that it was given. */
+export type Answer = Readonly<z.output<typeof ANSWER>>;
+
+/** A model that can be asked. */
+export interface Model {
+  /** `anthropic`, `openai` or `ollama`. */
+  readonly provider: string;
+  /**
+   * Asks it. After some failures in a row it is left alone for a while.
+   *
+   * @param ms for all of it, > 0
+   * @throws {NoAnswer}
+   */
+  ask(question: Question, ms: number): Promise<Answer>;
+}
+
+/** A model gave no answer that can be used. The message says why, in words that hold nothing of what it said. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+/** Connects to a provider; gives what asks its model, and gives what it answered, whatever that is. */
+export type Provider = (
+  place: Place,
+) => Promise<(prompt: Prompt, signal: AbortSignal) => Promise<unknown>>;
+
+/** Where a model is. */
+export interface Place {
+  readonly apiKey: string;
+  readonly url: string;
+  readonly model: string;
+}
+
+const FAILURES = 3;
+const PAUSE_MS = 30_000;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** Servers of one's own that speak OpenAI's language may need no key, but its SDK does. */
+const NO_KEY = "none";
+
+/** The model that the settings name: that of the first provider that has a key, or an address. */
+export function openModel(settings: Settings): Model | undefined {
+  const {
+    SEALOOP_ANTHROPIC_API_KEY: anthropicKey,
+    SEALOOP_OPENAI_API_KEY: openaiKey,
+    SEALOOP_OPENAI_URL: openaiUrl,
+    SEALOOP_OLLAMA_URL: ollamaUrl,
+  } = settings;
+  if (anthropicKey) {
+    const { SEALOOP_ANTHROPIC_URL: url, SEALOOP_ANTHROPIC_MODEL: model } = settings;
+    return modelOf("anthropic", anthropic, { apiKey: anthropicKey, url, model });
+  }
+  if (openaiKey || openaiUrl) {
+    const { SEALOOP_OPENAI_MODEL: model } = settings;
+    const url = openaiUrl ?? "https://api.openai.com/v1";
+    return modelOf("openai", openai, { apiKey: openaiKey ?? NO_KEY, url, model });
+  }
+  if (ollamaUrl) {
+    const { SEALOOP_OLLAMA_MODEL: model } = settings;
+    return modelOf("ollama", ollama, { apiKey: NO_KEY, url: ollamaUrl, model });
+  }
+  return undefined;
+}
+
+function modelOf(provider: string, connect: Provider, place: Place): Model {
+  const near = LOOPBACK.test(new URL(place.url).hostname);
+  const connected = connect(place);
+  connected.catch(() => {}); // whoever asks hears of it
+  let failures = 0;
+  let rests = 0;
+  return {
+    provider,
+    async ask(question, ms) {
+      if (Date.now() < rests) throw new NoAnswer(`it failed ${FAILURES} times in a row, and rests`);
+      const passages = question.passages.filter(({ kind }) => near || kind === "article");
+      try {
+        const signal = AbortSignal.timeout(ms);
+        const prompt = promptOf({ ...question, passages });
+        const said = await Promise.race([
+          connected.then((ask) => ask(prompt, signal)),
+          aborted(signal),
+        ]);
+        const answer = checked(said, new Set(passages.map(({ id }) => id)));
+        failures = 0;
+        return answer;
+      } catch (error) {
+        if (++failures % FAILURES === 0) rests = Date.now() + PAUSE_MS;
+        throw error instanceof NoAnswer ? error : new NoAnswer(reasonOf(error, ms));
+      }
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+  );
+}
+
+function checked(answer: unknown, given: ReadonlySet<string>): Answer {
+  const { success, data } = ANSWER.safeParse(answer);
+  if (!success) throw new NoAnswer("its answer has another shape");
+  if (data.citations.some((id) => !given.has(id))) {
+    throw new NoAnswer("it cites what it was not given");
+  }
+  return data;
+}
+
+/** Of an error only its kind and HTTP status are told, as its message may hold what was sent or said. */
+function reasonOf(error: unknown, ms: number): string {
+  const { name, status } = error as { name?: string; status?: unknown };
+  if (name === "TimeoutError" || name === "AbortError" || name === "APIUserAbortError") {
+    return `no answer within ${ms} ms`;
+  }
+  return typeof status === "number" ? `it answered ${status}` : `it failed (${name ?? "unknown"})`;
+}
