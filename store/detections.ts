@@ -98,18 +98,17 @@ export async function noteFindings(
   );
 }
 
-/** Notes that a detector's findings on a host, but for these, are not there any more. */
+/** Notes that a detector's findings, but for these, are not there any more. @param host undefined: on any */
 export async function clearOtherFindings(
   on: Queryable,
   { detector, host, present }: {
     detector: string;
-    host: string | null;
+    host: string | undefined;
     present: readonly string[];
   },
 ): Promise<void> {
-  await on("findings").where({ detector }).whereNull("cleared_at")
-    .whereNotIn("fingerprint", [...present])
-    .where((some) => some.whereNull("host").orWhere({ host }))
+  const query = on("findings").where({ detector, ...(host === undefined ? {} : { host }) });
+  await query.whereNull("cleared_at").whereNotIn("fingerprint", [...present])
     .update({ cleared_at: on.fn.now() });
 }
 
@@ -216,4 +215,39 @@ function fromRow(row: any): FindingRecord {
     last_seen_at: row.last_seen_at.toISOString(),
     cleared_at: row.cleared_at?.toISOString() ?? null,
   };
+}
+
+/** How many positions of the ledger don't hold, as far as the scrub has come. */
+export async function openBreaks(
+  on: Queryable,
+): Promise<{ breaks: number; first: number | null }> {
+  const { rows: [row] } = await on.raw(
+    "SELECT count(*)::int AS breaks, min(position) AS first FROM ledger_breaks WHERE healed_at IS NULL",
+  );
+  return { breaks: row.breaks, first: row.first === null ? null : Number(row.first) };
+}
+
+/** What waits to be sealed: about how many, and for how long the first of them. */
+export async function outboxState(
+  on: Queryable,
+): Promise<{ waiting: number; oldestSeconds: number }> {
+  const { rows: [row] } = await on.raw(
+    `SELECT extract(epoch FROM now() - (payload::json ->> 'timestamp')::timestamptz)::float8 AS seconds,
+       (SELECT max(seq) FROM seal_outbox) - seq + 1 AS waiting
+     FROM seal_outbox ORDER BY seq LIMIT 1`,
+  );
+  return { waiting: Number(row?.waiting ?? 0), oldestSeconds: row?.seconds ?? 0 };
+}
+
+/** How the server is: what it takes to ask it, milliseconds, and how many of its connections are taken. */
+export async function databaseState(
+  on: Queryable,
+): Promise<{ elapsedMs: number; connections: number; maxConnections: number }> {
+  const started = performance.now();
+  const { rows: [row] } = await on.raw(
+    `SELECT sum(numbackends)::int AS connections, current_setting('max_connections')::int AS most
+     FROM pg_stat_database`,
+  );
+  const elapsedMs = performance.now() - started;
+  return { elapsedMs, connections: row.connections, maxConnections: row.most };
 }

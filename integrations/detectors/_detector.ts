@@ -37,6 +37,8 @@ export interface Look {
   readonly found: readonly Found[];
   /** What could not be looked at, as codes without names. */
   readonly problems?: readonly string[];
+  /** Whether everything was seen, so that what was not found is not there. Default: there were no problems. */
+  readonly complete?: boolean;
   /** Keeps what the look has taught, for the next one. */
   remember?(on: Queryable): Promise<void>;
 }
@@ -56,6 +58,8 @@ export interface Detector {
   readonly name: DetectorName;
   /** What it does, in a sentence. */
   readonly about: string;
+  /** Whether what it looks at is of the host that it runs on, so that its findings are too. */
+  readonly ofHost: boolean;
   /** Figures of its configuration; no names, as anybody may read them. */
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at everything. Changes nothing, until what it gives is asked to `remember`. */
@@ -67,4 +71,15 @@ export interface Detector {
     known: FindingRecord | undefined,
     moment: Moment,
   ): Promise<Rechecked>;
+}
+
+/** A finding that is believed to be there still, as it was noted. */
+export function again(record: FindingRecord): Found {
+  const { fingerprint, service, host, code, severity, summary, detail, target } = record;
+  return {
+    ...{ fingerprint, service, host, code, severity, summary, detail, target },
+    detector: record.detector as DetectorName,
+    check: record.kind as DetectedFinding["check"],
+    observed_at: record.last_seen_at,
+  };
 }

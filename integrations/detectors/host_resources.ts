@@ -27,6 +27,7 @@ const NOTHING_LEFT_PERCENT = 99;
 export const hostResources: Detector = {
   name: "host_resources",
   about: "Measures disks, inodes, memory and load of the host that it runs on",
+  ofHost: true,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
 
   async look(world): Promise<Look> {

@@ -4,7 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type FindingRecord, getLogPlace, openFindings, putLogPlace } from "../../store/mod.ts";
 import { type DetectedFinding, fingerprintOf, type Severity, worse } from "../findings.ts";
 import type { Attack } from "./_attacks.ts";
-import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
+import {
+  again,
+  type Detector,
+  type Found,
+  type Look,
+  type Moment,
+  type Rechecked,
+  type World,
+} from "./_detector.ts";
 import { isLike, type KeptState, type LogBounds, sample, takeIn, type Told } from "./_log_state.ts";
 import { type Place, readAdded } from "./_tail.ts";
 import type { DetectorSettings } from "./settings.ts";
@@ -23,6 +31,7 @@ export const logs: Detector = {
   name: "logs",
   about:
     "Tails log files: more errors than usual, attacks on logins, and kinds of lines that were never there before",
+  ofHost: true,
   configuration: ({ logs: { files, ...rest } }) => ({ ...rest, files: files.length }),
 
   async look(world): Promise<Look> {
@@ -106,14 +115,6 @@ function boundsOf(file: LogFile, settings: Settings): LogBounds {
 /** What a log tells of is there for as long as the window is, as nothing in it says that it is over. */
 function isRecent({ target }: FindingRecord, { window_seconds }: Settings, now: Date): boolean {
   return Number(target.at ?? 0) > now.getTime() - window_seconds * 1_000;
-}
-
-function again(record: FindingRecord): Found {
-  const { fingerprint, service, host, code, severity, summary, detail, target } = record;
-  return {
-    ...{ fingerprint, service, host, code, severity, summary, detail, target },
-    ...{ detector: "logs", check: "log", observed_at: record.last_seen_at },
-  };
 }
 
 function findingsOf(

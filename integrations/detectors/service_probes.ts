@@ -28,6 +28,7 @@ type Settings = DetectorSettings["service_probes"];
 export const serviceProbes: Detector = {
   name: "service_probes",
   about: "Probes every watched service over HTTP, TCP or by a command, with bounds of latency",
+  ofHost: false,
   configuration: ({ service_probes: { services, ...rest } }) => ({
     ...rest,
     services: Object.keys(services).length,

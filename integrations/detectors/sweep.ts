@@ -13,14 +13,16 @@ import {
 } from "../../store/mod.ts";
 import type { DetectedFinding, DetectorName } from "../findings.ts";
 import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
+import { certificates } from "./certificates.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
 import { hostResources } from "./host_resources.ts";
 import { logs } from "./logs.ts";
+import { platform } from "./platform.ts";
 import { LOCAL, serviceProbes } from "./service_probes.ts";
 import { readDetectorsFile } from "./settings.ts";
 
 /** All detectors. */
-const ALL: readonly Detector[] = [serviceProbes, hostResources, logs];
+const ALL: readonly Detector[] = [serviceProbes, hostResources, logs, certificates, platform];
 
 /** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
 const LOOK_MS = 8_000;
@@ -133,7 +135,12 @@ async function run(detector: Detector, world: World): Promise<Run> {
     findings: look.found.filter(({ counts }) => counts !== false).length,
     error,
   };
-  return { detector, look, result, complete: complete && !look.problems?.length };
+  return {
+    detector,
+    look,
+    result,
+    complete: complete && (look.complete ?? !look.problems?.length),
+  };
 }
 
 /** A little later than the detector itself is told, which can then still give what it has. */
@@ -185,7 +192,11 @@ async function keep(
     for (const { detector, look, complete } of looks) {
       if (!complete) continue;
       const present = look.found.map(({ fingerprint }) => fingerprint);
-      await clearOtherFindings(trx, { detector: detector.name, host, present });
+      await clearOtherFindings(trx, {
+        detector: detector.name,
+        host: detector.ofHost ? host : undefined,
+        present,
+      });
     }
   });
 }

@@ -9,6 +9,8 @@ import { testDatabase, testFolder } from "../_servers.ts";
 /** A world of a test. */
 export interface TestWorld extends World {
   readonly folder: string;
+  /** Database, as role `sequencer`. */
+  readonly sequencerUrl: string;
   /** The same with other settings. @param yaml as the file has it */
   with(yaml: string): Promise<World>;
   close(): Promise<void>;
@@ -31,6 +33,7 @@ export async function testWorld(yaml: string): Promise<TestWorld> {
   return {
     ...await withSettings(yaml),
     folder,
+    sequencerUrl: database.urls.sequencer,
     with: withSettings,
     async close() {
       await store.close();

@@ -1,32 +1,64 @@
-/** A certificate for 127.0.0.1 that nobody but the test that made it trusts. */
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+/** Certificates that nobody but the test that made them trusts. */
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /** Both in PEM form. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;
+  /** Name that it is made out to. */
+  readonly subject: string;
+}
+
+/** What a certificate is to be like. */
+export interface Wanted {
+  /** Default: `test`. */
+  readonly subject?: string;
+  /** DNS names, besides 127.0.0.1. */
+  readonly names?: readonly string[];
+  /** Milliseconds from now. Default: an hour ago, and in an hour. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Who signs it. Default: itself. */
+  readonly issuer?: TestCertificate;
+  /** Whether it may sign others. */
+  readonly authority?: boolean;
 }
 
 const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 const HOUR = 3_600_000;
 
-/** Makes a self-signed certificate that is valid for an hour. @see RFC 5280 §4.1 */
-export function testCertificate(): TestCertificate {
+/** Makes a certificate for 127.0.0.1: self-signed and valid for an hour, where nothing else is wanted. @see RFC 5280 §4.1 */
+export function testCertificate(
+  { subject = "test", names = [], from = -HOUR, to = HOUR, issuer, authority = false }: Wanted = {},
+): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const name = sequence(der(0x31, sequence(oid("2.5.4.3"), der(0x0c, Buffer.from("test")))));
+  const alternatives = sequence(
+    der(0x87, Buffer.of(127, 0, 0, 1)),
+    ...names.map((name) => der(0x82, Buffer.from(name))),
+  );
   const tbs = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),
     der(0x02, Buffer.concat([Buffer.of(1), randomBytes(8)])),
     ECDSA_WITH_SHA256,
-    name,
-    sequence(utcTime(Date.now() - HOUR), utcTime(Date.now() + HOUR)),
-    name,
+    commonName(issuer?.subject ?? subject),
+    sequence(time(Date.now() + from), time(Date.now() + to)),
+    commonName(subject),
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(sequence(oid("2.5.29.17"), der(0x04, ALTERNATIVE_NAMES)))),
+    der(
+      0xa3,
+      sequence(
+        sequence(oid("2.5.29.17"), der(0x04, alternatives)),
+        ...(authority
+          ? [sequence(oid("2.5.29.19"), der(0x01, Buffer.of(255)), der(0x04, AUTHORITY))]
+          : []),
+      ),
+    ),
   );
-  const signature = Buffer.concat([Buffer.of(0), sign("sha256", tbs, privateKey)]);
+  const signer = issuer ? createPrivateKey(issuer.key) : privateKey;
+  const signature = Buffer.concat([Buffer.of(0), sign("sha256", tbs, signer)]);
   const certificate = sequence(tbs, ECDSA_WITH_SHA256, der(0x03, signature));
   return {
+    subject,
     cert: `-----BEGIN CERTIFICATE-----\n${
       certificate.toString("base64")
     }\n-----END CERTIFICATE-----\n`,
@@ -34,7 +66,11 @@ export function testCertificate(): TestCertificate {
   };
 }
 
-const ALTERNATIVE_NAMES = sequence(der(0x87, Buffer.of(127, 0, 0, 1)));
+const AUTHORITY = sequence(der(0x01, Buffer.of(255)));
+
+function commonName(name: string): Buffer {
+  return sequence(der(0x31, sequence(oid("2.5.4.3"), der(0x0c, Buffer.from(name)))));
+}
 
 function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts));
@@ -57,7 +93,8 @@ function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-function utcTime(time: number): Buffer {
-  const digits = new Date(time).toISOString().replace(/\D/g, "");
-  return der(0x17, Buffer.from(`${digits.slice(2, 14)}Z`));
+/** In the form for any century. */
+function time(at: number): Buffer {
+  const digits = new Date(at).toISOString().replace(/\D/g, "");
+  return der(0x18, Buffer.from(`${digits.slice(0, 14)}Z`));
 }
