@@ -85,12 +85,22 @@ function timeline({ events }: PostmortemParts): string {
 function done({ repairs, events }: PostmortemParts): string {
   const decided = events.filter(({ kind }) => /^approval_(approved|denied|expired)$/.test(kind))
     .map(({ kind, data }) => `- ${kind.replaceAll("_", " ")}: \`${codeOf(data.approval_id)}\``);
-  const acts = repairs.map(({ action, service, state, detail, action_sha256 }) => {
-    const what = action.runbook ?? action.kind ?? "action";
-    const code = detail.code === undefined ? "" : ` (\`${codeOf(detail.code)}\`)`;
-    return `- ${plain(String(what))} on ${
-      plain(service)
-    }: **${state}**${code}, action \`${action_sha256}\``;
+  const acts = repairs.map((repair) => {
+    const helped = repair.verified === null
+      ? ""
+      : repair.verified
+      ? ", it helped"
+      : ", it did not help";
+    const undone = repair.undone ? ", and was undone" : "";
+    const steps = repair.steps.map(({ step, state, code, undoes }) =>
+      `\n  - ${undoes ? "undo of " : ""}${plain(step ?? "step")}: ${state} (\`${
+        codeOf(code ?? "")
+      }\`)`
+    ).join("");
+    return `- ${plain(repair.runbook ?? "action")} on ${
+      plain(repair.service)
+    }: **${repair.state}**${helped}${undone}, ` +
+      `action \`${repair.action_sha256}\`${steps}`;
   });
   const lines = [...decided, ...acts];
   return lines.length === 0 ? "Nothing was done by the platform." : lines.join("\n");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { platformCounts, repairHistory, resolutionTimes } from "../store/mod.ts";
+import { platformCounts, repairFigures, repairHistory, resolutionTimes } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
 import { Since } from "./_ticket_shapes.ts";
 import { operation } from "./platform.ts";
@@ -19,6 +19,7 @@ const Mttr = Times.extend({
   by_day: z.array(Times.extend({ day: z.string().describe("YYYY-MM-DD, UTC") }))
     .describe("Days on which some were resolved, oldest first, at most the last 90"),
 }).meta({ id: "ResolutionTimes" });
+const RepairState = z.enum(["intended", "done", "not_done", "unknown"]);
 const Counts = z.record(z.string(), z.number().int());
 
 const times = { resolved: 12, mean_seconds: 2.1, median_seconds: 1.4, p90_seconds: 4 };
@@ -54,7 +55,7 @@ export const mttr = operation({
 export const remediations = operation({
   name: "tickets.remediations",
   group,
-  summary: "List repairs, newest first, with the share that was done and the time to resolution",
+  summary: "List repairs, newest first, with the share that helped and the time to resolution",
   effect: "read",
   access: "key",
   input: z.object({
@@ -67,18 +68,25 @@ export const remediations = operation({
       id: z.string(),
       ticket_id: z.string(),
       service: z.string(),
-      action: z.record(z.string(), z.unknown()),
-      action_sha256: Sha256,
-      state: z.enum(["intended", "done", "not_done", "unknown"]).describe(
+      runbook: z.string().nullable(),
+      action_sha256: Sha256.describe("What an approval is for"),
+      state: RepairState.describe(
         "intended: under way; unknown: nobody can tell whether it happened, and people were asked",
       ),
-      detail: z.record(z.string(), z.unknown()),
+      verified: z.boolean().nullable().describe("Whether the service was healthy afterwards"),
+      undone: z.boolean().describe("Whether any of it was undone"),
+      steps: z.array(z.object({
+        step: z.string().nullable(),
+        state: RepairState,
+        code: z.string().nullable(),
+        undoes: z.boolean().describe("Whether it undid another one"),
+      })),
       intended_at: Timestamp,
       ended_at: Timestamp.nullable(),
     })),
     by_state: Counts.describe("Of all that fit, not of those listed alone"),
     success_rate: z.number().nullable().describe(
-      "Share of the ended ones that were done; null: none has ended",
+      "Share of the ended ones after which the service was healthy; null: none has ended",
     ),
     mttr: Mttr,
   }),
@@ -91,10 +99,12 @@ export const remediations = operation({
         id: "5f0c21ab9d3e4820c17b0a5e",
         ticket_id: "INC-4f1d22a90b7c",
         service: "billing",
-        action: { kind: "restart", service: "billing" },
+        runbook: "restart-service",
         action_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
         state: "done",
-        detail: { code: "exit_0" },
+        verified: true,
+        undone: false,
+        steps: [{ step: "restart", state: "done", code: "exit_0", undoes: false }],
         intended_at: "2026-07-01T12:00:00.300Z",
         ended_at: "2026-07-01T12:00:00.700Z",
       }],
@@ -109,11 +119,7 @@ export const remediations = operation({
       repairHistory(store.knex, { service, since: from, limit }),
       resolutionTimes(store.knex, from ?? null),
     ]);
-    const repairs = history.remediations.map((repair) => ({
-      ...repair,
-      action: { ...repair.action },
-      detail: { ...repair.detail },
-    }));
+    const repairs = history.remediations.map((repair) => ({ ...repair, steps: [...repair.steps] }));
     return { ...history, remediations: repairs, mttr: { ...figures, by_day: [...figures.by_day] } };
   },
 });
@@ -155,7 +161,7 @@ export const dashboard = operation({
     const [counts, figures, { success_rate }] = await Promise.all([
       platformCounts(store.knex),
       resolutionTimes(store.knex, null),
-      repairHistory(store.knex, { limit: 1 }),
+      repairFigures(store.knex),
     ]);
     const mttr = { ...figures, by_day: [...figures.by_day] };
     return { ...counts, mttr, repair_success_rate: success_rate };

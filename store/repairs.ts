@@ -1,15 +1,30 @@
 import type { Queryable } from "./connection.ts";
 
-/** A side effect on the world that the loop had, or tried to have. */
+/** One step of a repair, or the undoing of one. */
+export interface RepairStep {
+  readonly step: string | null;
+  readonly state: "intended" | "done" | "not_done" | "unknown";
+  readonly code: string | null;
+  /** Whether it undid another one. */
+  readonly undoes: boolean;
+}
+
+/** One action of the loop on the world, with its steps. */
 export interface Repair {
+  /** The action's. */
   readonly id: string;
   readonly ticket_id: string;
   readonly service: string;
-  /** As it was decided; its hash is what an approval is for. */
-  readonly action: Readonly<Record<string, unknown>>;
+  readonly runbook: string | null;
+  /** What an approval is for. */
   readonly action_sha256: string;
+  /** `unknown` where nobody can tell of one of its steps whether it happened; `intended`: under way. */
   readonly state: "intended" | "done" | "not_done" | "unknown";
-  readonly detail: Readonly<Record<string, unknown>>;
+  /** Whether the service was healthy afterwards; null: nobody has looked. */
+  readonly verified: boolean | null;
+  /** Whether any of it was undone. */
+  readonly undone: boolean;
+  readonly steps: readonly RepairStep[];
   readonly intended_at: string;
   readonly ended_at: string | null;
 }
@@ -17,46 +32,97 @@ export interface Repair {
 /** Which repairs to list. */
 export interface RepairFilter {
   readonly service?: string;
+  readonly ticketId?: string;
   /** Intended at or after. */
   readonly since?: Date;
-  readonly limit: number;
 }
 
-/** Repairs, newest first; and of all that fit, how many ended how, and the share of those ended that were done. */
-export async function repairHistory(on: Queryable, { service, since, limit }: RepairFilter) {
-  const wanted = () => {
-    const query = on("effects");
-    if (service !== undefined) query.where({ service });
-    if (since) query.where("intended_at", ">=", since);
-    return query;
-  };
-  const [rows, states] = await Promise.all([
-    wanted().orderBy("intended_at", "desc").orderBy("id").limit(limit),
-    wanted().select("state").count("* as n").groupBy("state"),
+/** How repairs went. */
+export interface RepairFigures {
+  readonly by_state: Readonly<Record<string, number>>;
+  /** Share of the ended ones after which the service was healthy; null: none has ended. */
+  readonly success_rate: number | null;
+}
+
+/** Repairs from their steps; the verification is that of the same round. Its parameters: service, ticket, since. */
+const REPAIRS = `WITH wanted AS (
+    SELECT *, coalesce(action_id, id) AS repair FROM effects
+    WHERE (service = CAST(:service AS text) OR CAST(:service AS text) IS NULL)
+      AND (ticket_id = CAST(:ticket AS text) OR CAST(:ticket AS text) IS NULL)
+      AND intended_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+  ), repairs AS (
+    SELECT repair AS id, min(ticket_id) AS ticket_id, min(service) AS service,
+      max(action->>'runbook') AS runbook, min(action_sha256) AS action_sha256,
+      CASE WHEN bool_or(state = 'unknown') THEN 'unknown' WHEN bool_or(state = 'intended') THEN 'intended'
+        WHEN bool_or(state = 'not_done' AND undoes IS NULL) THEN 'not_done' ELSE 'done' END AS state,
+      bool_or(undoes IS NOT NULL AND state = 'done') AS undone,
+      json_agg(json_build_object('step', step, 'state', state, 'code', detail->>'code',
+        'undoes', undoes IS NOT NULL) ORDER BY intended_at) AS steps,
+      min(intended_at) AS intended_at,
+      CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END AS ended_at
+    FROM wanted GROUP BY repair
+  ), seen AS (
+    SELECT repairs.*, looked.kind = 'verified' AS verified FROM repairs
+    LEFT JOIN ticket_events acted ON acted.ticket_id = repairs.ticket_id
+      AND acted.kind IN ('remediated', 'remediation_failed') AND acted.data->>'action_id' = repairs.id
+    LEFT JOIN ticket_events looked ON looked.ticket_id = acted.ticket_id
+      AND looked.key = replace(acted.key, '/remediated-', '/verified-')
+  )`;
+
+/** Repairs, newest first; and of all that fit, how they went. */
+export async function repairHistory(
+  on: Queryable,
+  { limit, ...filter }: RepairFilter & { limit: number },
+): Promise<RepairFigures & { readonly remediations: readonly Repair[] }> {
+  const [remediations, figures] = await Promise.all([
+    repairsWhere(on, filter, limit),
+    repairFigures(on, filter),
   ]);
-  const by_state: Record<string, number> = Object.fromEntries(
-    states.map(({ state, n }) => [String(state), Number(n)]),
+  return { remediations, ...figures };
+}
+
+/** How repairs went. */
+export async function repairFigures(
+  on: Queryable,
+  filter: RepairFilter = {},
+): Promise<RepairFigures> {
+  const { rows } = await on.raw(
+    `${REPAIRS} SELECT state, count(*)::int AS n, count(*) FILTER (WHERE verified)::int AS healthy FROM seen GROUP BY 1`,
+    parameters(filter),
   );
-  const { done = 0, intended: _, ...others } = by_state;
-  const ended = Object.values(others).reduce((sum, n) => sum + n, done);
+  const groups = rows as { state: string; n: number; healthy: number }[];
+  const ended = groups.filter(({ state }) => state !== "intended");
+  const count = ended.reduce((sum, { n }) => sum + n, 0);
+  const healthy = ended.reduce((sum, { healthy }) => sum + healthy, 0);
   return {
-    remediations: rows.map(fromRow),
-    by_state,
-    success_rate: ended === 0 ? null : done / ended,
+    by_state: Object.fromEntries(groups.map(({ state, n }) => [state, n])),
+    success_rate: count === 0 ? null : healthy / count,
   };
 }
 
 /** The repairs of a ticket, oldest first. */
 export async function repairsOfTicket(on: Queryable, ticketId: string): Promise<Repair[]> {
-  return (await on("effects").where({ ticket_id: ticketId }).orderBy("intended_at")).map(fromRow);
+  return (await repairsWhere(on, { ticketId }, 1_000)).reverse();
 }
 
-// deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): Repair {
-  const { id, ticket_id, service, action, action_sha256, state, detail } = row;
+async function repairsWhere(on: Queryable, filter: RepairFilter, limit: number): Promise<Repair[]> {
+  const { rows } = await on.raw(
+    `${REPAIRS} SELECT * FROM seen ORDER BY intended_at DESC, id LIMIT :limit`,
+    { ...parameters(filter), limit },
+  );
+  return rows.map((
+    { intended_at, ended_at, ...row }: Repair & { intended_at: Date; ended_at: Date | null },
+  ) => ({
+    ...row,
+    intended_at: intended_at.toISOString(),
+    ended_at: ended_at?.toISOString() ?? null,
+  }));
+}
+
+function parameters({ service, ticketId, since }: RepairFilter) {
   return {
-    ...{ id, ticket_id, service, action, action_sha256, state, detail },
-    intended_at: row.intended_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
+    service: service ?? null,
+    ticket: ticketId ?? null,
+    since: since?.toISOString() ?? null,
   };
 }
