@@ -29,7 +29,10 @@ describe("an approval, on a platform started by npm start", function () {
       const program = await issue("program", false);
       const ann = await issue("ann", true);
       const terms = { needed: 1, expires_in_seconds: 3 * 86_400, escalate_after_seconds: 10 };
-      const asked = await call("POST", "/v1/approvals", program, { action: { do: "it" }, ...terms });
+      const asked = await call("POST", "/v1/approvals", program, {
+        action: { do: "it" },
+        ...terms,
+      });
       const path = `/v1/approvals/${asked.approval_id}`;
       assert.equal(asked.status, "pending", JSON.stringify(asked));
 
