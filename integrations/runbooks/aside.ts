@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { leaveMark, markOf, marksOf } from "./_marks.ts";
 import { backOne, isOurs, moveOne, ourFolder } from "./_move.ts";
@@ -79,6 +79,7 @@ export async function putBack(order: AsideOrder): Promise<StepHappened> {
     if (back === "back") counts.files++;
     if (back === "stays") counts.left++;
   }
+  removeEmpty(manifest);
   if (markOf(marks, PURGED) !== undefined) return { ...refused("purged"), counts };
   return { state: "done", ok: counts.left === 0, code: "put_back", counts };
 }
@@ -97,8 +98,21 @@ export function purgeAside(order: AsideOrder): StepHappened {
   for (const folder of folders) {
     if (isOurs(dirname(folder))) rmSync(folder, { recursive: true, force: true });
   }
+  removeEmpty(manifest);
   const files = manifest.files.length;
   return { state: "done", ok: true, code: "purged", counts: { files } };
+}
+
+/** Leaves no empty folders behind. */
+function removeEmpty({ files }: Manifest): void {
+  const folders = new Set(files.map(({ to }) => dirname(to)));
+  for (const folder of [...folders, ...new Set([...folders].map((path) => dirname(path)))]) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // Something is still in it, of this act or of another.
+    }
+  }
 }
 
 /** How long what was moved elsewhere is kept, milliseconds. */

@@ -1,0 +1,48 @@
+/** Runbooks of a test's own, and the program that they run. */
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stringify } from "yaml";
+
+const NEVER = ["Leave the folder of the test."];
+const NONE = { none: "The test throws it away." };
+
+/** Writes runbooks into a folder, and allows the program of {@linkcode counter}. */
+export async function writeRunbooks(
+  folder: string,
+  runbooks: Readonly<Record<string, object>>,
+  programs: readonly string[] = [],
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [runbook, more] of Object.entries(runbooks)) {
+    const document = {
+      ...{ runbook, version: "1.0.0", title: `The runbook ${runbook}` },
+      ...{ about: "It is there for a test alone, and acts on its folder." },
+      ...more,
+    };
+    await writeFile(join(folder, `${runbook}.yaml`), stringify(document));
+  }
+  const commands = programs.map((program, n) => ({
+    ...{ name: `program-${n}`, about: "A program of the test.", argv: [program] },
+  }));
+  await writeFile(join(folder, "commands.yaml"), stringify({ commands }));
+}
+
+/** A step with what every step must say. */
+export const aStep = (step: string, act: object): object => ({
+  ...{ step, does: `Does the step ${step}.`, bounds: { within: "30s" }, undo: NONE, never: NEVER },
+  ...act,
+});
+
+/** A program that writes a line each time it has run, after so many seconds. */
+export async function counter(folder: string, name: string, seconds = 0) {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
+  const log = `${path}.log`;
+  await writeFile(path, `#!/bin/sh\nsleep ${seconds}\necho ran >> '${log}'\n`);
+  await chmod(path, 0o755);
+  const times = async () => {
+    const text = await readFile(log, "utf8").catch(() => "");
+    return text.split("\n").length - 1;
+  };
+  return { path, times };
+}

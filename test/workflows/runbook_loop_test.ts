@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { catalogueOf, putInForce } from "../../activities/mod.ts";
+import { findingOf, type Service } from "../../integrations/mod.ts";
+import { usageOf } from "../../integrations/runbooks/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { getRunbook, putServices, removeService, replaceRunbookValues } from "../../store/mod.ts";
+import {
+  ITSM_LOOP,
+  ITSM_SWEEP,
+  type itsmLoop,
+  type itsmSweep,
+  type LoopResult,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { freePort, testFolder } from "../_servers.ts";
+import { oldFile } from "../integrations/runbooks/_runbook.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
+import { type Receipt, storyOf } from "./_story.ts";
+
+const PUT_BACK = { put_back: true };
+
+describe("the loop with runbooks", function () {
+  this.timeout(120_000);
+  let loop: TestLoop;
+  let own: string;
+  let inVain: Promise<LoopResult>;
+  let spool: string;
+  let ran: Awaited<ReturnType<typeof counter>>;
+
+  before(async () => {
+    own = join(await testFolder(), "runbooks");
+    spool = join(await testFolder(), "spool");
+    ran = await counter(await testFolder(), "helps-nobody");
+    for (const n of [1, 2]) await oldFile(join(spool, `${n}.done`), 3);
+    const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
+    await writeRunbooks(own, {
+      "in-vain": {
+        match: { services: ["in-vain"] },
+        steps: [
+          aStep("move", { clean, undo: PUT_BACK }),
+          aStep("run", { command: { argv: [ran.path] } }),
+        ],
+      },
+      "asks-first": {
+        match: { services: ["asks-first"] },
+        steps: [
+          aStep("run", {
+            command: { argv: [ran.path] },
+            bounds: { within: "5s", ask: "It can't be taken back." },
+          }),
+        ],
+      },
+    }, [ran.path]);
+    loop = await openLoop({
+      settings: { SEALOOP_RUNBOOKS: own, SEALOOP_DETECTORS: await detectorsFile() },
+    });
+    inVain = loopOf(await service("in-vain")); // takes three times fifteen seconds
+    inVain.catch(() => {});
+  });
+  after(() => loop?.stop());
+
+  /** A service at which nobody listens. */
+  async function service(name: string, more: Partial<Service> = {}): Promise<Service> {
+    const made: Service = {
+      ...{ name, type: "web", host: "localhost", owner: null, origin: "file", watched: false },
+      ...{ dependsOn: [], restart: null, check: { tcp: `127.0.0.1:${await freePort()}` } },
+      ...more,
+    };
+    await putServices(loop.store.knex, [made]);
+    return made;
+  }
+
+  async function loopOf(service: Service): Promise<LoopResult> {
+    const finding = findingOf(service, "refused");
+    return await loop.client.workflow.execute<typeof itsmLoop>(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+  }
+
+  const story = (ticketId: string | null) => storyOf(loop.store, ticketId!);
+
+  it("asks before it does what a person must agree to, and does nothing until then", async () => {
+    const before = await ran.times();
+    const result = await loopOf(await service("asks-first"));
+    const { receipts, effects } = await story(result.ticket_id);
+    assert.equal(result.outcome, "escalated");
+    assert.equal(receipts.at(-1)!.details.reason, "needs_approval");
+    assert.deepEqual(effects, []);
+    assert.ok(await ran.times() - before <= 3); // the other test's
+  });
+
+  it("goes on with what the finding itself says while the engine is away, and says so", async () => {
+    const result = await loopOf(await service("asks-first-too"));
+    const { receipts } = await story(result.ticket_id);
+    assert.equal(receipts.at(-1)!.details.basis, "runbook_alone");
+    assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
+  });
+
+  it("undoes what did not help, the last step first, and seals that it will", async () => {
+    const result = await inVain;
+    assert.equal(result.outcome, "escalated");
+    const { moves, receipts, effects } = await story(result.ticket_id);
+    assert.deepEqual(readdirSync(spool).sort(), ["1.done", "2.done"]);
+    assert.equal(await ran.times(), 3);
+    const round = [
+      ...["diagnosed", "intended", "step_done", "intended", "step_done", "remediated"],
+      ...["verification_failed", "undo_intended", "undone"],
+    ];
+    assert.deepEqual(moves, ["detected", "opened", ...round, ...round, ...round, "escalated"]);
+    assert.deepEqual(receipts.map(({ category }) => category), [
+      "ticket_opened",
+      ...Array(3).fill(["repair_intended", "repair_intended", "undo_intended"]).flat(),
+      "escalation",
+    ]);
+    const [undone, second, first] = effects;
+    assert.deepEqual([undone!.undoes, undone!.state], [first!.id, "done"]);
+    assert.deepEqual([first!.step, second!.step, second!.undoes], ["move", "run", null]);
+  });
+
+  it("puts runbooks in force once, and seals what changes with its hash before and after", async () => {
+    const sealed = async () => {
+      const all = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
+        JSON.parse(text) as Receipt
+      );
+      return all.filter(({ category }) => /^(runbook|config)_change$/.test(category));
+    };
+    const settle = async () => {
+      await loop.sealer.request({
+        ...{ id: `end-${Math.random()}`.replace(".", ""), category: "test", actor: "test" },
+        ...{ subject: "x", action: "wait", outcome: "ok" },
+      }).then(({ id }) => loop.sealer.sealed(id));
+    };
+    const first = catalogueOf(loop.config);
+    await putInForce(loop.store, first);
+    await putInForce(loop.store, first);
+    await settle();
+    assert.deepEqual((await sealed()).map(({ category }) => category), [
+      ...["runbook_change", "config_change"],
+    ]);
+    writeFileSync(
+      join(own, "asks-first.yaml"),
+      stringify({
+        ...first.runbooks.find(({ runbook }) => runbook === "asks-first")!,
+        ...{ version: "1.1.0", origin: undefined, sha256: undefined },
+      }),
+    );
+    const second = catalogueOf(loop.config);
+    await putInForce(loop.store, second);
+    await settle();
+    const { details, outcome } = (await sealed()).at(-1)!;
+    const hashOf = ({ runbooks }: typeof first) =>
+      runbooks.find(({ runbook }) => runbook === "asks-first")!.sha256;
+    assert.deepEqual([outcome, details.changes], ["in_force", [
+      { before_sha256: hashOf(first), after_sha256: hashOf(second) },
+    ]]);
+    const old = await getRunbook(loop.store.knex, hashOf(first));
+    assert.deepEqual([old?.name, old?.version], ["asks-first", "1.0.0"]);
+  });
+
+  describe("when the disk of a database is full that a service depends on", () => {
+    let place: NonNullable<Awaited<ReturnType<typeof fullDatabase>>>;
+    before(async function () {
+      const made = await fullDatabase(loop, disk);
+      if (!made) return this.skip(); // only who may mount can see this
+      place = made;
+    });
+    after(() => place?.close());
+
+    it("names the disk as the root, cleans within bounds, verifies, closes and seals", async () => {
+      assert.equal((await fetch(place.url)).status, 502);
+      const result = await loop.client.workflow.execute<typeof itsmSweep>(ITSM_SWEEP, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "sweep-disk",
+        args: ["key:test"],
+      });
+      assert.deepEqual([result.loops.length, result.outcome], [1, "sealed"]);
+      const { ticket, receipts, effects, moves } = await story(result.ticket_id!);
+      assert.deepEqual([ticket.service, ticket.status], ["orders-db", "resolved"]);
+      assert.match(ticket.resolution!, /^Runbook database-disk-full /);
+      assert.equal((await fetch(place.url)).status, 200);
+      assert.ok(usageOf(disk).bytes.percent < 80);
+      assert.ok(existsSync(join(disk, "data", "table")), "the data were never touched");
+      assert.ok(readdirSync(join(disk, "dumps")).includes("9.dump"), "the newest dump stays");
+      assert.deepEqual(effects.map(({ step, state, detail }) => [step, state, detail.code]), [
+        ["purge", "not_done", "kept_elsewhere"],
+        ["move-old-dumps", "done", "moved_elsewhere"],
+      ]);
+      assert.deepEqual(moves, [
+        ...["detected", "opened", "diagnosed", "intended", "step_done", "intended", "step_done"],
+        ...["remediated", "verified", "resolved"],
+      ]);
+      const { category, details } = receipts.at(-1)!;
+      assert.deepEqual([category, details.cause, details.effect], [
+        ...["self_heal", "disk_full", "done"],
+      ]);
+      const [moved] = details.steps as { counts: { files: number } }[];
+      assert.ok(moved!.counts.files > 0);
+    });
+  });
+
+  let disk: string;
+  async function detectorsFile(): Promise<string> {
+    const folder = await testFolder();
+    disk = join(folder, "disk");
+    await mkdir(disk);
+    const off = { enabled: false };
+    const path = join(folder, "detectors.yaml");
+    await writeFile(
+      path,
+      stringify({
+        host_resources: {
+          ...{ every_disk: false, memory_percent: 100, load_per_core: 1_000 },
+          disks: [{ path: disk, service: "orders-db" }],
+        },
+        ...{ logs: off, certificates: off, platform: off },
+      }),
+    );
+    return path;
+  }
+});
+
+/** A store of files on a disk of its own that is full, and a service that needs it. */
+async function fullDatabase({ store }: TestLoop, disk: string) {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], { stdio: "ignore" });
+  } catch {
+    return undefined;
+  }
+  for (let n = 1; n <= 4; n++) await oldFile(join(disk, "dumps", `${n}.dump`), 9 - n, 2 ** 20);
+  await oldFile(join(disk, "dumps", "9.dump"), 0, 2 ** 16);
+  await mkdir(join(disk, "data"));
+  const table = await open(join(disk, "data", "table"), "a");
+  const write = () => table.write(Buffer.alloc(65_536, "x"));
+  try {
+    while (true) await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+  const server = createServer(async (req, res) => {
+    const stored = await write().then(() => 200, () => 507);
+    res.writeHead(stored === 200 ? 200 : req.url === "/orders" ? 502 : 507).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const common = {
+    ...{ host: "localhost", owner: null, origin: "file" as const, watched: true, restart: null },
+  };
+  await putServices(store.knex, [
+    { ...common, name: "orders-db", type: "database", check: { http: `${at}/db` }, dependsOn: [] },
+    {
+      ...{ ...common, name: "orders", type: "web", check: { http: `${at}/orders` } },
+      dependsOn: [{ service: "orders-db", kind: "depends_on" }],
+    },
+  ]);
+  await replaceRunbookValues(store.knex, { "orders-db": { folders: [join(disk, "dumps")] } });
+  return {
+    url: `${at}/orders`,
+    async close() {
+      await new Promise<unknown>((resolve) => server.close(resolve));
+      await table.close();
+      for (const name of ["orders", "orders-db"]) await removeService(store.knex, name);
+      await rm(join(disk, "dumps"), { recursive: true });
+      execFileSync("umount", [disk]);
+    },
+  };
+}
