@@ -22,6 +22,7 @@ export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";
 export * from "./repairs.ts";
+export * from "./policies.ts";
 export * from "./runbooks.ts";
 export * from "./services.ts";
 export * from "./ticket_figures.ts";

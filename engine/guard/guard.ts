@@ -1,5 +1,12 @@
 import type { Store } from "../../store/mod.ts";
 import { executionBounds } from "./_execution_bounds.ts";
+import { outputFactCheck } from "./_fact_check.ts";
+import { inputSafety } from "./_input_safety.ts";
+import { retrievalIntegrity } from "./_retrieval.ts";
+import { type Surroundings, surroundingsOf } from "./_surroundings.ts";
+import { textsOf } from "./_texts.ts";
+import { DEFAULT_POLICY, versionName } from "./policy.ts";
+import { onlyLooks } from "./shell/mod.ts";
 import type { Finding, GuardVerdict, RailName, RailVerdict, ValidateRequest } from "./types.ts";
 
 /** Judges proposed actions. */
@@ -12,23 +19,58 @@ export interface Guard {
   validate(request: ValidateRequest): Promise<GuardVerdict>;
 }
 
-/** Opens the guard. @param options.store of role `app`: policies, services, tickets */
-export function openGuard(_options: { readonly store: Store }): Guard {
-  return {
-    validate: (request) => {
-      const found: Readonly<Record<RailName, Finding>> = {
-        input_safety: { objections: [], notes: [] },
-        execution_bounds: executionBounds(request),
-        output_fact_check: { objections: [], notes: [] },
-        retrieval_integrity: { objections: [], notes: [] },
-      };
-      return Promise.resolve(verdictOf(found, "0"));
-    },
-  };
+/** Where nothing is known: no services, no ticket, no articles, and the policy that ships. */
+export const NOTHING_KNOWN: Surroundings = {
+  policy: DEFAULT_POLICY,
+  policyVersion: versionName(0, DEFAULT_POLICY),
+  target: undefined,
+  dependents: null,
+  needs: [],
+  named: [],
+  ticket: undefined,
+  repairs: { target: 0, all: 0 },
+  articles: [],
+};
+
+/** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
+export function openGuard({ store }: { readonly store: Store }): Guard {
+  judge(WARMING, NOTHING_KNOWN);
+  return { validate: async (request) => judge(request, await surroundingsOf(store, request)) };
+}
+
+/** What the first caller would otherwise wait for: expressions are compiled when they are first used. */
+const WARMING: ValidateRequest = {
+  incident: "nginx answers 502; the log says dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu",
+  action: {
+    description: "Restart nginx",
+    command: "sudo systemctl restart nginx",
+    target: "nginx",
+  },
+};
+
+/** The rails over what a request says and what is known around it. */
+export function judge(
+  request: ValidateRequest,
+  known: Surroundings,
+  now: Date = new Date(),
+): GuardVerdict {
+  const { action = {} } = request;
+  const texts = textsOf(request);
+  const looks = typeof action.command === "string" && onlyLooks(action.command);
+  const dependents = looks ? null : known.dependents;
+  return verdictOf({
+    input_safety: inputSafety(texts),
+    execution_bounds: executionBounds(action, texts.all, known.policy, {
+      dependents,
+      repairs: known.repairs,
+    }, now),
+    output_fact_check: outputFactCheck(request, known),
+    retrieval_integrity: retrievalIntegrity(request, known),
+  }, known.policyVersion);
 }
 
 /** Puts the findings of the rails together: one that denies is enough, and so is one that asks. */
-export function verdictOf(
+function verdictOf(
   found: Readonly<Record<RailName, Finding>>,
   policyVersion: string,
 ): GuardVerdict {

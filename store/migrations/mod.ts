@@ -7,6 +7,7 @@ import * as log from "./0005_log.ts";
 import * as scrub from "./0006_scrub.ts";
 import * as imports from "./0007_imports.ts";
 import * as knowledge from "./0008_knowledge.ts";
+import * as policies from "./0009_guard_policies.ts";
 import * as cmdb from "./0010_cmdb.ts";
 import * as detection from "./0011_detection.ts";
 import * as runbooks from "./0012_runbooks.ts";
@@ -24,6 +25,7 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0006_scrub": scrub.up,
   "0007_imports": imports.up,
   "0008_knowledge": knowledge.up,
+  "0009_guard_policies": policies.up,
   "0010_cmdb": cmdb.up,
   "0011_detection": detection.up,
   "0012_runbooks": runbooks.up,

@@ -1,0 +1,51 @@
+/** The guardrails' policy: bounds as data, in versions. */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+
+const BOUNDS = z.strictObject({
+  min_confidence: z.number().min(0).max(1).default(0.7).describe("Least confidence, 0 to 1"),
+  require_confidence: z.boolean().default(false)
+    .describe("Whether an action without a confidence needs approval"),
+  max_blast_radius: z.number().int().min(0).max(10_000).default(3).describe(
+    "Most services that an action may reach",
+  ),
+  allow_secrets: z.boolean().default(false).describe(
+    "Whether actions may touch secrets without approval",
+  ),
+  require_known_target: z.boolean().default(false)
+    .describe("Whether a target that the CMDB does not know needs approval"),
+  min_relevance: z.number().min(0).max(1).default(0.02)
+    .describe("Least share of the incident's words that a cited article must have"),
+  max_repairs_per_target_hour: z.number().int().min(1).max(1_000).default(5).describe(
+    "Most repairs of one target an hour",
+  ),
+  max_repairs_hour: z.number().int().min(1).max(100_000).default(200).describe(
+    "Most repairs of all targets an hour",
+  ),
+});
+const FREEZE = z.strictObject({
+  from: z.iso.datetime({ offset: true }),
+  to: z.iso.datetime({ offset: true }),
+  reason: z.string().min(1).max(200),
+});
+
+/** What a policy may say; each field has a default. */
+export const POLICY = z.strictObject({
+  bounds: BOUNDS.prefault({}),
+  freezes: z.array(FREEZE).max(100).default([]).describe(
+    "Spans in which every change needs approval",
+  ),
+});
+
+/** A policy, whole. */
+export type Policy = z.output<typeof POLICY>;
+
+/** What applies while nobody has set another. */
+export const DEFAULT_POLICY: Policy = POLICY.parse({});
+
+/** Name of a version of a policy: its number and the first digits of its content's SHA-256. */
+export function versionName(version: number, policy: Policy): string {
+  return `${version}-${
+    createHash("sha256").update(JSON.stringify(policy)).digest("hex").slice(0, 12)
+  }`;
+}

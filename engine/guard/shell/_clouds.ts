@@ -1,0 +1,97 @@
+/** Command lines of cloud providers: told by their verbs, as they have thousands of commands. */
+import type { Objection } from "../types.ts";
+import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+
+const REMOVES =
+  /^(delete|destroy|terminate|purge|nuke|wipe|erase|deregister|deallocate|schedule-key-deletion|disable-key|batch-delete|force-delete|rb)(-|$)|-(delete|destroy|terminate|deletion|purge)$/;
+/** Removing these is part of ordinary work, though a person should see it. */
+const LIGHT =
+  /^(deregister-targets|terminate-instance-in-auto-scaling-group|delete-message|delete-messages|delete-tags|delete-object-tagging|delete-invalidation|purge-queue|deallocate|deregister-instances-from-load-balancer|delete-item|delete-log-stream)$/;
+const PUBLIC =
+  /public-read|AllUsers|allAuthenticatedUsers|--acl[ =]public|allow-blob-public-access[ =]true|BlockPublicAcls"?[=:] ?"?false|delete-public-access-block|publicaccess[ =](blob|container)|--publicly-accessible|"Principal": ?"\*"/i;
+const ADMINISTRATES =
+  /AdministratorAccess|PowerUserAccess|roles\/(owner|editor|iam\.\w*admin)|--role[ =]["']?(Owner|Contributor|User Access Administrator)|create-access-key|create-login-profile|keys create|add-user-to-group.*admin|attach-(user|role|group)-policy|put-(user|role|group)-policy|update-assume-role-policy|create-user\b/i;
+const BLINDS =
+  /stop-logging|delete-trail|disable-(alarm-actions|security-hub|macie|guardduty)|delete-detector|delete-flow-logs|update-detector.*no-enable|diagnostic-settings delete|logging (sinks|buckets) delete|delete-log-group|delete-(configuration-recorder|recovery-point|backup-\w+|snapshot\w*|db-snapshot|db-cluster-snapshot)|delete-automated-backups|backup (vault|protection) (delete|disable)|snapshots? delete|retention-period[ =]0\b|no-deletion-protection|deletion-protection[ =]false/i;
+const OPENS =
+  /authorize-security-group-ingress.*0\.0\.0\.0\/0|source-ranges[ =]["']?0\.0\.0\.0\/0|--source-address-prefixes?[ =]["']?(\*|Internet|0\.0\.0\.0\/0)|start-ip-address[ =]0\.0\.0\.0.*end-ip-address[ =]255/i;
+const SECRETS =
+  /get-secret-value|secrets versions access|keyvault secret (show|download)|get-parameters?\b.*--with-decryption|get-session-token|assume-role\b|get-password-data|print-access-token|account get-access-token|list-keys|storage account keys/i;
+
+const cloud: Judge = ({ program, args, input }) => {
+  const text = ` ${args.join(" ")} `;
+  if (has(args, "", "--dry-run", "--dryrun") && !text.includes("--no-dry-run")) return [];
+  const found: Objection[] = [];
+  if (BLINDS.test(text)) {
+    found.push(deny("traces", "It turns logs, backups or protection off, or removes them"));
+  }
+  if (PUBLIC.test(text)) found.push(deny("access", "It opens stored data to everyone"));
+  if (ADMINISTRATES.test(text)) {
+    found.push(deny("access", "It gives somebody wide rights in the cloud, or makes credentials"));
+  }
+  if (OPENS.test(text)) found.push(deny("defence", "It lets the whole internet in"));
+  if (SECRETS.test(text)) found.push(ask("secret", "It reads secrets"));
+  const said = words(args).slice(0, 6);
+  const verb = said.find((word) => REMOVES.test(word));
+  if (verb !== undefined) {
+    found.push(
+      (LIGHT.test(verb) ? ask : deny)("cloud", `It removes what ${program} manages (\`${verb}\`)`),
+    );
+  } else if (
+    said.some((word) => /^(rm|remove|del)$/.test(word)) ||
+    /^(gsutil|s3cmd|mc|rclone)$/.test(program) &&
+      /^(delete|purge|rb|deletefile)$/.test(said[0] ?? "")
+  ) {
+    found.push(
+      (has(args, "rR", "--recursive", "--force") || /\*/.test(text) ? deny : ask)(
+        "cloud",
+        "It removes stored objects",
+      ),
+    );
+  }
+  if (/ s3 sync .*--delete| rsync .*-d | storage (blob )?(sync|rsync).*--delete/.test(text)) {
+    found.push(ask("cloud", "It removes from its target whatever its source lacks"));
+  }
+  if (
+    / (stop-instances|reboot-instances|stop-db-instance|reboot-db-instance|instances (stop|reset|suspend)|vm (stop|deallocate|redeploy|reimage)|failover-db-cluster) /
+      .test(text)
+  ) found.push(ask("outage", "It stops or restarts whole machines"));
+  if (
+    / (--desired-count|--desired-capacity|--min-size \d+ --max-size|--num-nodes|--size|--instance-count|--max-instances)[= ]0 /
+      .test(text)
+  ) found.push(ask("outage", "It scales something down to nothing"));
+  if (input !== undefined && /(^| )-( |$)/.test(text)) {
+    found.push(ask("sends", "It stores what a pipe brings outside of the host"));
+  }
+  return found;
+};
+
+const NAMES = [
+  "aws",
+  "az",
+  "gcloud",
+  "gsutil",
+  "doctl",
+  "oci",
+  "ibmcloud",
+  "linode-cli",
+  "hcloud",
+  "openstack",
+  "scw",
+  "s3cmd",
+  "mc",
+  "rclone",
+  "flyctl",
+  "fly",
+  "heroku",
+  "cf",
+  "azcopy",
+  "aliyun",
+  "vultr-cli",
+  "civo",
+  "ovhai",
+  "upctl",
+  "exo",
+];
+
+export const clouds: Judges = Object.fromEntries(NAMES.map((name) => [name, cloud]));

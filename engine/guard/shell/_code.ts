@@ -1,0 +1,84 @@
+/** Program text of other languages: which calls destroy, and which hand text to a shell. */
+import type { Objection } from "../types.ts";
+import { ask, deny } from "./_objections.ts";
+import { areaOf } from "./_paths.ts";
+
+const REMOVES =
+  /\b(rmtree|removedirs|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|remove_entry_secure|unlinkSync|unlink|os\.remove|os\.rmdir|fs\.rm|fs\.unlink|FileUtils\.rm\w*|File\.delete|Path\([^)]{0,200}\)\.unlink|deltree|shutil\.move|truncate|Dir\.unmount|fs\.promises\.rm)\b/;
+const SHELLS =
+  /\b(os\.system|os\.popen|subprocess\.\w+|popen\w*|system|shell_exec|passthru|proc_open|execSync|execFileSync|spawnSync|exec|spawn|commands\.getoutput|pty\.spawn|IO\.popen|Kernel\.exec|qx|getline|os\.exec\w*|check_output|check_call|do shell script)\b/;
+const CONNECTS =
+  /\b(socket|TCPSocket|net\.connect|net\.Socket|fsockopen|IO::Socket|urlopen|requests\.(get|post)|http\.client|LWP|Net::HTTP|fetch|XMLHttpRequest|ftplib|smtplib)\b/;
+const HANDS_OVER =
+  /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|exec\s*\(?\s*["'{/]|\/bin\/(ba)?sh|cmd\.exe)\b/;
+const HIDES =
+  /\b(b64decode|base64_decode|atob|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|decode_base64|unpack\s*\(?['"]|fromCharCode|chr\(|marshal\.loads|pickle\.loads|zlib\.decompress|pack\()/;
+const RUNS_TEXT =
+  /\b(eval|exec|__import__|assert|compile|Function|instance_eval|runInNewContext|create_function|getattr)\s*[("']/;
+
+/**
+ * What speaks against a program's text.
+ *
+ * @returns what is found, and the shell lines that the program would hand on
+ */
+export function codeObjections(text: string): { found: Objection[]; lines: string[] } {
+  const code = text.slice(0, 8_000);
+  const found: Objection[] = [];
+  const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\]){1,600})\1/gs)].map((
+    [, , inside],
+  ) => inside!);
+  const paths = strings.filter((one) => /^[/~.*\\]|^[A-Za-z]:\\/.test(one));
+  if (REMOVES.test(code)) {
+    const areas = paths.map((path) => areaOf(path));
+    if (
+      areas.length > 0 && areas.every((area) => area === "scratch" || area === "log")
+    ) { /* a cache or a log */ } else {found.push(
+        areas.some((area) => !["named", "unknown", "scratch", "log"].includes(area))
+          ? deny(
+            "destroys",
+            "A program's text removes files of the system, of users or of databases",
+          )
+          : ask("destroys", "A program's text removes files"),
+      );}
+  }
+  if (CONNECTS.test(code) && (HANDS_OVER.test(code) && SHELLS.test(code) || /dup2/.test(code))) {
+    found.push(deny("sends", "A program's text hands a shell to another host"));
+  } else if (CONNECTS.test(code) && RUNS_TEXT.test(code)) {
+    found.push(deny("remote_code", "A program's text runs what it downloads"));
+  } else if (
+    CONNECTS.test(code) &&
+    paths.some((path) => areaOf(path) === "secret" || /\/etc\/passwd|environ/.test(path))
+  ) found.push(deny("sends", "A program's text sends secrets to another host"));
+  if (HIDES.test(code) && (RUNS_TEXT.test(code) || SHELLS.test(code))) {
+    found.push(deny("unseen", "A program's text hides what it runs"));
+  }
+  if (
+    /open\s*\(?[^)]{0,200}["'](\/dev\/(sd|nvme|vd|hd)|\/etc\/(passwd|shadow|sudoers))[^)]{0,100}["'][wa]/
+      .test(code)
+  ) found.push(deny("access", "A program's text writes to a disk, or to accounts"));
+  if (/os\.kill\(\s*(-1|1)\s*,|process\.kill\(\s*(-1|1)\b/.test(code)) {
+    found.push(deny("outage", "A program's text ends every process, or process 1"));
+  }
+  if (/os\.fork\(\)|fork\s*(while|until)|while\s*(\(1\)|True|true)[^\n]{0,40}fork/.test(code)) {
+    found.push(deny("outage", "A program's text multiplies itself without end"));
+  }
+  const lines = SHELLS.test(code)
+    ? [...strings.map(unquoted), ...listed(code)].filter((one) =>
+      /\s|^\/|reboot|halt|poweroff/.test(one)
+    )
+    : [];
+  const backticks = [...code.matchAll(/`([^`]{2,400})`/g)].map(([, inside]) => inside!);
+  return { found, lines: [...lines, ...backticks].slice(0, 12) };
+}
+
+function unquoted(text: string): string {
+  return text.replace(/\\(["'\\])/g, "$1");
+}
+
+/** `["rm", "-rf", "/"]` as a line. */
+function listed(code: string): string[] {
+  return [...code.matchAll(/[[(]\s*((?:["'][^"']{1,200}["']\s*,?\s*){2,12})[\])]/g)]
+    .map(([, inside]) =>
+      [...inside!.matchAll(/["']([^"']+)["']/g)].map(([, word]) => word).join(" ")
+    );
+}

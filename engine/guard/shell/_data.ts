@@ -1,0 +1,181 @@
+/** Clients of databases, caches and queues. */
+import type { Objection } from "../types.ts";
+import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { documentObjections, sqlObjections } from "./_sql.ts";
+import { option } from "./_wrappers.ts";
+
+/** Everything that may be SQL: options, arguments, what comes in by a pipe. */
+const sql: Judge = ({ args, input }) => {
+  const texts = [
+    ...args.filter((arg) => /\s/.test(arg) || /^-[ecqQ]./.test(arg)).map((arg) =>
+      arg.replace(/^(-[ecqQ]|--(command|execute|query)=)/, "")
+    ),
+    input?.text ?? "",
+  ];
+  const shell = texts.some((text) => /^\s*\\!|\n\\!|^\s*system\s|!!?:?sh/i.test(text));
+  return [
+    ...(shell ? [deny("data", "It runs a shell out of the database's client")] : []),
+    ...texts.flatMap((text) => sqlObjections(text)),
+    ...(input?.text === undefined && input !== undefined
+      ? [ask("unseen", "The statements that it runs can't be seen")]
+      : []),
+    ...(input?.path !== undefined && input.text === undefined
+      ? [ask("unseen", "The statements are in a file that can't be seen")]
+      : []),
+  ];
+};
+
+const documents: Judge = ({ args, input }) =>
+  documentObjections([...args, input?.text ?? ""].join("\n"));
+
+const redis: Judge = ({ args, input }) => {
+  const text = ` ${[...args, input?.text ?? ""].join(" ")} `.toLowerCase();
+  if (/\s(flushall|flushdb)\s/.test(text)) {
+    return [deny("data", "It empties the cache or database of all keys")];
+  }
+  if (
+    /\sshutdown\s|\sdebug (segfault|sleep|reload)|\s(replicaof|slaveof)\s(?!no one)|\smodule load|\sscript kill/
+      .test(text)
+  ) return [deny("outage", "It ends the server, or hands it to another")];
+  if (/\sconfig set\s+(dir|dbfilename|requirepass|appendonly|save|protected-mode)/.test(text)) {
+    return [deny("access", "It changes where the server writes, or who may use it")];
+  }
+  if (
+    /\s(eval|evalsha)\s/.test(text) || /\s(del|unlink)\s+\*\s/.test(text) ||
+    /keys\s+"?\*"?\s.*(del|unlink)/.test(text)
+  ) return [ask("data", "It removes keys that are not named")];
+  return [];
+};
+
+const verbs = (pattern: RegExp, kind: string, reason: string, weight = deny): Judge => ({ args }) =>
+  pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
+
+const etcd: Judge = ({ args }) =>
+  words(args).includes("del")
+    ? [
+      (has(args, "", "--prefix", "--from-key") ? deny : ask)(
+        "data",
+        "It removes keys of the cluster's store",
+      ),
+    ]
+    : [];
+
+export const data: Judges = {
+  psql: sql,
+  mysql: sql,
+  mariadb: sql,
+  sqlite3: (run) =>
+    sql({
+      ...run,
+      args: [
+        ...run.args,
+        ...run.args.filter((arg) => !arg.startsWith("-")).map((arg) => `${arg} `),
+      ],
+    }),
+  sqlcmd: sql,
+  osql: sql,
+  sqlplus: sql,
+  isql: sql,
+  usql: sql,
+  db2: (run) => sqlObjections(run.args.join(" ")),
+  cockroach: sql,
+  cqlsh: sql,
+  "clickhouse-client": sql,
+  clickhouse: sql,
+  duckdb: sql,
+  snowsql: sql,
+  bq: (
+    run,
+  ) => [
+    ...sql(run),
+    ...(run.args.some((arg) => arg === "rm")
+      ? [deny("data", "It removes a table or data set")]
+      : []),
+  ],
+  influx: (
+    run,
+  ) => [
+    ...sql(run),
+    ...verbs(/ (delete|drop) /i, "data", "It removes a bucket or measurements")(run),
+  ],
+  mongosh: documents,
+  mongo: documents,
+  dropdb: () => [deny("data", "It drops a database")],
+  dropuser: () => [deny("access", "It drops a database user")],
+  mysqladmin: verbs(
+    / (drop|shutdown|flush-privileges|password) /,
+    "data",
+    "It drops a database or ends the server",
+  ),
+  pg_ctl: ({ args }) => args.includes("stop") ? [ask("outage", "It stops the database")] : [],
+  pg_dropcluster: () => [deny("data", "It removes a database cluster")],
+  pg_resetwal: () => [deny("data", "It throws away the database's write-ahead log")],
+  initdb: () => [ask("data", "It makes a new database cluster")],
+  pg_restore: ({ args }) =>
+    has(args, "c", "--clean")
+      ? [deny("data", "It drops what is there before it restores")]
+      : [ask("data", "It restores over a database")],
+  "redis-cli": redis,
+  "valkey-cli": redis,
+  keydb: redis,
+  etcdctl: etcd,
+  "kafka-topics": verbs(/ --delete /, "data", "It removes topics"),
+  "kafka-topics.sh": verbs(/ --delete /, "data", "It removes topics"),
+  "kafka-delete-records.sh": () => [deny("data", "It removes records of topics")],
+  "kafka-consumer-groups.sh": verbs(
+    / --(delete|reset-offsets) .*--execute| --delete /,
+    "data",
+    "It moves or removes offsets",
+    ask,
+  ),
+  rabbitmqctl: ({ args }): Objection[] => {
+    const text = args.join(" ");
+    if (
+      /\b(reset|force_reset|delete_vhost|delete_user|change_password|set_permissions|set_user_tags|forget_cluster_node)\b/
+        .test(text)
+    ) return [deny("data", "It removes queues, nodes or users of the broker")];
+    return /\b(purge_queue|delete_queue|stop|stop_app|shutdown)\b/.test(text)
+      ? [ask("data", "It empties a queue or stops the broker")]
+      : [];
+  },
+  rabbitmqadmin: verbs(/ (delete|purge) /, "data", "It removes or empties a queue", ask),
+  consul: verbs(/ kv delete .*-recurse/, "data", "It removes keys of the cluster's store"),
+  curator: verbs(/ (delete|close) /i, "data", "It removes indices", ask),
+};
+
+const DESTRUCTIVE_WORD =
+  /^(delete|destroy|destroy-all|wipe|erase|nuke|drop|format|factory-?reset|uninstall|purge-?all|delete-?all|remove-?all|drop-?all|flush-?all|teardown|terminate)$/i;
+const FRAMEWORK =
+  /^(db:(drop|reset|purge|schema:load|migrate:reset)|migrate:(fresh|reset|refresh)|flush|sqlflush|reset_db|drop_db|db:wipe)$/;
+
+/** Programs that nobody has told us of: whether their words say that they destroy. */
+export const unknownProgram: Judge = ({ args }) => {
+  const said = words(args).slice(0, 4);
+  const all = args.some((arg) =>
+    /^(--?(all|force|yes|recursive|no-confirm|auto-approve|cascade|purge)|-y|-f|-rf|\*|all)$/i.test(
+      arg,
+    )
+  );
+  if (
+    args.some((arg) =>
+      /^--?(delete-all|wipe|destroy|drop-all|erase|purge-all|factory-reset|no-preserve-root|force-delete|disable-(auth|security|tls|verification))$/i
+        .test(arg)
+    )
+  ) {
+    return [deny("destroys", "An option of a program that is not known says that it destroys")];
+  }
+  if (
+    said.some((word) => FRAMEWORK.test(word)) &&
+    !said.some((word) => /cache|session|view|route|config|log/.test(word))
+  ) return [deny("data", "It empties or drops the application's database")];
+  if (said.includes("migrate") && said.includes("reset")) {
+    return [deny("data", "It empties or drops the application's database")];
+  }
+  if (!said.slice(0, 3).some((word) => DESTRUCTIVE_WORD.test(word))) return [];
+  return option(args, "--dry-run") !== undefined || args.includes("--dry-run") ? [] : [
+    (all ? deny : ask)(
+      "destroys",
+      "By its words, a program that is not known destroys something",
+    ),
+  ];
+};

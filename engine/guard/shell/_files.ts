@@ -1,0 +1,355 @@
+/** What removes, overwrites or opens files. */
+import type { Objection } from "../types.ts";
+import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { type Area, areaOf, normalized, takesAll } from "./_paths.ts";
+import { type Run, UNKNOWN } from "./types.ts";
+
+const CRITICAL =
+  /^\/etc\/(passwd|shadow|group|gshadow|sudoers|fstab|hosts|resolv\.conf|nsswitch\.conf|ld\.so|pam\.d|security|ssh\/|login\.defs|securetty|crontab|cron\.|profile|bash|environment|rc\.local|init\.d|systemd\/|selinux|audit|apparmor|iptables|nftables|ufw|firewalld|hosts\.(allow|deny)|machine-id)/;
+/** Places from which something runs by itself later. */
+const AUTORUN =
+  /^\/etc\/(cron|profile|rc\.local|init\.d|systemd\/system\/|ld\.so\.preload|pam\.d|bash|environment)|^\/var\/spool\/cron|(^|\/)\.(bashrc|bash_profile|profile|zshrc|ssh\/rc)$/;
+const ROTATED =
+  /\.(gz|xz|bz2|zst|zip|\d{1,3}|old|bak|tmp|core)$|[-.]\d{4,8}|\.\d+\.gz$|\.log\.\*|core\.\*|core$/;
+
+/** A path given to a program that removes it. */
+export function removal(path: string, run: Run, deep: boolean): Objection[] {
+  const area = areaOf(path, run.folder);
+  const whole = normalized(path, run.folder);
+  const wide = deep || /[*?[]/.test(path);
+  const named = `\`${shown(path)}\``;
+  switch (area) {
+    case "root":
+      return [deny("destroys", `It removes ${named}: a whole part of the machine`)];
+    case "device":
+      return [deny("disk", `It removes the device ${named}`)];
+    case "secret":
+      return [deny("access", `It removes ${named}, which holds keys, accounts or rights`)];
+    case "evidence":
+      return [deny("traces", `It removes ${named}, which shows who did what`)];
+    case "backup":
+      return [(wide ? deny : ask)("destroys", `It removes backups: ${named}`)];
+    case "data":
+      if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(whole.replace(/.*\//, ""))) return [];
+      return [(wide ? deny : ask)("destroys", `It removes data: ${named}`)];
+    case "system":
+      if (!wide && /^\/etc\//.test(whole) && !CRITICAL.test(whole)) return [];
+      return [
+        (wide || !/^\/(run|etc)\//.test(whole) || CRITICAL.test(whole) ? deny : ask)(
+          "destroys",
+          `It removes a part of the system: ${named}`,
+        ),
+      ];
+    case "log":
+      if (deep && !ROTATED.test(whole) && (takesAll(path) || !/\.\w+$/.test(whole))) {
+        return [ask("traces", `It removes a whole folder of logs: ${named}`)];
+      }
+      return [];
+    case "unknown":
+      return deep || takesAll(path)
+        ? [unclear(path, run)]
+        : wide
+        ? [ask("unseen", `What ${named} stands for can't be told`)]
+        : [];
+    case "named":
+      return deep && depthOf(whole) <= 2 && whole.startsWith("/")
+        ? [ask("destroys", `It removes all of ${named}`)]
+        : [];
+    default:
+      return [];
+  }
+}
+
+/** A variable that nobody knows, or a bare `*`: where it is empty, all is lost. */
+function unclear(path: string, run: Run): Objection {
+  const rest = path.replaceAll(UNKNOWN, "");
+  if (path !== rest && areaOf(rest || "/", run.folder) !== "scratch") {
+    return ask(
+      "unseen",
+      "It removes what a variable or another program names, which can't be known beforehand",
+    );
+  }
+  if (path !== rest) return ask("unseen", "What it removes depends on a variable");
+  return deny("destroys", `It removes \`${shown(path)}\` in a folder that is not named`);
+}
+
+function depthOf(path: string): number {
+  return path.split("/").filter((part) => part !== "").length;
+}
+
+/** A path as it may be shown: without what stands for the unknown. */
+export function shown(path: string): string {
+  return path.replace(/[\uE000-\uE00F]/g, "…").slice(0, 120);
+}
+
+const remove: Judge = (run) => {
+  const deep = has(run.args, "rR", "--recursive", "--no-preserve-root");
+  const paths = words(run.args);
+  if (run.args.includes("--no-preserve-root")) {
+    return [deny("destroys", "It removes the root folder")];
+  }
+  return paths.flatMap((path) => removal(path, run, deep || run.program === "srm"));
+};
+
+/** `find` that deletes: where it looks, and how narrowly. */
+const find: Judge = (run) => {
+  const { args } = run;
+  const first = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPOD]/.test(arg));
+  const roots = args.slice(0, first < 0 ? undefined : first).filter((arg) => !arg.startsWith("-"));
+  const runs = args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg));
+  const program = runs < 0 ? "" : (args[runs + 1] ?? "").replace(/.*\//, "");
+  const all = args.slice(runs + 1).join(" ");
+  const removes = args.includes("-delete") || /^(rm|unlink|shred|srm)$/.test(program) ||
+    /^(sh|bash|dash|busybox|sudo|env|xargs|nice|ionice)$/.test(program) &&
+      /\b(rm|shred|unlink)\b/.test(all);
+  if (!removes) return [];
+  const narrow = narrowness(args);
+  const from = roots.length > 0 ? roots : ["."];
+  return from.flatMap((root): Objection[] => {
+    const area = areaOf(root, run.folder);
+    const named = `\`find ${shown(root)}\``;
+    if (area === "scratch") return [];
+    if (area === "evidence" && normalized(root, run.folder) === "/var/log" || area === "log") {
+      return narrow > 0 ? [] : [deny("traces", `${named} removes every log below it`)];
+    }
+    if (area === "named" && narrow > 0 || area === "unknown" && narrow > 1) return [];
+    if (
+      /^(\/home|\/srv|\/data|\/opt|\/var|\/var\/www|~|\/home\/\w+)(\/|$)/.test(
+        normalized(root, run.folder),
+      ) && narrow > 1 && scratchName(args)
+    ) return [];
+    if (area === "data" && narrow > 1 || area === "backup" && narrow > 0) {
+      return [ask("destroys", `${named} removes data or backups that match`)];
+    }
+    return [
+      deny("destroys", `${named} removes ${narrow > 0 ? "what matches" : "everything"} below it`),
+    ];
+  });
+};
+
+/** How many tests narrow what `find` gives: a name that is no mere `*`, an age. */
+function narrowness(args: readonly string[]): number {
+  return args.filter((arg, n) => {
+    const value = args[n + 1] ?? "";
+    if (/^-(i?name|i?path|i?regex|wholename)$/.test(arg)) return !/^[*.?]*$/.test(value);
+    return /^-[acm](time|min)$/.test(arg) && /^\+?\d{1,5}$/.test(value) ||
+      arg === "-size" && /^\+/.test(value) && false;
+  }).length;
+}
+
+function scratchName(args: readonly string[]): boolean {
+  return args.some((arg, n) =>
+    /name$/.test(args[n - 1] ?? "") &&
+    /tmp|temp|cache|log|core|sess|\.gz|\.bak|\.old|dump/.test(arg)
+  );
+}
+
+/** A path that is written to. */
+export function writing(path: string, run: Run, whole: boolean): Objection[] {
+  const at = normalized(path, run.folder);
+  if (/^\/dev\/(null|stdout|stderr|tty|fd\/|shm\/|pts\/|zero|full)/.test(at)) return [];
+  if (/^\/dev\/(tcp|udp)\//.test(at)) {
+    return [deny("sends", "It opens a connection through the shell, as remote shells do")];
+  }
+  if (
+    /^\/proc\/sysrq-trigger|^\/proc\/sys\/kernel\/(sysrq|core_pattern|modprobe|randomize)/.test(at)
+  ) {
+    return [
+      deny(
+        "outage",
+        `It writes to \`${shown(at)}\`, which can halt the machine or change what the kernel runs`,
+      ),
+    ];
+  }
+  if (/^\/(proc|sys)\//.test(at)) return [];
+  const area: Area = areaOf(path, run.folder);
+  const named = `\`${shown(path)}\``;
+  if (area === "device") return [deny("disk", `It writes to the device ${named}`)];
+  if (AUTORUN.test(at)) {
+    return [deny("access", `It writes to ${named}, from which programs start by themselves`)];
+  }
+  if (area === "secret") {
+    return [deny("access", `It writes to ${named}, which holds keys, accounts or rights`)];
+  }
+  if (area === "evidence" && whole) {
+    return [deny("traces", `It overwrites ${named}, which shows who did what`)];
+  }
+  if (area === "root") return [deny("destroys", `It writes over ${named}`)];
+  if (CRITICAL.test(at)) {
+    return [(whole ? deny : ask)("destroys", `It changes ${named}, on which the system depends`)];
+  }
+  if (area === "system" && !/^\/(etc|usr\/local|run|usr\/share)\//.test(at)) {
+    return [deny("destroys", `It writes to ${named}, a part of the system`)];
+  }
+  if (area === "data" && whole && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at)) {
+    return [deny("destroys", `It overwrites data: ${named}`)];
+  }
+  return [];
+}
+
+const move: Judge = (run) => {
+  const all = words(run.args);
+  const target = run.args.includes("-t") ? run.args[run.args.indexOf("-t") + 1] : all.at(-1);
+  const sources = all.filter((path) => path !== target);
+  const taken = sources.flatMap((path): Objection[] => {
+    const area = areaOf(path, run.folder);
+    if (
+      ["root", "system", "secret", "evidence", "backup"].includes(area) &&
+      !/^\/etc\/(?!passwd|shadow|sudoers|ssh)/.test(path)
+    ) return [deny("destroys", `It moves \`${shown(path)}\` away`)];
+    return area === "data" && target !== undefined && !/\.(bak|old)|backup|_old/.test(target)
+      ? [ask("destroys", `It moves data away: \`${shown(path)}\``)]
+      : [];
+  });
+  const lost = target === "/dev/null" ? [deny("destroys", "It moves files to /dev/null")] : [];
+  return [...lost, ...taken, ...(target ? writing(target, run, true) : [])];
+};
+
+const copy: Judge = (run) => {
+  const target = run.args.includes("-t")
+    ? run.args[run.args.indexOf("-t") + 1]
+    : words(run.args).at(-1);
+  return target && words(run.args).length > 1 ? writing(target, run, true) : [];
+};
+
+const mode: Judge = (run) => {
+  const [modes, ...paths] = run.args.filter((arg) =>
+    !/^-[a-zA-Z]*[Rvfc]/.test(arg) && !arg.startsWith("--")
+  );
+  const deep = has(run.args, "R", "--recursive");
+  const open = /(^|[0-7])[0-7]*[0-7]{2}[267]$|[oa]?\+[rx]*w|o=.*w|a=.*w|^\+.*w/.test(modes ?? "") &&
+    !/^[ug]+[+=]/.test(modes ?? "");
+  if (/^[2467][0-7]{3}$|[ua]*\+[rwx]*s/.test(modes ?? "") && !/^2/.test(modes ?? "")) {
+    return [deny("access", "It lets whoever runs the file take its owner's rights (setuid)")];
+  }
+  return paths.flatMap((path): Objection[] => {
+    const area = areaOf(path, run.folder);
+    const named = `\`${shown(path)}\``;
+    if (area === "root" || area === "device") {
+      return [
+        (deep || open ? deny : ask)(
+          "opens",
+          `It changes the rights of ${named}${deep ? " and all below it" : ""}`,
+        ),
+      ];
+    }
+    if (area === "secret") {
+      return open || deep || /[4-7]$/.test(modes ?? "")
+        ? [deny("access", `It opens ${named}, which holds keys or accounts`)]
+        : [];
+    }
+    if (area === "system") {
+      return deep
+        ? [deny("opens", `It changes the rights of a part of the system: ${named}`)]
+        : open
+        ? [ask("opens", `It lets everyone write to ${named}`)]
+        : [];
+    }
+    if (area === "evidence" && open) return [ask("opens", `It lets everyone change ${named}`)];
+    if (area === "unknown" && deep) return [ask("unseen", "Whose rights it changes can't be told")];
+    return open && deep && modes?.endsWith("777")
+      ? [ask("opens", `It lets everyone write to all of ${named}`)]
+      : [];
+  });
+};
+
+const owner: Judge = (run) => {
+  const deep = has(run.args, "R", "--recursive");
+  return words(run.args).slice(run.args.some((arg) => arg.startsWith("--reference")) ? 0 : 1)
+    .flatMap((path): Objection[] => {
+      const area = areaOf(path, run.folder);
+      if (deep && (area === "root" || area === "system")) {
+        return [deny("opens", `It gives \`${shown(path)}\` and all below it to another owner`)];
+      }
+      if (area === "secret" || area === "device") {
+        return [deny("access", `It gives \`${shown(path)}\` to another owner`)];
+      }
+      return deep && area === "unknown"
+        ? [ask("unseen", "What it gives to another owner can't be told")]
+        : [];
+    });
+};
+
+const truncate: Judge = (run) =>
+  words(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
+    (path): Objection[] => {
+      const area = areaOf(path, run.folder);
+      if (area === "evidence") {
+        return [deny("traces", `It empties \`${shown(path)}\`, which shows who did what`)];
+      }
+      return ["root", "system", "secret", "device", "data", "backup"].includes(area)
+        ? [deny("destroys", `It empties \`${shown(path)}\``)]
+        : [];
+    },
+  );
+
+const sync: Judge = (run) => {
+  const target = words(run.args).at(-1) ?? "";
+  if (!run.args.some((arg) => /^--(delete|del|remove-source-files)/.test(arg))) return [];
+  const path = target.replace(/^[\w.@-]+:{1,2}/, "");
+  const area = areaOf(path.endsWith("/") ? `${path}*` : path, run.folder);
+  if (area === "scratch") return [];
+  return [
+    (["root", "system", "data", "backup", "secret"].includes(area) ? deny : ask)(
+      "destroys",
+      `It removes from \`${shown(target)}\` whatever its source lacks`,
+    ),
+  ];
+};
+
+const edit: Judge = (run) => {
+  if (!run.args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg))) return [];
+  const paths = words(run.args).slice(1);
+  const disables = /SELINUX=(disabled|permissive)|PermitRootLogin\s+yes|NOPASSWD/i.test(
+    run.args.join(" "),
+  );
+  return [
+    ...(disables ? [deny("defence", "It edits a setting that protects the system")] : []),
+    ...paths.flatMap((path) => writing(path, run, false)),
+  ];
+};
+
+const attributes: Judge = (run) =>
+  has(run.args, "R") &&
+    words(run.args).some((path) => ["root", "system"].includes(areaOf(path, run.folder)))
+    ? [deny("opens", "It changes attributes of a whole part of the system")]
+    : [];
+
+export const files: Judges = {
+  rm: remove,
+  srm: remove,
+  unlink: remove,
+  rmdir: (run) => words(run.args).flatMap((path) => removal(path, run, false)),
+  shred: (run) =>
+    words(run.args).filter((word) => !/^\d+$/.test(word)).flatMap((path) => {
+      const found = removal(path, run, true);
+      return found.length > 0
+        ? found
+        : areaOf(path, run.folder) === "scratch"
+        ? []
+        : [ask("destroys", `It shreds \`${shown(path)}\``)];
+    }),
+  find,
+  fd: (run) =>
+    /^(rm|shred)$/.test(
+        run.args[run.args.findIndex((arg) => /^-[xX]$|^--exec/.test(arg)) + 1] ?? "",
+      )
+      ? [ask("destroys", "It removes whatever matches")]
+      : [],
+  mv: move,
+  cp: copy,
+  install: copy,
+  ln: (run) => has(run.args, "f", "--force") ? copy(run) : [],
+  tee: (run) =>
+    words(run.args).flatMap((path) => writing(path, run, !has(run.args, "a", "--append"))),
+  chmod: mode,
+  setfacl: (run) => has(run.args, "R") ? owner(run) : [],
+  chown: owner,
+  chgrp: owner,
+  chattr: attributes,
+  truncate,
+  fallocate: (run) => words(run.args).flatMap((path) => writing(path, run, true)),
+  rsync: sync,
+  sed: edit,
+  perl: edit,
+};

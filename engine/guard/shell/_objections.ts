@@ -1,0 +1,55 @@
+import type { Objection } from "../types.ts";
+import type { Run } from "./types.ts";
+
+/** Says what speaks against one program's run; nothing where it is fine. */
+export type Judge = (run: Run) => Objection[];
+/** Judges by the program's name. */
+export type Judges = Readonly<Record<string, Judge>>;
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  destroys:
+    "Name exactly the files or records to remove, within a cache, a temporary or a log folder.",
+  disk: "Leave disks and volumes as they are; extend them, or let a person replace them.",
+  opens: "Give rights on the one folder that needs them.",
+  outage: "Restart one service, or ask a person to approve the interruption.",
+  defence: "Leave firewalls, audit and backups on; change one rule at a time.",
+  traces: "Rotate logs with their own tool; leave audit logs and histories.",
+  data: "Add a WHERE that names the rows, or run a repair that keeps the data.",
+  sends: "Keep what the host knows on the host.",
+  access: "Have accounts, keys and rights changed by a person.",
+  secret: "Use a step that needs no secret, or have a person approve it.",
+  unseen: "Write out what is to run, so that it can be read before.",
+  remote_code: "Install from a package or a file that is known beforehand.",
+  cluster: "Name the one workload, and restart or roll it back.",
+  cloud: "Name a step that removes nothing, or have a person do it.",
+};
+
+/** What is refused. @param kind key of {@linkcode REMEDIES} */
+export function deny(kind: string, reason: string): Objection {
+  return { weight: "deny", code: kind, reason, remedy: REMEDIES[kind] ?? "Leave it out." };
+}
+
+/** What a person may still allow. @param kind key of {@linkcode REMEDIES} */
+export function ask(kind: string, reason: string): Objection {
+  return {
+    weight: "ask",
+    code: kind,
+    reason,
+    remedy: REMEDIES[kind] ?? "Have a person approve it.",
+  };
+}
+
+/** Arguments that are no options. */
+export function words(args: readonly string[]): string[] {
+  const end = args.indexOf("--");
+  return args.filter((arg, n) => arg !== "--" && (!arg.startsWith("-") || end >= 0 && n > end));
+}
+
+/** Whether one of the letters is among the short options, or one of the long ones is there. */
+export function has(args: readonly string[], letters: string, ...long: string[]): boolean {
+  return args.some((arg) =>
+    /^-[^-]/.test(arg)
+      ? [...letters].some((letter) => arg.slice(1).includes(letter))
+      : long.includes(arg.split("=")[0]!)
+  );
+}

@@ -1,0 +1,139 @@
+/** What simple programs print: enough to see through `$(echo cm0= | base64 -d)` and its like. */
+import { unpack } from "../unpack.ts";
+import { UNKNOWN } from "./types.ts";
+
+const LONGEST = 16_384;
+/** Programs that hand their input on as it is, or nearly so. */
+const PASSES = new Set([
+  "cat",
+  "tee",
+  "sort",
+  "uniq",
+  "head",
+  "tail",
+  "pv",
+  "stdbuf",
+  "more",
+  "less",
+]);
+
+/**
+ * What a program prints.
+ *
+ * @param input what it reads, where that is known
+ * @returns undefined where it can't be known without running it
+ */
+export function printed(
+  program: string,
+  args: readonly string[],
+  input: string | undefined,
+): string | undefined {
+  const said = print(program, args, input);
+  return said === undefined || said.length > LONGEST ? undefined : said;
+}
+
+function print(program: string, args: readonly string[], input: string | undefined) {
+  const flag = (short: RegExp) => args.some((arg) => short.test(arg));
+  const words = args.filter((arg) => !arg.startsWith("-"));
+  switch (program) {
+    case "echo": {
+      const text = args.filter((arg) => !/^-[neE]+$/.test(arg)).join(" ");
+      return flag(/^-\w*e/) ? unescape(text) : text;
+    }
+    case "printf":
+      return format(args);
+    case "base64":
+    case "gbase64":
+      if (!flag(/^(-\w*[dD]|--decode)$/)) return encode(input);
+      return decode(input ?? words[0], "base64");
+    case "base32":
+      return undefined;
+    case "xxd":
+      return flag(/^-\w*r/) ? decode(input?.replace(/\s+/g, ""), "hex") : undefined;
+    case "openssl":
+      return words.includes("base64") || args.includes("-base64") || args.includes("-a")
+        ? flag(/^-d$/) ? decode(input, "base64") : undefined
+        : undefined;
+    case "rev":
+      return input?.split("\n").map((line) => [...line].reverse().join("")).join("\n");
+    case "tr":
+      return input === undefined ? undefined : translate(input, args);
+    case "sed":
+      return input === undefined ? undefined : substitute(input, words[0]);
+    case "gunzip":
+    case "zcat":
+      return undefined;
+    default:
+      return PASSES.has(program) && words.every((word) => word === "-" || /^\d+$/.test(word))
+        ? input
+        : undefined;
+  }
+}
+
+function encode(input: string | undefined): string | undefined {
+  return input === undefined ? undefined : Buffer.from(input).toString("base64");
+}
+
+function decode(input: string | undefined, how: "base64" | "hex"): string | undefined {
+  if (input === undefined || input.includes(UNKNOWN)) return undefined;
+  const bytes = Buffer.from(input.trim(), how);
+  return unpack(bytes).toString("utf8");
+}
+
+/** `\x72`, `\162`, `\n` as what they stand for. */
+export function unescape(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([abfnrtv\\]))/g,
+    (_, hex, unicode, octal, letter) =>
+      hex ?? unicode
+        ? String.fromCharCode(parseInt(hex ?? unicode, 16))
+        : octal
+        ? String.fromCharCode(parseInt(octal, 8))
+        : { n: "\n", t: "\t", r: "\r", "\\": "\\" }[letter as string] ?? " ",
+  );
+}
+
+function format([pattern, ...rest]: readonly string[]): string | undefined {
+  if (pattern === undefined) return "";
+  if (pattern === "-v") return undefined;
+  let next = 0;
+  const once = () =>
+    unescape(pattern).replace(/%(?:[-0-9.]{0,6})([sbdixXo%c])/g, (_, kind) => {
+      if (kind === "%") return "%";
+      const value = rest[next++] ?? "";
+      return kind === "b" ? unescape(value) : value;
+    });
+  let text = once();
+  while (next > 0 && next < rest.length && text.length < LONGEST) text += once();
+  return text;
+}
+
+function translate(input: string, args: readonly string[]): string | undefined {
+  const [from, to] = args.filter((arg) => !/^-[dscC]+$/.test(arg)).map(spread);
+  if (from === undefined) return undefined;
+  if (args.some((arg) => /^-\w*d/.test(arg))) {
+    return [...input].filter((char) => !from.includes(char)).join("");
+  }
+  if (to === undefined || to === "") return undefined;
+  return [...input].map((char) => {
+    const at = from.indexOf(char);
+    return at < 0 ? char : to[Math.min(at, to.length - 1)];
+  }).join("");
+}
+
+function spread(set: string): string {
+  return unescape(set).replace(/(.)-(.)/g, (range, first: string, last: string) => {
+    const [a, b] = [first.charCodeAt(0), last.charCodeAt(0)];
+    if (b < a || b - a > 128) return range;
+    return Array.from({ length: b - a + 1 }, (_, n) => String.fromCharCode(a + n)).join("");
+  });
+}
+
+/** `s/x/y/g` with plain text on the left. */
+function substitute(input: string, script: string | undefined): string | undefined {
+  const [, left, right, flags] = /^s([^\w\s])(?=)/.test(script ?? "")
+    ? (script!.split(script![1]!) as string[])
+    : [];
+  if (left === undefined || right === undefined || /[.*[\]\\^$?+(){}]/.test(left)) return undefined;
+  return flags?.includes("g") ? input.replaceAll(left, right) : input.replace(left, right);
+}

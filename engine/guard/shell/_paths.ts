@@ -1,0 +1,85 @@
+/** How much a path matters. */
+import { UNKNOWN } from "./types.ts";
+
+/** What lies at a path, as far as its name tells. */
+export type Area =
+  | "root" // the whole machine, or a whole area of it: /, /usr, /home, /var/lib
+  | "system" // below /etc, /usr, /boot, …
+  | "device" // a disk
+  | "secret" // keys, password files
+  | "evidence" // audit and security logs, shell histories
+  | "backup"
+  | "data" // databases, users' files, mounted volumes
+  | "scratch" // caches, temporary files, builds
+  | "log"
+  | "named" // anything else with a name of its own
+  | "unknown"; // can't be told: a bare glob, an unset variable
+
+const SYSTEM =
+  /^\/(etc|usr|boot|bin|sbin|lib|lib32|lib64|libx32|proc|sys|dev|run\/systemd|root|system|library)(\/|$)/;
+const WHOLE =
+  /^\/(bin|boot|data|dev|etc|export|home|lib|lib32|lib64|media|mnt|nfs|opt|proc|root|run|sbin|shared|srv|sys|usr|users|var|volumes|applications|library|system|var\/lib|var\/log|var\/www|var\/spool|var\/mail|var\/opt|usr\/local|usr\/share|usr\/lib|usr\/bin|usr\/sbin|etc\/systemd|www)$/;
+const DATABASE =
+  /\/(postgresql|postgres|pgsql|pgdata|mysql|mariadb|mongodb?|redis|etcd|elasticsearch|opensearch|cassandra|influxdb|prometheus|grafana|docker|containerd|kubelet|rabbitmq|kafka|zookeeper|consul|vault|clickhouse|couchdb|neo4j|minio|ceph|gluster|libvirt|vmware|oracle|mssql|ldap|samba|gitlab|jenkins|jenkins_home|nextcloud)(\/|$)/;
+const DISK =
+  /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|mapper\/|md|dm-|disk|loop|rdisk|sr|mem|kmem|port|root|vg|ubuntu-vg)/;
+const SECRET =
+  /(^|\/)(shadow-?|gshadow|sudoers(\.d)?|authorized_keys2?|id_(rsa|dsa|ecdsa|ed25519)|\.ssh|\.gnupg|\.aws|\.kube|\.netrc|\.pgpass|\.my\.cnf|\.vault-token|\.git-credentials|\.docker\/config\.json|credentials(\.json|\.xml)?|secrets?(\.ya?ml|\.json)?|master\.key|\.env(\.\w+)?|\.htpasswd|krb5\.keytab|[\w.-]+\.(pem|key|p12|pfx|jks|keystore|kdbx|keytab))(\/|$)|\/etc\/(passwd|ssl\/private|kubernetes\/(pki|admin\.conf))|\/run\/secrets|serviceaccount\/token|\/proc\/(\d+|self)\/environ|\/(ntds\.dit|sam|system32\/config)($|\/)/;
+const EVIDENCE =
+  /(^|\/)(\.?\w*_history|\.bash_history|\.zsh_history|wtmp|btmp|utmp|lastlog|auth\.log|secure|audit(\.log|d)?|faillog|sudo\.log|fail2ban\.log)([.-]?\d*)(\/|$|\*)|^\/var\/log\/(syslog|messages|kern\.log|audit|journal)(\/|$)/;
+const BACKUP =
+  /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
+const SCRATCH =
+  /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|swp|part))(\/|$|\*)/;
+const LOG = /(^|\/)(log|logs|[\w.-]+[-_]logs?)(\/|$)|\.log(\.|$|[-\d*])|\.log\.gz$/;
+
+/** A path without `.`, `..`, doubled and closing slashes and closing `/*`; relative ones from `folder` on. */
+export function normalized(path: string, folder: string | undefined): string {
+  let whole = path.replace(/^['"]|['"]$/g, "").replace(/^\$HOME\b/, "~").replace(
+    /^\/(?:private|host|rootfs|hostfs|mnt\/root)(?=\/)/,
+    "",
+  );
+  if (!/^[/~]/.test(whole) && folder !== undefined) whole = `${folder}/${whole}`;
+  const parts: string[] = [];
+  for (const part of whole.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") parts.pop();
+    else parts.push(part);
+  }
+  return (whole.startsWith("/") ? "/" : "") + parts.join("/");
+}
+
+/** Whether a path ends in a glob that takes all there is: `/x/*`, `/x/.*`, `/x/**`. */
+export function takesAll(path: string): boolean {
+  return /(^|\/)(\*+|\.\*|\.\[\^\.\]\*|\*\.\*|\?\*|\{\.,\}\*)$/.test(path);
+}
+
+/** What lies at a path. */
+export function areaOf(path: string, folder?: string): Area {
+  const whole = normalized(path, folder).toLowerCase();
+  const base = takesAll(whole)
+    ? whole.replace(/\/?[^/]+$/, "") || (whole.startsWith("/") ? "/" : "")
+    : whole;
+  if (whole.startsWith("/") && base === "/") return "root";
+  if (/^\/[*?[]/.test(whole) || /^\/\.\*?$/.test(whole)) return "root";
+  if (DISK.test(whole)) return "device";
+  if (/^(~|~root|~\/|\/home\/[^/]+|\/users\/[^/]+)$/.test(base)) return "data";
+  if (SECRET.test(base) || SECRET.test(whole)) return "secret";
+  if (WHOLE.test(base)) return base === "/var/log" ? "evidence" : "root";
+  if (EVIDENCE.test(whole)) return "evidence";
+  if (whole.startsWith(UNKNOWN)) return "unknown";
+  if (/^\/?(var\/)?tmp(\/|$)/.test(base)) return "scratch";
+  if (base === "" || /^[*.?]+$/.test(base)) return "unknown";
+  if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
+  if (SCRATCH.test(base)) return "scratch";
+  if (LOG.test(whole)) return "log";
+  if (DATABASE.test(base)) return "data";
+  if (SYSTEM.test(base)) return "system";
+  if (
+    /^\/(home|srv|mnt|media|data\d*|export|nfs|volumes|var\/(lib|mail|www|spool|opt)|users)\//.test(
+      base,
+    )
+  ) return "data";
+  if (whole.includes(UNKNOWN)) return "unknown";
+  return "named";
+}

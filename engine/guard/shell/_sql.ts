@@ -1,0 +1,139 @@
+/** What database statements would do. */
+import type { Objection } from "../types.ts";
+import { ask, deny } from "./_objections.ts";
+
+const PASSING =
+  /^["'`[]?[\w.]*(tmp|temp|staging|stage|cache|sessions?|scratch|_old|_bak|import|queue|log|logs|locks?)\w*["'`\]]?$/i;
+const ALWAYS =
+  /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
+const REACHES_OUT =
+  /\b(xp_cmdshell|sp_oacreate|sys_exec|sys_eval|load_file|pg_read_file|pg_read_binary_file|lo_export|lo_import|pg_execute_server_program|dblink_connect|utl_http|dbms_scheduler)\b|\bcopy\b[^;]{0,400}\b(to|from)\s+program\b|\binto\s+(out|dump)file\b|\bload\s+data\b/i;
+
+/** What speaks against running these statements. @param text SQL, at most some thousand characters */
+export function sqlObjections(text: string): Objection[] {
+  const plain = text.slice(0, 8_000)
+    .replace(/\/\*!\d*\s?([^*]{0,2000})\*\//g, " $1 ").replace(/\/\*[^*]{0,2000}\*\//g, " ")
+    .replace(/--[^\n]{0,2000}/g, " ");
+  return splitStatements(plain).flatMap(statement);
+}
+
+function splitStatements(text: string): string[] {
+  const found: string[] = [];
+  let start = 0;
+  let quote = "";
+  for (let n = 0; n < text.length; n++) {
+    const at = text[n]!;
+    if (quote) quote = at === quote ? "" : quote;
+    else if (at === "'" || at === '"') quote = at;
+    else if (at === ";") {
+      found.push(text.slice(start, n));
+      start = n + 1;
+    }
+  }
+  return [...found, text.slice(start)];
+}
+
+function statement(raw: string): Objection[] {
+  const text = raw.replace(/\s+/g, " ").trim();
+  const found: Objection[] = [];
+  if (REACHES_OUT.test(text)) {
+    found.push(
+      deny(
+        "data",
+        "A statement leaves the database: it runs programs or touches files of the server",
+      ),
+    );
+  }
+  const inner =
+    /^(?:explain(?: analyze)?|with\b.{0,2000}?\)|begin|start transaction|do|set\b[^=]{0,80}=[^,]{0,80}) ?(.*)/is
+      .exec(text)?.[1];
+  for (const one of inner === undefined ? [text] : [text, inner]) found.push(...change(one));
+  if (/\b(execute|prepare|exec|immediate)\b/i.test(text)) {
+    for (const [, quoted] of text.matchAll(/'([^']{4,2000})'|\$\$(.{4,2000})\$\$/gs)) {
+      if (quoted) found.push(...change(quoted));
+    }
+  }
+  return found;
+}
+
+function change(text: string): Objection[] {
+  const [, dropped, name] =
+    /\bdrop (database|schema|table|user|role|tablespace|owned|view|materialized view|index|function|procedure|column|partition|login|keyspace|collection)\s+(?:concurrently\s+)?(?:if exists\s+)?([^\s,;(]+)/i
+      .exec(text) ?? [];
+  if (
+    dropped && /^\W{0,3}(drop|alter|do|begin|if|exec|select)?/i.test(text) &&
+    !/^\W*(select|comment|insert)\b/i.test(text)
+  ) {
+    if (/^(index|view|materialized view|function|procedure|partition)$/i.test(dropped)) {
+      return [ask("data", `It drops a ${dropped.toLowerCase()}`)];
+    }
+    return [
+      (dropped.toLowerCase() === "table" && PASSING.test(name ?? "") ? ask : deny)(
+        "data",
+        `It drops a ${dropped.toLowerCase()}`,
+      ),
+    ];
+  }
+  const truncated = /^\W*truncate (?:table )?(?:only )?(\S+)/i.exec(text)?.[1];
+  if (truncated) {
+    return [
+      (PASSING.test(truncated.replace(/,$/, "")) && !text.includes(",") ? ask : deny)(
+        "data",
+        "It empties a table",
+      ),
+    ];
+  }
+  if (/^\W*delete\b/i.test(text) && (/\bfrom\b/i.test(text) || /^\W*delete \w+$/i.test(text))) {
+    const target = /\bfrom\s+(?:only\s+)?(\S+)/i.exec(text)?.[1] ?? "";
+    if (!/\bwhere\b/i.test(text)) {
+      return [
+        (PASSING.test(target) && /\blimit \d+/i.test(text) ? ask : deny)(
+          "data",
+          "It deletes every row of a table: there is no WHERE",
+        ),
+      ];
+    }
+    if (ALWAYS.test(text)) {
+      return [deny("data", "It deletes every row of a table: its WHERE is always true")];
+    }
+    return [];
+  }
+  if (/^\W*update\b/i.test(text) && /\bset\b/i.test(text)) {
+    if (!/\bwhere\b/i.test(text)) {
+      return [deny("data", "It changes every row of a table: there is no WHERE")];
+    }
+    return ALWAYS.test(text)
+      ? [deny("data", "It changes every row of a table: its WHERE is always true")]
+      : [];
+  }
+  if (/^\W*(grant|alter (user|role|login)|create (user|role|login)|set password)\b/i.test(text)) {
+    return [
+      (/\b(all|superuser|sysadmin|identified|password|createrole|with grant option|bypassrls)\b/i
+          .test(text)
+        ? deny
+        : ask)("access", "It changes accounts or rights of the database"),
+    ];
+  }
+  if (
+    /^\W*(shutdown|reset master|reset slave all|purge binary logs|alter system (?!reset|set (work_mem|max_|log_|maintenance)))/i
+      .test(text)
+  ) return [deny("data", "It ends the database server or its history")];
+  if (/pg_terminate_backend\(\s*pid\s*\)/i.test(text) && !/\bwhere\b/i.test(text)) {
+    return [ask("outage", "It ends every connection of the database")];
+  }
+  return [];
+}
+
+/** What speaks against statements of document stores: `db.dropDatabase()`, `db.users.deleteMany({})`. */
+export function documentObjections(text: string): Objection[] {
+  const plain = text.replace(/\s+/g, "").slice(0, 8_000);
+  if (/\.(dropDatabase|drop|dropCollection|dropUser|dropAllUsers|shutdownServer)\(/i.test(plain)) {
+    return [deny("data", "It drops a database, a collection or users")];
+  }
+  if (/\.(deleteMany|remove|updateMany|update)\((\{\}|\))/.test(plain)) {
+    return [deny("data", "It changes every document: the filter is empty")];
+  }
+  return /eval\(|\$where|runCommand\(\{(dropDatabase|shutdown)/.test(plain)
+    ? [deny("data", "It runs code within the database")]
+    : [];
+}

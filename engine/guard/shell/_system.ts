@@ -1,0 +1,375 @@
+/** Disks, processes, services, accounts, firewalls: what keeps a host up and safe. */
+import type { Objection } from "../types.ts";
+import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { areaOf } from "./_paths.ts";
+import { shown, writing } from "./_files.ts";
+
+const DEFENCE =
+  /^(auditd|rsyslog|syslog(-ng)?|systemd-journald|journald|firewalld|ufw|iptables|nftables|ip6tables|fail2ban|apparmor|selinux|falcon-sensor|crowdstrike|mdatp|wdavdaemon|clamav(-daemon|-freshclam)?|ossec|wazuh(-agent)?|osqueryd?|sysmon|auditbeat|aide|samhain|snort|suricata|crowdsec|sentinelone|sentinelagent|cbdaemon|auoms|nessusagent|windefend|.*backup.*|.*restic.*|.*borg.*|.*bacula.*|.*veeam.*|.*snapshot.*)(\.(service|timer|socket))?$/i;
+const VITAL =
+  /^(sshd?|systemd-.*|dbus|networking|network(manager)?|network-manager|docker|containerd|kubelet|etcd|postgresql.*|mysqld?|mariadb|mongod|redis(-server)?|nginx|haproxy|named|bind9|keepalived|libvirtd|multi-user\.target|.*\.target|slapd|vault|consul|cron|crond|chronyd?|ntpd?)(\.service)?$/i;
+const STOPS = new Set(["stop", "disable", "mask", "kill", "isolate", "revert"]);
+
+const service: Judge = ({ program, args }) => {
+  const said = words(args);
+  const [verb, units] = program === "systemctl"
+    ? [said[0] ?? "", said.slice(1)]
+    : [said[1] ?? "", said.slice(0, 1)];
+  if (
+    /^(poweroff|halt|reboot|kexec|emergency|rescue|suspend|hibernate|exit|default|switch-root)$/
+      .test(verb)
+  ) return [power(program)];
+  if (!STOPS.has(verb)) {
+    return units.some((unit) => /reboot|poweroff|rescue|emergency|halt/.test(unit))
+      ? [power(program)]
+      : [];
+  }
+  const now = args.some((arg) => arg === "--now") || verb !== "disable";
+  return units.flatMap((unit): Objection[] => {
+    const named = `\`${unit.slice(0, 60)}\``;
+    if (DEFENCE.test(unit)) {
+      return [deny("defence", `It stops ${named}, which protects or records`)];
+    }
+    if (unit.includes("*")) return [deny("outage", "It stops every unit that matches")];
+    if (verb === "isolate" || verb === "mask" || VITAL.test(unit)) {
+      return [ask("outage", `It takes ${named} out of service`)];
+    }
+    return now ? [ask("outage", `It stops ${named} and does not start it again`)] : [];
+  });
+};
+
+function power(program: string): Objection {
+  return ask("outage", `It halts or restarts the whole host (${program})`);
+}
+
+const kill: Judge = ({ args }) => {
+  const said = args.filter((arg, n) =>
+    !/^-(9|KILL|SIGKILL|15|TERM|SIGTERM|HUP|SIGHUP|1|INT|2|QUIT|3|USR1|USR2|10|12|CONT|STOP|19|s|n|l)$/
+      .test(arg) || n > 0 && arg === "-1"
+  );
+  if (args.includes("-l")) return [];
+  if (said.includes("-1") || args[0] === "-1" && args.length === 1) {
+    return [deny("outage", "It ends every process of the host")];
+  }
+  if (said.includes("1") && !args.some((arg) => /^-(HUP|SIGHUP|1)$/.test(arg))) {
+    return [deny("outage", "It ends process 1, on which all others depend")];
+  }
+  return [];
+};
+
+const killByName: Judge = ({ args }) => {
+  const names = words(args);
+  if (
+    args.some((arg, n) => /^-(u|U|user)$|^--user$/.test(arg) && /^root$/.test(args[n + 1] ?? ""))
+  ) return [deny("outage", "It ends every process of root")];
+  if (names.some((name) => /^[.*^$]*$/.test(name))) {
+    return [deny("outage", "It ends every process of the host")];
+  }
+  if (names.some((name) => DEFENCE.test(name))) {
+    return [deny("defence", "It ends a program that protects or records")];
+  }
+  return names.some((name) =>
+      /^(init|systemd|sshd|dockerd|containerd|kubelet|postgres|mysqld|mongod)$/.test(name)
+    ) && has(args, "9", "--signal")
+    ? [ask("outage", "It ends a program on which others depend, without letting it finish")]
+    : [];
+};
+
+const dd: Judge = (run) => {
+  const of = run.args.map((arg) => /^of=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
+  const from = run.args.map((arg) => /^if=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
+  if (of === undefined) {
+    return from !== undefined && areaOf(from) === "secret"
+      ? [ask("secret", "It reads secrets")]
+      : [];
+  }
+  return writing(of, run, true);
+};
+
+const firewall: Judge = ({ args }) => {
+  const text = ` ${args.join(" ")} `;
+  if (
+    / (-F|--flush|-X|--delete-chain|-Z -F)(?= |$)/.test(text) &&
+    !/ (-F|--flush|-X) [\w-]*(f2b|fail2ban|docker|temp)/i.test(text)
+  ) return [deny("defence", "It removes every rule of the firewall")];
+  if (/ (-P|--policy) (INPUT|FORWARD) ACCEPT/.test(text)) {
+    return [deny("defence", "It lets everything through the firewall")];
+  }
+  if (/ (-P|--policy) (INPUT|OUTPUT) DROP/.test(text)) {
+    return [ask("outage", "It shuts the host off from the network")];
+  }
+  if (
+    / (-A|-I) (INPUT|OUTPUT)/.test(text) && / -j (DROP|REJECT)/.test(text) &&
+    !/ (-s|-d|--source|--dport|--dports|-p|-i|-m) /.test(text)
+  ) return [deny("outage", "It drops all traffic of the host")];
+  return / (-A|-I) INPUT(?: \d+)?(?: -s (0\.0\.0\.0\/0|any))? -j ACCEPT /.test(text)
+    ? [deny("defence", "It lets everything through the firewall")]
+    : [];
+};
+
+const always = (kind: string, reason: string, weight = deny): Judge => () => [weight(kind, reason)];
+const verbs = (pattern: RegExp, kind: string, reason: string, weight = deny): Judge => ({ args }) =>
+  pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
+const disk = always("disk", "It erases a disk or what says where its data lies");
+
+const packages: Judge = ({ args }) => {
+  const said = words(args);
+  const at = said.findIndex((word) => /^(remove|purge|erase|autoremove|uninstall)$/.test(word));
+  if (at < 0) return [];
+  const names = said.slice(at + 1);
+  if (names.length === 0) return [];
+  if (
+    names.some((name) =>
+      /^(\*|libc6|glibc|systemd|bash|coreutils|sudo|openssh-server|linux-image.*|kernel|python3|auditd|.*\*.*)$/
+        .test(name)
+    )
+  ) return [deny("destroys", "It removes packages on which the system depends")];
+  return said[at] === "autoremove" ? [] : [ask("outage", "It removes installed software")];
+};
+
+const accounts: Judge = ({ program, args }) => {
+  const text = ` ${args.join(" ")} `;
+  if (
+    / (-u|--uid)[ =]?0 |-o | (sudo|wheel|root|admin|docker) .*| -aG? ?(sudo|wheel|root|admin|docker)/
+      .test(text) && program !== "passwd"
+  ) return [deny("access", "It gives somebody the rights of root")];
+  return [(/del$/.test(program) ? deny : ask)("access", "It adds, changes or removes an account")];
+};
+
+export const system: Judges = {
+  systemctl: service,
+  service,
+  "rc-service": service,
+  initctl: service,
+  supervisorctl: ({ args }) =>
+    /^(stop|remove|shutdown) ?(all)?$/.test(args.slice(0, 2).join(" ")) && args[1] !== undefined ||
+      args[0] === "shutdown"
+      ? [
+        (args.includes("all") || args[0] === "shutdown" ? ask : ask)(
+          "outage",
+          "It stops what a supervisor runs",
+        ),
+      ]
+      : [],
+  pm2: verbs(/ (delete|kill|stop) /, "outage", "It stops what a supervisor runs", ask),
+  shutdown: ({ args }) => args.includes("-c") ? [] : [power("shutdown")],
+  reboot: () => [power("reboot")],
+  halt: () => [power("halt")],
+  poweroff: () => [power("poweroff")],
+  init: ({ args }) => /^[016s]$/i.test(args[0] ?? "") ? [power("init")] : [],
+  telinit: ({ args }) => /^[016s]$/i.test(args[0] ?? "") ? [power("telinit")] : [],
+  kill,
+  pkill: killByName,
+  killall: killByName,
+  killall5: always("outage", "It ends every process of the host"),
+  skill: killByName,
+  dd,
+  dcfldd: dd,
+  mkswap: ({ args }) =>
+    words(args).some((path) => path.startsWith("/dev/"))
+      ? [deny("disk", "It overwrites a disk with swap space")]
+      : [],
+  swapoff: ({ args }) => has(args, "a") ? [ask("outage", "It takes all swap space away")] : [],
+  wipefs: ({ args }) =>
+    has(args, "af", "--all", "--force") ? [deny("disk", "It erases the signatures of a disk")] : [],
+  fdisk: ({ args, input }) =>
+    has(args, "l", "--list") && input === undefined
+      ? []
+      : [deny("disk", "It changes the partitions of a disk")],
+  sfdisk: ({ args }) =>
+    has(args, "ld", "--list", "--dump")
+      ? []
+      : [deny("disk", "It changes the partitions of a disk")],
+  parted: verbs(
+    / (mklabel|mktable|rm|mkpart|resizepart) /,
+    "disk",
+    "It changes the partitions of a disk",
+    (kind, reason) => ask(kind, reason),
+  ),
+  sgdisk: verbs(
+    / (-Z|-z|-o|--zap|--zap-all|--clear|-d|--delete)/,
+    "disk",
+    "It erases the partitions of a disk",
+  ),
+  gdisk: disk,
+  cfdisk: disk,
+  blkdiscard: disk,
+  badblocks: ({ args }) => has(args, "w") ? disk({} as never) : [],
+  nvme: verbs(/ (format|sanitize|delete-ns|write-zeroes) /, "disk", "It erases a disk"),
+  hdparm: verbs(
+    / --(security-erase|trim-sector|dco-restore|security-set-pass|make-bad-sector)/,
+    "disk",
+    "It erases or locks a disk",
+  ),
+  sg_format: disk,
+  diskutil: verbs(
+    / (erase\w*|partitiondisk|zerodisk|secureerase|apfs delete\w*) /i,
+    "disk",
+    "It erases a disk",
+  ),
+  lvremove: always("disk", "It removes a volume with its data"),
+  vgremove: always("disk", "It removes a group of volumes with their data"),
+  pvremove: always("disk", "It takes a disk out of its group"),
+  lvreduce: always("disk", "It makes a volume smaller, which can cut off data", ask),
+  zpool: verbs(
+    / (destroy|labelclear|create -f|offline -f|split) /,
+    "disk",
+    "It destroys a storage pool",
+  ),
+  zfs: verbs(
+    / (destroy|rollback -[rR]) /,
+    "disk",
+    "It destroys a file system or its later snapshots",
+  ),
+  btrfs: verbs(
+    / subvolume (delete|del) | device (remove|delete) /,
+    "disk",
+    "It removes a volume of a file system",
+    ask,
+  ),
+  mdadm: verbs(/ --(zero-superblock|stop|fail|remove) | -S /, "disk", "It takes a RAID apart"),
+  cryptsetup: verbs(
+    / (erase|luksErase|luksFormat|luksKillSlot|luksRemoveKey|reencrypt) /i,
+    "disk",
+    "It erases the keys of an encrypted disk, or the disk",
+  ),
+  "ceph": verbs(
+    / (osd (purge|destroy|rm|out)|fs rm|osd pool (delete|rm)) /,
+    "disk",
+    "It removes a store of the cluster or its pool",
+  ),
+  gluster: verbs(/ volume (delete|stop) /, "disk", "It stops or removes a volume"),
+  xfs_repair: ({ args }) =>
+    has(args, "L") ? [ask("disk", "It throws away the log of a file system")] : [],
+  iptables: firewall,
+  ip6tables: firewall,
+  "iptables-legacy": firewall,
+  nft: verbs(
+    / (flush ruleset|delete table|flush table) /,
+    "defence",
+    "It removes the rules of the firewall",
+  ),
+  ufw: verbs(
+    / (disable|reset|default allow( incoming)?|--force (disable|reset)|allow from any|allow 22\/?\w* from any) /,
+    "defence",
+    "It opens or removes the firewall",
+  ),
+  "firewall-cmd": verbs(
+    / (--panic-on|--set-default-zone=trusted|--complete-reload.*trusted|--zone=public --add-source=0\.0\.0\.0\/0) /,
+    "defence",
+    "It opens the firewall or shuts the host off",
+  ),
+  pfctl: verbs(/ (-d|-F ?(all|rules)) /, "defence", "It turns the firewall off"),
+  setenforce: verbs(/ (0|permissive) /i, "defence", "It turns SELinux off"),
+  "aa-teardown": always("defence", "It turns AppArmor off"),
+  "aa-disable": always("defence", "It turns AppArmor off for a program"),
+  auditctl: verbs(/ (-e ?0|-D) /, "defence", "It turns the audit off or removes its rules"),
+  spctl: verbs(/ --(master|global)-disable /, "defence", "It turns the check of programs off"),
+  csrutil: verbs(/ disable /, "defence", "It turns the protection of the system off"),
+  userdel: accounts,
+  deluser: accounts,
+  groupdel: accounts,
+  useradd: accounts,
+  adduser: accounts,
+  usermod: accounts,
+  gpasswd: accounts,
+  passwd: ({ args }) =>
+    has(args, "S", "--status")
+      ? []
+      : [(has(args, "d", "--delete", "--stdin") ? deny : ask)("access", "It changes a password")],
+  chpasswd: always("access", "It sets passwords"),
+  visudo: ({ args }) =>
+    has(args, "c", "--check") ? [] : [ask("access", "It changes who may act as root")],
+  vipw: always("access", "It edits accounts", ask),
+  crontab: ({ args, input }) => {
+    if (has(args, "r")) return [deny("destroys", "It removes all timed jobs")];
+    return args.some((arg) => arg === "-") || input !== undefined
+      ? [ask("access", "It replaces timed jobs")]
+      : [];
+  },
+  history: ({ args }) =>
+    has(args, "cdw") ? [deny("traces", "It removes the history of the shell")] : [],
+  unset: ({ args }) =>
+    args.some((arg) => /^HIST/.test(arg))
+      ? [deny("traces", "It stops the history of the shell")]
+      : [],
+  export: ({ args }) =>
+    args.some((arg) => /^HIST(FILE|SIZE|FILESIZE)=(0|\/dev\/null|)$/.test(arg))
+      ? [deny("traces", "It stops the history of the shell")]
+      : [],
+  journalctl: ({ args }) =>
+    args.some((arg) => /^--vacuum-(size|time|files)=(0|1)(?![\d.]*[GgMmdwy])[a-zA-Z]*$/.test(arg))
+      ? [deny("traces", "It removes the whole journal")]
+      : [],
+  logrotate: ({ args }) => has(args, "s") ? [] : [],
+  wtmpclean: always("traces", "It removes who was logged in"),
+  insmod: always("access", "It loads a module into the kernel", ask),
+  kexec: always("outage", "It starts another kernel", ask),
+  sysctl: verbs(
+    / (kernel\.(randomize_va_space|kptr_restrict|core_pattern|modprobe|yama[.\w]*|sysrq)|net\.ipv4\.ip_forward|kernel\.panic)\s?=/,
+    "defence",
+    "It changes how the kernel protects itself",
+    ask,
+  ),
+  "grub-install": always("disk", "It rewrites the boot loader", ask),
+  efibootmgr: verbs(/ -B| --delete/, "disk", "It removes a boot entry"),
+  apt: packages,
+  "apt-get": packages,
+  dpkg: verbs(/ (-r|--remove|-P|--purge) /, "outage", "It removes installed software", ask),
+  yum: packages,
+  dnf: packages,
+  zypper: packages,
+  apk: ({ args }) =>
+    words(args)[0] === "del" ? [ask("outage", "It removes installed software")] : [],
+  pacman: ({ args }) =>
+    args.some((arg) => /^-R/.test(arg)) ? [ask("outage", "It removes installed software")] : [],
+  rpm: verbs(/ (-e|--erase) /, "outage", "It removes installed software", ask),
+  umount: ({ args }) => has(args, "a") ? [deny("outage", "It takes every file system away")] : [],
+  ip: verbs(
+    / (route (flush|del default)|addr flush|link (del|delete)) /,
+    "outage",
+    "It takes the network away",
+    ask,
+  ),
+  nmcli: verbs(
+    / (networking off|con(nection)? delete) /,
+    "outage",
+    "It takes the network away",
+    ask,
+  ),
+  restic: verbs(
+    / (forget|prune|unlock --remove-all) /,
+    "destroys",
+    "It removes backups",
+    (kind, reason) => deny(kind, reason),
+  ),
+  borg: verbs(/ (delete|prune) /, "destroys", "It removes backups"),
+  duplicity: verbs(/ (remove-all-\S+|remove-older-than) /, "destroys", "It removes backups", ask),
+  velero: verbs(/ (backup|schedule|restore) delete /, "destroys", "It removes backups"),
+  tmutil: verbs(
+    / (disable|delete|deletelocalsnapshots \/) /,
+    "destroys",
+    "It removes or stops backups",
+  ),
+  snapper: verbs(/ (delete|remove) /, "destroys", "It removes snapshots", ask),
+  passwdless: () => [],
+};
+
+/** Programs named by a pattern. */
+export const systemByPattern: readonly (readonly [RegExp, Judge])[] = [
+  [
+    /^mkfs(\.\w+)?$|^mke2fs$|^newfs$|^mkntfs$|^mkdosfs$/,
+    ({ args }) =>
+      words(args).every((word) => areaOf(word) === "scratch" || !word.startsWith("/")) &&
+        words(args).length > 0 && !words(args).some((word) => word.startsWith("/dev"))
+        ? []
+        : [
+          deny(
+            "disk",
+            `It makes a new, empty file system${
+              args.length > 0 ? ` on \`${shown(words(args).at(-1) ?? "")}\`` : ""
+            }`,
+          ),
+        ],
+  ],
+];

@@ -1,0 +1,111 @@
+/**
+ * What a command would do, understood by parsing it: through `sudo`, `bash -c`, pipes into shells, variables, base64, other
+ * interpreters, and to what it removes, stops, opens or sends.
+ *
+ * ```ts
+ * commandObjections("echo cm0gLXJmIC8= | base64 -d | sh"); // It removes `/`: a whole part of the machine
+ * ```
+ * @module
+ */
+import type { Objection } from "../types.ts";
+import { clouds } from "./_clouds.ts";
+import { codeObjections } from "./_code.ts";
+import { data, unknownProgram } from "./_data.ts";
+import { files, writing } from "./_files.ts";
+import { network } from "./_network.ts";
+import { ask, deny, type Judge } from "./_objections.ts";
+import { platforms } from "./_platforms.ts";
+import { system, systemByPattern } from "./_system.ts";
+import { readShell } from "./_walk.ts";
+import { looksLikeWindows, windowsObjections } from "./_windows.ts";
+import { innerOf } from "./_wrappers.ts";
+import { type Oddity, type Run, UNKNOWN } from "./types.ts";
+
+const TABLES = [files, system, data, platforms, clouds, network];
+const JUDGES = new Map<string, Judge[]>();
+for (const table of TABLES) {
+  for (const [name, judge] of Object.entries(table)) {
+    JUDGES.set(name, [...(JUDGES.get(name) ?? []), judge]);
+  }
+}
+/** Programs that only look, or that are judged by what they run. */
+const KNOWN =
+  /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|htop|ps|uptime|vmstat|iostat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|wait|read|set|shift|return|exit|export|local|if|for|which|type|file|stat|touch|mkdir|make|npm|yarn|pip3?|sudo|env)$/;
+
+const ODDITIES: Readonly<Record<Oddity, () => Objection>> = {
+  too_long: () => ask("unseen", "The command is longer than can be read"),
+  too_deep: () => deny("unseen", "The command is nested more deeply than any honest one"),
+  not_parsed: () => ask("unseen", "The command is not complete shell text"),
+  fork_bomb: () => deny("outage", "It starts itself again and again, without end"),
+  hidden_program: () =>
+    ask("unseen", "Which program it runs is hidden in a variable, a pattern or another program"),
+  runs_unseen: () => ask("unseen", "It runs text that can't be seen beforehand"),
+  runs_downloaded: () => deny("remote_code", "It runs what it downloads"),
+  runs_decoded: () => deny("unseen", "It runs text that is hidden by an encoding"),
+};
+
+/**
+ * What speaks against running a command.
+ *
+ * @param line a shell line, of a POSIX shell, PowerShell or cmd; any length
+ */
+export function commandObjections(line: string, depth = 0): Objection[] {
+  const windows = looksLikeWindows(line);
+  const { runs, oddities, code } = readShell(line);
+  const odd = oddities.filter((oddity) =>
+    !windows || oddity !== "not_parsed" && oddity !== "hidden_program"
+  )
+    .map((oddity) => ODDITIES[oddity]());
+  const found = [...runs.flatMap(judge), ...odd, ...(windows ? windowsObjections(line) : [])];
+  if (depth < 3) found.push(...code.flatMap(({ language, text }) => ofCode(language, text, depth)));
+  return distinct(found);
+}
+
+function ofCode(language: string, text: string, depth: number): Objection[] {
+  if (language === "powershell" || language === "cmd") {
+    return [
+      ...windowsObjections(text),
+      ...commandObjections(text, depth + 1).filter(({ weight }) => weight === "deny"),
+    ];
+  }
+  const { found, lines } = codeObjections(text);
+  return [...found, ...lines.flatMap((line) => commandObjections(line, depth + 1))];
+}
+
+function judge(run: Run): Objection[] {
+  const written = run.writes.flatMap(({ path, appends }) => writing(path, run, !appends));
+  const reads = run.input?.path;
+  if (reads?.startsWith("/dev/tcp/") || reads?.startsWith("/dev/udp/")) {
+    written.push(...writing(reads, run, false));
+  }
+  const hidden = run.program.includes(UNKNOWN) &&
+      run.args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg))
+    ? [deny("unseen", "A program whose name is hidden gets the arguments of a removal")]
+    : [];
+  const named = JUDGES.get(run.program);
+  if (named) return [...written, ...hidden, ...named.flatMap((one) => one(run))];
+  const byPattern = systemByPattern.find(([pattern]) => pattern.test(run.program))?.[1];
+  if (byPattern) return [...written, ...byPattern(run)];
+  if (KNOWN.test(run.program) || innerOf(run.program, run.args).length > 0) return written;
+  return [...written, ...hidden, ...unknownProgram(run)];
+}
+
+function distinct(all: readonly Objection[]): Objection[] {
+  const seen = new Map<string, Objection>();
+  for (const one of all) {
+    if (!seen.has(`${one.weight} ${one.reason}`)) seen.set(`${one.weight} ${one.reason}`, one);
+  }
+  return [...seen.values()].slice(0, 12);
+}
+
+const LOOKS =
+  /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|ps|uptime|vmstat|iostat|mpstat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|which|type|file|stat|dig|nslookup|host|ping|mtr|traceroute|journalctl|dmesg|awk|jq|sudo|getent|last|lsblk|findmnt|nproc|lscpu|lspci)$/;
+
+/** Whether a line only looks, and so reaches nobody: known programs that read, and no file written. */
+export function onlyLooks(line: string): boolean {
+  const { runs, oddities } = readShell(line);
+  return oddities.length === 0 && runs.length > 0 &&
+    runs.every(({ program, writes }) =>
+      LOOKS.test(program) && writes.every(({ path }) => path === "/dev/null")
+    );
+}

@@ -1,0 +1,132 @@
+/** Characters that a reader doesn't see, or takes for others. */
+
+/** Lookalikes of Latin letters in other scripts, by their code points' order in both strings. */
+const FOREIGN =
+  "аеорсухіјѕһԁԛԝѵьɡαοινρτυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТХІЈЅԌӏıɑɩʟɪʀɴᴀʙᴄᴅᴇɢʜᴊᴋʟᴍᴏᴘᴛᴜᴠᴡᴢꜱօսոհցզ";
+const LATIN =
+  "aeopcyxijshdqwvbgaoivptukABEZHIKMNOPTYXABEKMHOPCTXIJSGliaiLIRNabcdeghjklmoptuvwzsounhgq";
+const FOLDED = new Map([...FOREIGN].map((char, n) => [char, LATIN[n]!]));
+const TAGS = /[\u{E0000}-\u{E007F}]+/gu;
+const SELECTORS = /[\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]{3,}/u;
+const OVERRIDES = /[\u202A-\u202E\u2066-\u2069]/;
+const INVISIBLE =
+  /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu;
+/** Between two letters of a word that is written without such characters. */
+const SPLITS = /[A-Za-z][\u200B-\u200D\u2060-\u2064\uFEFF\u180E\u034F\u00AD]+[A-Za-z]/g;
+const ESCAPES = new RegExp("\u001b\\[[0-9;?]{0,12}[A-Za-z]", "g");
+// deno-lint-ignore no-control-regex -- these are what is looked for
+const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
+
+/** What is hidden in a text. */
+export interface Hidden {
+  readonly kind:
+    | "tags"
+    | "bidi"
+    | "zero_width"
+    | "selectors"
+    | "controls"
+    | "mixed_scripts"
+    | "private";
+  /** Whether no honest text has it. */
+  readonly sure: boolean;
+}
+
+/** Names what is hidden in a text. */
+export function hiddenIn(text: string): Hidden[] {
+  const found: Hidden[] = [];
+  const tags = text.match(TAGS)?.filter((run) => run.length > 2) ?? [];
+  if (tags.length > 0 && !/^\u{1F3F4}[\u{E0061}-\u{E007A}]+\u{E007F}$/u.test(text)) {
+    const flags = [...text.matchAll(/\u{1F3F4}([\u{E0020}-\u{E007E}]{2,6})\u{E007F}/gu)].length;
+    if (tags.length > flags) found.push({ kind: "tags", sure: true });
+  }
+  if (SELECTORS.test(text)) found.push({ kind: "selectors", sure: true });
+  const overrides = OVERRIDES.test(text);
+  const rightToLeft = /[\u0590-\u08FF]/.test(text);
+  if (/[\u202D\u202E]/.test(text) || overrides && !rightToLeft) {
+    found.push({ kind: "bidi", sure: true });
+  }
+  if ((text.match(SPLITS)?.filter((one) => !one.includes("\u00AD")).length ?? 0) > 0) {
+    found.push({ kind: "zero_width", sure: true });
+  }
+  if (/[\u3164\uFFA0\u115F\u2800]/.test(text)) found.push({ kind: "zero_width", sure: false });
+  if ((text.replace(ESCAPES, "").match(CONTROLS)?.length ?? 0) > 0) {
+    found.push({ kind: "controls", sure: text.includes("\0") || text.includes("\b") });
+  }
+  if (/[\uE000-\uF8FF\u{F0000}-\u{10FFFD}]/u.test(text)) {
+    found.push({ kind: "private", sure: false });
+  }
+  if (mixes(text)) found.push({ kind: "mixed_scripts", sure: false });
+  return found;
+}
+
+/** A word that has Latin letters beside lookalikes of another script. */
+function mixes(text: string): boolean {
+  for (const [word] of text.matchAll(/[\p{L}]{3,40}/gu)) {
+    if (
+      /[a-zA-Z]/.test(word) && /[\u0400-\u04FF\u0370-\u03FF\u0500-\u058F]/.test(word) &&
+      [...word].some((char) => char > "\u036F" && FOLDED.has(char))
+    ) return true;
+  }
+  return false;
+}
+
+/** A text without what can't be seen, and with the letters of tags as letters. */
+export function visible(text: string): string {
+  return text.replace(ESCAPES, "").replace(
+    TAGS,
+    (run) =>
+      ` ${
+        [...run].map((char) => String.fromCharCode(char.codePointAt(0)! - 0xe0000)).join("")
+          .replace(CONTROLS, "")
+      } `,
+  )
+    .replace(INVISIBLE, "").replace(CONTROLS, " ").replace(/[\uE000-\uF8FF]/g, "�");
+}
+
+/** Bytes that variation selectors carry, one each. */
+export function inSelectors(text: string): string {
+  const bytes = [...text].flatMap((char) => {
+    const code = char.codePointAt(0)!;
+    if (code >= 0xfe00 && code <= 0xfe0f) return [code - 0xfe00];
+    return code >= 0xe0100 && code <= 0xe01ef ? [code - 0xe0100 + 16] : [];
+  });
+  return bytes.length > 3 ? Buffer.from(bytes).toString("utf8") : "";
+}
+
+/** Lookalikes as the Latin letters that they are taken for; wide, bold and circled letters as plain ones. */
+export function folded(text: string): string {
+  return [...text.normalize("NFKC")].map((char) => FOLDED.get(char) ?? char).join("");
+}
+
+const LEET: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+  "!": "i",
+  "|": "i",
+  "8": "b",
+};
+
+/** `1gn0re` as `ignore`: digits within words as the letters they stand for. */
+export function unleeted(text: string): string {
+  return text.replace(
+    /[a-z0-9@$!|]{3,30}/gi,
+    (word) =>
+      /[a-z]/i.test(word) && /[01345@$!|7]/.test(word)
+        ? word.replace(/[0134578@$!|]/g, (char) => LEET[char]!)
+        : word,
+  );
+}
+
+/** `i g n o r e  a l l` as `ignore all`. */
+export function unspaced(text: string): string {
+  return text.replace(
+    /(?:(?<![\p{L}\p{N}])\p{L}[ ._\-*]{1,2}){4,400}\p{L}(?![\p{L}\p{N}])/gu,
+    (run) => run.split(/[ ._\-*]{2}/).map((word) => word.replace(/[ ._\-*]/g, "")).join(" "),
+  );
+}

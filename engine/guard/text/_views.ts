@@ -1,0 +1,223 @@
+/** What a text says once it is decoded: encodings within encodings, within bounds. */
+import { unpack } from "../unpack.ts";
+import { folded, inSelectors, unleeted, unspaced, visible } from "./_hidden.ts";
+
+/** One way to read a text. */
+export interface View {
+  readonly text: string;
+  /** The ways by which it was got, outermost first; empty for the text as it stands. */
+  readonly by: readonly string[];
+}
+
+const FOREIGN = /[\u0080-\u{10FFFF}]/u;
+const FOREIGN_ALL = new RegExp(FOREIGN, "gu");
+/** Without one of these, a text that was turned around says nothing that matters. */
+const TELLING =
+  /instruct|prompt|approv|guardrail|disregard|ignore|override|bypass|system:|rm -|curl |anweisung|genehmig|instruc|talimat|policy|restrict/i;
+const DEEPEST = 5;
+const MOST_VIEWS = 40;
+/** Longest text that is decoded further, and most that all views may have together, in UTF-16 units. */
+const LONGEST = 24_000;
+const MOST_TEXT = 120_000;
+
+/** Every reading of a text that differs from it, and the text itself first. */
+export function viewsOf(text: string): View[] {
+  const views: View[] = [];
+  const seen = new Set<string>();
+  let budget = MOST_TEXT;
+  const add = (one: string, by: readonly string[]): void => {
+    const whole = one.slice(0, LONGEST);
+    if (
+      views.length >= MOST_VIEWS || budget < whole.length || whole.trim().length < 4 ||
+      seen.has(whole)
+    ) return;
+    seen.add(whole);
+    budget -= whole.length;
+    views.push({ text: whole, by });
+    if (by.length < DEEPEST) {
+      for (const [way, next] of decoded(whole, by.length)) add(next, [...by, way]);
+    }
+  };
+  add(text, []);
+  return views;
+}
+
+function* decoded(text: string, depth: number): Generator<[string, string]> {
+  const seen = visible(text);
+  if (seen !== text) yield ["hidden characters", seen];
+  const selectors = inSelectors(text);
+  if (readable(selectors)) yield ["variation selectors", selectors];
+  if (FOREIGN.test(seen)) {
+    const plain = folded(seen);
+    if (plain !== seen) yield ["lookalike letters", plain];
+  }
+  yield* escapes(seen);
+  yield* blocks(seen);
+  const joined = unspaced(seen);
+  if (joined !== seen) yield ["spaced letters", joined];
+  if (depth < 2) {
+    if (/[a-z][013457@$]|[013457@$][a-z]/i.test(seen)) yield ["digits for letters", unleeted(seen)];
+    if (/[a-z]{4}/i.test(seen)) {
+      for (
+        const [way, turned] of [["rot13", rot13(seen)], [
+          "reversed",
+          [...seen].reverse().join(""),
+        ]] as const
+      ) {
+        if (TELLING.test(turned)) yield [way, turned];
+      }
+    }
+  }
+}
+
+function* escapes(text: string): Generator<[string, string]> {
+  if (/%[0-9a-fA-F]{2}/.test(text)) {
+    const plain = text.replace(/\+/g, " ").replace(
+      /(?:%[0-9a-fA-F]{2})+/g,
+      (run) => bytesOf(run.replaceAll("%", "")).toString("utf8"),
+    );
+    if (plain !== text) yield ["URL", plain];
+  }
+  if (/&(#\d{2,6}|#x[0-9a-fA-F]{2,6}|\w{2,8});/.test(text)) {
+    yield ["HTML entities", unentitied(text)];
+  }
+  if (/\\(u\{?[0-9a-fA-F]{2,6}|x[0-9a-fA-F]{2}|[0-7]{3})/.test(text)) {
+    yield [
+      "escapes",
+      text.replace(
+        /\\u\{([0-9a-fA-F]{1,6})\}|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\([0-7]{3})/g,
+        (_, braced, unicode, hex, octal) =>
+          char(octal ? parseInt(octal, 8) : parseInt(braced ?? unicode ?? hex, 16)),
+      ),
+    ];
+  }
+  if (/(?:=[0-9A-F]{2}){4}/.test(text)) {
+    yield [
+      "quoted-printable",
+      text.replace(
+        /(?:=[0-9A-F]{2})+/g,
+        (run) => bytesOf(run.replaceAll("=", "")).toString("utf8"),
+      ),
+    ];
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  newline: "\n",
+  tab: "\t",
+  colon: ":",
+  sol: "/",
+  lpar: "(",
+  rpar: ")",
+  period: ".",
+  comma: ",",
+  excl: "!",
+};
+
+function unentitied(text: string): string {
+  return text.replace(
+    /&(?:#(\d{2,6})|#x([0-9a-fA-F]{2,6})|(\w{2,8}));/g,
+    (whole, decimal, hex, name) =>
+      name === undefined
+        ? char(decimal ? Number(decimal) : parseInt(hex, 16))
+        : ENTITIES[name.toLowerCase()] ?? whole,
+  );
+}
+
+/** Stretches that are nothing but an encoding: base64, hex, base32, binary, character codes, Morse. */
+function* blocks(text: string): Generator<[string, string]> {
+  for (
+    const [run] of text.matchAll(/[A-Za-z0-9+/_-]{16,}(?:[\r\n]+[A-Za-z0-9+/_-]{16,}){0,60}={0,2}/g)
+  ) {
+    const compact = run.replace(/\s+/g, "");
+    if (/^[0-9a-fA-F]+$/.test(compact)) continue;
+    const bytes = unpack(Buffer.from(compact, "base64"));
+    const plain = textIn(bytes);
+    if (plain !== undefined) yield ["base64", plain];
+    if (/^[A-Z2-7]{16,}=*$/.test(compact)) {
+      const from32 = textIn(base32(compact));
+      if (from32 !== undefined) yield ["base32", from32];
+    }
+  }
+  for (const [run] of text.matchAll(/(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:0x)?){8,}/g)) {
+    const plain = textIn(unpack(bytesOf(run.replace(/0x|[^0-9a-fA-F]/g, ""))));
+    if (plain !== undefined) yield ["hex", plain];
+  }
+  for (const [run] of text.matchAll(/(?:[01]{8}\s?){4,}/g)) {
+    yield [
+      "binary",
+      run.replace(/\s/g, "").replace(/[01]{8}/g, (bits) => String.fromCharCode(parseInt(bits, 2))),
+    ];
+  }
+  for (const [run] of text.matchAll(/(?:\b\d{2,3}\b[ ,;]{1,2}){7,}\d{2,3}/g)) {
+    const plain = textIn(Buffer.from(run.split(/[^\d]+/).map(Number).filter((code) => code < 256)));
+    if (plain !== undefined) yield ["character codes", plain];
+  }
+  for (const [run] of text.matchAll(/(?:[.-]{1,5}[ /]{1,3}){8,}[.-]{1,5}/g)) {
+    yield ["Morse", morse(run)];
+  }
+}
+
+function textIn(bytes: Buffer): string | undefined {
+  const plain = bytes.toString("utf8");
+  if (readable(plain)) return plain;
+  if (bytes.length % 2 === 0 && bytes.length > 7) {
+    const wide = bytes.toString("utf16le");
+    if (readable(wide)) return wide;
+  }
+  return undefined;
+}
+
+/** Whether bytes were text: hardly anything that isn't a letter, a digit or a mark. */
+export function readable(text: string): boolean {
+  if (text.length < 6 || text.includes("�")) return false;
+  const odd = text.match(/[^\p{L}\p{N}\p{P}\p{S}\s]/gu)?.length ?? 0;
+  const foreign = text.match(FOREIGN_ALL)?.length ?? 0;
+  const letters = text.match(/[\p{L}\s]/gu)?.length ?? 0;
+  return odd / text.length < 0.03 && (foreign / text.length < 0.3 || letters / text.length > 0.9) &&
+    letters / text.length > 0.5;
+}
+
+function bytesOf(hex: string): Buffer {
+  return Buffer.from(hex.length % 2 === 0 ? hex : hex.slice(0, -1), "hex");
+}
+
+function char(code: number): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) => {
+    const base = letter <= "Z" ? 65 : 97;
+    return String.fromCharCode((letter.charCodeAt(0) - base + 13) % 26 + base);
+  });
+}
+
+function base32(text: string): Buffer {
+  const bytes: number[] = [];
+  let bits = 0;
+  let value = 0;
+  for (const letter of text.replace(/=+$/, "").slice(0, 8_000)) {
+    value = (value << 5 | "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter)) & 0xffff;
+    bits += 5;
+    if (bits >= 8) bytes.push(value >> (bits -= 8) & 0xff);
+  }
+  return Buffer.from(bytes);
+}
+
+const MORSE = new Map(
+  "a.- b-... c-.-. d-.. e. f..-. g--. h.... i.. j.--- k-.- l.-.. m-- n-. o--- p.--. q--.- r.-. s... t- u..- v...- w.-- x-..- y-.-- z--.."
+    .split(" ").map((one) => [one.slice(1), one[0]!]),
+);
+
+function morse(text: string): string {
+  return text.split(/\s*\/\s*|\s{3,}/).map((word) =>
+    word.split(/\s+/).map((code) => MORSE.get(code) ?? "").join("")
+  ).join(" ");
+}

@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+import { type Queryable, type Store, transaction } from "./connection.ts";
+
+/** A policy in one version. */
+export interface PolicyRecord {
+  /** From 1. */
+  readonly version: number;
+  readonly policy: unknown;
+  /** Over the canonical text of the policy, 64 hex characters. */
+  readonly sha256: string;
+}
+
+/** Key of the lock under which versions are counted. */
+const LOCK = 7_365_616_109;
+
+/** The policy in force, or undefined while none was set. */
+export async function currentPolicy(on: Queryable): Promise<PolicyRecord | undefined> {
+  return await on("guard_policies").orderBy("version", "desc")
+    .first("version", "policy", "sha256");
+}
+
+/**
+ * Puts a policy in force as a new version, unless it is in force already.
+ *
+ * @param changed told of the change within its transaction
+ * @returns what is in force
+ */
+export async function setPolicy(
+  store: Store,
+  policy: Readonly<Record<string, unknown>>,
+  changed: (on: Queryable, before: PolicyRecord | undefined, after: PolicyRecord) => Promise<void>,
+): Promise<PolicyRecord> {
+  return await transaction(store, async (trx) => {
+    await trx.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
+    const before = await currentPolicy(trx);
+    const text = JSON.stringify(policy);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    if (before?.sha256 === sha256) return before;
+    const after = { version: (before?.version ?? 0) + 1, policy, sha256 };
+    await trx("guard_policies").insert({ ...after, policy: text });
+    await changed(trx, before, after);
+    return after;
+  });
+}
