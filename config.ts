@@ -90,6 +90,8 @@ export const SETTINGS = z.strictObject({
     ),
   SEALOOP_RUNBOOKS: z.string().min(1).optional()
     .describe("Folder of your own runbooks; unset: runbooks in the data folder"),
+  SEALOOP_POLICY: z.string().min(1).optional()
+    .describe("File of the guardrails' policy; unset: sealoop.policy.yaml in the data folder"),
   SEALOOP_BIND: z.string().min(1).default("127.0.0.1")
     .describe("Address that the three servers listen on; other than loopback needs TLS"),
   SEALOOP_TLS_CERT: z.string().optional().describe("PEM file of the certificate chain"),

@@ -32,13 +32,14 @@ import { cancelRun, listRuns, listTypes } from "./workflows.ts";
 import { startRun } from "./workflow_start.ts";
 import { describeRun, runHistory, runResult } from "./workflow_runs.ts";
 
+import { validate } from "./validate.ts";
 export { type Keyring, openKeyring } from "./_authentication.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */
 export const operations: readonly Operation<Platform>[] = [
   ...[info, health, status, statusLive, statusFresh],
-  ...[ledgerPage, receipt, generateKey, revoke, ports, portCheck, classify],
+  ...[ledgerPage, receipt, generateKey, revoke, ports, portCheck, classify, validate],
   ...[cmdbStatus, cmdbQuery, cmdbImpact, cmdbPath],
   ...[listRuns, listTypes, startRun, describeRun, runResult, runHistory, cancelRun],
   ...[

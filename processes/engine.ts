@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { openGuard } from "../engine/guard/mod.ts";
 import {
   createEngineApp,
@@ -12,6 +13,7 @@ import {
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
 import { sealedLearning } from "./_learning.ts";
+import { followPolicyFile } from "./_policy.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);
@@ -40,9 +42,11 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
     judge = openJudge({ classifier, knowledge, asking, log });
     log.info("the classifier is ready");
   });
+  const unfollow = followPolicyFile(policyFile(config), store, log);
   return {
     address: server.address,
     async stop() {
+      unfollow();
       clearTimeout(timer);
       await server.close();
       await knowledge?.close();
@@ -60,4 +64,9 @@ function reach(settings: Parts["config"]["settings"]): Parts["config"]["settings
     SEALOOP_TLS_CERT: undefined,
     SEALOOP_TLS_KEY: undefined,
   };
+}
+
+/** The policy's file: named by the settings, or in the data folder. */
+function policyFile({ settings, dataDir }: Parts["config"]): string {
+  return settings.SEALOOP_POLICY ?? join(dataDir, "sealoop.policy.yaml");
 }

@@ -11,6 +11,7 @@
  * @module
  */
 export { type Guard, openGuard } from "./guard.ts";
+export { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./policy.ts";
 export { DECISIONS, RAILS } from "./types.ts";
 export type {
   Decision,

@@ -49,3 +49,15 @@ export function versionName(version: number, policy: Policy): string {
     createHash("sha256").update(JSON.stringify(policy)).digest("hex").slice(0, 12)
   }`;
 }
+
+/**
+ * Reads a policy as a file gives it.
+ *
+ * @throws {Error} it is none: the message names what is wrong
+ */
+export function readPolicy(value: unknown): Policy {
+  const { data, error } = POLICY.safeParse(value ?? {});
+  if (data) return data;
+  const issues = error.issues.map(({ path, message }) => `${path.join(".") || "policy"}: ${message}`);
+  throw new Error(issues.join("; "));
+}
