@@ -58,6 +58,8 @@ export function versionName(version: number, policy: Policy): string {
 export function readPolicy(value: unknown): Policy {
   const { data, error } = POLICY.safeParse(value ?? {});
   if (data) return data;
-  const issues = error.issues.map(({ path, message }) => `${path.join(".") || "policy"}: ${message}`);
+  const issues = error.issues.map(({ path, message }) =>
+    `${path.join(".") || "policy"}: ${message}`
+  );
   throw new Error(issues.join("; "));
 }
