@@ -20,6 +20,7 @@ import {
 import { bindOperations } from "./bind.ts";
 
 export { bindOperations } from "./bind.ts";
+export { bindSchemas } from "./schemas.ts";
 
 /** What a REST server consists of. */
 export interface RestServer<C> {

@@ -43,8 +43,8 @@ function unlike(sockets: readonly ListeningSocket[]): ListeningSocket[] {
 }
 
 function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRecord {
-  const word = (program ?? "unknown").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
-    .slice(0, 60) || "unknown";
+  const word = (program ?? "listener").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
+    .slice(0, 60) || "listener";
   // Elsewhere the same program may listen on the same port, and a host's name is not for everybody.
   const where = host === "localhost" ? "" : `-${shortHash(host)}`;
   return {

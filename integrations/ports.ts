@@ -165,10 +165,18 @@ function claimsOf(dataDir: string, { name, host, check, ports }: PortedService):
 /** The port of this host that a check looks at, if it does. */
 function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> | undefined {
   if (check === null || "command" in check) return undefined;
-  const by = "http" in check ? "http" : "tcp";
-  const url = new URL("http" in check ? check.http : `tcp://${check.tcp}`);
-  const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  return isThisHost(url.hostname.replace(/^\[|\]$/g, "")) ? { port, by } : undefined;
+  const { host, port, by } = "http" in check ? ofUrl(check.http) : ofAddress(check.tcp);
+  return isThisHost(host.replace(/^\[|\]$/g, "")) ? { port, by } : undefined;
+}
+
+function ofUrl(text: string) {
+  const { hostname: host, port, protocol } = new URL(text);
+  return { host, port: Number(port || (protocol === "https:" ? 443 : 80)), by: "http" as const };
+}
+
+function ofAddress(address: string) {
+  const at = address.lastIndexOf(":");
+  return { host: address.slice(0, at), port: Number(address.slice(at + 1)), by: "tcp" as const };
 }
 
 /** Whether a name or an address is this host's. */

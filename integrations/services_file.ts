@@ -3,10 +3,14 @@ import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
 
+const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
 const Argv = z.array(z.string().min(1)).min(1);
 const Check = z.union([
   z.strictObject({ http: z.url({ protocol: /^https?$/ }) }),
-  z.strictObject({ tcp: z.string().regex(/^.+:\d{1,5}$/, "Expected host:port") }),
+  z.strictObject({
+    tcp: z.string().regex(/^.+:\d{1,5}$/, "Expected host:port")
+      .refine((at) => isPort(at.slice(at.lastIndexOf(":") + 1)), "Expected a port from 1 to 65535"),
+  }),
   z.strictObject({ command: Argv }),
 ]);
 const Process = z.strictObject({
@@ -56,6 +60,11 @@ const Service = z.strictObject({
 const File = z.strictObject({
   services: z.array(Service).default([]).describe("The services to know and to watch"),
 });
+
+/** The JSON Schema of the file, for editors; names that are there twice or not at all are found by reading alone. */
+export function servicesFileSchema(): Readonly<Record<string, unknown>> {
+  return { title: "The services file of sealoop", ...z.toJSONSchema(File, { io: "input" }) };
+}
 
 /** A service as the file describes it. */
 export type ServiceEntry = z.output<typeof Service>;
@@ -117,9 +126,9 @@ function explain(issue: z.core.$ZodIssue): string {
     if (field === "ports") return "expected a port from 1 to 65535, or {port, program}";
   }
   if (issue.code === "unrecognized_keys") {
-    return `unknown field ${issue.keys.join(", ")}; there are ${
-      Object.keys(Service.shape).join(", ")
-    }`;
+    const shape = issue.path.length === 0 ? File.shape : Service.shape;
+    const known = issue.path.length <= 2 ? `; there are ${Object.keys(shape).join(", ")}` : "";
+    return `unknown field ${issue.keys.join(", ")}${known}`;
   }
   return issue.message;
 }

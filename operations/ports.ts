@@ -152,5 +152,7 @@ function sentence(port: number, entry: PortEntry | undefined): string {
   const names = [...new Set(entry.claims.map(({ service }) => service))].join(" and ");
   if (entry.sockets.length === 0) return `Port ${port} is reserved for ${names}`;
   const holder = holderOf(entry) ?? "a program that can't be seen from here";
+  const other = entry.conflicts.find(({ kind }) => kind === "held_by_another");
+  if (other) return other.detail;
   return `Port ${port} is taken by ${holder}${names ? `, for ${names}` : ""}`;
 }

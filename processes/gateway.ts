@@ -1,8 +1,9 @@
-import { createRestApp } from "../api/mod.ts";
+import { bindSchemas, createRestApp } from "../api/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
+import { SCHEMAS } from "./_schemas.ts";
 
 await runProcess("gateway", startGateway);
 
@@ -14,7 +15,10 @@ async function startGateway(parts: Parts): Promise<Running> {
     description:
       "IT operations whose every act is durable and provable. Keys go in the header x-api-key.",
   };
-  const app = createRestApp({ operations, invoke, shell, info });
+  const app = createRestApp({
+    ...{ operations, invoke, shell, info },
+    routes: (router) => bindSchemas(router, SCHEMAS),
+  });
   const { settings } = parts.config;
   const server = await serve(app, settings, settings.SEALOOP_GATEWAY_PORT);
   return {

@@ -1,9 +1,10 @@
 /** A whole gateway of a test: the real platform on a database of its own, with operations of the test's besides. */
-import { createRestApp } from "../../api/mod.ts";
+import { bindSchemas, createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations, type Platform } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
+import { SCHEMAS } from "../../processes/_schemas.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -43,6 +44,7 @@ export async function startGateway(
     invoke,
     shell,
     info: { title: "sealoop gateway", description: "A gateway of a test." },
+    routes: (router) => bindSchemas(router, SCHEMAS),
   });
   const server = await serve(app, config.settings, 0);
   return {

@@ -57,6 +57,7 @@ describe("readServicesFile()", () => {
     ["a list that is none", "services:\n  name: a\n", 2, /array/],
     ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
     ["a name that fits no path", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
+    ["an unknown list", "# mine\nsevices: []\n", 1, /unknown field sevices; there are services$/m],
     ["an unknown field", "services:\n  - name: a\n    chekc: 1\n", 2, /chekc.*check/],
     [
       "an unknown kind of check",
@@ -75,6 +76,12 @@ describe("readServicesFile()", () => {
       "services:\n  - name: a\n    check:\n      tcp: localhost\n",
       4,
       /host:port/,
+    ],
+    [
+      "a TCP address with a port that is none",
+      "services:\n  - name: a\n    check:\n      tcp: localhost:70000\n",
+      4,
+      /1 to 65535/,
     ],
     [
       "a command that is a shell line",

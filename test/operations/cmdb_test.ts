@@ -33,6 +33,12 @@ describe("the graph of services over REST", () => {
     return { status: response.status, body: await response.json() };
   }
 
+  it("has the schema of its file for editors", async () => {
+    const { status, body } = await get("/schemas/services.json");
+    assert.equal(status, 200);
+    assert.ok(body.properties.services.items.properties.depends_on);
+  });
+
   it("counts what it knows", async () => {
     const { status, body } = await get(`${CMDB}/status`);
     assert.equal(status, 200);
