@@ -98,7 +98,7 @@ export const detect = operation({
         severity: "high",
         fingerprint: "1d0f6a2b9c3e4857",
         observed_at: "2026-07-01T12:00:00.000Z",
-        summary: "97 % of /srv/orders on db1 are used",
+        summary: "The disk at /srv/orders on db1 is 97 % full",
         detail: { path: "/srv/orders", percent: 97.2, bound_percent: 95 },
       }],
       incidents: [{

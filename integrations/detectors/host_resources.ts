@@ -111,11 +111,16 @@ async function measure(target: Target, { host, settings }: World): Promise<Found
   const judge = (what: "disk" | "inodes", percent: number) => {
     if (percent < Math.min(filling, full)) return;
     const isFull = percent >= full;
-    const of = what === "inodes" ? "of the inodes " : "";
+    const whole = what === "inodes"
+      ? "The number of inodes of the disk at"
+      : target.max_bytes === undefined
+      ? "The disk at"
+      : "The bound of the folder";
+    const used = what === "inodes" || target.max_bytes !== undefined ? "used up" : "full";
     found.push(make(what, {
       code: `${what}_${isFull ? "full" : "filling"}`,
       severity: severityOf(percent, isFull),
-      summary: `${Math.floor(percent)} % ${of}of ${target.path} on ${host} are used`,
+      summary: `${whole} ${target.path} on ${host} is ${Math.floor(percent)} % ${used}`,
       detail: {
         path: target.path,
         percent: Math.round(percent * 10) / 10,
@@ -144,7 +149,7 @@ function memory({ memory_percent: bound }: Settings, host: string, make: Make): 
   return [make("memory", {
     code: "memory_low",
     severity: severityOf(percent, true),
-    summary: `${Math.floor(percent)} % of the memory of ${host} are used`,
+    summary: `The memory of ${host} is ${Math.floor(percent)} % used`,
     detail: {
       percent: Math.round(percent * 10) / 10,
       total_bytes: total,
