@@ -3,7 +3,7 @@ import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   addTicketEvent,
-  getFinding,
+  getFindings,
   insertTicket,
   lockOpenTicket,
   type Queryable,
@@ -59,20 +59,24 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
    * @returns ticket id
    */
   async function openTicket({ finding, code, run }: TicketOrder): Promise<string> {
+    const { related = [] } = finding;
     return await transaction(store, async (trx) => {
       const mine = await ticketOfRun(trx, run.workflow_id, run.run_id);
       if (mine) return mine;
       const taken = await takeOver(trx, finding, run);
       const id = taken ?? ticketIdOf(run);
       if (!taken) {
-        const known = await getFinding(trx, finding.fingerprint);
-        await insertTicket(trx, newTicket(id, { finding, code, run }, known?.summary));
+        const words = await wordsOf(trx, finding);
+        await insertTicket(trx, newTicket(id, { finding, code, run }, words));
       }
       await addTicketEvent(trx, id, {
         key: `${run.run_id}/detected`,
         kind: "detected",
         phase: "detected",
-        data: { check: finding.check, code, observed_at: finding.observed_at },
+        data: {
+          ...{ check: finding.check, code, observed_at: finding.observed_at },
+          ...related.length > 0 ? { related } : {},
+        },
       });
       await addTicketEvent(trx, id, {
         key: `${run.run_id}/ticketed`,
@@ -87,7 +91,10 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
         subject: id,
         action: taken ? "ticket.take_over" : "ticket.open",
         outcome: "open",
-        details: { check: finding.check, code, fingerprint: finding.fingerprint, ...run },
+        details: {
+          ...{ check: finding.check, code, fingerprint: finding.fingerprint, ...run },
+          ...related.length > 0 ? { related: related.length } : {},
+        },
         evidence: { finding },
       });
       return id;
@@ -129,15 +136,30 @@ async function takeOver(
   return open.id;
 }
 
-/** @param summary what the detector says of it */
-function newTicket(id: string, { finding, code, run }: TicketOrder, summary?: string) {
+/** What detectors say of a finding, and of what it is likely to be the cause of. */
+async function wordsOf(on: Queryable, { fingerprint, related = [] }: Finding) {
+  const known = await getFindings(on, [fingerprint, ...related.map((one) => one.fingerprint)]);
+  const summary = known.get(fingerprint)?.summary;
+  const others = related.map(({ service, code, fingerprint }) =>
+    known.get(fingerprint)?.summary ?? `${service ?? "something"}: ${code}`
+  );
+  if (others.length === 0) return { summary, description: "" };
+  const list = others.map((one) => `- ${one}`).join("\n");
+  return { summary, description: `Likely the cause of ${others.length} more:\n${list}` };
+}
+
+function newTicket(
+  id: string,
+  { finding, code, run }: TicketOrder,
+  { summary, description }: Awaited<ReturnType<typeof wordsOf>>,
+) {
   const { service, check, report, fingerprint, requested_by, severity = "high" } = finding;
   return {
     id,
     title: check === "report"
       ? "Reported incident"
       : summary ?? `${service} fails its ${check} check (${code})`,
-    description: report ?? "",
+    description: report ?? description.slice(0, 4_000),
     severity,
     phase: "detected" as const,
     service,

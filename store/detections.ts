@@ -127,6 +127,15 @@ export async function getFinding(
   return row && fromRow(row);
 }
 
+/** Findings by their fingerprints, as far as there are any. */
+export async function getFindings(
+  on: Queryable,
+  fingerprints: readonly string[],
+): Promise<Map<string, FindingRecord>> {
+  const rows = await on("findings").whereIn("fingerprint", [...fingerprints]);
+  return new Map(rows.map((row) => [row.fingerprint, fromRow(row)]));
+}
+
 /** Findings that are there, of a detector and a host where they are given. */
 export async function openFindings(
   on: Queryable,

@@ -49,7 +49,10 @@ describe("host_resources", function () {
     const { findings: [full], incidents: [incident] } = await sweep(disk);
     assert.deepEqual([full!.code, full!.severity], ["disk_full", "high"]);
     assert.equal(full!.fingerprint, filling!.fingerprint);
-    assert.equal(full!.summary, `The bound of the folder ${folder} on ${hostname()} is 96 % used up`);
+    assert.equal(
+      full!.summary,
+      `The bound of the folder ${folder} on ${hostname()} is 96 % used up`,
+    );
     assert.deepEqual([full!.detail.used_bytes, full!.detail.free_bytes], [9_600, 400]);
     const configured = await world.with(disk);
     assert.deepEqual(await recheck(configured, incident!, "before"), {

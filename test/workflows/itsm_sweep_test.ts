@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
+import { CancelledFailure } from "@temporalio/common";
+import { listTickets, putService, ticketTimeline } from "../../store/mod.ts";
+import {
+  ITSM_SWEEP,
+  type itsmLoop,
+  type itsmSweep,
+  type RunId,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { freePort, testFolder } from "../_servers.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+
+describe("itsmSweep", function () {
+  this.timeout(120_000);
+  let loop: TestLoop;
+  let folder: string;
+  let spool: string;
+
+  before(async () => {
+    folder = await testFolder();
+    spool = join(folder, "spool");
+    await mkdir(spool);
+    const detectors = join(folder, "detectors.yaml");
+    await writeFile(
+      detectors,
+      `host_resources:
+  disks: [{ path: "${spool}", max_bytes: 1000, service: orders-db }]
+  every_disk: false
+  memory_percent: 100
+  load_per_core: 1000
+logs: { enabled: false }
+certificates: { enabled: false }
+platform: { enabled: false }
+`,
+    );
+    loop = await openLoop({ watch: leaveToPeople, settings: { SEALOOP_DETECTORS: detectors } });
+  });
+  after(() => loop?.stop());
+
+  let sweeps = 0;
+  const sweep = async (requestedBy?: string) =>
+    await loop.client.workflow.execute<typeof itsmSweep>(ITSM_SWEEP, {
+      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `sweep-${++sweeps}` },
+      args: requestedBy === undefined ? [] : [requestedBy],
+    });
+  /** Nothing is to be repaired here: before a loop comes to that, somebody takes it off. */
+  const leaveToPeople: Watch = async (moment, activity, [step]) => {
+    if (moment !== "before" || activity !== "diagnose") return;
+    const { workflow_id } = (step as { run: RunId }).run;
+    await loop.client.workflow.getHandle(workflow_id).cancel();
+  };
+  /** The ticket of a loop, when it has ended. */
+  const ticketOf = async (workflowId: string) => {
+    const handle = loop.client.workflow.getHandle<typeof itsmLoop>(workflowId);
+    await assert.rejects(
+      handle.result(),
+      (error) => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure,
+    );
+    const tickets = await listTickets(loop.store.knex, { limit: 10 });
+    return tickets.find(({ workflow_id }) => workflow_id === workflowId)!;
+  };
+
+  it("never piles up on itself: a schedule's sweep is left out while the last one runs", async () => {
+    const { policies } = await loop.client.schedule.getHandle("sealoop-sweep").describe();
+    assert.equal(policies.overlap, ScheduleOverlapPolicy.SKIP);
+  });
+
+  it("starts one loop for a full disk and all that fails with it, and tells the story in its ticket", async () => {
+    const dead = { tcp: `127.0.0.1:${await freePort()}` };
+    const put = (name: string, needs: readonly string[]) =>
+      putService(loop.store.knex, {
+        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", restart: null },
+        ...{ check: dead, watched: true },
+        dependsOn: needs.map((service) => ({ service, kind: "depends_on" })),
+      });
+    await put("orders-db", []);
+    await put("orders", ["orders-db"]);
+    await put("shop", ["orders"]);
+    await writeFile(join(spool, "orders.dat"), Buffer.alloc(2_000));
+
+    const { loops, findings, incidents } = await sweep();
+    assert.deepEqual([findings, incidents, loops.length], [4, 1, 1]);
+    const ticket = await ticketOf(loops[0]!);
+    assert.deepEqual([ticket.service, ticket.escalated], ["orders-db", true]);
+    assert.match(ticket.title, /^The bound of the folder .*spool on .* is 200 % used up$/);
+    assert.match(ticket.description, /^Likely the cause of 3 more:\n- orders-db fails its tcp/);
+    const [detected] = await ticketTimeline(loop.store.knex, ticket.ticket_id);
+    const related = detected!.data.related as { service: string }[];
+    assert.deepEqual(related.map(({ service }) => service), ["orders-db", "orders", "shop"]);
+  });
+
+  it("leaves the whole group to the people who have its root", async () => {
+    const { findings, incidents, loops } = await sweep();
+    assert.deepEqual([findings, incidents, loops], [4, 1, []]);
+    assert.equal((await listTickets(loop.store.knex, { limit: 10 })).length, 1);
+  });
+
+  it("takes what is left for an incident of its own when the root is gone", async () => {
+    await rm(join(spool, "orders.dat"));
+    const { findings, incidents, loops } = await sweep();
+    assert.deepEqual([findings, incidents, loops.length], [3, 1, 1]);
+    assert.match((await ticketOf(loops[0]!)).title, /^orders-db fails its tcp check/);
+    const cleared = await loop.store.knex("findings").whereNotNull("cleared_at").pluck("code");
+    assert.deepEqual(cleared, ["disk_full"]);
+  });
+});
