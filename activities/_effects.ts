@@ -109,12 +109,13 @@ export function stepPartsOf(
     commands,
     effectOf: (step) => effectIdOf(action.id, step),
     runWorkflow: startingWorkflows(temporal),
-    notify: (message, effectId) =>
-      addTicketEvent(store.knex, ticket_id, {
+    async notify(message, effectId) {
+      await addTicketEvent(store.knex, ticket_id, {
         key: `notify-${effectId}`,
         kind: "notified",
         data: { message, runbook: action.runbook },
-      }),
+      });
+    },
   };
 }
 

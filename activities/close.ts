@@ -1,17 +1,24 @@
 import { requestSeal } from "../ledger/mod.ts";
 import { abandonEffects, addTicketEvent, endTicket, transaction } from "../store/mod.ts";
-import type { Diagnosis, Effect, Finding, RunId } from "../workflows/mod.ts";
+import type { Diagnosis, Effect, Finding, Permission, Proof, RunId } from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
 
 /** What a run has to tell at its end. */
 export interface Story {
   readonly outcome: "sealed" | "escalated";
-  /** Why it is left to people: `no_runbook`, `unknown_effect`, `not_healed`, `cancelled`, or an error's name. */
+  /**
+   * Why it is left to people: `no_runbook`, `refused_by_guardrails`, `guardrails_away`, `approval_denied`,
+   * `approval_expired`, `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
+   */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;
+  /** Of the last repair that was asked for. */
+  readonly permission?: Permission;
   /** The last act. */
   readonly effect?: Effect;
+  /** What was seen after it. */
+  readonly proof?: Proof;
   /** How often the fault was found while the run went on, ≥ 1. */
   readonly sightings: number;
   readonly rounds: number;
@@ -59,35 +66,61 @@ export function closing({ store, sealer }: ActivityParts) {
   return { closeAndSeal };
 }
 
+/** Controls that a receipt attests to: that an incident was contained and mended, or told to those who have to. */
+const TAGS = {
+  sealed: ["NIST-CSF-2.0:RS.MI-02", "NIST-CSF-2.0:RC.RP-05", "SOC2:CC7.4", "SOC2:CC7.5"],
+  escalated: ["NIST-CSF-2.0:RS.MA-04", "SOC2:CC7.4"],
+} as const;
+
 /** The same for the same ending, so that a repeated step asks for the same receipt. */
 function receiptOf({ ticket_id, finding, run, story }: Ending) {
-  const { outcome, reason, diagnosis, effect, sightings, rounds } = story;
+  const { outcome, reason, diagnosis, permission, effect, proof, sightings, rounds } = story;
   return {
     category: outcome === "sealed" ? "self_heal" : "escalation",
     actor: ACTOR,
     subject: ticket_id,
     action: diagnosis?.action ? "runbook" : "none",
     outcome: effect?.state === "unknown" ? "unknown" : outcome,
+    compliance_tags: TAGS[outcome],
     details: {
       fingerprint: finding.fingerprint,
       check: finding.check,
+      ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
+      ...(finding.resumes ? { resumes: finding.resumes } : {}),
       cause: diagnosis?.cause ?? finding.code,
       rounds,
       sightings,
       ...(reason ? { reason } : {}),
+      ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
+      ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),
+      ...(permission ? { permission: publicPermission(permission) } : {}),
       ...(effect ? { effect_id: effect.id, effect: effect.state, effect_code: effect.code } : {}),
       ...(effect ? { steps: effect.steps.map(publicStep) } : {}),
-      ...(diagnosis ? { basis: diagnosis.basis } : {}),
-      ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),
+      ...(proof ? { verified: proof } : {}),
       ...run,
     },
-    evidence: { finding, ...(diagnosis ? { diagnosis } : {}), ...(effect ? { effect } : {}) },
+    evidence: {
+      ...{ finding },
+      ...(diagnosis ? { diagnosis } : {}),
+      ...(effect ? { effect } : {}),
+    },
   };
 }
 
-function resolutionOf({ diagnosis, rounds }: Story): string {
+function resolutionOf({ diagnosis, effect, rounds }: Story): string {
   const { runbook, version } = diagnosis?.action ?? {};
-  return `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`;
+  return effect
+    ? `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`
+    : "Found healthy before anything was done";
+}
+
+/** What of a diagnosis everybody may read for ever: what was concluded, and from which articles. */
+function publicDiagnosis({ basis, classification, citations }: Diagnosis) {
+  return { basis, ...classification, citations };
+}
+
+function publicPermission({ requested_by: _, ...permission }: Permission) {
+  return permission;
 }
 
 /** What of a step everybody may read for ever. */

@@ -31,6 +31,7 @@ export type { ActivityParts } from "./_parts.ts";
 export type { OpenBatches } from "./anchor.ts";
 export type { Story } from "./close.ts";
 export type { EndedRun } from "./ended_runs.ts";
+export type { RepairRequest } from "./permit.ts";
 export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
 export type { FoundNow } from "./sweep.ts";
 

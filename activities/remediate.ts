@@ -16,7 +16,7 @@ import {
   runbookValues,
   transaction,
 } from "../store/mod.ts";
-import type { Action, Effect, StepEffect } from "../workflows/mod.ts";
+import type { Action, Effect, Repaired, StepEffect } from "../workflows/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import {
   effectOf,
@@ -29,15 +29,18 @@ import {
   type Stepping,
 } from "./_effects.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { permitting, type RepairRequest } from "./permit.ts";
 
 /** The step that acts on the world. */
 export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   const { store, config } = parts;
   const place = placeOf(config);
   const intend = intending(store, place);
+  const permit = permitting(parts);
 
   /**
-   * Carries out the steps of one action, each at most once, until one does not end as it should.
+   * Carries out the steps of one action, each at most once, until one does not end as it should; none of them unless the
+   * guardrails, or a person where they ask for one, have permitted exactly this action.
    *
    * The intent of a step is written and sealed before its first side effect. A second attempt finds it, asks the world
    * whether the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
@@ -45,11 +48,17 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
    * @throws {Problem} `Conflict`, not retryable, before anything was done: the action is not what its hash says, the
    * runbook or the service has changed since, or the ticket is not this run's any more
    */
-  async function remediate(order: RepairOrder): Promise<Effect> {
-    const { action } = order;
+  async function remediate(request: RepairRequest): Promise<Repaired> {
+    const { action } = request;
     if (actionHash(action) !== action.sha256) {
       throw conflict(`Action ${action.id} is not the one that its hash names`);
     }
+    const permission = await permit(request);
+    return { permission, effect: permission.granted ? await carryOutAll(request) : null };
+  }
+
+  async function carryOutAll(order: RepairOrder): Promise<Effect> {
+    const { action } = order;
     const source = await sourceOf(action);
     const steps: StepEffect[] = [];
     for (const number of action.steps.keys()) {

@@ -57,6 +57,12 @@ export async function issueKey(
   return { key, record: { id, tenant, tier, scope, principal, mayApprove, expiresAt } };
 }
 
+/** Who holds a key, or held it, by its public id. */
+export async function principalOf(on: Queryable, id: string): Promise<string | undefined> {
+  const row = await on("keys").where({ id }).first("principal");
+  return row?.principal;
+}
+
 /** The key's record, or undefined where it is unknown or revoked. An expired key is found: its reader decides. */
 export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | undefined> {
   const row = await on("keys").where({ key_hash: hash }).whereNull("revoked_at").first();

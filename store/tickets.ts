@@ -73,18 +73,30 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
  * the same statement. What is there already stays; and a ticket that is sealed stays so, whatever a run still tells that
  * was under way, until the fault is detected anew.
  */
-export async function addTicketEvent(on: Queryable, id: string, event: TicketEvent): Promise<void> {
+export async function addTicketEvent(
+  on: Queryable,
+  id: string,
+  event: TicketEvent,
+): Promise<boolean> {
   const { key, kind, phase = null, data = {} } = event;
-  await on.raw(
+  const { rows } = await on.raw(
     `WITH added AS (
        INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase, kind, at
      ), moved AS (
        UPDATE tickets SET phase = added.phase FROM added WHERE tickets.id = added.ticket_id AND ${MOVES}
      ), ${QUEUED}
-     SELECT pg_notify('${WEBHOOKS_QUEUED}', '') WHERE EXISTS (SELECT FROM queued)`,
+     SELECT CASE WHEN EXISTS (SELECT FROM queued) THEN pg_notify('${WEBHOOKS_QUEUED}', '') END
+     FROM added`,
     [id, key, kind, phase, JSON.stringify(data)],
   );
+  return rows.length > 0;
+}
+
+/** What happened to a ticket, by the event's key; undefined: it has not. */
+export async function getTicketEvent(on: Queryable, id: string, key: string) {
+  const row = await on("ticket_events").where({ ticket_id: id, key }).first();
+  return row && { kind: row.kind as string, data: row.data as Record<string, unknown> };
 }
 
 /** Whether an event moves the ticket's phase. */

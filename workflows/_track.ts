@@ -5,13 +5,23 @@ import {
   upsertSearchAttributes,
 } from "@temporalio/workflow";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
-import type { Diagnosis, Effect, Finding, StepName, StepRecord } from "./types.ts";
+import type {
+  Diagnosis,
+  Effect,
+  Finding,
+  Permission,
+  Proof,
+  StepName,
+  StepRecord,
+} from "./types.ts";
 
 /** How far a run is: for callers who wait, and for the Web UI. */
 export interface Progress {
   readonly step: StepName | null;
   readonly round: number;
   readonly ticket_id: string | null;
+  /** Approval that it waits for. */
+  readonly approval_id: string | null;
   readonly steps: readonly StepRecord[];
 }
 
@@ -36,11 +46,20 @@ export interface Track {
   /** From 1. */
   round: number;
   diagnosis?: Diagnosis;
-  effect?: Effect;
+  /** Of the last repair that was asked for. */
+  permission?: Permission;
+  /** Of the last repair. */
+  effect?: Effect | undefined;
+  /** What was seen after it. */
+  proof?: Proof;
+  /** Approval that is waited for. */
+  readonly waiting: string | undefined;
   /** Does one step, and keeps when it began and ended; as failed where it throws. */
   step<T>(name: StepName, work: () => Promise<T>): Promise<T>;
   /** The last step found nothing (DETECT) or did not do what it should (the others). */
   amend(state: "clear" | "failed"): void;
+  /** Shows that people are waited for, or no more. */
+  wait(approvalId: string | undefined): void;
   /** Shows how it ended. */
   end(outcome: string, receiptId: string | null): void;
 }
@@ -50,6 +69,7 @@ export function track(finding: Finding): Track {
   const about = finding.service ?? "a reported incident";
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
+  let waiting: string | undefined;
   const run: Track = {
     steps,
     about,
@@ -74,6 +94,13 @@ export function track(finding: Finding): Track {
     amend(state) {
       const last = steps.pop()!;
       steps.push({ ...last, state });
+    },
+    get waiting() {
+      return waiting;
+    },
+    wait(approvalId) {
+      waiting = approvalId;
+      if (waiting) setCurrentDetails(`**${current}** · ${about} · waits for people: ${waiting}`);
     },
     end(outcome, receiptId) {
       current = null;
@@ -103,7 +130,13 @@ export function track(finding: Finding): Track {
 
   setHandler(
     progressQuery,
-    () => ({ step: current, round: run.round, ticket_id: run.ticketId, steps }),
+    () => ({
+      step: current,
+      round: run.round,
+      ticket_id: run.ticketId,
+      approval_id: waiting ?? null,
+      steps,
+    }),
   );
   return run;
 }

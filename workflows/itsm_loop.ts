@@ -2,14 +2,19 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  ChildWorkflowCancellationType,
   defineSignal,
+  executeChild,
   isCancellation,
+  ParentClosePolicy,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
+import type { RepairRequest } from "../activities/mod.ts";
+import { approval } from "./approval.ts";
 import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
 import { type Track, track } from "./_track.ts";
-import type { Action, Effect, Finding, LoopResult, RunId } from "./types.ts";
+import type { ApprovalResult, Finding, LoopResult, Permission, RunId } from "./types.ts";
 
 /** The same fault was found again while its loop runs. */
 export const foundAgain = defineSignal<[Finding]>("foundAgain");
@@ -57,57 +62,118 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     const step = { finding, ticket_id, code, round: run.round, run: runId() };
     const diagnosis = await run.step(
       "DIAGNOSE",
-      () => perform(QUICK, `Looks up the runbook of ${run.about}`).diagnose(step),
+      () => perform(QUICK, `Judges what is wrong with ${run.about}`).diagnose(step),
     );
     run.diagnosis = diagnosis;
-    if (!diagnosis.action) return "no_runbook";
+    const { action } = diagnosis;
+    if (!action) return "no_runbook";
 
-    if (diagnosis.action.exceeds?.length) return "needs_approval";
+    const obstacle = await repair(run, { ...step, diagnosis, action });
+    if (obstacle) return obstacle;
 
-    run.effect = await repair(run, diagnosis.action);
-    if (run.effect.state === "unknown") return "unknown_effect";
-
-    const seen = await run.step(
+    run.proof = await run.step(
       "VERIFY",
       () => perform(PATIENT, `Waits for ${run.about} to be healthy`).verify(step),
     );
-    if (seen.healthy) return undefined;
+    if (run.proof.healthy) return undefined;
     run.amend("failed");
-    code = seen.code;
-    if (!run.effect.undoable) continue;
-    const undone = await perform(REPAIR, `Undoes ${diagnosis.action.runbook}, the last step first`)
-      .undo(orderOf(run, diagnosis.action));
+    code = run.proof.code;
+    if (!run.effect?.undoable) continue;
+    const undone = await perform(REPAIR, `Undoes ${action.runbook}, the last step first`)
+      .undo({ ...step, action });
     if (undone.state === "unknown") return "unknown_effect";
   }
   run.round = MAX_ROUNDS;
   return "not_healed";
 }
 
-async function repair(run: Track, action: Action): Promise<Effect> {
+/** Repairs, where that is permitted. @returns undefined where the world may be better now, else why it is left to people */
+async function repair(run: Track, request: RepairRequest): Promise<string | undefined> {
+  run.effect = undefined;
   try {
-    const effect = await run.step(
-      "REMEDIATE",
-      () =>
-        perform(REPAIR, `${action.runbook} for ${action.service}, each step at most once`)
-          .remediate(orderOf(run, action)),
-    );
-    if (effect.state !== "done") run.amend("failed");
-    return effect;
+    const { obstacle, done } = await run.step("REMEDIATE", () => repairPermitted(run, request));
+    if (!done) run.amend("failed");
+    return obstacle;
   } catch (error) {
     const name = reasonOf(error);
-    if (name === "Conflict") throw error; // refused before anything was done
-    run.effect = { id: action.id, state: "unknown", code: name, steps: [], undoable: false };
+    if (name === "Conflict" || run.waiting) throw error; // refused, or ended, before anything was done
+    const id = request.action.id;
+    run.effect = { id, state: "unknown", code: name, steps: [], undoable: false };
     if (isCancellation(error)) throw error;
-    return run.effect;
+    return "unknown_effect";
   }
 }
 
-const orderOf = (run: Track, action: Action) => ({
-  ticket_id: run.ticketId!,
-  action,
-  round: run.round,
-  run: runId(),
-});
+/** What came of a repair: why it is left to people, if it is; else whether it is done, or needs to be no more. */
+interface Outcome {
+  readonly obstacle?: string;
+  readonly done: boolean;
+}
+
+async function repairPermitted(run: Track, request: RepairRequest): Promise<Outcome> {
+  const { finding, action } = request;
+  const { runbook, service } = action;
+  const approved = finding.resumes?.action_sha256 === action.sha256
+    ? finding.resumes.approval_id
+    : undefined;
+  const remediate = async (approval_id: string | undefined) => {
+    const { permission, effect } = await perform(
+      REPAIR,
+      `${runbook} for ${service}, if it may, each step at most once`,
+    ).remediate({ ...request, ...(approval_id ? { approval_id } : {}) });
+    run.permission = permission;
+    run.effect = effect ?? undefined;
+    return permission;
+  };
+  let permission = await remediate(approved);
+  if (permission.decision === "needs_approval" && !permission.granted) {
+    const { approval_id, status } = await askPeople(run, request, permission);
+    if (status !== "approved") return { obstacle: `approval_${status}`, done: false };
+    const seen = await perform(QUICK, `Looks at ${run.about} again, as it had to wait`)
+      .detect(finding);
+    if (!seen.present) return { done: true }; // nothing is left to do, which the next step proves
+    permission = await remediate(approval_id);
+  }
+  if (!permission.granted) return { obstacle: OBSTACLES[permission.decision], done: false };
+  return run.effect?.state === "unknown"
+    ? { obstacle: "unknown_effect", done: false }
+    : { done: run.effect?.state === "done" };
+}
+
+const OBSTACLES = {
+  allow: "not_permitted",
+  deny: "refused_by_guardrails",
+  needs_approval: "approval_of_another_action",
+  away: "guardrails_away",
+} as const;
+
+/** Waits for people, for as long as they may take. The question outlives this run, which may be ended from outside. */
+async function askPeople(
+  run: Track,
+  { finding, action, ticket_id, run: asking }: RepairRequest,
+  { requested_by }: Permission,
+): Promise<{ approval_id: string; status: ApprovalResult["status"] }> {
+  const approval_id = `APR-${action.id.slice(0, 12)}`;
+  const { id: _, sha256: action_sha256, ...shown } = action;
+  run.wait(approval_id);
+  const answer = await executeChild(approval, {
+    workflowId: `approval-${approval_id}`,
+    args: [{
+      approval_id,
+      subject: ticket_id,
+      action_sha256,
+      requested_by: requested_by ?? "itsm-loop",
+      ticket_id,
+      action: shown,
+      asking_run: { ...asking, finding },
+    }],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    staticSummary: `${action.runbook} for ${action.service}?`,
+  });
+  run.wait(undefined);
+  return { approval_id, status: answer.status };
+}
 
 /** Closes or escalates the ticket, and seals. @param reason why it is left to people; undefined: it is healed */
 async function end(
@@ -116,9 +182,11 @@ async function end(
   sightings: number,
   reason: string | undefined,
 ): Promise<LoopResult> {
-  const outcome = reason === undefined ? "sealed" : "escalated";
-  const { diagnosis, effect, round: rounds } = run;
-  const story = { outcome, reason, diagnosis, effect, sightings, rounds } as const;
+  const outcome = reason === undefined ? "sealed" as const : "escalated" as const;
+  const { diagnosis, permission, effect, proof, round: rounds } = run;
+  const story = {
+    ...{ outcome, reason, diagnosis, permission, effect, proof, sightings, rounds },
+  };
   const ticket_id = run.ticketId!;
   const receipt_id = await run.step(
     "CLOSE+SEAL",
@@ -133,7 +201,7 @@ async function end(
 /** Nothing is there any more. Sealed where somebody asked for the run; a schedule's clear run is no act. */
 async function endClear(run: Track, finding: Finding): Promise<LoopResult> {
   run.amend("clear");
-  const receipt_id = finding.requested_by
+  const receipt_id = finding.requested_by || finding.resumes
     ? await perform(SEALING, "Seals that nothing was found").sealClear({ finding, run: runId() })
     : null;
   run.end("clear", receipt_id);

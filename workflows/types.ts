@@ -159,6 +159,33 @@ export interface Diagnosis {
   readonly action: Action | null;
 }
 
+/** Whether a repair may be done, and on whose word. */
+export interface Permission {
+  readonly granted: boolean;
+  /** What the guardrails said; `away`: they could not be asked. */
+  readonly decision: "allow" | "needs_approval" | "deny" | "away";
+  readonly policy_version?: string;
+  /** Of the sealed verdict; null: there is none. */
+  readonly receipt_id: string | null;
+  /** The approval that meets it. */
+  readonly approval?: { readonly approval_id: string; readonly approvers: readonly string[] };
+  /** Principal in whose name a person is to be asked, where one is. */
+  readonly requested_by?: string;
+}
+
+/** What came of asking for a repair. */
+export interface Repaired {
+  readonly permission: Permission;
+  /** Null: it was not permitted, and nothing was done. */
+  readonly effect: Effect | null;
+}
+
+/** What a look after a repair gave. */
+export interface Proof {
+  readonly healthy: boolean;
+  readonly code: string;
+}
+
 /** What became of a step. */
 export interface StepEffect {
   readonly id: string;

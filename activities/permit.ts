@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EngineAway, type GuardVerdict } from "../engine/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  addTicketEvent,
+  getApproval,
+  getFinding,
+  getTicketEvent,
+  principalOf,
+  transaction,
+} from "../store/mod.ts";
+import type { Action, Diagnosis, Finding, Permission } from "../workflows/mod.ts";
+import type { RepairOrder } from "./_effects.ts";
+import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+
+/** A repair that is asked for, with all that the guardrails hold it against. */
+export interface RepairRequest extends RepairOrder {
+  readonly finding: Finding;
+  /** What the last probe said. */
+  readonly code: string;
+  readonly diagnosis: Pick<Diagnosis, "classification" | "citations">;
+  /** What people have said yes to, where they were asked. */
+  readonly approval_id?: string;
+}
+
+/** How sure an action is that a detector's own code leads to: a probe has seen it, and nobody has guessed. */
+const SEEN = 0.9;
+/** How sure one is that rests on a report that nobody could judge. */
+const UNJUDGED = 0.5;
+const PAUSES_MS = [500, 1_000, 2_000, 4_000];
+
+/** The guardrails before each repair. */
+export function permitting({ store, engine }: ActivityParts) {
+  /**
+   * Asks the guardrails whether an action may be done, once for a round of a run, and seals what they say. A verdict
+   * that asks for a person is met by an approval of exactly this action. Safe to repeat: the first verdict stays.
+   */
+  async function permit(request: RepairRequest): Promise<Permission> {
+    const key = `${request.run.run_id}/permit-${request.round}`;
+    const known = await getTicketEvent(store.knex, request.ticket_id, key);
+    const verdict = known ? known.data as Ruling : await rule(request, key);
+    if (!verdict) return { granted: false, decision: "away", receipt_id: null };
+    const { decision, policy_version, receipt_id } = verdict;
+    const said = { decision, policy_version, receipt_id };
+    if (decision !== "needs_approval") return { ...said, granted: decision === "allow" };
+    const approval = request.approval_id && await approvalOf(request.approval_id, request.action);
+    if (approval) return { ...said, granted: true, approval };
+    return { ...said, granted: false, requested_by: await requesterOf(request.finding) };
+  }
+
+  /** @returns undefined where the guardrails can't be reached, so that nothing may be done */
+  async function rule(request: RepairRequest, key: string): Promise<Ruling | undefined> {
+    const verdict = await ask(request);
+    if (!verdict) return undefined;
+    const { ticket_id, action, round, run } = request;
+    const decision = verdict.decision === "allow" && action.exceeds.length > 0
+      ? "needs_approval"
+      : verdict.decision;
+    const receiptId = receiptIdOf(run, `PERMIT-${round}`);
+    const ruling: Ruling = {
+      ...{ round, action_id: action.id, decision },
+      policy_version: verdict.policy_version,
+      rails: verdict.rails,
+      exceeds: action.exceeds,
+      receipt_id: receiptId,
+    };
+    await transaction(store, async (trx) => {
+      const isNew = await addTicketEvent(trx, ticket_id, {
+        key,
+        kind: KINDS[decision],
+        data: ruling,
+      });
+      if (!isNew) return;
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "guardrail_verdict",
+        actor: ACTOR,
+        subject: ticket_id,
+        action: "validate",
+        outcome: decision,
+        details: {
+          ...{ action_id: action.id, action_sha256: action.sha256, round },
+          policy_version: verdict.policy_version,
+          rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),
+          exceeds: action.exceeds.length,
+          ...run,
+        },
+        evidence: { verdict, action },
+      });
+    });
+    const first = await getTicketEvent(store.knex, ticket_id, key); // of two attempts at once
+    return first?.data as Ruling;
+  }
+
+  async function ask(request: RepairRequest): Promise<GuardVerdict | undefined> {
+    const question = await questionOf(request);
+    for (const pause of [...PAUSES_MS, undefined]) {
+      try {
+        return await engine.validate(question);
+      } catch (error) {
+        if (!(error instanceof EngineAway)) throw error;
+        if (pause !== undefined) await sleep(pause); // it may be starting again
+      }
+    }
+    return undefined;
+  }
+
+  async function questionOf(
+    { ticket_id, action, finding, code, diagnosis: { classification, citations } }: RepairRequest,
+  ) {
+    const summary = finding.report ?? (await getFinding(store.knex, finding.fingerprint))?.summary;
+    const { service, runbook, version, steps } = action;
+    return {
+      incident: summary ??
+        `${finding.service ?? "A host"} fails its ${finding.check} check: ${code}`,
+      action: {
+        description: steps.map(({ does }) => does).join(" "),
+        command: commandOf(action),
+        target: service,
+        confidence: finding.check === "report" ? classification?.confidence ?? UNJUDGED : SEEN,
+        blast_radius: 1, // of itself: the guardrails know who depends on it
+        touches_secrets: false,
+        ...{ runbook, version },
+      },
+      context: {
+        ticket_id,
+        citations: [...citations],
+        observed: { service, healthy: false, code },
+      },
+    };
+  }
+
+  async function approvalOf(approvalId: string, action: Action): Promise<Permission["approval"]> {
+    const known = await getApproval(store.knex, approvalId);
+    if (known?.status !== "approved" || known.actionSha256 !== action.sha256) return undefined;
+    return {
+      approval_id: approvalId,
+      approvers: known.approvers.map(({ key_id }) => `key:${key_id}`),
+    };
+  }
+
+  /** Principal of the key that asked for the run. */
+  async function requesterOf({ requested_by }: Finding): Promise<string> {
+    const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
+    return (keyId && await principalOf(store.knex, keyId)) ?? ACTOR;
+  }
+
+  return permit;
+}
+
+/** What the guardrails said, as the ticket keeps it. */
+type Ruling = {
+  readonly round: number;
+  readonly action_id: string;
+  readonly decision: GuardVerdict["decision"];
+  readonly policy_version: string;
+  readonly rails: GuardVerdict["rails"];
+  readonly exceeds: readonly string[];
+  readonly receipt_id: string;
+};
+
+const KINDS = { allow: "permitted", needs_approval: "approval_needed", deny: "refused" } as const;
+
+/** Commands of an action as a shell would be told them; undefined: it has none. */
+function commandOf({ steps }: Action): string | undefined {
+  const lines = steps.flatMap(({ command }) => {
+    const { argv } = (command ?? {}) as { argv?: readonly string[] };
+    return argv ? [argv.map(quoted).join(" ")] : [];
+  });
+  return lines.length > 0 ? lines.join("\n") : undefined;
+}
+
+const quoted = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
