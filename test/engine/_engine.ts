@@ -3,7 +3,18 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type Engine, openEngine } from "../../engine/mod.ts";
+import { loadConfig } from "../../config.ts";
+import { openGuard } from "../../engine/guard/mod.ts";
+import {
+  createEngineApp,
+  type Engine,
+  type Judge,
+  judgeBy,
+  openClassifier,
+  openEngine,
+} from "../../engine/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { createLog, serve } from "../../web/mod.ts";
 import { freePort } from "../_servers.ts";
 
 const ENTRY = fileURLToPath(new URL("../../processes/engine.ts", import.meta.url));
@@ -18,6 +29,36 @@ export interface TestEngine {
   start(): Promise<void>;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
+}
+
+let judging: Promise<Judge> | undefined;
+
+/**
+ * The engine's application, served by this process, for tests of those who ask it.
+ *
+ * @param databaseUrl as role `app`
+ */
+export async function serveEngine(databaseUrl: string) {
+  const secret = "a secret of a test, of more than 32 characters";
+  const store = openStore(databaseUrl, "app", 4);
+  const judge = await (judging ??= openClassifier().then((classifier) => judgeBy(classifier)));
+  const { settings } = loadConfig({});
+  const app = createEngineApp({
+    secret,
+    shell: { log: createLog("test", "silent"), trustedHops: 0, secure: false },
+    classify: () => judge,
+    guard: openGuard({ store }),
+  });
+  const server = await serve(app, settings, 0);
+  return {
+    url: server.address,
+    secret,
+    client: openEngine({ url: server.address, secret }),
+    async close() {
+      await server.close(0);
+      await store.close();
+    },
+  };
 }
 
 /** Starts one. @param databaseUrl as role `app` @param settings by the names of environment variables */

@@ -1,6 +1,7 @@
 /** A platform of a test in this process: database, Temporal, workers, and services to break. */
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
+import { serveEngine } from "../engine/_engine.ts";
 import {
   bundleWorkflowCode,
   NativeConnection,
@@ -9,7 +10,6 @@ import {
 } from "@temporalio/worker";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig } from "../../config.ts";
-import { openEngine } from "../../engine/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/ots/mod.ts";
 import { openWorkers } from "../../processes/_workers.ts";
@@ -85,10 +85,11 @@ export async function openParts(env: Record<string, string> = {}) {
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
   const stopping = new AbortController();
+  const engine = await serveEngine(database.urls.app);
   const parts: ActivityParts = {
     ...{ config, store, sequencerStore, sealer },
     temporal: client,
-    engine: openEngine({ url: "http://127.0.0.1:9", secret: "nobody is there" }),
+    engine: engine.client,
     stopping: stopping.signal,
   };
   return {
@@ -99,6 +100,7 @@ export async function openParts(env: Record<string, string> = {}) {
     place,
     async close() {
       await connection.close();
+      await engine.close();
       await sealer.close();
       await Promise.all([store.close(), sequencerStore.close()]);
       await database.drop();

@@ -8,6 +8,7 @@ import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { TEST_DETECTORS, testDatabase, testFolder, testTemporal } from "../_servers.ts";
+import { serveEngine } from "../engine/_engine.ts";
 import { testBundle } from "./_loop.ts";
 
 /** A place for loops to run in. */
@@ -66,13 +67,17 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
   await ensureSequencer(client);
   const store = openStore(database.urls.app, "app");
   const workers: WorkerProcess[] = [];
+  const engine = await serveEngine(database.urls.app);
   return {
     store,
     client,
     dataDir,
     superuserUrl: database.superuserUrl,
     async worker(taskQueue) {
-      const place = { ADDRESS: address, NAMESPACE: namespace, BUNDLE: bundle };
+      const place = {
+        ...{ ADDRESS: address, NAMESPACE: namespace, BUNDLE: bundle },
+        ...{ ENGINE_URL: engine.url, ENGINE_SECRET: engine.secret },
+      };
       const worker = await startWorker(taskQueue, { PATH: process.env.PATH, ...env, ...place });
       workers.push(worker);
       return worker;
@@ -81,6 +86,7 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
       for (const worker of workers) worker.kill();
       await Promise.all(workers.map(({ ended }) => ended));
       await store.close();
+      await engine.close();
       await connection.close();
       await database.drop();
     },

@@ -20,6 +20,7 @@ import type { KillPoint } from "./_loop_bench.ts";
 
 const [itsmQueue] = process.argv.slice(2) as [string];
 const { ADDRESS: address, NAMESPACE: namespace, BUNDLE: codePath } = process.env;
+const { ENGINE_URL, ENGINE_SECRET } = process.env;
 Runtime.install({
   logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
   shutdownSignals: [],
@@ -36,7 +37,7 @@ const activities = createActivities({
   sequencerStore: openStore(sequencerUrl!, "sequencer"),
   sealer: await openSealer(store),
   temporal: new Client({ connection: await Connection.connect({ address }), namespace }),
-  engine: openEngine({ url: "http://127.0.0.1:9", secret: "nobody is there" }),
+  engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET! }),
   stopping: new AbortController().signal,
   network: TEST_NETWORK,
 });

@@ -93,7 +93,9 @@ describe("itsmLoop", function () {
       ["CLOSE+SEAL", "sealed"],
     ]);
     const { receipts, effects } = await story(result.ticket_id!);
-    assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
+    assert.deepEqual(receipts.map(({ category }) => category), [
+      ...["ticket_opened", "guardrail_verdict", "escalation"],
+    ]);
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
     assert.deepEqual(effects, []);
     assert.equal(await victim.starts(), 1);
@@ -133,7 +135,7 @@ describe("itsmLoop", function () {
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "intended", "remediated", "escalated"],
+      ...["detected", "opened", "diagnosed", "permitted", "intended", "remediated", "escalated"],
     ]);
     const { id, category, outcome, details } = receipts.at(-1)!;
     assert.deepEqual([id, category, outcome], [ticket.receipt_id, "escalation", "escalated"]);
@@ -163,7 +165,7 @@ describe("itsmLoop", function () {
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "intended", "escalated", "remediated"],
+      ...["detected", "opened", "diagnosed", "permitted", "intended", "escalated", "remediated"],
     ]);
     const { id, category, action, outcome, details } = receipts.at(-1)!;
     assert.deepEqual([id, category, action, outcome], [
@@ -183,7 +185,11 @@ describe("itsmLoop", function () {
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done", "done", "done"]);
     assert.deepEqual(receipts.map(({ category }) => category), [
-      ...["ticket_opened", "repair_intended", "repair_intended", "repair_intended", "escalation"],
+      "ticket_opened",
+      ...["guardrail_verdict", "repair_intended"],
+      ...["guardrail_verdict", "repair_intended"],
+      ...["guardrail_verdict", "repair_intended"],
+      "escalation",
     ]);
     assert.deepEqual([receipts.at(-1)!.details.reason, receipts.at(-1)!.details.rounds], [
       ...["not_healed", 3],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { ITSM_TEST, SCENARIOS, STEPS, TASK_QUEUE } from "../../workflows/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
-import { getTicket } from "../../store/mod.ts";
+import { getTicket, ticketTimeline } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 describe("itsmTest", () => {
@@ -20,7 +20,14 @@ describe("itsmTest", () => {
         workflowId: `test-${id}`,
         args: [{ id, scenario, requested_by: "key:test" }],
       });
-      assert.equal(result.outcome, "sealed");
+      assert.equal(
+        result.outcome,
+        "sealed",
+        JSON.stringify([
+          result,
+          result.ticket_id && await ticketTimeline(loop.store.knex, result.ticket_id),
+        ]),
+      );
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       const ticket = await getTicket(loop.store.knex, result.ticket_id!);
       assert.equal(ticket?.status, "resolved");
