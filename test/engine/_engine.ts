@@ -6,12 +6,14 @@ import { fileURLToPath } from "node:url";
 import { loadConfig } from "../../config.ts";
 import { openGuard } from "../../engine/guard/mod.ts";
 import {
+  type Classifier,
   createEngineApp,
   type Engine,
-  type Judge,
-  judgeBy,
+  type Learning,
   openClassifier,
   openEngine,
+  openJudge,
+  openKnowledge,
 } from "../../engine/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
@@ -31,7 +33,9 @@ export interface TestEngine {
   kill(): Promise<void>;
 }
 
-let judging: Promise<Judge> | undefined;
+let learning: Promise<Classifier> | undefined;
+/** Seals nothing, so that a test's ledger holds what the test does. */
+const UNSEALED: Learning = { articles: () => Promise.resolve(), incident: () => Promise.resolve() };
 
 /**
  * The engine's application, served by this process, for tests of those who ask it.
@@ -41,11 +45,14 @@ let judging: Promise<Judge> | undefined;
 export async function serveEngine(databaseUrl: string) {
   const secret = "a secret of a test, of more than 32 characters";
   const store = openStore(databaseUrl, "app", 4);
-  const judge = await (judging ??= openClassifier().then((classifier) => judgeBy(classifier)));
   const { settings } = loadConfig({});
+  const log = createLog("test", "silent");
+  const classifier = await (learning ??= openClassifier());
+  const knowledge = openKnowledge({ store, classifier, learning: UNSEALED, log });
+  const judge = openJudge({ classifier, knowledge });
   const app = createEngineApp({
     secret,
-    shell: { log: createLog("test", "silent"), trustedHops: 0, secure: false },
+    shell: { log, trustedHops: 0, secure: false },
     classify: () => judge,
     guard: openGuard({ store }),
   });
@@ -56,6 +63,7 @@ export async function serveEngine(databaseUrl: string) {
     client: openEngine({ url: server.address, secret }),
     async close() {
       await server.close(0);
+      await knowledge.close();
       await store.close();
     },
   };
