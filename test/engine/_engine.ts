@@ -49,7 +49,7 @@ export async function serveEngine(databaseUrl: string) {
   const log = createLog("test", "silent");
   const classifier = await (learning ??= openClassifier());
   const knowledge = openKnowledge({ store, classifier, learning: UNSEALED, log });
-  const judge = openJudge({ classifier, knowledge });
+  const judge = openJudge({ classifier, knowledge, log });
   const app = createEngineApp({
     secret,
     shell: { log, trustedHops: 0, secure: false },
