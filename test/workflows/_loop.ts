@@ -36,6 +36,8 @@ export interface TestLoop extends ActivityParts {
   readonly client: Client;
   readonly database: TestDatabase;
   readonly place: TestTemporal;
+  /** Ends the engine, for good. */
+  stopEngine(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -86,6 +88,8 @@ export async function openParts(env: Record<string, string> = {}) {
   const client = new Client({ connection, namespace: place.namespace });
   const stopping = new AbortController();
   const engine = await serveEngine(database.urls.app);
+  let engineStopped: Promise<void> | undefined;
+  const stopEngine = () => engineStopped ??= engine.close();
   const parts: ActivityParts = {
     ...{ config, store, sequencerStore, sealer },
     temporal: client,
@@ -96,11 +100,12 @@ export async function openParts(env: Record<string, string> = {}) {
     ...parts,
     client,
     stopping,
+    stopEngine,
     database,
     place,
     async close() {
       await connection.close();
-      await engine.close();
+      await stopEngine();
       await sealer.close();
       await Promise.all([store.close(), sequencerStore.close()]);
       await database.drop();
