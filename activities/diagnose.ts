@@ -46,7 +46,10 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
     const category = judgement.classification?.category ?? null;
     const { action, passed_over } = service
-      ? await actionFor({ service, disk: diskOf(known), category }, step)
+      ? await actionFor(
+        { service, disk: diskOf(known), category, text: wordsOf(finding, known) },
+        step,
+      )
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
     if (diagnosis.classification) {
@@ -91,7 +94,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   }
 
   async function actionFor(
-    { service, disk, category }: Pick<Incident, "category"> & Subject,
+    { service, disk, category, text }: Pick<Incident, "category" | "text"> & Subject,
     { finding, code, round, run }: RoundStep,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
     const values = await runbookValues(store.knex, service.name);
@@ -99,6 +102,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       service,
       finding: { check: finding.check, code },
       category,
+      text,
       named: service.runbook ?? undefined,
     });
     const passed_over: { runbook: string; code: string }[] = [];
@@ -146,6 +150,10 @@ function describe(service: Service | undefined, { check }: Finding, code: string
   const about = service ? `${service.name} (${service.type})` : "A service";
   return `${about} fails its ${check} check: ${code.replaceAll("_", " ")}`;
 }
+
+/** What a person or a detector says of it, in full. */
+const wordsOf = ({ report = "" }: Finding, known: FindingRecord | undefined) =>
+  `${report}\n${known?.summary ?? ""}\n${JSON.stringify(known?.detail ?? {})}`;
 
 /** The disk that a finding is about. */
 function diskOf(known: FindingRecord | undefined): Subject["disk"] {

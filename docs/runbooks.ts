@@ -39,6 +39,7 @@ function row({ runbook, match, parameters, needs, steps }: Runbook): string {
     .map(([name]) => `\`${name}\``);
   const when = [
     ...found,
+    ...(match.words ? [`says ${match.words.map((word) => `“${word}”`).join(" or ")}`] : []),
     ...(match.types ? [`type ${match.types.join(" ")}`] : []),
     ...(needs.includes("restart") ? ["lists a restart"] : []),
     ...(given.length > 0 ? [`gives ${given.join(", ")}`] : []),

@@ -10,6 +10,8 @@ export interface Incident {
     readonly check: unknown;
   };
   readonly finding: { readonly check: string; readonly code: string };
+  /** What people and detectors say of it. */
+  readonly text: string;
   /** As the engine classified it; null: it could not be asked. */
   readonly category: string | null;
   /** Runbook that the services file names for the service. */
@@ -18,7 +20,7 @@ export interface Incident {
 
 /**
  * Runbooks that fit, most specific first: the one that the service names, then those that name the service, the code of
- * the finding, the type of the service, the kind of check, the category; among equals by their own `order`.
+ * the finding, its words, the type of the service, the kind of check, the category; among equals by their own `order`.
  *
  * What a runbook asks for must all be there. One that asks for a category alone is for reports of people: a category is
  * judgement, and a probe has said more than that.
@@ -35,7 +37,7 @@ export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident
 }
 
 /** How specifically a runbook fits; 0: it does not. */
-function weightOf(runbook: Runbook, { service, finding, category, named }: Incident): number {
+function weightOf(runbook: Runbook, { service, finding, text, category, named }: Incident): number {
   const { match, needs } = runbook;
   if (needs.some((need) => !service[need])) return 0;
   if (runbook.runbook === named) return 1_000;
@@ -57,9 +59,14 @@ function weightOf(runbook: Runbook, { service, finding, category, named }: Incid
   if (match.categories) {
     // A detector's code says more than a judgement does, so a category that differs only weighs nothing there.
     if (category !== null && match.categories.includes(category as never)) weight += 5;
-    else if (!match.findings && !match.services) return 0;
+    else if (finding.check === "report" || !match.findings && !match.services) return 0;
   }
-  const byCategoryAlone = !match.findings && !match.services && !match.types;
+  if (match.words) {
+    const said = text.toLowerCase();
+    if (!match.words.some((word) => said.includes(word.toLowerCase()))) return 0;
+    weight += 30;
+  }
+  const byCategoryAlone = !match.findings && !match.services && !match.types && !match.words;
   return byCategoryAlone && finding.check !== "report" ? 0 : weight;
 }
 

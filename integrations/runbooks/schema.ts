@@ -140,6 +140,10 @@ const Match = z.strictObject({
   findings: z.array(
     z.strictObject({ check: z.enum(CHECKS), codes: z.array(Glob).min(1).default(["*"]) }),
   ).min(1).optional(),
+  words: z.array(z.string().min(2).max(100)).min(1).optional()
+    .describe(
+      "One of them is in the report, or in what the detector says; upper and lower case alike",
+    ),
 });
 
 /** A runbook's file. */

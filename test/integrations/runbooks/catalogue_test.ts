@@ -114,15 +114,16 @@ describe("fittingRunbooks()", () => {
     incident: Partial<Incident["service"]> & Partial<Incident["finding"]> & {
       category?: string;
       named?: string;
+      text?: string;
     },
   ) => {
     const { name = "svc", type = "web", restart = null, check = null, ...rest } = incident;
-    const { check: _, code = "refused", category = null, named } = { ...rest, check };
+    const { check: _, code = "refused", category = null, named, text = "" } = { ...rest, check };
     const kind = typeof check === "string" ? check : "http";
     return fittingRunbooks(shipped.runbooks, {
       service: { name, type, restart, check: check ?? {} },
       finding: { check: kind, code },
-      ...{ category, named },
+      ...{ category, named, text },
     }).map(({ runbook }) => runbook);
   };
 
@@ -147,10 +148,15 @@ describe("fittingRunbooks()", () => {
     assert.equal(names({ restart: {}, code: "refused", named })[0], named);
   });
 
+  it("goes by the words of a report, and by its category as it has nothing better", () => {
+    const report = { check: "report", code: "reported", text: "The OOM killer took billing" };
+    assert.equal(names({ ...report, restart: {}, category: "compute" })[0], "out-of-memory-kill");
+    assert.equal(names({ ...report, restart: {}, category: "dns" })[0], "restart-service");
+    assert.deepEqual(names(report), []);
+  });
+
   it("finds nothing for what nobody has written a runbook for", () => {
-    assert.deepEqual(names({ check: "certificate", code: "unheard_of", category: "other" }), [
-      "certificate-reload",
-    ]);
+    assert.deepEqual(names({ check: "certificate", code: "wrong_name", category: "other" }), []);
     assert.deepEqual(names({ check: "log", code: "unheard_of" }), []);
   });
 });

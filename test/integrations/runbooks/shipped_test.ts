@@ -208,7 +208,7 @@ describe("the runbooks that ship, carried out on this host", function () {
     try {
       await idle.connect();
       await idle.query("BEGIN");
-      const values = { db_host: url.hostname, port: url.port, db_user: url.username };
+      const values = { db_host: url.hostname, db_port: url.port, db_user: url.username };
       const ended = await carryOut("postgresql-connections", values);
       const vacuumed = await carryOut("postgresql-vacuum", values);
       assert.deepEqual([ended.codes, vacuumed.codes], [["exit_0"], ["exit_0"]]);
