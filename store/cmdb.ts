@@ -56,39 +56,27 @@ export async function impactOf(
   service: string,
   depth: number,
 ): Promise<Impact | undefined> {
-  // A row for each level rather than for each service: of ten thousand, most of the time would go into the rows.
-  const { rows } = await on.raw<{ rows: Level[] }>(
+  const { rows } = await on.raw<{ rows: Row[] }>(
     `WITH start AS MATERIALIZED (SELECT id FROM services WHERE name = :service),
      reached AS (
        SELECT true AS needed, r.* FROM start, services_reached(start.id, :depth, true) AS r
        UNION ALL
        SELECT false, r.* FROM start, services_reached(start.id, :depth, false) AS r
-     ),
-     sorted AS (SELECT * FROM reached JOIN services USING (id) ORDER BY needed, distance, name)
-     SELECT needed, distance, json_agg(name) AS names, json_agg(type) AS types, json_agg(status) AS statuses
-     FROM sorted GROUP BY needed, distance
-     UNION ALL SELECT null, 0, '[]', '[]', '[]' FROM start
-     ORDER BY distance`,
+     )
+     SELECT needed, name, type, status, distance FROM reached JOIN services USING (id)
+     UNION ALL SELECT null, null, null, null, 0 FROM start`,
     { service, depth },
   );
   if (rows.length === 0) return undefined;
-  const side = (wanted: boolean) =>
-    rows.filter(({ needed }) => needed === wanted).flatMap(servicesOf);
+  const side = (wanted: boolean): Reached[] =>
+    rows.filter(({ needed }) => needed === wanted)
+      .map(({ name, type, status, distance }) => ({ name, type, status, distance }))
+      .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
   return { upstream: side(true), downstream: side(false) };
 }
 
-interface Level {
-  /** Null: of no side; says that the service itself is there. */
-  readonly needed: boolean | null;
-  readonly distance: number;
-  readonly names: readonly string[];
-  readonly types: readonly string[];
-  readonly statuses: readonly string[];
-}
-
-function servicesOf({ distance, names, types, statuses }: Level): Reached[] {
-  return names.map((name, at) => ({ name, type: types[at]!, status: statuses[at]!, distance }));
-}
+/** `needed` is null in the one that only says that the service itself is there. */
+type Row = Reached & { readonly needed: boolean | null };
 
 /**
  * One of the shortest ways from a service along what it needs to another, as of one moment.
