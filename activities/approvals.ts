@@ -6,6 +6,7 @@ import {
   addTicketEvent,
   getApproval,
   getTicket,
+  principalOf,
   putApproval,
   setResumedRun,
   transaction,
@@ -57,11 +58,11 @@ export function approvals({ store, config, temporal }: ActivityParts) {
   /** Shows what is asked for, tells the ticket, and asks for the receipt. Safe to repeat: the approval's id names all. */
   async function openApproval(
     opening: ApprovalOpening,
-  ): Promise<{ terms: ApprovalTerms; receipt_id: string }> {
+  ): Promise<{ terms: ApprovalTerms; requested_by: string; receipt_id: string }> {
     const { approval_id, ticket_id, action_sha256, run } = opening;
     const receiptId = receiptIdOf(run, "approval-1");
     return await transaction(store, async (trx) => {
-      await putApproval(trx, newApproval(opening, termsOf(opening)));
+      await putApproval(trx, await newApproval(trx, opening, termsOf(opening)));
       const known = (await getApproval(trx, approval_id))!;
       if (known.actionSha256 !== action_sha256) {
         throw new Problem("Conflict", `Approval ${approval_id} is about another action`);
@@ -74,7 +75,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
       const actor = known.requestedByKey ? `key:${known.requestedByKey}` : ACTOR;
       const move = { number: 1, move: "requested", status: "pending", approvers: [] } as const;
       if (!await addApprovalMove(trx, approval_id, { ...move, receiptId })) {
-        return { terms, receipt_id: receiptId };
+        return { terms, requested_by: known.requestedBy, receipt_id: receiptId };
       }
       if (ticket_id) await tell(trx, ticket_id, approval_id, 1, "requested", receiptId);
       await requestSeal(trx, {
@@ -98,7 +99,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
           description: known.description,
         },
       });
-      return { terms, receipt_id: receiptId };
+      return { terms, requested_by: known.requestedBy, receipt_id: receiptId };
     });
   }
 
@@ -202,7 +203,9 @@ async function tell(
   });
 }
 
-function newApproval(opening: ApprovalOpening, terms: ApprovalTerms) {
+async function newApproval(on: Trx, opening: ApprovalOpening, terms: ApprovalTerms) {
+  const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
+  const holder = keyId && await principalOf(on, keyId);
   return {
     id: opening.approval_id,
     subject: opening.subject,
@@ -210,8 +213,8 @@ function newApproval(opening: ApprovalOpening, terms: ApprovalTerms) {
     description: "",
     action: opening.action ?? {},
     actionSha256: opening.action_sha256,
-    requestedBy: opening.requested_by,
-    requestedByKey: null,
+    requestedBy: holder ?? opening.requested_by,
+    requestedByKey: keyId ?? null,
     needed: terms.needed,
     expiresInSeconds: terms.expires_in_seconds,
     escalateAfterSeconds: terms.escalate_after_seconds,

@@ -13,6 +13,7 @@ import {
   disableWebhook,
   type DueDelivery,
   dueDelivery,
+  forgetDeliveries,
   listen,
   noteAttempt,
   noteDeliveryStarted,
@@ -30,6 +31,8 @@ const POLL_MS = 5_000;
 const AT_ONCE = 100;
 const ANSWER_MS = 15_000;
 const MOST_ANSWER = 64 * 1024;
+/** Days that what was delivered or given up is listed. */
+const KEPT_DAYS = 30;
 /** The receiver says that it is gone for good. */
 const GONE = 410;
 
@@ -75,7 +78,9 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
   }
 
   async function send(id: string, { url, secret, body, webhookId }: DueDelivery) {
-    const headers = webhookHeaders(id, new Date(), body, box.open(secret, url));
+    const key = opened(secret, url);
+    if (key === undefined) return { status: null, error: "secret_unreadable", final: false };
+    const headers = webhookHeaders(id, new Date(), body, key);
     try {
       const { status } = await http.request(url, {
         method: "POST",
@@ -100,6 +105,15 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
     }
   }
 
+  /** Undefined: the key's file is not the one that it was encrypted with, which an operator can mend within the day. */
+  function opened(secret: Buffer, url: string): string | undefined {
+    try {
+      return box.open(secret, url);
+    } catch {
+      return undefined;
+    }
+  }
+
   /**
    * Starts a workflow for all that is queued, for about an hour or until this worker stops. Safe to repeat, and by several
    * at once: the delivery names its workflow.
@@ -108,6 +122,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
    */
   async function relayWebhooks(): Promise<void> {
     const signal = AbortSignal.any([stopping, cancellationSignal(), AbortSignal.timeout(TURN_MS)]);
+    await forgetDeliveries(store.knex, KEPT_DAYS);
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });
     const listener = await listen(store, [WEBHOOKS_QUEUED], {

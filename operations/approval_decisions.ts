@@ -84,8 +84,9 @@ export const approvalsReopen = operation({
     const record = await existingApproval(store, approval_id);
     const voice = voiceOf(context, record);
     const client = await temporal();
-    const { status } = record;
-    if (status !== "denied" && status !== "expired") throw ended(record, "reopened");
+    if (record.status === "approved") throw ended(record, "reopened");
+    // One that is pending refuses by itself; if its workflow was ended from outside, it has as good as expired.
+    const status = record.status === "denied" ? "denied" : "expired";
     const startWorkflowOperation = new WithStartWorkflowOperation<typeof approval>(APPROVAL, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflowIdOf(approval_id),
@@ -140,6 +141,9 @@ function voiceOf({ caller, door }: Context, { id }: ApprovalRecord): Voice {
 }
 
 function ended({ id, status, moves }: ApprovalRecord, what: "decided" | "reopened"): Problem {
+  if (status === "pending" && what === "decided" && moves > 0) {
+    return new Problem("Conflict", `Approval ${id} was ended from outside; reopen it, or ask anew`);
+  }
   if (moves === 0) return new Problem("Conflict", `Approval ${id} never began; ask anew`);
   const which = what === "decided" ? "a pending one" : "one that was denied or has expired";
   return new Problem("Conflict", `Approval ${id} is ${status}, and only ${which} can be ${what}`);

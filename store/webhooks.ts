@@ -144,6 +144,12 @@ export async function noteAttempt(
   });
 }
 
+/** Forgets what ended long ago. @param days > 0 */
+export async function forgetDeliveries(on: Queryable, days: number): Promise<void> {
+  await on("webhook_deliveries").whereNot({ state: "queued" })
+    .where("ended_at", "<", on.raw("now() - ? * interval '1 day'", [days])).delete();
+}
+
 /** Deliveries, newest first. */
 export async function listDeliveries(
   on: Queryable,

@@ -1,9 +1,12 @@
 import { ApplicationFailure } from "@temporalio/workflow";
 import type { ApprovalRequest, ApprovalState, Voice } from "./types.ts";
 
+/** Which approval it is, and who asks. */
+type Asked = Pick<ApprovalRequest, "approval_id" | "requested_by">;
+
 /** @throws {ApplicationFailure} `Conflict` or `Forbidden`: this voice can't decide, and the caller is told why */
 export function refuseDecision(
-  { approval_id, requested_by }: ApprovalRequest,
+  { approval_id, requested_by }: Asked,
   status: ApprovalState["status"],
   voices: readonly Voice[],
   by: Voice,
@@ -25,7 +28,7 @@ export function refuseDecision(
 
 /** @throws {ApplicationFailure} `Conflict` or `Forbidden`: it can't be reopened, or not by this voice */
 export function refuseReopening(
-  { approval_id, requested_by }: ApprovalRequest,
+  { approval_id, requested_by }: Asked,
   status: ApprovalState["status"],
   by: Voice,
 ): void {
@@ -42,7 +45,7 @@ function refuseVoice(approvalId: string, requestedBy: string, by: Voice): void {
   if (!by.may_approve) {
     throw refusal("Forbidden", "This key may not approve; that takes one issued with may_approve");
   }
-  if (isSame(by.principal, requestedBy)) {
+  if (isSame(by.principal, requestedBy) || requestedBy === `key:${by.key_id}`) {
     throw refusal(
       "Forbidden",
       `Approval ${approvalId} was asked for by the holder of this key, and somebody else has to decide about it`,

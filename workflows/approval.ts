@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   defineQuery,
   defineUpdate,
@@ -38,7 +39,14 @@ const REOPENED_WITHIN = "1m";
  * Each move is sealed: who by the id of the key, which action by its hash. Once approved, a loop that has ended meanwhile
  * is started anew.
  */
-export async function approval(request: ApprovalRequest): Promise<ApprovalResult> {
+export function approval(request: ApprovalRequest): Promise<ApprovalResult> {
+  return lasting(() => wait(request));
+}
+
+/** Does not end with the loop that asks, nor because somebody cancels it: only people's word or time ends it. */
+const lasting = <T>(work: () => Promise<T>): Promise<T> => CancellationScope.nonCancellable(work);
+
+async function wait(request: ApprovalRequest): Promise<ApprovalResult> {
   const asked = ask(request);
   if (request.reopens) {
     await condition(() => asked.state.status === "pending", REOPENED_WITHIN);
@@ -133,8 +141,9 @@ function ask(request: ApprovalRequest): Asked {
     ]);
   }
 
-  const validator = (by: Voice) => refuseDecision(request, state.status, voices, by);
-  const decide = (kind: "approved" | "denied") => async (by: Voice) => {
+  const about = { approval_id, requested_by: request.requested_by };
+  const validator = (by: Voice) => refuseDecision(about, state.status, voices, by);
+  const decide = async (kind: "approved" | "denied", by: Voice) => {
     if (!terms) { // how many are needed is not known yet, and others may decide while this one waits for it
       await condition(() => terms !== undefined);
       validator(by);
@@ -148,15 +157,18 @@ function ask(request: ApprovalRequest): Asked {
     return await move(kind, by);
   };
   setHandler(approvalQuery, () => state);
-  setHandler(approveUpdate, decide("approved"), { validator });
-  setHandler(denyUpdate, decide("denied"), { validator });
-  setHandler(reopenUpdate, async (by) => {
+  setHandler(approveUpdate, (by) => lasting(() => decide("approved", by)), { validator });
+  setHandler(denyUpdate, (by) => lasting(() => decide("denied", by)), { validator });
+  const reopen = async (by: Voice) => {
     state.status = "pending";
     state.escalated = false;
     state.cycle++;
     state.approvers = voices = [];
     return await move("reopened", by);
-  }, { validator: (by) => refuseReopening(request, state.status, by) });
+  };
+  setHandler(reopenUpdate, (by) => lasting(() => reopen(by)), {
+    validator: (by) => refuseReopening(about, state.status, by),
+  });
 
   return {
     state,
@@ -166,6 +178,7 @@ function ask(request: ApprovalRequest): Asked {
       const opened = await perform(SEALING, "Shows and seals what is asked for")
         .openApproval({ ...request, run });
       state.receipt_id ??= opened.receipt_id;
+      about.requested_by = opened.requested_by;
       terms = opened.terms;
       show();
     },

@@ -252,7 +252,7 @@ export interface ApprovalRequest extends Partial<ApprovalTerms> {
   readonly subject: string;
   /** SHA-256 of the action's canonical JSON, hex: nothing else is approved. */
   readonly action_sha256: string;
-  /** Principal who asks, and therefore can't approve; `itsm-loop` where nobody did. */
+  /** Who asks, and therefore can't approve: a principal, `key:<id>` for the holder of that key, `itsm-loop` for nobody. */
   readonly requested_by: string;
   /** Ticket whose timeline tells of it. */
   readonly ticket_id?: string;

@@ -1,15 +1,19 @@
 /** A gateway with its workers in this process, and people and programs with keys. */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import {
+  createEntrance,
   createPlatformInvoke,
   openKeyring,
   operations,
   type Platform,
 } from "../../operations/mod.ts";
+import { createToolServer } from "../../mcp/mod.ts";
 import { watchChain } from "../../ledger/mod.ts";
 import { issueKey, type NewKey, openMeter, type Store } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
 
@@ -41,6 +45,8 @@ export interface People {
     who?: string,
     body?: unknown,
   ): Promise<{ status: number; headers: Headers; body: Json }>;
+  /** Connects an agent with a key of its own to a tool server that is closed with the rest. */
+  agent(): Promise<Client>;
   /** Waits until a receipt is part of the chain. */
   sealed(receiptId: string): Promise<void>;
   eventually<T>(look: () => Promise<T | undefined>): Promise<T>;
@@ -74,6 +80,7 @@ export async function openPeople(settings: Record<string, string> = {}): Promise
     });
     keys.set(name, { key, id: record.id });
   }
+  const closing: (() => Promise<unknown>)[] = [];
   return {
     ...{ loop, store, platform, url: server.address, eventually },
     keyId: (who) => keys.get(who)!.id,
@@ -94,10 +101,28 @@ export async function openPeople(settings: Record<string, string> = {}): Promise
         body: isJson ? JSON.parse(text) : text,
       };
     },
+    async agent() {
+      const tools = createToolServer({
+        ...{ operations, invoke: createPlatformInvoke(platform) },
+        entrance: createEntrance(platform),
+        shell: { log, trustedHops: 0, secure: false },
+        limits: { perMinute: 60, simulatePerMinute: 10 },
+        loopback: true,
+      });
+      const server = await serve(tools.app, loadConfig({}).settings, 0);
+      const { key } = await issueKey(store.knex, {
+        ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
+        ...{ mayApprove: false, expiresAt: null },
+      });
+      const client = await connect(server.address, key);
+      closing.push(() => client.close(), () => tools.close(0), () => server.close(0));
+      return client;
+    },
     async sealed(receiptId) {
       await sealer.sealed(receiptId);
     },
     async stop() {
+      for (const close of closing) await close();
       await server.close(0);
       await Promise.all([chain.close(), keyring.close()]);
       await loop.stop();

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { createToolServer } from "../../mcp/mod.ts";
-import { createEntrance, createPlatformInvoke, operations } from "../../operations/mod.ts";
-import { insertTicket, issueKey } from "../../store/mod.ts";
-import { createLog, serve } from "../../web/mod.ts";
-import { connect } from "../mcp/_tool_server.ts";
+import { insertTicket } from "../../store/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("tickets", function () {
@@ -121,45 +116,20 @@ describe("tickets", function () {
   });
 
   it("are healed over MCP with each step told", async () => {
-    const { platform } = people;
-    const log = createLog("test", "silent");
-    const tools = createToolServer({
-      ...{ operations, invoke: createPlatformInvoke(platform), entrance: createEntrance(platform) },
-      shell: { log, trustedHops: 0, secure: false },
-      limits: { perMinute: 60, simulatePerMinute: 10 },
-      loopback: true,
-    });
-    const server = await serve(tools.app, platform.config.settings, 0);
-    const { key } = await issueKey(people.store.knex, {
-      ...{
-        tenant: "test",
-        tier: "partner",
-        scope: "full",
-        principal: "agent",
-        mayApprove: false,
-        expiresAt: null,
-      },
-    });
-    const client: Client = await connect(server.address, key);
-    try {
-      const said: { progress: number; total?: number; message?: string }[] = [];
-      const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 40 } };
-      const result = await client.callTool(args, undefined, {
-        onprogress: (step) => void said.push(step),
-      }) as CallToolResult;
-      const { status, result: end } = result.structuredContent as {
-        status: string;
-        result: { outcome: string };
-      };
-      assert.deepEqual([status, end.outcome], ["COMPLETED", "sealed"]);
-      assert.ok(said.length >= 2, JSON.stringify(said));
-      const numbers = said.map(({ progress }) => progress);
-      assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
-      assert.match(said.at(-1)!.message!, /^(REMEDIATE|VERIFY|CLOSE\+SEAL|ended)/);
-    } finally {
-      await client.close();
-      await tools.close(0);
-      await server.close(0);
-    }
+    const client = await people.agent();
+    const said: { progress: number; total?: number; message?: string }[] = [];
+    const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 40 } };
+    const result = await client.callTool(args, undefined, {
+      onprogress: (step) => void said.push(step),
+    }) as CallToolResult;
+    const { status, result: end } = result.structuredContent as {
+      status: string;
+      result: { outcome: string };
+    };
+    assert.deepEqual([status, end.outcome], ["COMPLETED", "sealed"]);
+    assert.ok(said.length >= 2, JSON.stringify(said));
+    const numbers = said.map(({ progress }) => progress);
+    assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+    assert.match(said.at(-1)!.message!, /^(REMEDIATE|VERIFY|CLOSE\+SEAL|ended)/);
   });
 });

@@ -143,11 +143,19 @@ describe("webhooks", function () {
     const own = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
     assert.equal((await register("/own", { secret: own })).secret, null);
     const { secret } = await register("/made");
+    const agent = await people.agent();
+    const args = { url: `${origin}/by-agent`, secret: own };
+    const given = await agent.callTool({ name: "itsm_register_webhook", arguments: args });
+    assert.ok(!given.isError, JSON.stringify(given));
+    const made = { url: `${origin}/by-agent-too` };
+    const shown = await agent.callTool({ name: "itsm_register_webhook", arguments: made });
+    const agents = (shown.structuredContent as { secret: string }).secret;
     const { rows } = await people.store.pool.query(
       "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox",
     );
     const kept = rows.map(({ t }) => t).join("\n");
-    for (const one of [own, secret!]) {
+    assert.match(kept, /\[secret\]/);
+    for (const one of [own, secret!, agents]) {
       assert.ok(!kept.includes(one));
       assert.ok(!kept.includes(Buffer.from(one).toString("hex")));
     }

@@ -151,6 +151,12 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     await say(run, "approve", "ann");
     return await ended(run);
   },
+  "approval.cancelled_in_vain": async () => {
+    const run = await asked("a5");
+    await run.cancel();
+    await say(run, "approve", "ann");
+    return await ended(run);
+  },
   "approval.resumes_loop": async () => {
     const { service } = await broken("approved-late");
     const asking_run = {
