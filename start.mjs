@@ -47,7 +47,8 @@ const CARRIED = {
   ],
 };
 /** Tests that mostly wait: for servers that start, processes that are killed, timers. */
-const WAITING = /^(workflows|processes|embedded|integrations)[/\\]|^(start|way)_test\.ts$/;
+const WAITING =
+  /^(workflows|processes|embedded|integrations)[/\\]|^(start|way|approvals_restart)_test\.ts$/;
 /** Files that the compiled form reads from beside itself. */
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 

@@ -77,11 +77,6 @@ export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | 
   };
 }
 
-/** Who holds a key, or held it: also of one that is revoked. @param id public id of the key */
-export async function principalOf(on: Queryable, id: string): Promise<string | undefined> {
-  return (await on("keys").where({ id }).first("principal"))?.principal;
-}
-
 /**
  * Revokes a key for good, and tells every process.
  *

@@ -26,5 +26,6 @@ export * from "./policies.ts";
 export * from "./runbooks.ts";
 export * from "./services.ts";
 export * from "./ticket_figures.ts";
+export * from "./ticket_runs.ts";
 export * from "./tickets.ts";
 export * from "./webhooks.ts";
