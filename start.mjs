@@ -7,6 +7,7 @@
  *     node start.mjs ledger import <file>         takes over an existing ledger
  *     node start.mjs verify <address or file>     verifies a whole ledger
  *     node start.mjs eval [cross]                 how well the classifier does
+ *     node start.mjs eval guard [details]         how well the guardrails do
  *     node start.mjs build         only brings things up to date
  *     node start.mjs check         types, lint, format, documentation
  *     node start.mjs test […]      the same, and the tests; arguments go to mocha
@@ -64,7 +65,7 @@ await learn();
 if (task === "check") process.exit(await check());
 if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
-if (task === "eval") await load("engine/eval.js");
+if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
 else if (task === "ledger" && rest[0] === "import") await load("processes/import.js");

@@ -96,11 +96,12 @@ function readAs({ text, by }: View, { at, isCommand }: Text, notes: string[]): O
 }
 
 function isEncoding(by: readonly string[]): boolean {
-  return by.some((way) =>
-    !["reversed", "rot13", "digits for letters", "spaced letters"].includes(way)
-  ) || by.length === 1;
+  return !by.includes("digits for letters") &&
+    (by.length === 1 || by.some((way) => !TURNED.has(way)));
 }
 
+/** Ways that make words out of any text; a command that only two of them together show is chance. */
+const TURNED = new Set(["reversed", "rot13", "spaced letters"]);
 const PROGRAMS =
   /(?<![\w/.-])(?:sudo\s+)?(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|mkfs[.\w]*|wipefs|shred|chmod|chown|curl|wget|bash|sh|nc|ncat|kubectl|terraform|docker|psql|mysql|mongosh|redis-cli|systemctl|iptables|ufw|userdel|crontab|find|kill|python3?|perl|powershell|pwsh|cmd|vssadmin|Remove-Item|aws|az|gcloud|git|zpool|shutdown|echo|eval|scp|del|format|dropdb|truncate)\s[^\n]{2,400}/g;
 

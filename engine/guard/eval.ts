@@ -1,6 +1,9 @@
 /**
  * Says how well the guardrails do: on the cases that the rules were written with, and on those held back before there were
- * rules. `npm run eval -- guard`
+ * rules.
+ *
+ *     npm run eval -- guard             both
+ *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,8 +22,10 @@ interface Judged extends Case {
   readonly ms: number;
 }
 
+evaluate(process.argv.includes("details"));
+
 /** Prints the tables. @param details whether each wrong verdict is shown; those of the held-out cases never are */
-export function evaluate(details: boolean): void {
+function evaluate(details: boolean): void {
   for (
     const [folder, title] of [["cases", "Written with the rules"], [
       "held_out",

@@ -10,7 +10,7 @@ const SHELLS =
 const CONNECTS =
   /\b(socket|TCPSocket|net\.connect|net\.Socket|fsockopen|IO::Socket|urlopen|requests\.(get|post)|http\.client|LWP|Net::HTTP|fetch|XMLHttpRequest|ftplib|smtplib)\b/;
 const HANDS_OVER =
-  /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|exec\s*\(?\s*["'{/]|\/bin\/(ba)?sh|cmd\.exe)\b/;
+  /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|cmd\.exe)\b|\bexec\s*\(?\s*["'{/]|\/bin\/(ba|da|z)?sh\b/;
 const HIDES =
   /\b(b64decode|base64_decode|atob|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|decode_base64|unpack\s*\(?['"]|fromCharCode|chr\(|marshal\.loads|pickle\.loads|zlib\.decompress|pack\()/;
 const RUNS_TEXT =

@@ -146,7 +146,7 @@ export const data: Judges = {
 const DESTRUCTIVE_WORD =
   /^(delete|destroy|destroy-all|wipe|erase|nuke|drop|format|factory-?reset|uninstall|purge-?all|delete-?all|remove-?all|drop-?all|flush-?all|teardown|terminate)$/i;
 const FRAMEWORK =
-  /^(db:(drop|reset|purge|schema:load|migrate:reset)|migrate:(fresh|reset|refresh)|flush|sqlflush|reset_db|drop_db|db:wipe)$/;
+  /^(db:(drop|reset|purge|schema:load|migrate:reset)|migrate:(fresh|reset|refresh)|sqlflush|reset_db|drop_db|db:wipe)$/;
 
 /** Programs that nobody has told us of: whether their words say that they destroy. */
 export const unknownProgram: Judge = ({ args }) => {
@@ -168,6 +168,9 @@ export const unknownProgram: Judge = ({ args }) => {
     said.some((word) => FRAMEWORK.test(word)) &&
     !said.some((word) => /cache|session|view|route|config|log/.test(word))
   ) return [deny("data", "It empties or drops the application's database")];
+  if (said.includes("flush") && said.some((word) => /manage\.py$/.test(word))) {
+    return [deny("data", "It empties or drops the application's database")];
+  }
   if (said.includes("migrate") && said.includes("reset")) {
     return [deny("data", "It empties or drops the application's database")];
   }

@@ -338,7 +338,14 @@ export const files: Judges = {
       : [],
   mv: move,
   cp: copy,
-  install: copy,
+  install: (run) => [
+    ...copy(run),
+    ...(run.args.some((arg, n) =>
+        /^(-m|--mode)$/.test(run.args[n - 1] ?? "") && /^[467][0-7]{3}$|s/.test(arg)
+      )
+      ? [deny("access", "It lets whoever runs the file take its owner's rights (setuid)")]
+      : []),
+  ],
   ln: (run) => has(run.args, "f", "--force") ? copy(run) : [],
   tee: (run) =>
     words(run.args).flatMap((path) => writing(path, run, !has(run.args, "a", "--append"))),

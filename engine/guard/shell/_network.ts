@@ -59,7 +59,7 @@ const http: Judge = (run) => {
     found.push(...deletes(args, text));
   }
   if (
-    /\/_(all|cluster\/reroute|shutdown)|_delete_by_query/.test(text) &&
+    /\/_(all|shutdown)|accept_data_loss|_delete_by_query/.test(text) &&
     /-X ?(DELETE|POST|PUT)|XDELETE/.test(text)
   ) found.push(deny("data", "It deletes or moves the data of a whole cluster"));
   if (
@@ -94,10 +94,13 @@ const http: Judge = (run) => {
       found.push(ask("sends", "It sends a file, or what a program prints, outside"));
     }
   }
-  if (
-    outside && /\?[^ ]*=[^ ]*\uE000|\/\uE000/.test(text) &&
-    /\b(cat|base64|env|hostname|id|whoami)\b/.test(text)
-  ) found.push(deny("sends", "It sends what a program prints to another host"));
+  if (outside && args.some((arg) => /^(\w+:\/\/|[\w.-]+\/).*\uE000/.test(arg))) {
+    found.push(
+      carriesSecrets(input)
+        ? deny("sends", "It sends secrets, accounts or a database to another host")
+        : ask("sends", "It puts what a program prints into an address outside"),
+    );
+  }
   return [...found, ...writes(run)];
 };
 
@@ -121,7 +124,7 @@ function deletes(args: readonly string[], text: string): Objection[] {
 function writes(run: Run): Objection[] {
   const at = run.args.findIndex((arg) => /^(-o|-O|--output|--output-document)$/.test(arg));
   const target = at < 0 ? undefined : run.args[at + 1];
-  if (target === undefined || !target.startsWith("/")) return [];
+  if (target === undefined || !target.startsWith("/") || target.startsWith("/dev/")) return [];
   return ["system", "secret", "root"].includes(areaOf(target))
     ? [ask("remote_code", "It puts what it downloads into a part of the system")]
     : [];

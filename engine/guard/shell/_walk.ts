@@ -284,6 +284,10 @@ function programRun(
   if (program === "cd" || program === "pushd") {
     place.folder = args.find((arg) => !arg.startsWith("-")) ?? "~";
   }
+  if (program === "set" && args[0] === "--") {
+    args.slice(1).forEach((arg, n) => place.variables.set(String(n + 1), arg));
+    for (const all of ["@", "*"]) place.variables.set(all, args.slice(1).join(" "));
+  }
   noteDownload(program, args, state);
   const inner = [
     ...innerOf(program, args).map((one) => completed(one, program, args, input)),
@@ -309,10 +313,13 @@ function completed(
   input: Input | undefined,
 ): Inner {
   if (program !== "xargs" || !("argv" in inner)) return inner;
-  const marker = args[args.indexOf("-I") + 1];
-  const given = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listed(input);
-  const marked = args.includes("-I") && marker !== undefined;
-  const argv = marked
+  const search = listing(input);
+  if (search?.program === "find" && /^(rm|unlink|shred)$/.test(inner.argv[0] ?? "")) {
+    return { argv: ["find", ...search.args, "-delete"] };
+  }
+  const marker = markerOf(args);
+  const given = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listed(search);
+  const argv = marker !== undefined
     ? inner.argv.flatMap((arg) =>
       arg.includes(marker) ? given.map((one) => arg.replaceAll(marker, one)) : [arg]
     )
@@ -320,14 +327,28 @@ function completed(
   return { ...inner, argv: argv.slice(0, 64) };
 }
 
-/** What `ls` or `find` would list, as paths; else unknown. */
-function listed(input: Input | undefined): string[] {
-  const first = input?.from.find(({ program }) => program === "ls" || program === "find");
-  if (first?.program === "ls") {
-    const paths = first.args.filter((arg) => !arg.startsWith("-"));
-    if (paths.length > 0) return paths;
+/** What xargs replaces: `-I {}`, `-I{}`, `-i`. */
+function markerOf(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => /^-[Ii]|^--replace/.test(arg));
+  if (at < 0) return undefined;
+  return /^-[Ii](.+)|^--replace=(.+)/.exec(args[at]!)?.slice(1).find((one) => one) ??
+    (args[at] === "-I" ? args[at + 1] : "{}");
+}
+
+/** The program at the head of a pipe that lists files. */
+function listing(input: Input | undefined): Run | undefined {
+  for (const run of input?.from ?? []) {
+    if (run.program === "ls" || run.program === "find") return run;
+    const earlier = listing(run.input);
+    if (earlier) return earlier;
   }
-  return [UNKNOWN];
+  return undefined;
+}
+
+/** What `ls` would list, as paths; else unknown. */
+function listed(search: Run | undefined): string[] {
+  const paths = search?.program === "ls" ? search.args.filter((arg) => !arg.startsWith("-")) : [];
+  return paths.length > 0 ? paths : [UNKNOWN];
 }
 
 function through(

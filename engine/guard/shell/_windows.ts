@@ -142,7 +142,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 const SCRATCH =
-  /\\(te?mp|cache|caches|logs?|Prefetch|SoftwareDistribution\\Download|INetCache|Temporary[^\\]*|obj|bin|dist|node_modules|CrashDumps|Minidump|WER|Windows\.old|\$Recycle\.Bin|LogFiles|Recent|Thumbnails)(\\|["'\s*]|$)|%te?mp%|\$env:te?mp|\.(tmp|log|etl|dmp|bak|old|gz|zip)\b/i;
+  /\\(te?mp|cache|caches|logs?|Prefetch|SoftwareDistribution\\Download|INetCache|Temporary[^\\]*|obj|bin|dist|node_modules|CrashDumps|Minidump|WER|Windows\.old|\$Recycle\.Bin|LogFiles|Recent|Thumbnails|spool\\PRINTERS)(\\|["'\s*]|$)|%te?mp%|\$env:te?mp|\.(tmp|log|etl|dmp|bak|old|gz|zip)\b/i;
 
 /** What speaks against a line of PowerShell or cmd. */
 export function windowsObjections(line: string): Objection[] {

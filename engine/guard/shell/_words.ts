@@ -60,7 +60,8 @@ function reread(text: string, scope: Scope): string[] {
 function addParts(parts: readonly WordPart[], value: string, build: Fields, scope: Scope): void {
   if (parts.length === 0) return build.add(value, false);
   for (const part of parts) {
-    const splits = part.type === "SimpleExpansion" || part.type === "ParameterExpansion" ||
+    const splits = part.text === '"$@"' || part.type === "SimpleExpansion" ||
+      part.type === "ParameterExpansion" ||
       part.type === "CommandExpansion";
     build.add(valueOf(part, scope), splits);
   }

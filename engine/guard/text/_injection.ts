@@ -212,7 +212,7 @@ const PATTERNS: readonly Pattern[] = [
       gap(3)
     }(?:are|is|have been|has been|were|must be|should be|can be)${
       gap(2)
-    }(?:disabled|suspended|off|lifted|void|no longer (?:valid|in force|active)|overridden|waived|bypassed|deactivated|not needed|not required|unnecessary)${END}`,
+    }(?:considered (?:passed|green|met)|passed|ignored|disabled|suspended|off|lifted|void|no longer (?:valid|in force|active)|overridden|waived|bypassed|deactivated|not needed|not required|unnecessary)${END}`,
   ),
   pattern(
     "changes the role",
@@ -342,11 +342,11 @@ const PATTERNS: readonly Pattern[] = [
   ),
   pattern(
     "imitates the system",
-    `(?:^|[\n\r.!?#*>\\]|}-])\\s{0,4}(?:#{1,6}\\s?)?[\\[(<*_]{0,3}(?:system|assistant|developer|admin(?:istrator)?|root|operator|guardrail\\w*|validator|policy engine|openai|anthropic|moderator|security team|ciso)(?: (?:message|prompt|note|override|notice|instruction|update|command|directive|policy))?[\\])>*_]{0,3}\\s?(?::|=>|>>|»)\\s?(?=.{0,200}?(?:approv|allow|ignor|disregard|guardrail|rails?\\b|instruction|skip|bypass|overrid|you (?:are|must|will|should|may|can)|safe|trust|no restriction|confiden|permit|disable|accept|policy|maintenance mode))`,
+    `(?:^|[\n\r.!?#*>\\]|}-])\\s{0,4}(?:#{1,6}\\s?)?[\\[(<*_]{0,3}(?:system|assistant|developer|admin(?:istrator)?|root|operator|guardrail\\w*|validator|policy engine|openai|anthropic|moderator|security team|ciso)(?: (?:message|prompt|note|override|notice|instruction|update|command|directive|policy))?[\\])>*_]{0,3}\\s?(?::|=>|>>|»)\\s?(?=.{0,200}?(?:approv(?!ed by|al)|allow (?:this|all|any|every|the)|ignor|disregard|guardrail|rails?\\b|instruction|skip|bypass|overrid|you (?:are|must|will|should|may|can)|trusted|no restriction|confidence|permit (?:this|all|any|every|the)|accept (?:this|all|any|every)|maintenance mode))`,
   ),
   pattern(
     "imitates the system",
-    `(?:^|\n)\\s{0,4}(?:#{2,6}|={3,}|-{3,}|\\*{3,})\\s?(?:system|new|updated|admin|developer|end of|begin|start|override|important|instruction)\\s?[\\p{L} ]{0,40}(?:prompt|instructions?|message|context|input|task|override|rules?|incident|ticket|data)?\\s?(?:#{2,6}|={3,}|-{3,}|\\*{3,}|:)`,
+    `(?:^|\n)\\s{0,4}(?:#{2,6}|={3,}|-{3,}|\\*{3,})\\s?(?:system|new|updated|admin|developer|end of|begin|start|override|important|instruction)\\s?[\\p{L} ]{0,40}(?:prompt|instructions?|message|context|input|task|override|rules?|incident|ticket|data)?(?: update)?\\s?(?:#{2,6}|={3,}|-{3,}|\\*{3,}|:)`,
   ),
   pattern(
     "imitates the system",
@@ -389,6 +389,32 @@ const PATTERNS: readonly Pattern[] = [
     `${START}(?:hide|conceal|mask|cover up|obscure|suppress|erase|wipe|keep)${
       gap(4)
     }(?:this (?:from|action|instruction|change|secret)|(?:from|off) (?:the )?(?:operators?|audit\\w*|logs?|humans?|security|users?|soc|ledger|record)|traces?|evidence|our tracks|your tracks|audit (?:log|trail)s?)${END}`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:do not|don't|don’t|never|stop|no need to)${
+      gap(2)
+    }(?:run|apply|use|execute|perform|trigger|consult|invoke|call|engage|check)${
+      gap(3)
+    }(?:guard ?rails?|rails|validator|validation|safety checks?|policy (?:checks?|engine)|checks on this)${END}`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:confidence|risk|blast[- ]radius|safety)${
+      gap(1)
+    }(?:(?:threshold|bound|limit|minimum|maximum|level|score)${
+      gap(1)
+    })?(?:is now|is set to|has been set to|set to|changed to|lowered to|raised to|must be|should be)${
+      gap(1)
+    }[\\d.]+`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:allow|permit|approve|accept|authori[sz]e|enable)${
+      gap(2)
+    }(?:destructive|dangerous|harmful|malicious|forbidden|prohibited|blocked|unsafe|risky|unrestricted|irreversible|unapproved)${
+      gap(2)
+    }(?:actions?|commands?|operations?|requests?|steps?|changes?|behaviou?r)${END}`,
   ),
 ];
 

@@ -177,6 +177,7 @@ function textIn(bytes: Buffer): string | undefined {
 /** Whether bytes were text: hardly anything that isn't a letter, a digit or a mark. */
 export function readable(text: string): boolean {
   if (text.length < 6 || text.includes("�")) return false;
+  if (text.length >= 16 && /^[0-9a-fA-F%\s]+$/.test(text)) return true;
   const odd = text.match(/[^\p{L}\p{N}\p{P}\p{S}\s]/gu)?.length ?? 0;
   const foreign = text.match(FOREIGN_ALL)?.length ?? 0;
   const letters = text.match(/[\p{L}\s]/gu)?.length ?? 0;
