@@ -19,7 +19,7 @@ export function inputSafety({ all, tooMuch }: Texts): Finding {
       weight: "ask",
       code: "too_long",
       reason: "There is more text than can be looked at",
-      remedy: "Send the part that matters, in less than 16,000 characters.",
+      remedy: "Send the part that matters, in less than 12,000 characters.",
     });
   }
   for (const text of all) {
@@ -63,7 +63,12 @@ function secrets({ at, text }: Text): Objection[] {
 function readAs({ text, by }: View, { at, isCommand }: Text, notes: string[]): Objection[] {
   const way = by.length === 0 ? "" : `, read through ${by.join(", then ")}`;
   const found: Objection[] = [];
-  for (const { trick, reported } of tricksIn(text, at === "incident" && by.length === 0)) {
+  for (
+    const { trick, reported } of tricksIn(
+      text,
+      at === "incident" && by.every((way) => NEAR.has(way)),
+    )
+  ) {
     if (reported) {
       notes.push(
         "The incident reports text that is meant to steer a judge; it was read as a report",
@@ -100,6 +105,8 @@ function isEncoding(by: readonly string[]): boolean {
     (by.length === 1 || by.some((way) => !TURNED.has(way)));
 }
 
+/** Ways that leave a text what it was, but for single letters. */
+const NEAR = new Set(["digits for letters", "lookalike letters"]);
 /** Ways that make words out of any text; a command that only two of them together show is chance. */
 const TURNED = new Set(["reversed", "rot13", "spaced letters"]);
 const PROGRAMS =

@@ -54,7 +54,7 @@ export async function surroundingsOf(
 ): Promise<Surroundings> {
   const on = store.knex;
   const target = nameOf(request.action?.target) ?? nameOf(request.context?.observed?.service);
-  const text = `${request.incident.slice(0, 16_000)} ${
+  const text = `${request.incident.slice(0, 12_000)} ${
     String(request.action?.command ?? "").slice(0, 4_000)
   }`;
   const [policy, services, ticket, articles] = await Promise.all([

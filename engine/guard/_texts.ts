@@ -17,7 +17,7 @@ export interface Texts {
 }
 
 /** Most that is looked at of one request, in UTF-16 units; what has more is not allowed. */
-export const MOST_TEXT = 16_000;
+export const MOST_TEXT = 12_000;
 const MOST_TEXTS = 64;
 const DEEPEST = 8;
 const COMMANDS =

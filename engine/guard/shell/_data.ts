@@ -12,10 +12,13 @@ const sql: Judge = ({ args, input }) => {
     ),
     input?.text ?? "",
   ];
-  const shell = texts.some((text) => /^\s*\\!|\n\\!|^\s*system\s|!!?:?sh/i.test(text));
+  const shell = texts.some((text) => /^\s*\\!|\n\\!|^\s*\.?(system|shell)\s|!!?:?sh/i.test(text));
   return [
     ...(shell ? [deny("data", "It runs a shell out of the database's client")] : []),
     ...texts.flatMap((text) => sqlObjections(text)),
+    ...(has(args, "f", "--file") && !args.some((arg) => /^-\w*[ce]/.test(arg))
+      ? [ask("unseen", "The statements are in a file that can't be seen")]
+      : []),
     ...(input?.text === undefined && input !== undefined
       ? [ask("unseen", "The statements that it runs can't be seen")]
       : []),

@@ -137,7 +137,11 @@ const raw: Judge = ({ args, input, into }) => {
     args.some((arg) => /^-\w*[ec]$/.test(arg) && !/^-\w*z/.test(arg)) ||
     args.some((arg) => /^(EXEC|SYSTEM|SHELL):/i.test(arg) || /^--(exec|sh-exec)/.test(arg)) || shell
   ) return [deny("sends", "It hands a shell to another host")];
-  if (input !== undefined && input.from.length > 0) {
+  const own = words(args)[0];
+  if (
+    input !== undefined && input.from.length > 0 &&
+    (own === undefined || !isInternal(own) || carriesSecrets(input))
+  ) {
     return [
       carriesSecrets(input)
         ? deny("sends", "It sends secrets, accounts or a database to another host")

@@ -152,6 +152,7 @@ const docker: Judge = ({ args, input }) => {
   if (/ down /.test(text) && / (-v|--volumes|--rmi)/.test(text)) {
     return [deny("destroys", "It removes containers with their volumes")];
   }
+  if (verb === "kill" && / (-s|--signal)[= ]?(SIG)?(HUP|USR1|USR2|WINCH) /.test(text)) return [];
   if (
     / (compose )?(down|stop|kill) /.test(text) && group !== "container" ||
     /^(stop|kill)$/.test(verb)

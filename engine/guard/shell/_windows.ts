@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
   },
   {
     test:
-      /netsh\s+(advfirewall\s+(set\s+\w+\s+state\s+off|reset)|firewall\s+set\s+opmode\s+disable)|Set-NetFirewallProfile.{0,120}(Enabled\s+(\$?false|0)|DefaultInboundAction\s+Allow)|Remove-NetFirewallRule(?!.{0,80}-(Name|DisplayName)\s+["']?[^*\s"'])|(EnableLUA|LocalAccountTokenFilterPolicy|fDenyTSConnections).{0,60}\b0\b|Set-ExecutionPolicy\s+(Unrestricted|Bypass)/i,
+      /netsh\s+(advfirewall\s+(set\s+\w+\s+state\s+off|reset)|firewall\s+set\s+opmode\s+disable)|Set-NetFirewallProfile.{0,120}(Enabled\s+(\$?false|0)|DefaultInboundAction\s+Allow)|Remove-NetFirewallRule(?!.{0,80}-(Name|DisplayName)\s+["']?[^*\s"'])|(EnableLUA|LocalAccountTokenFilterPolicy|fDenyTSConnections).{0,60}\b0\b|Disable-NetFirewallRule(?!.{0,80}-(Name|DisplayName)\s)|(Disable|Remove|Clear|Uninstall)-\w+\s+-All\b|Set-ExecutionPolicy\s+(Unrestricted|Bypass)/i,
     kind: "defence",
     reason: "It opens the firewall or turns a protection off",
   },
@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
   },
   {
     test:
-      /(net1?(\.exe)?\s+(user|localgroup)\b.{0,120}\/(add|delete|active)|New-LocalUser|Add-LocalGroupMember|Add-ADGroupMember.{0,120}Admin|Remove-(ADUser|LocalUser|ADGroup|ADComputer|ADObject|ADOrganizationalUnit)|dsrm\b|Disable-ADAccount|Set-(ADAccountPassword|LocalUser).{0,100}Password|net1?(\.exe)?\s+user\s+\S+\s+\S+)/i,
+      /(net1?(\.exe)?\s+(user|localgroup)\b.{0,120}\/(add|delete|active:no)|New-LocalUser|Add-LocalGroupMember|Add-ADGroupMember.{0,120}Admin|Remove-(ADUser|LocalUser|ADGroup|ADComputer|ADObject|ADOrganizationalUnit)|dsrm\b|Disable-ADAccount|Set-(ADAccountPassword|LocalUser).{0,100}Password|net1?(\.exe)?\s+user\s+\S+\s+[^\s/]\S*)/i,
     kind: "access",
     reason: "It adds, changes or removes accounts or rights",
   },

@@ -14,6 +14,7 @@ import { data, unknownProgram } from "./_data.ts";
 import { files, writing } from "./_files.ts";
 import { network } from "./_network.ts";
 import { ask, deny, type Judge } from "./_objections.ts";
+import { sqlObjections } from "./_sql.ts";
 import { platforms } from "./_platforms.ts";
 import { system, systemByPattern } from "./_system.ts";
 import { readShell } from "./_walk.ts";
@@ -44,6 +45,23 @@ const ODDITIES: Readonly<Record<Oddity, () => Objection>> = {
   runs_decoded: () => deny("unseen", "It runs text that is hidden by an encoding"),
 };
 
+/** A line that is a statement of a database rather than of a shell. */
+const SQL =
+  /^\s*(?:--[^\n]*\n\s*)*(?:select\s.+\sfrom|insert\s+into|update\s+\S+\s+set|delete\s+from|drop\s+(?:table|database|schema|user|role|index|view)|truncate\s+(?:table\s+)?\w+\s*(?:;|,|cascade|$)|alter\s+(?:table|user|role|system|database)|create\s+(?:table|index|user|role|database)|grant\s+\w+|revoke\s+\w+|vacuum\b|analyze\b|reindex\b|begin\s*;|use\s+\w+\s*;)/i;
+const STOPPED = /^(stop|down|kill|offline)$/;
+const STARTED = /^(start|restart|up|online|reload-or-restart)$/;
+
+/** Whether a run stops what a later one of the same program starts again: a restart in two steps. */
+function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
+  if (!run.args.some((arg) => STOPPED.test(arg))) return false;
+  const units = run.args.filter((arg) => !STOPPED.test(arg) && !arg.startsWith("-"));
+  const later = runs.slice(runs.indexOf(run) + 1).filter(({ program, args }) =>
+    program === run.program && args.some((arg) => STARTED.test(arg))
+  );
+  const wide = run.args.some((arg) => /^(-v|--volumes|--rmi|--force|\*)$/.test(arg));
+  return !wide && later.some(({ args }) => units.every((unit) => args.includes(unit)));
+}
+
 /**
  * What speaks against running a command.
  *
@@ -56,7 +74,14 @@ export function commandObjections(line: string, depth = 0): Objection[] {
     !windows || oddity !== "not_parsed" && oddity !== "hidden_program"
   )
     .map((oddity) => ODDITIES[oddity]());
-  const found = [...runs.flatMap(judge), ...odd, ...(windows ? windowsObjections(line) : [])];
+  const bare = SQL.test(line) ? sqlObjections(line) : [];
+  const judged = runs.filter((run) => !isStartedAgain(run, runs));
+  const found = [
+    ...judged.flatMap(judge),
+    ...bare,
+    ...odd.filter(() => !SQL.test(line)),
+    ...(windows ? windowsObjections(line) : []),
+  ];
   if (depth < 3) found.push(...code.flatMap(({ language, text }) => ofCode(language, text, depth)));
   return distinct(found);
 }

@@ -17,6 +17,8 @@ interface Pattern {
   readonly test: RegExp;
   /** True where a sentence that reports it is harmless. */
   readonly reportable: boolean;
+  /** Without each of these, it can't match; they are quicker. */
+  readonly needs?: readonly RegExp[];
 }
 
 /** Up to `n` words in between. */
@@ -150,25 +152,16 @@ const OVERRIDES: readonly (readonly [verbs: string, orders: string, which: strin
 ];
 
 const PATTERNS: readonly Pattern[] = [
-  ...OVERRIDES.flatMap(([verbs, orders, which]): Pattern[] => [
-    pattern(
-      "overrides instructions",
+  ...OVERRIDES.flatMap(([verbs, orders, which]): Pattern[] => {
+    const needs = [verbs, orders, which].map((list) => new RegExp(any(list), "iu"));
+    const forms = [
       `${START}${any(verbs)}${gap(4)}${any(which)}${gap(4)}${any(orders)}${END}`,
-    ),
-    pattern(
-      "overrides instructions",
       `${START}${any(verbs)}${gap(3)}${any(orders)}${gap(4)}${any(which)}${END}`,
-    ),
-  ]),
-  // Turkish, Hindi, Persian and others put the verb last.
-  ...OVERRIDES.filter(([verbs]) => /yok say|अनदेखा|نادیده|ohita/.test(verbs)).map((
-    [verbs, orders, which],
-  ) =>
-    pattern(
-      "overrides instructions",
-      `${START}${any(which)}${gap(4)}${any(orders)}${gap(4)}${any(verbs)}`,
-    )
-  ),
+      `${START}${any(which)}${gap(4)}${any(orders)}${gap(4)}${any(verbs)}`, // where the verb comes last
+    ];
+    const used = /yok say|अनदेखा|نادیده|ohita/.test(verbs) ? forms : forms.slice(0, 2);
+    return used.map((form) => ({ ...pattern("overrides instructions", form), needs }));
+  }),
   pattern(
     "overrides instructions",
     `${START}${
@@ -346,7 +339,7 @@ const PATTERNS: readonly Pattern[] = [
   ),
   pattern(
     "imitates the system",
-    `(?:^|\n)\\s{0,4}(?:#{2,6}|={3,}|-{3,}|\\*{3,})\\s?(?:system|new|updated|admin|developer|end of|begin|start|override|important|instruction)\\s?[\\p{L} ]{0,40}(?:prompt|instructions?|message|context|input|task|override|rules?|incident|ticket|data)?(?: update)?\\s?(?:#{2,6}|={3,}|-{3,}|\\*{3,}|:)`,
+    `(?:^|\n)\\s{0,4}(?:#{2,6}|={3,8}|-{3,8}|\\*{3,8})\\s?(?:system|new|updated|admin|developer|end of|begin|start|override|important|instruction)\\s?[\\p{L} ]{0,40}(?:prompt|instructions?|message|context|input|task|override|rules?|incident|ticket|data)?(?: update)?\\s?(?:#{2,6}|={3,8}|-{3,8}|\\*{3,8}|:)`,
   ),
   pattern(
     "imitates the system",
@@ -416,6 +409,56 @@ const PATTERNS: readonly Pattern[] = [
       gap(2)
     }(?:actions?|commands?|operations?|requests?|steps?|changes?|behaviou?r)${END}`,
   ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:approve|allow|permit|accept|trust|authori[sz]e|execute|obey)${
+      gap(1)
+    }(?:whatever|everything|anything|(?:all|any|every|each)(?:${
+      gap(1)
+    }(?:commands?|actions?|requests?|instructions?|messages?|input|output)))${END}`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:(?:have|has|had|been|are|is|were|hereby)${
+      gap(1)
+    })?(?:granted|given|delegated|authori[sz]ed|empowered|entitled|instructed|ordered|told)${
+      gap(5)
+    }(?:skip|bypass|override|waive|ignore|forgo|omit)${
+      gap(3)
+    }(?:approvals?|checks?|reviews?|validations?|rails?|guard ?rails?|rules|polic(?:y|ies))${END}`,
+  ),
+  pattern(
+    "imitates the system",
+    `(?:[*#=~_<>\\[-]{2,8}|^|\n|[.!?]\\s)\\s{0,3}(?:end|begin(?:ning)?|start|close) (?:of )?(?:the )?(?:user |incident |ticket |untrusted )?(?:incident|ticket|input|prompt|context|data|message|instructions?|description|report)\\s{0,3}(?:[*#=~_<>\\]-]{2,8}|[.:]|\n)`,
+  ),
+  pattern(
+    "imitates the system",
+    `${START}new (?:system|developer|admin\\w*) (?:message|prompt|directive|policy|instruction|order|rule)s?${END}`,
+  ),
+  pattern(
+    "overrides instructions",
+    `${START}(?:contourn|désactiv|desactiv|ignor|saut(?:e|ez)|umgeh|deaktivier|überspring|ignorier|schalte|omit|elud|salt[ae]|disattiv|desativ|pul[ae]|aggira|omzeil|negeer|skip|обойди|отключ|пропусти|игнор|pomiń|wyłącz)\\p{L}*${
+      gap(4)
+    }(?:garde-?fous?|contrôles? de sécurité|vérifications?|validation|barreras? de seguridad|controles? de seguridad|verificaci\\p{L}+|comprobaci\\p{L}+|aprobaci\\p{L}+|sicherheits(?:prüfung|kontroll|check|maßnahm|regel)\\p{L}*|schutz(?:mechanism|maßnahm|regel)\\p{L}*|leitplanken|prüfung(?:en)?|freigabe\\p{L}*|controlli(?: di sicurezza)?|verifich\\p{L}+|verificaç\\p{L}+|controles de segurança|veiligheidscontrol\\p{L}*|проверк\\p{L}*|защит\\p{L}*|ограничени\\p{L}*|zabezpiecze\\p{L}+|kontrol\\p{L}+)${END}`,
+  ),
+  pattern(
+    "overrides instructions",
+    `(?:güvenlik|onay|doğrulama|denetim|koruma)[^.!?\n]{0,30}[^\\p{L}](?:atla|devre dışı|kapat|yok say|es geç|görmezden)`,
+  ),
+  pattern(
+    "overrides instructions",
+    `(?:忽略|绕过|跳过|关闭|无视|禁用|無視|無効|スキップ|건너|무시|비활성)[^。\n]{0,10}(?:安全|审核|審査|策略|检查|验证|护栏|ガードレール|確認|検証|보안|안전|검증|승인)|(?:安全|审核|ガードレール|検証|확인|안전|검증)[^。\n]{0,10}(?:を無視|をスキップ|を無効|무시|건너뛰)|无需(?:审核|批准|验证|确认)`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:sans|sin|ohne|senza|sem|zonder|bez|без|utan|uden)${gap(1)}(?:\\p{L}+${
+      gap(1)
+    })?(?:vérifi\\p{L}+|contrôl\\p{L}+|demander|approbation|preguntar|verific\\p{L}+|revis\\p{L}+|aprobaci\\p{L}+|comprob\\p{L}+|prüf\\p{L}+|rückfrag\\p{L}+|freigabe|genehmigung|controll\\p{L}+|chiedere|approvazione|perguntar|aprovação|controle|vragen|pytania|sprawdz\\p{L}+|проверк\\p{L}+|вопрос\\p{L}+|fråga)${END}`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `(?:sormadan|kontrol etmeden|doğrulamadan|onay almadan|incelemeden|sorgulamadan)`,
+  ),
 ];
 
 /** Squeezed forms, for text whose spaces are no guide. */
@@ -441,7 +484,8 @@ export interface Found {
  */
 export function tricksIn(text: string, mayReport: boolean): Found[] {
   const found: Found[] = [];
-  for (const { trick, test, reportable } of PATTERNS) {
+  for (const { trick, test, reportable, needs } of PATTERNS) {
+    if (needs?.some((one) => !one.test(text))) continue;
     test.lastIndex = 0;
     for (let match = test.exec(text), n = 0; match && n < 8; match = test.exec(text), n++) {
       if (match[0] === "") test.lastIndex++;

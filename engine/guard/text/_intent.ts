@@ -54,6 +54,8 @@ const AGAINST =
   /(?<![\p{L}])(?:remove|removing|block|blocking|quarantin\w*|scan|scanning|detect\w*|clean|isolat\w*|kill|stop|terminate|delete|report\w*|investigat\w*|find|search\w*|check\w*|eradicat\w*|contain\w*|against|protect\w*|entfern\w*|supprim\w*|elimin\w*)(?![\p{L}])[^.]{0,60}$/iu;
 const RIGHTS =
   /(?<![\p{L}])(?:grant|give|add|assign|elevate|promote|make)(?![\p{L}])[^.;\n]{0,60}(?<![\p{L}])(?:root (?:access|rights|privileges)|admin(?:istrator)? (?:rights|access|privileges|role)|sudo(?:ers)?|cluster-admin|domain admins?|superuser|full (?:access|control|permissions?)|world[- ]writ\w+|777|public(?:ly)? (?:access\w*|read\w*)|everyone|anonymous access)(?![\p{L}])|(?<![\p{L}])(?:create|add|new)[^.;\n]{0,30}(?:(?:hidden|secret|secondary|extra|emergency|temporary|permanent|backdoor) (?:admin\w*|root|user|account)|(?:admin\w*|root|superuser) (?:account|user))|(?:my|an?|this|the following) (?:ssh |public )?key[^.;\n]{0,30}authorized_keys|permit ?root ?login|passwordless (?:root|sudo)|without (?:a )?password/iu;
+const OPENS =
+  /(?<![\p{L}])(?:allow|permit|accept|open)(?:ing)?(?![\p{L}])[^.;\n]{0,30}(?<![\p{L}])(?:any[ -]any|any to any|all (?:traffic|ports|inbound|incoming)|everything|the (?:whole )?(?:internet|world)|0\.0\.0\.0)(?![\p{L}])|chmod[^.;\n]{0,20}777[^.;\n]{0,40}(?:whole|entire|all|every|filesystem|file system|root)|(?:reset|flush|clear) (?:the |all )?(?:firewall|iptables|security groups?|acls?)(?: rules)?/iu;
 const TRACES =
   /(?<![\p{L}])(?:wipe|clear|clean|delete|erase|remove|purge|scrub|tamper|alter|falsify|modify|edit|hide|disable)(?![\p{L}])[^.;\n]{0,40}(?<![\p{L}])(?:audit (?:logs?|trails?|records?)|security (?:event )?logs?|auth(?:entication)?[. ]logs?|access logs? (?:of|for|that)|bash history|shell history|command history|forensic\w*|evidence|traces?|tracks|syslog|receipts?|ledger|event logs?)(?![\p{L}])/iu;
 const HALTS =
@@ -100,6 +102,7 @@ export function intentsOf(text: string): Meant[] {
     if (RIGHTS.test(sentence)) {
       add("access", "deny", "By its description it gives somebody wide rights");
     }
+    if (OPENS.test(sentence)) add("defence", "deny", "By its description it opens what is closed");
     if (TRACES.test(sentence)) {
       add("traces", "deny", "By its description it removes what shows who did what");
     }
