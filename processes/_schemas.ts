@@ -1,5 +1,8 @@
 import type { JsonSchema } from "../contract/mod.ts";
-import { servicesFileSchema } from "../integrations/mod.ts";
+import { detectorsFileSchema, servicesFileSchema } from "../integrations/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */
-export const SCHEMAS: Readonly<Record<string, JsonSchema>> = { services: servicesFileSchema() };
+export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  services: servicesFileSchema(),
+  detectors: detectorsFileSchema(),
+};

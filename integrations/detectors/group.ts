@@ -65,7 +65,7 @@ export function groupFindings<F extends Groupable>(
     effect,
     all.filter((cause) => cause !== effect && explains(cause, effect, distance(effect))),
   ]));
-  const reached = new Map(all.map((one) => [one, closure(one, causes)]));
+  const reached = closures(all, causes);
   const isRoot = (one: F) => {
     const behind = reached.get(one)!;
     return [...behind].every((cause) => reached.get(cause)!.has(one)) && // nothing explains it, or only a cycle
@@ -87,40 +87,52 @@ export function groupFindings<F extends Groupable>(
   });
 }
 
-/** How far away services are from the one that a finding is about: itself 0, what it depends on 1, … */
-type Reach = ReadonlyMap<string, number>;
+/** How far away something is from the service that a finding is about: itself 0, what it depends on 1, … */
+interface Reach {
+  readonly services: ReadonlyMap<string, number>;
+  readonly hosts: ReadonlyMap<string, number>;
+}
 
-function distances(findings: readonly Groupable[], { hosts, dependsOn }: Dependencies) {
-  const known = new Map<string, { services: Reach; hosts: Reach }>();
-  return ({ service }: Groupable) => {
-    if (service === null) return { services: new Map<string, number>(), hosts: new Map() };
+const NOWHERE: Reach = { services: new Map(), hosts: new Map() };
+
+/** Of all that a service depends on, only what findings are about is kept. */
+function distances(
+  findings: readonly Groupable[],
+  { hosts, dependsOn }: Dependencies,
+): (finding: Groupable) => Reach {
+  const services = new Set(findings.map(({ service }) => service));
+  const ailing = new Set(findings.filter(({ service }) => service === null).map((f) => f.host));
+  const known = new Map<string, Reach>();
+  return ({ service, host }) => {
+    if (service === null) return NOWHERE;
     let reach = known.get(service);
-    if (!reach) known.set(service, reach = reachOf(service));
+    if (!reach) known.set(service, reach = reachOf(service, host));
     return reach;
   };
 
-  function reachOf(service: string) {
-    const services = new Map([[service, 0]]);
-    for (const [name, steps] of services) { // grows while it is gone through
-      for (const next of dependsOn.get(name) ?? []) {
-        if (!services.has(next)) services.set(next, steps + 1);
+  function reachOf(service: string, host: string | null): Reach {
+    const near = { services: new Map<string, number>(), hosts: new Map<string, number>() };
+    const seen = new Set([service]);
+    let level = [service];
+    for (let steps = 0; level.length > 0; steps++) {
+      const next: string[] = [];
+      for (const name of level) {
+        if (services.has(name)) near.services.set(name, steps);
+        const at = hosts.get(name) ?? (name === service ? host : undefined); // one that is in no graph
+        if (at && ailing.has(at) && !near.hosts.has(at)) near.hosts.set(at, steps);
+        for (const needed of dependsOn.get(name) ?? []) {
+          if (seen.has(needed)) continue;
+          seen.add(needed);
+          next.push(needed);
+        }
       }
+      level = next;
     }
-    const near = new Map<string, number>();
-    for (const [name, steps] of services) {
-      const host = hosts.get(name);
-      if (host !== undefined && !near.has(host)) near.set(host, steps);
-    }
-    for (const { service: name, host } of findings) { // one that is in no graph
-      if (name === service && host !== null && !near.has(host)) near.set(host, 0);
-    }
-    return { services, hosts: near };
+    return near;
   }
 }
 
-type Distance = ReturnType<ReturnType<typeof distances>>;
-
-function explains(cause: Groupable, effect: Groupable, { services, hosts }: Distance): boolean {
+function explains(cause: Groupable, effect: Groupable, { services, hosts }: Reach): boolean {
   if (APART.has(cause.code) || APART.has(effect.code) || NOT_YET.has(cause.code)) return false;
   if (cause.detector === "logs") return false; // what is logged is a sign of something else
   if (effect.detector === "host_resources" || effect.detector === "certificates") return false;
@@ -134,7 +146,7 @@ function explains(cause: Groupable, effect: Groupable, { services, hosts }: Dist
 }
 
 /** Deeper is likelier to be where it began. */
-function depthOf(root: Groupable, { services, hosts }: Distance): number {
+function depthOf(root: Groupable, { services, hosts }: Reach): number {
   const steps = root.service === null
     ? hosts.get(root.host ?? "") ?? 0
     : services.get(root.service) ?? 0;
@@ -143,11 +155,26 @@ function depthOf(root: Groupable, { services, hosts }: Distance): number {
 
 const rank = ({ detector }: Groupable) => DEPTH.indexOf(detector);
 
-function closure<F>(one: F, causes: ReadonlyMap<F, readonly F[]>): Set<F> {
-  const reached = new Set(causes.get(one)!);
-  for (const cause of reached) for (const next of causes.get(cause)!) reached.add(next);
-  reached.delete(one);
-  return reached;
+/** All that is behind each finding: its causes, their causes, and so on. Of one in a cycle, not itself. */
+function closures<F>(all: readonly F[], causes: ReadonlyMap<F, readonly F[]>): Map<F, Set<F>> {
+  const size = (one: F) => causes.get(one)!.length;
+  const fewestFirst = [...all].sort((a, b) => size(a) - size(b));
+  const known = new Map<F, Set<F>>();
+  for (const one of fewestFirst) {
+    const behind = new Set<F>();
+    const open = [...causes.get(one)!].sort((a, b) => size(a) - size(b));
+    // The one with the most behind it comes first, and nearly always brings the others along.
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (behind.has(next)) continue;
+      behind.add(next);
+      const whole = known.get(next);
+      if (whole) { for (const other of whole) behind.add(other); }
+      else open.push(...causes.get(next)!);
+    }
+    behind.delete(one);
+    known.set(one, behind);
+  }
+  return known;
 }
 
 function severityOf(root: Groupable, others: readonly Groupable[]): Groupable["severity"] {

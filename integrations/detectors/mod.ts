@@ -11,7 +11,13 @@
  */
 export type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
 export { type Dependencies, type Group, type Groupable, groupFindings } from "./group.ts";
-export { BadDetectorsFile, type DetectorSettings, readDetectorsFile } from "./settings.ts";
+export { recheck, type Recheckable } from "./recheck.ts";
+export {
+  BadDetectorsFile,
+  type DetectorSettings,
+  detectorsFileSchema,
+  readDetectorsFile,
+} from "./settings.ts";
 export {
   describeDetectors,
   detectAll,
@@ -19,6 +25,4 @@ export {
   type DetectorRun,
   detectorsPath,
   openWorld,
-  recheck,
-  type Recheckable,
 } from "./sweep.ts";

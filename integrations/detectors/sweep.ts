@@ -2,9 +2,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import {
-  clearFinding,
   clearOtherFindings,
-  getFinding,
   noteDetection,
   noteFindings,
   serviceGraph,
@@ -12,22 +10,18 @@ import {
   transaction,
 } from "../../store/mod.ts";
 import type { DetectedFinding, DetectorName } from "../findings.ts";
-import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
-import { certificates } from "./certificates.ts";
+import type { Detector, Found, Look, World } from "./_detector.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
-import { hostResources } from "./host_resources.ts";
-import { logs } from "./logs.ts";
-import { platform } from "./platform.ts";
-import { LOCAL, serviceProbes } from "./service_probes.ts";
+import { ALL } from "./_all.ts";
+import { LOCAL } from "./service_probes.ts";
 import { readDetectorsFile } from "./settings.ts";
-
-/** All detectors. */
-const ALL: readonly Detector[] = [serviceProbes, hostResources, logs, certificates, platform];
 
 /** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
 const LOOK_MS = 8_000;
 /** Most that a finding names of what it is likely to be the cause of. */
 const MOST_RELATED = 100;
+
+const NOTHING_DEPENDS: Dependencies = { hosts: new Map(), dependsOn: new Map() };
 
 /** How one detector's look went. */
 export interface DetectorRun {
@@ -81,11 +75,9 @@ export async function detectAll(
   world: World,
   { remember }: { readonly remember: boolean },
 ): Promise<Detection> {
-  const [looks, graph] = await Promise.all([
-    Promise.all(ALL.map((detector) => run(detector, world))),
-    dependencies(world),
-  ]);
+  const looks = await Promise.all(ALL.map((detector) => run(detector, world)));
   const found = looks.flatMap(({ look }) => look.found);
+  const graph = found.length > 1 ? await dependencies(world) : NOTHING_DEPENDS;
   const groups = groupFindings(found, graph);
   const findings = found.filter(({ counts }) => counts !== false);
   for (const { detector, result } of looks) {
@@ -209,53 +201,6 @@ function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {
     ...{ service, detector, check, code, fingerprint, severity, observed_at },
     ...(related.length > 0 ? { related } : {}),
   };
-}
-
-/** The finding to look at again, as much of it as is known. */
-export type Recheckable = Pick<DetectedFinding, "service" | "code" | "fingerprint"> & {
-  readonly check: DetectedFinding["check"] | "report";
-};
-
-const BY_CHECK: Readonly<Record<DetectedFinding["check"], DetectorName>> = {
-  http: "service_probes",
-  tcp: "service_probes",
-  command: "service_probes",
-  host: "host_resources",
-  log: "logs",
-  certificate: "certificates",
-  platform: "platform",
-};
-
-/**
- * Looks at one fault again, by the detector that found it.
- *
- * What a person reported is looked at by the probe of the service that it names; where there is none, it can't be
- * looked at, and gives undefined.
- *
- * @param moment `before` anything is done about it, or `after`: then a fault that is over is noted as such
- */
-export async function recheck(
-  world: World,
-  finding: Recheckable,
-  moment: Moment,
-): Promise<Rechecked | undefined> {
-  const { check } = finding;
-  const detector = ALL.find(({ name }) =>
-    name === (check === "report" ? "service_probes" : BY_CHECK[check])
-  )!;
-  const known = await getFinding(world.store.knex, finding.fingerprint);
-  const found = { ...finding, detector: detector.name, severity: "high", observed_at: "" } as const;
-  const again = await detector.recheck(
-    world,
-    { ...found, check: check === "report" ? "http" : check },
-    known,
-    moment,
-  );
-  if (again.code === "no_check") return undefined;
-  if (moment === "after" && !again.present) {
-    await clearFinding(world.store.knex, finding.fingerprint);
-  }
-  return again;
 }
 
 /** What there is to detect with, and how it is configured. */

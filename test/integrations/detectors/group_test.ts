@@ -229,7 +229,9 @@ describe("groupFindings()", () => {
     );
     const started = performance.now();
     const made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
-    assert.ok(performance.now() - started < 2_000, `${performance.now() - started} ms`);
+    const elapsed = performance.now() - started;
+    console.log(`      ${Math.round(elapsed)} ms`);
+    assert.ok(elapsed < 2_000, `${elapsed} ms`);
     assert.ok(made.length < 100);
   });
 });
