@@ -7,7 +7,8 @@ import { mochaGlobalTeardown } from "../test/_servers.ts";
 import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
-  ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "cmdb", "temporal"],
+  ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "cmdb"],
+  ...["classify", "retrieval", "temporal"],
 ];
 /** Only when it is named: it compares settings, not the house with anything. */
 const NOT_OF_ALL = "temporal";

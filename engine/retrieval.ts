@@ -1,5 +1,7 @@
 /** What is known, in the store: kept up to date, and searched. */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "../config.ts";
 import {
   type FoundPassage,
   type KnowledgeChange,
@@ -16,6 +18,7 @@ import {
 } from "../store/mod.ts";
 import type { Log } from "../web/mod.ts";
 import type { Classifier } from "./classifier.ts";
+import { keptOrMade } from "./kept.ts";
 import { hashOfText, incidentOf, passageOf, stemsOf, textOf } from "./passages.ts";
 
 /** A passage that was found, with its text. */
@@ -49,6 +52,7 @@ export interface Learning {
   ): Promise<void>;
 }
 
+const SHIPPED = join(ROOT, "engine", "knowledge");
 const RETRY_MS = 2_000;
 /** How often it is looked for tickets whose notification was missed. */
 const LOOK_MS = 60_000;
@@ -78,7 +82,7 @@ export function openKnowledge(
   let listener: Listener | undefined;
 
   async function keep(): Promise<void> {
-    const passages = articles.map(passageOf);
+    const passages = keptOrMade([SHIPPED], () => articles.map(passageOf));
     await storeArticles(store, passages, learning.articles);
     stored = true;
     const look = oneAtATime(
