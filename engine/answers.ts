@@ -71,6 +71,14 @@ export const VERDICT = z.object({
   message: "approved is true for allow alone",
 });
 
+/** Whether the process is ready for either. */
+export const HEALTH = z.object({
+  ready: z.object({ classify: z.boolean(), validate: z.boolean() }),
+});
+
+/** What the engine is ready for. */
+export type Health = z.output<typeof HEALTH>["ready"];
+
 /** What {@linkcode Engine.classify} takes. */
 export type ClassifyRequest = z.output<typeof CLASSIFY>;
 

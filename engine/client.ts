@@ -3,7 +3,14 @@ import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import type { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { CLASSIFIED, type Classified, type ClassifyRequest, VERDICT } from "./answers.ts";
+import {
+  CLASSIFIED,
+  type Classified,
+  type ClassifyRequest,
+  HEALTH,
+  type Health,
+  VERDICT,
+} from "./answers.ts";
 import type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
 
 /** The engine gave no answer that can be used: nothing may be concluded, and nothing is allowed. */
@@ -23,6 +30,8 @@ export interface Engine {
   classify(request: ClassifyRequest): Promise<Classified>;
   /** Whether a repair may be done. @throws {EngineAway} then nothing may */
   validate(request: ValidateRequest): Promise<GuardVerdict>;
+  /** What it is ready for. @throws {EngineAway} */
+  health(): Promise<Health>;
 }
 
 /** Where the engine is. */
@@ -46,31 +55,34 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
   const open = secure ? httpsRequest : httpRequest;
   const secretNow = typeof secret === "string" ? () => secret : secret;
 
-  function post(path: string, body: string, deadline: AbortSignal): Promise<string> {
+  function send(path: string, body: string | undefined, deadline: AbortSignal): Promise<string> {
     return new Promise((resolve, reject) => {
       const request = open(`${url}${path}`, {
         agent,
-        method: "POST",
+        method: body === undefined ? "GET" : "POST",
         signal: deadline,
         headers: {
           authorization: `Bearer ${secretNow()}`,
-          "content-type": "application/json",
-          "content-length": Buffer.byteLength(body),
+          ...(body === undefined ? {} : {
+            "content-type": "application/json",
+            "content-length": Buffer.byteLength(body),
+          }),
         },
       });
       request.once("response", (answer) => read(answer).then(resolve, reject));
       request.once("error", (error: NodeJS.ErrnoException) => {
         // The engine may close an idle connection at the very moment at which we use it.
         if (!request.reusedSocket || deadline.aborted) return reject(error);
-        post(path, body, deadline).then(resolve, reject);
+        send(path, body, deadline).then(resolve, reject);
       });
       request.end(body);
     });
   }
 
-  async function ask<T extends z.ZodType>(path: string, body: unknown, shape: T) {
+  async function ask<T extends z.ZodType>(path: string, shape: T, body?: unknown) {
     try {
-      const text = await post(path, JSON.stringify(body), AbortSignal.timeout(timeoutMs));
+      const sent = body === undefined ? undefined : JSON.stringify(body);
+      const text = await send(path, sent, AbortSignal.timeout(timeoutMs));
       return shape.parse(JSON.parse(text));
     } catch (error) {
       if (error instanceof EngineAway) throw error;
@@ -79,8 +91,9 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
   }
 
   return {
-    classify: (request) => ask("/classify", request, CLASSIFIED),
-    validate: (request) => ask("/validate", request, VERDICT),
+    classify: (request) => ask("/classify", CLASSIFIED, request),
+    validate: (request) => ask("/validate", VERDICT, request),
+    health: async () => (await ask("/health", HEALTH)).ready,
   };
 }
 

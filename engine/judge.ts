@@ -1,6 +1,6 @@
 /** Puts the engine's answer to a report together. */
 import type { Classified, ClassifyRequest } from "./answers.ts";
-import type { Classifier } from "./classifier.ts";
+import type { Classifier, Verdict } from "./classifier.ts";
 import { type Answer, type Model, NoAnswer, type Question } from "./providers/mod.ts";
 import type { Knowledge, Passage } from "./retrieval.ts";
 import type { Log } from "../web/mod.ts";
@@ -34,10 +34,13 @@ export function openJudge({ classifier, knowledge, asking, log }: JudgeParts): J
   return async (request) => {
     const started = performance.now();
     const { citations, ...verdict } = classifier.classify(request);
-    const found = await knowledge.find(request.description, {
-      incidents: request.audience !== "public",
-      limit: LOOKED_AT,
-    });
+    const found = likely(
+      await knowledge.find(request.description, {
+        incidents: request.audience !== "public",
+        limit: LOOKED_AT,
+      }),
+      verdict,
+    );
     const cited = citations.flatMap(({ id }) => knowledge.article(id) ?? []);
     const passages = fuse(found, cited, verdict.category).slice(0, PASSAGES)
       .map((passage) => ({ ...passage, text: passage.text.slice(0, LONGEST) }));
@@ -72,6 +75,16 @@ export function openJudge({ classifier, knowledge, asking, log }: JudgeParts): J
       return undefined;
     }
   }
+}
+
+/** Passages anew by their scores, where those of other categories count the less the surer the verdict is. */
+function likely(
+  found: readonly Passage[],
+  { category, confidence }: Pick<Verdict, "category" | "confidence">,
+): Passage[] {
+  const counts = (passage: Passage) =>
+    passage.score * (passage.category === category ? 1 : 1 - confidence);
+  return found.toSorted((a, b) => counts(b) - counts(a));
 }
 
 /**

@@ -17,7 +17,13 @@
  * report says: its text is counted, never followed.
  * @module
  */
-export { CLASSIFICATION, type Classified, type ClassifyRequest, RAG_CONTEXT } from "./answers.ts";
+export {
+  CLASSIFICATION,
+  type Classified,
+  type ClassifyRequest,
+  type Health,
+  RAG_CONTEXT,
+} from "./answers.ts";
 export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
 export type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
 export { openModel } from "./providers/mod.ts";

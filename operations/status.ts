@@ -19,6 +19,7 @@ const Status = z.object({
     ledger: Probe,
     services: Probe,
     tickets: Probe,
+    engine: Probe,
   }),
 }).meta({ id: "PlatformStatus" });
 type Status = z.output<typeof Status>;
@@ -51,13 +52,13 @@ async function probe(look: () => Promise<Record<string, unknown>>): Promise<Prob
 
 const elapsed = (since: number) => Math.round((performance.now() - since) * 10) / 10;
 
-async function look({ store, temporal, chain }: Context): Promise<Status> {
+async function look({ store, temporal, chain, engine }: Context): Promise<Status> {
   const counts = (table: string, column: string) =>
     probe(async () => {
       const rows = await store.knex(table).select(column).count("* as n").groupBy(column);
       return Object.fromEntries(rows.map((row) => [String(row[column]), Number(row.n)]));
     });
-  const [postgresql, temporalProbe, ledger, services, tickets] = await Promise.all([
+  const [postgresql, temporalProbe, ledger, services, tickets, engineProbe] = await Promise.all([
     probe(async () => {
       const { rows } = await store.pool.query(
         "SELECT current_setting('server_version') AS version",
@@ -76,8 +77,20 @@ async function look({ store, temporal, chain }: Context): Promise<Status> {
     }),
     counts("services", "status"),
     counts("tickets", "status"),
+    probe(async () => {
+      const ready = await engine.health();
+      if (!ready.classify || !ready.validate) throw new Error("not ready yet");
+      return { ...ready };
+    }),
   ]);
-  const backends = { postgresql, temporal: temporalProbe, ledger, services, tickets };
+  const backends = {
+    postgresql,
+    temporal: temporalProbe,
+    ledger,
+    services,
+    tickets,
+    engine: engineProbe,
+  };
   const ok = Object.values(backends).every((b) => b.ok);
   return {
     status: ok ? "ok" : "degraded",
@@ -109,7 +122,7 @@ const example = {
     timestamp: "2026-07-01T12:00:00.000Z",
     cached: false,
     backends: Object.fromEntries(
-      ["postgresql", "temporal", "ledger", "services", "tickets"].map((name) => [name, {
+      ["postgresql", "temporal", "ledger", "services", "tickets", "engine"].map((name) => [name, {
         ok: true,
         elapsed_ms: 1.2,
         detail: {},

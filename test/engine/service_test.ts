@@ -74,8 +74,10 @@ describe("the engine's process", function () {
     await engine.client.classify(report);
     await engine.kill();
     await assert.rejects(engine.client.classify(report), away(/ECONN/));
+    await assert.rejects(engine.client.health(), away(/ECONN/));
     await engine.start();
     assert.equal((await engine.client.classify(report)).provider, "local");
+    assert.deepEqual(await engine.client.health(), { classify: true, validate: true });
   });
 
   it("learns from each ticket that is resolved, tells the house of it, and nobody else", async () => {
