@@ -1,6 +1,6 @@
 /** The first rail: whether the request's texts are meant for the people and programs that repair, or for the judge. */
 import { commandObjections } from "./shell/mod.ts";
-import { hiddenIn, secretsIn, tricksIn, type View, viewsOf } from "./text/mod.ts";
+import { hiddenIn, ordersTheJudge, secretsIn, tricksIn, type View, viewsOf } from "./text/mod.ts";
 import type { Text, Texts } from "./_texts.ts";
 import type { Finding, Objection } from "./types.ts";
 
@@ -79,6 +79,14 @@ function readAs({ text, by }: View, { at, isCommand }: Text, notes: string[]): O
         reason: `${at} ${trick}${way}`,
         remedy: PLAIN,
       });}
+  }
+  if (found.length === 0 && !by.includes("digits for letters") && ordersTheJudge(text)) {
+    found.push({
+      weight: "deny",
+      code: "injection",
+      reason: `${at} dictates the verdict${way}`,
+      remedy: PLAIN,
+    });
   }
   const commands = by.length > 0 && isEncoding(by)
     ? commandsIn(text)

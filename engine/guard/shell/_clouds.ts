@@ -1,9 +1,13 @@
 /** Command lines of cloud providers: told by their verbs, as they have thousands of commands. */
 import type { Objection } from "../types.ts";
+import { areaOf } from "./_paths.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
 
 const REMOVES =
-  /^(delete|destroy|terminate|purge|nuke|wipe|erase|deregister|deallocate|schedule-key-deletion|disable-key|batch-delete|force-delete|rb)(-|$)|-(delete|destroy|terminate|deletion|purge)$/;
+  /^(?:\w+:)?(delete|destroy|terminate|purge|nuke|wipe|erase|deregister|deallocate|schedule-key-deletion|disable-key|batch-delete|force-delete|rb)(-|$)|-(delete|destroy|terminate|deletion|purge)$/;
+/** What these remove comes back, or was to go. */
+const HARMLESS =
+  /^(deregister-targets|deregister-instances-from-load-balancer|delete-message|delete-messages|terminate-instance-in-auto-scaling-group)$/;
 /** Removing these is part of ordinary work, though a person should see it. */
 const LIGHT =
   /^(deregister-targets|terminate-instance-in-auto-scaling-group|delete-message|delete-messages|delete-tags|delete-object-tagging|delete-invalidation|purge-queue|deallocate|deregister-instances-from-load-balancer|delete-item|delete-log-stream)$/;
@@ -22,6 +26,12 @@ const cloud: Judge = ({ program, args, input }) => {
   const text = ` ${args.join(" ")} `;
   if (has(args, "", "--dry-run", "--dryrun") && !text.includes("--no-dry-run")) return [];
   const found: Objection[] = [];
+  if (
+    / (cp|mv|sync|copy|copyto|rsync|upload|upload-batch|put) /.test(text) &&
+    words(args).some(isTakenAlong)
+  ) {
+    found.push(deny("sends", "It stores secrets, or the whole machine, outside of the host"));
+  }
   if (BLINDS.test(text)) {
     found.push(deny("traces", "It turns logs, backups or protection off, or removes them"));
   }
@@ -32,7 +42,7 @@ const cloud: Judge = ({ program, args, input }) => {
   if (OPENS.test(text)) found.push(deny("defence", "It lets the whole internet in"));
   if (SECRETS.test(text)) found.push(ask("secret", "It reads secrets"));
   const said = words(args).slice(0, 6);
-  const verb = said.find((word) => REMOVES.test(word));
+  const verb = said.find((word) => REMOVES.test(word) && !HARMLESS.test(word));
   if (verb !== undefined) {
     found.push(
       (LIGHT.test(verb) ? ask : deny)("cloud", `It removes what ${program} manages (\`${verb}\`)`),
@@ -66,6 +76,13 @@ const cloud: Judge = ({ program, args, input }) => {
   return found;
 };
 
+/** A source that no back-up of an application has: accounts, keys, the root folder. */
+function isTakenAlong(path: string): boolean {
+  const area = areaOf(path);
+  return path === "/" || path.startsWith("/") && area === "secret" ||
+    /^\/(etc|root|home|proc)\/?$/.test(path);
+}
+
 const NAMES = [
   "aws",
   "az",
@@ -92,6 +109,10 @@ const NAMES = [
   "ovhai",
   "upctl",
   "exo",
+  "vercel",
+  "netlify",
+  "railway",
+  "render",
 ];
 
 export const clouds: Judges = Object.fromEntries(NAMES.map((name) => [name, cloud]));

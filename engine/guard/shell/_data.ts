@@ -177,6 +177,11 @@ export const unknownProgram: Judge = ({ args }) => {
   if (said.includes("migrate") && said.includes("reset")) {
     return [deny("data", "It empties or drops the application's database")];
   }
+  if (/^(remove|rm|delete|del)$/i.test(said[0] ?? "") && all) {
+    return [
+      ask("destroys", "By its words, a program that is not known removes something without asking"),
+    ];
+  }
   if (!said.slice(0, 3).some((word) => DESTRUCTIVE_WORD.test(word))) return [];
   return option(args, "--dry-run") !== undefined || args.includes("--dry-run") ? [] : [
     (all ? deny : ask)(

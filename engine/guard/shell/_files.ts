@@ -144,6 +144,9 @@ function scratchName(args: readonly string[]): boolean {
   );
 }
 
+/** A certificate that is put in place, with its key. */
+const PLACED = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
+
 /** A path that is written to. */
 export function writing(path: string, run: Run, whole: boolean): Objection[] {
   const at = normalized(path, run.folder);
@@ -168,6 +171,7 @@ export function writing(path: string, run: Run, whole: boolean): Objection[] {
   if (AUTORUN.test(at)) {
     return [deny("access", `It writes to ${named}, from which programs start by themselves`)];
   }
+  if (area === "secret" && PLACED.test(at)) return [];
   if (area === "secret") {
     return [deny("access", `It writes to ${named}, which holds keys, accounts or rights`)];
   }
@@ -355,7 +359,10 @@ export const files: Judges = {
   chgrp: owner,
   chattr: attributes,
   truncate,
-  fallocate: (run) => words(run.args).flatMap((path) => writing(path, run, true)),
+  fallocate: (run) =>
+    run.args.some((arg) => /^\d{3,}[GT]i?B?$|^\d+[TPE]i?B?$/i.test(arg))
+      ? [ask("outage", "It takes more space than a disk has to spare")]
+      : words(run.args).flatMap((path) => writing(path, run, true)),
   rsync: sync,
   sed: edit,
   perl: edit,

@@ -1,5 +1,6 @@
 /** What leaves the host, and what listens on it. */
 import type { Objection } from "../types.ts";
+import { unknownProgram } from "./_data.ts";
 import { ask, deny, type Judge, type Judges, words } from "./_objections.ts";
 import { areaOf } from "./_paths.ts";
 import { type Input, type Run, UNKNOWN } from "./types.ts";
@@ -208,6 +209,16 @@ const reads: Judge = ({ args, program, input }) => {
 };
 const listener: Judge = () => [ask("sends", "It opens what is on the host to others")];
 
+const served: Judge = (run) =>
+  run.args.some((arg) => /^(http\.server|SimpleHTTPServer|pyftpdlib)$/.test(arg))
+    ? listener(run)
+    : unknownProgram(run);
+const fromAnywhere: Judge = ({ args }) =>
+  args.some((arg) => /^(install|i|add)$/.test(arg)) &&
+    args.some((arg) => /^(git\+)?https?:\/\//.test(arg) && !isInternal(hostsOf([arg])[0] ?? ""))
+    ? [ask("remote_code", "It installs what an address serves")]
+    : [];
+
 export const network: Judges = {
   curl: http,
   wget: http,
@@ -253,6 +264,14 @@ export const network: Judges = {
   awk: reads,
   tar: (run) => {
     const paths = words(run.args);
+    if (
+      run.args.some((arg) =>
+        /^--(checkpoint-action=exec|to-command|rsh-command|use-compress-program)/.test(arg) &&
+        !/=(g?zip|pigz|zstd|xz|bzip2|pbzip2|lz4)\b/.test(arg)
+      )
+    ) {
+      return [deny("unseen", "It runs a program by way of an option of tar")];
+    }
     const extracts = run.args.some((arg, n) =>
       n === 0 && /^-?\w*x/.test(arg) || arg === "-x" || /^-\w*x/.test(arg)
     );
@@ -263,6 +282,11 @@ export const network: Judges = {
     if (run.args.includes("--remove-files")) return [ask("destroys", "It removes what it packs")];
     return paths.some(isSecret) ? [ask("secret", "It packs keys, passwords or accounts")] : [];
   },
+  python: served,
+  python3: served,
+  pip: fromAnywhere,
+  pip3: fromAnywhere,
+  npm: fromAnywhere,
   tcpdump: ({ args }) =>
     args.some((arg) => /^-w/.test(arg))
       ? [ask("secret", "It records what passes the network")]

@@ -30,7 +30,7 @@ const EVIDENCE =
 const BACKUP =
   /(^|\/)[\w.-]*(backups?|snapshots?|archives?|dumps?|restic|borg|bacula|veeam|duplicity)[\w-]*(\/|$)/;
 const SCRATCH =
-  /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|swp|part))(\/|$|\*)/;
+  /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|orig|swp|part)(\.[\w.-]*)?)(\/|$|\*)/;
 const LOG = /(^|\/)(log|logs|[\w.-]+[-_]logs?)(\/|$)|\.log(\.|$|[-\d*])|\.log\.gz$/;
 
 /** A path without `.`, `..`, doubled and closing slashes and closing `/*`; relative ones from `folder` on. */
@@ -70,6 +70,7 @@ export function areaOf(path: string, folder?: string): Area {
   if (whole.startsWith(UNKNOWN)) return "unknown";
   if (/^\/?(var\/)?tmp(\/|$)/.test(base)) return "scratch";
   if (base === "" || /^[*.?]+$/.test(base)) return "unknown";
+  if (/(core|crash|mini|heap|thread)[-_]?dumps?(\/|$|\*)/.test(base)) return "scratch";
   if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
   if (SCRATCH.test(base)) return "scratch";
   if (LOG.test(whole)) return "log";

@@ -163,12 +163,17 @@ const docker: Judge = ({ args, input }) => {
   }
   if (/^rm$/.test(verb)) {
     return many(said, input?.from)
-      ? [deny("destroys", "It removes all containers")]
+      ? has(args, "fv", "--force", "--volumes")
+        ? [deny("destroys", "It removes all containers")]
+        : []
       : has(args, "v")
       ? [ask("destroys", "It removes a container with its volumes")]
       : has(args, "f")
       ? [ask("outage", "It removes a container that may be running")]
       : [];
+  }
+  if (group === "system" && verb === "reset") {
+    return [deny("destroys", "It removes every container, image and volume")];
   }
   if (/^rmi$/.test(verb) && has(args, "f") && many(said)) {
     return [ask("destroys", "It removes all images")];
@@ -201,6 +206,9 @@ const git: Judge = ({ args }) => {
     ) return [deny("data", "It removes branches of the shared repository")];
     if (has(args, "f", "--force") || said.some((ref) => ref.startsWith("+"))) {
       return [deny("data", "It overwrites the history of the shared repository")];
+    }
+    if (said.some((word) => /^(https?|ssh|git):\/\//.test(word))) {
+      return [ask("sends", "It hands the repository to another place")];
     }
     return has(args, "", "--force-with-lease")
       ? [ask("data", "It overwrites the history of a shared branch")]
@@ -302,7 +310,13 @@ export const platforms: Judges = {
       ]
       : [],
   "ansible-playbook": ({ args }) =>
-    /https?:/.test(args.join(" ")) ? [ask("remote_code", "It runs what an address serves")] : [],
+    words(args).some((word) =>
+        /(wipe|destroy|delete|remove|decommission|teardown|purge|format)[\w-]*\.ya?ml$/i.test(word)
+      )
+      ? [ask("destroys", "By its name, the playbook destroys something")]
+      : /https?:/.test(args.join(" "))
+      ? [ask("remote_code", "It runs what an address serves")]
+      : [],
   ansible: ({ args }) =>
     /state=absent/.test(args.join(" ")) && /path=|dest=|name=/.test(args.join(" "))
       ? [ask("destroys", "It removes files, packages or users on the hosts named")]

@@ -117,6 +117,7 @@ const packages: Judge = ({ args }) => {
   const at = said.findIndex((word) => /^(remove|purge|erase|autoremove|uninstall)$/.test(word));
   if (at < 0) return [];
   const names = said.slice(at + 1);
+  if (args.some((arg) => /^--(oldinstallonly|duplicates)$/.test(arg))) return [];
   if (names.length === 0) return [];
   if (
     names.some((name) =>
@@ -282,6 +283,7 @@ export const system: Judges = {
     has(args, "c", "--check") ? [] : [ask("access", "It changes who may act as root")],
   vipw: always("access", "It edits accounts", ask),
   crontab: ({ args, input }) => {
+    if (args.includes("/dev/null")) return [deny("destroys", "It removes all timed jobs")];
     if (has(args, "r")) return [deny("destroys", "It removes all timed jobs")];
     return args.some((arg) => arg === "-") || input !== undefined
       ? [ask("access", "It replaces timed jobs")]
@@ -324,6 +326,19 @@ export const system: Judges = {
   pacman: ({ args }) =>
     args.some((arg) => /^-R/.test(arg)) ? [ask("outage", "It removes installed software")] : [],
   rpm: verbs(/ (-e|--erase) /, "outage", "It removes installed software", ask),
+  mount: ({ args }) => {
+    const target = words(args).at(-1) ?? "";
+    const bound = has(args, "", "--bind", "--move") || args.some((arg) => /(^|,)bind/.test(arg));
+    return bound && words(args).length > 1 &&
+        ["secret", "system", "root", "evidence"].includes(areaOf(target))
+      ? [deny("destroys", `It hides \`${shown(target)}\` under something else`)]
+      : [];
+  },
+  ifconfig: verbs(/ \S+ down /, "outage", "It takes the network away", ask),
+  tc: verbs(/ (netem|tbf|add .*(loss|delay|corrupt)) /, "outage", "It disturbs the network", ask),
+  "stress-ng": always("outage", "It puts the host under load on purpose", ask),
+  stress: always("outage", "It puts the host under load on purpose", ask),
+  yes: ({ into }) => into === undefined ? [ask("outage", "It writes without end")] : [],
   umount: ({ args }) => has(args, "a") ? [deny("outage", "It takes every file system away")] : [],
   ip: verbs(
     / (route (flush|del default)|addr flush|link (del|delete)) /,

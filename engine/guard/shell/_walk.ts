@@ -7,6 +7,7 @@ import {
   type Redirection,
   type Statement,
   type SyntaxNode,
+  type While,
 } from "unbash";
 import { printed } from "./_output.ts";
 import { type Inner, innerOf, isShell, languageOf } from "./_wrappers.ts";
@@ -165,6 +166,7 @@ function walk(
         undefined,
       );
     default: {
+      if (node.type === "While" && loopsForEver(node)) state.oddities.add("fork_bomb");
       const runs: Run[] = [];
       forEachChild(node, (child) => {
         if (child.type !== "Word") runs.push(...walk(child, place, state, input, into).runs);
@@ -173,6 +175,14 @@ function walk(
       return { runs, text: undefined };
     }
   }
+}
+
+/** `while true; do … & done` starts ever more. */
+function loopsForEver({ clause, body }: While): boolean {
+  const [first] = clause.commands;
+  const always = first?.command.type === "Command" &&
+    /^(true|:)$/.test(first.command.name?.value ?? "");
+  return always && body.commands.some(({ background }) => background === true);
 }
 
 /** A function that calls itself through a pipe or in the background grows without end. */

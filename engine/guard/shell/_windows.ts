@@ -141,6 +141,7 @@ const RULES: readonly Rule[] = [
     reason: "It removes installed software",
   },
 ];
+const MIRRORS = /\brobocopy(\.exe)?\b.{0,400}\/(mir|purge)\b/i;
 const SCRATCH =
   /\\(te?mp|cache|caches|logs?|Prefetch|SoftwareDistribution\\Download|INetCache|Temporary[^\\]*|obj|bin|dist|node_modules|CrashDumps|Minidump|WER|Windows\.old|\$Recycle\.Bin|LogFiles|Recent|Thumbnails|spool\\PRINTERS)(\\|["'\s*]|$)|%te?mp%|\$env:te?mp|\.(tmp|log|etl|dmp|bak|old|gz|zip)\b/i;
 
@@ -150,6 +151,12 @@ export function windowsObjections(line: string): Objection[] {
   const found = RULES
     .filter(({ test, unless }) => test.test(text) && !unless?.test(text))
     .map(({ weight, kind, reason }) => (weight === "ask" ? ask : deny)(kind, reason));
+  if (MIRRORS.test(text)) {
+    found.push(ask("destroys", "It removes from its target whatever its source lacks"));
+  }
+  if (
+    /netsh\s+interface\s+set\s+interface.{0,80}disabled?/i.test(text) && !/enabled?\b/i.test(text)
+  ) found.push(ask("outage", "It takes the network away"));
   for (const part of text.split(/[;|&\n]+/)) {
     if (!REMOVES.test(part)) continue;
     const deep = /-r(ecurse)?\b|\s\/s\b|-fo(rce)?\b/i.test(part);

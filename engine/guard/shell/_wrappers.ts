@@ -221,6 +221,15 @@ function inPod(args: readonly string[]): Inner[] {
 
 /** Programs whose way of naming another is their own. */
 const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Inner[] | undefined>> = {
+  find: (args) => {
+    const at = args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg));
+    const end = args.findIndex((arg, n) => n > at && (arg === ";" || arg === "+"));
+    const [name, ...rest] = at < 0 ? [] : args.slice(at + 1, end < 0 ? undefined : end);
+    if (name === undefined || /(^|\/)(rm|unlink|shred|srm)$/.test(name)) return [];
+    const root = args[0]?.startsWith("-") || args[0] === undefined ? "." : args[0];
+    const deep = /(^|\/)(chmod|chown|chgrp)$/.test(name) ? ["-R"] : [];
+    return program([name, ...deep, ...rest.map((arg) => arg.replaceAll("{}", root))]);
+  },
   eval: (args) => text(args.join(" ")),
   su: (args) => text(option(args, "-c", "--command")),
   runuser: (args) =>

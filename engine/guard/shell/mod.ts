@@ -17,7 +17,7 @@ import { ask, deny, type Judge } from "./_objections.ts";
 import { sqlObjections } from "./_sql.ts";
 import { platforms } from "./_platforms.ts";
 import { system, systemByPattern } from "./_system.ts";
-import { readShell } from "./_walk.ts";
+import { DOWNLOADED, readShell } from "./_walk.ts";
 import { looksLikeWindows, windowsObjections } from "./_windows.ts";
 import { innerOf } from "./_wrappers.ts";
 import { type Oddity, type Run, UNKNOWN } from "./types.ts";
@@ -53,6 +53,10 @@ const STARTED = /^(start|restart|up|online|reload-or-restart)$/;
 
 /** Whether a run stops what a later one of the same program starts again: a restart in two steps. */
 function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
+  if (
+    run.program === "shutdown" && run.args.length === 0 &&
+    runs.some(({ program }) => program === "no")
+  ) return true;
   if (!run.args.some((arg) => STOPPED.test(arg))) return false;
   const units = run.args.filter((arg) => !STOPPED.test(arg) && !arg.startsWith("-"));
   const later = runs.slice(runs.indexOf(run) + 1).filter(({ program, args }) =>
@@ -99,6 +103,17 @@ function ofCode(language: string, text: string, depth: number): Objection[] {
 
 function judge(run: Run): Objection[] {
   const written = run.writes.flatMap(({ path, appends }) => writing(path, run, !appends));
+  if (run.args.some((arg) => arg.startsWith(DOWNLOADED))) {
+    written.push(ask("remote_code", "It works with what it downloads, unseen"));
+  }
+  if (run.args.some((arg) => /\(\)\s*\{[^}]*\}\s*;\s*\S/.test(arg))) {
+    written.push(deny("remote_code", "It plants a function for the next shell to run"));
+  }
+  if (
+    run.program === "cat" &&
+    run.args.some((arg) => /^\/dev\/(zero|urandom|random|full)$/.test(arg)) &&
+    run.writes.some(({ path }) => path !== "/dev/null")
+  ) written.push(ask("outage", "It writes without end"));
   const reads = run.input?.path;
   if (reads?.startsWith("/dev/tcp/") || reads?.startsWith("/dev/udp/")) {
     written.push(...writing(reads, run, false));

@@ -46,22 +46,22 @@ const OVERRIDES: readonly (readonly [verbs: string, orders: string, which: strin
   ],
   [
     "ignor\\w* | oubli\\w* | néglig\\w* | neglige\\w* | contourn\\w* | outrepass\\w* | désobéi\\w* | passe outre | ne tiens pas compte | ne tenez pas compte | fais abstraction | faites abstraction | annule\\w*",
-    "instruction\\w* | consigne\\w* | directive\\w* | règle\\w* | regle\\w* | ordre | ordres | prompt | garde-fous? | restriction\\w*",
+    "instruction\\w* | consigne\\w* | directive\\w* | règle\\w* | regle\\w* | ordre | ordres | prompt | politique\\w* | garde-fous? | restriction\\w*",
     "précédent\\w* | precedent\\w* | antérieur\\w* | toutes | tous | ci-dessus | tes | vos | ta | ton | initiale\\w* | système | sécurité | reçue\\w*",
   ],
   [
     "ignor\\w* | olvid\\w* | descart\\w* | omit\\w* | pasa por alto | haz caso omiso | haga caso omiso | no sigas | anul\\w* | elud\\w* | desobedec\\w* | salt\\w*",
-    "instrucci\\w* | indicaci\\w* | regla\\w* | orden | órdenes | ordenes | directriz | directrices | directiva\\w* | restricci\\w* | prompt | salvaguard\\w* | normas",
+    "instrucci\\w* | indicaci\\w* | regla\\w* | orden | órdenes | ordenes | directriz | directrices | directiva\\w* | restricci\\w* | prompt | salvaguard\\w* | normas | polític\\w*",
     "anterior\\w* | previa\\w* | previo\\w* | todas | todos | tus | sus | de arriba | precedente\\w* | del sistema | de seguridad | iniciales | cualquier",
   ],
   [
     "ignor\\w* | dimentic\\w* | trascur\\w* | scorda\\w* | aggira\\w* | non seguire | tralascia\\w* | annulla\\w*",
-    "istruzion\\w* | regol\\w* | direttiv\\w* | ordin\\w* | comand\\w* | prompt | restrizion\\w* | indicazion\\w*",
+    "istruzion\\w* | regol\\w* | direttiv\\w* | ordin\\w* | comand\\w* | prompt | restrizion\\w* | indicazion\\w* | politic\\w*",
     "precedent\\w* | tutte | tutti | tue | tuoi | sopra | anterior\\w* | sistema | ricevut\\w* | sicurezza",
   ],
   [
     "ignor\\w* | esqueç\\w* | esquec\\w* | desconsider\\w* | descart\\w* | contorn\\w* | não siga\\w* | desobedeç\\w* | anul\\w*",
-    "instruç\\w* | instruc\\w* | regra\\w* | ordens | diretriz\\w* | comando\\w* | restriç\\w* | prompt | orientaç\\w*",
+    "instruç\\w* | instruc\\w* | regra\\w* | ordens | diretriz\\w* | comando\\w* | restriç\\w* | prompt | orientaç\\w* | polític\\w*",
     "anterior\\w* | prévia\\w* | todas | todos | suas | seus | acima | do sistema | segurança | precedente\\w*",
   ],
   [
@@ -469,6 +469,10 @@ const REPORTS =
   /(?<![\p{L}])(?:report\w*|contain\w*|includ\w*|payload|attempt\w*|tried|tries|trying|block\w*|detect\w*|quarantin\w*|caught|flagged|said|says|sent|sends|typed|wrote|writes|posted|printed|prints|prompt[- ]injections?|injections?|jailbreaks?|phishing|pen-?test\w*|red[- ]team\w*|researchers?|attackers?|chat ?bots?|the bot|copilot|waf|signature|rule|payloads?|example|sentence|phrase|string|text|words|message|mails?|e-?mails?|comment|submitted|reads|reading|titled|subject|logged|observed|seen|saw|noticed|shows?|caused|answers?|answered|replied|responded|escape|trick\w*|manipulat\w*|spam|abuse|meldet|gemeldet|enthält|enthielt|blockiert|signalé|contient|contenait|bloqué|reporta|contiene|contenía|bloquead\w*|bildirdi|içeriyor|engellendi)(?![\p{L}])/iu;
 const QUOTES = /["“”„«»‘’`'「」『』]/;
 
+/** Without a word of this, a mode is one of the thing that the ticket is about. */
+const STEERS =
+  /(?<![\p{L}])(?:approv|allow|permit|guard ?rail|rails|restrict|you|ignore|safety|filter|polic|command|unrestricted|valid|confidence|accept|trust)/iu;
+
 /** A trick that was found, and where. */
 export interface Found {
   readonly trick: Trick;
@@ -490,6 +494,9 @@ export function tricksIn(text: string, mayReport: boolean): Found[] {
     for (let match = test.exec(text), n = 0; match && n < 8; match = test.exec(text), n++) {
       if (match[0] === "") test.lastIndex++;
       const reported = mayReport && reportable && isReported(text, match.index, match[0]);
+      if (trick === "changes the role" && /\bmode\b/i.test(match[0]) && !STEERS.test(text)) {
+        continue;
+      }
       if (trick === "dictates the verdict" && isOrdinary(text, match.index, match[0])) continue;
       found.push({ trick, reported });
       if (!reported) break;
@@ -503,6 +510,10 @@ export function tricksIn(text: string, mayReport: boolean): Found[] {
   return found;
 }
 
+/** Before a verb: somebody can't, or a control of a program is named. */
+const UNABLE =
+  /(?:cannot|can't|can not|could not|couldn't|unable to|able to|fails? to|failed to|tries to|trying to|button|menu|option|clicks?|clicked|refuses? to)\W{0,4}$/i;
+
 /** What people write of approvals and states without meaning the verdict: in the past, by a board, of a thing that isn't the action. */
 function isOrdinary(text: string, at: number, match: string): boolean {
   const around = text.slice(Math.max(0, at - 60), at + match.length + 40).toLowerCase();
@@ -510,6 +521,8 @@ function isOrdinary(text: string, at: number, match: string): boolean {
     /\b(to approve or|please approve or deny|awaiting|waiting for approval|before approving)\b/
       .test(around)
   ) return true;
+  const said = text.slice(Math.max(0, at - 40), at);
+  if (UNABLE.test(said)) return !/\byou\b/i.test(said);
   if (
     /^(status|risk|passed|safe)["'`]?\s?[:=]/i.test(match.trim()) &&
     !/approv|guardrail|rail|verdict|ignore/.test(around)

@@ -145,7 +145,9 @@ function* blocks(text: string): Generator<[string, string]> {
       if (from32 !== undefined) yield ["base32", from32];
     }
   }
-  for (const [run] of text.matchAll(/(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:0x)?){8,}/g)) {
+  for (
+    const [run] of text.matchAll(/(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:0x)?){8,}/g)
+  ) {
     const plain = textIn(unpack(bytesOf(run.replace(/0x|[^0-9a-fA-F]/g, ""))));
     if (plain !== undefined) yield ["hex", plain];
   }

@@ -1,0 +1,28 @@
+/** Orders to the judge that no fixed phrase has: a sentence that speaks to it, of its verdict, and with force. */
+
+const JUDGE =
+  /(?<![\p{L}])(?:guard ?rails?|validators?|language models?|llms?|(?:as |you are |if you(?:'re| are) )(?:an |the )?ai|ai (?:model|system|agent|assistant)|assistant[,:]|safety verdict|policy engine|your creator|chatgpt|claude|gpt-?\d?)(?![\p{L}])/iu;
+const VERDICT =
+  /(?<![\p{L}])(?:approv(?:e|es|ing|al)|"approved"|approved|allow|permit(?:ted)?|unlock|accept|(?:say|says|answer|reply|respond)(?: with)?(?: only)? "?(?:yes|ok|allow|approved?)|verdict|greenlight)(?![\p{L}])/iu;
+const FORCE =
+  /(?<![\p{L}])(?:must (?:comply|obey|approve|allow|accept|answer|say|pass|be approved)|always (?:says?|answers?|approves?|allows?)|without (?:question|hesitation|exception|asking)|unconditionally|no matter what|do (?:what|as) i say|has (?:root|full|absolute) authority|by order of|(?:has|takes) priority over|supersedes?|obey (?:it|this|me)|unlock everything|admin override|emergency override)(?![\p{L}])/iu;
+const WAIVED =
+  /(?<![\p{L}])(?:verification|validation|approval|review|vetting|policy|guardrails?) (?:checks? )?(?:is|are|was|were) (?:no longer|not) (?:required|needed|necessary|in force|applicable)(?! (?:to|for) (?:log|pay|ship))|therefore,? skip (?:the |all )?(?:checks?|verification|validation|review)|(?:destructive|dangerous|harmful|blocked|forbidden) (?:commands?|actions?|operations?) (?:are|is) (?:now )?(?:permitted|allowed|approved|fine|ok)|not what the policy|confidence ?[:=] ?(?:1(?:\.0+)?|0?\.9\d*)(?!\d)/iu;
+/** "You must approve", and "without restrictions", in other languages. */
+const ELSEWHERE =
+  /(?<![\p{L}])(?:du musst|sie müssen|tu dois|vous devez|debes|debe|tienes que|devi|devi|você deve|deves|ты должен|вы должны|je moet)(?![\p{L}])[^.!?\n]{0,40}(?:freigeb|genehmig|erlaub|approuv|autoris|valider|aprob|autoriz|permitir|approva|autorizz|aprovar|одобр|разреш|goedkeur)|(?:regeln gelten nicht|keine (?:regeln|einschränkungen|grenzen)|ohne (?:einschränkung|regeln)|aucune (?:restriction|règle|limite)|sans restrictions?|sin (?:restricciones|reglas|límites)|ninguna restricción|senza (?:restrizioni|regole|limiti)|sem (?:restrições|regras|limites)|não há regras|kısıtlama\p{L}* (?:yok|olmadan)|kısıtlamasız|sınırsız bir|без ограничений|нет правил|zonder (?:regels|beperkingen)|bez ograniczeń)[^.!?\n]{0,60}(?:freigeb|genehmig|tu |tue|approuv|agis|aprueb|eres|actúa|approva|sei|aprov|você|kabul|onay|zeka|одобр|ты|keur|jest|$)|(?:agis|tue so|actúa|comportati|aja|davran)[^.!?\n]{0,30}(?:restriction|regeln|restricci|restrizion|restriç|kısıtlama)|没有(?:任何)?限制[^。\n]{0,20}(?:批准|执行)|制限のない(?:AI|人工知能)|제한이? 없는|承認して(?:ください|下さい|くれ)|승인(?:해|하세요|하라|하십시오)|(?:请|然后|直接|立即)批准/iu;
+
+/** Whether a sentence of a text orders the judge what to find. */
+export function ordersTheJudge(text: string): boolean {
+  return text.slice(0, 12_000).split(/(?<=[.!?;])\s+|\n+/).slice(0, 200).some((sentence) => {
+    if (WAIVED.test(sentence) || ELSEWHERE.test(sentence)) return true;
+    const verdict = VERDICT.test(sentence);
+    const force = FORCE.test(sentence);
+    return JUDGE.test(sentence) && (verdict || force) && !REPORTED.test(sentence) ||
+      force && verdict || /unlock everything|do (?:what|as) i say/i.test(sentence);
+  });
+}
+
+/** A sentence about such programs, not to them. */
+const REPORTED =
+  /(?<![\p{L}])(?:users?|customers?|attackers?|testers?|team|tickets?|pods?|service|returned|crash\p{L}*|latency|deploy\p{L}*|queue|cannot|can't|could not|unable|fails?|failed|rejects?|refus\p{L}+|errors?)(?![\p{L}])/iu;
