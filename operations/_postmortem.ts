@@ -73,13 +73,18 @@ function cause({ events, ticket }: PostmortemParts): string {
 function timeline({ events }: PostmortemParts): string {
   const first = events[0] ? Date.parse(events[0].at) : 0;
   const lines = events.map(({ at, kind, data }) => {
-    const facts = Object.entries(data).filter(([name]) => !/^(workflow_id|run_id)$/.test(name))
+    const facts = Object.entries(data).filter(([name, value]) => isFact(name, value))
       .map(([name, value]) => `${name} \`${codeOf(value)}\``).join(", ");
     return `| ${at} | +${duration(Date.parse(at) - first)} | ${
       kind.replaceAll("_", " ")
     } | ${facts} |`;
   });
   return ["| when | after | what | facts |", "| --- | --- | --- | --- |", ...lines].join("\n");
+}
+
+/** What tells something by itself: the rest has a section of its own, or is in the receipt. */
+function isFact(name: string, value: unknown): boolean {
+  return !/^(workflow_id|run_id|basis)$/.test(name) && value !== null && typeof value !== "object";
 }
 
 function done({ repairs, events }: PostmortemParts): string {
@@ -102,8 +107,22 @@ function done({ repairs, events }: PostmortemParts): string {
     }: **${repair.state}**${helped}${undone}, ` +
       `action \`${repair.action_sha256}\`${steps}`;
   });
-  const lines = [...decided, ...acts];
+  const lines = [...verdicts(events), ...decided, ...acts];
   return lines.length === 0 ? "Nothing was done by the platform." : lines.join("\n");
+}
+
+/** What the guardrails said, and why where a rail did not pass. */
+function verdicts(events: PostmortemParts["events"]): string[] {
+  return events.filter(({ data }) => Array.isArray(data.rails)).map(({ data }) => {
+    const rails = data.rails as { rail: string; passed: boolean; reasons?: readonly string[] }[];
+    const failed = rails.filter(({ passed }) => !passed)
+      .map(({ rail, reasons = [] }) => `\n  - ${plain(rail)}: ${plain(reasons.join("; "))}`);
+    const policy = codeOf(data.policy_version);
+    const passed = `${rails.length - failed.length} of ${rails.length} rails passed`;
+    return `- guardrails: **${plain(String(data.decision))}**, ${passed}, policy \`${policy}\`${
+      failed.join("")
+    }`;
+  });
 }
 
 function receipts({ ticket, events, receipt, ledgerUrl }: PostmortemParts): string {

@@ -25,7 +25,7 @@ import { existingApproval } from "./approvals.ts";
 import { type Context, operation } from "./platform.ts";
 
 /** Longest that a decision waits for a worker to take it in. */
-const DECIDED_WITHIN_MS = 15_000;
+const DECIDED_WITHIN_MS = 10_000;
 
 const common = {
   group: "people",

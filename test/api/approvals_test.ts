@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { insertTicket, ticketTimeline } from "../../store/mod.ts";
+import { insertTicket, putApproval, ticketTimeline } from "../../store/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("approvals over REST", function () {
@@ -143,6 +143,23 @@ describe("approvals over REST", function () {
     await move(approval_id, "approve", "ann");
     const kinds = (await ticketTimeline(people.store.knex, id)).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["approval_requested", "approval_escalated", "approval_approved"]);
+  });
+
+  it("are said to be out of reach while no worker answers, and stay as they are", async () => {
+    const id = `APR-${randomBytes(6).toString("hex")}`;
+    await putApproval(people.store.knex, {
+      ...{ id, subject: "x", ticketId: null, description: "", action: {}, needed: 1 },
+      ...{ actionSha256: "0".repeat(64), requestedBy: "program", requestedByKey: null },
+      ...{ expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
+    });
+    const run = await people.loop.client.workflow.start("approval", {
+      ...{ taskQueue: "nobody-takes-it", workflowId: `approval-${id}`, args: [{}] },
+    });
+    const { status, headers } = await move(id, "approve", "ann");
+    assert.deepEqual([status, headers.get("retry-after")], [503, "5"]);
+    assert.equal((await info(id)).status, "pending");
+    await run.terminate();
+    assert.equal((await move(id, "approve", "ann")).status, 409);
   });
 
   it("are listed by how they stand", async () => {

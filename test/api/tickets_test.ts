@@ -96,7 +96,9 @@ describe("tickets", function () {
       assert.ok(postmortem.includes(part), part);
     }
     assert.match(postmortem, /\| resolved \|/);
-    assert.match(postmortem, /\*\*done\*\*/);
+    assert.match(postmortem, /\*\*done\*\*, it helped/);
+    assert.match(postmortem, /guardrails: \*\*allow\*\*/);
+    assert.ok(!postmortem.includes("[object") && !postmortem.includes("`{"), postmortem);
     assert.equal((await get(`/v1/itsm/tickets/${ticket_id}`)).postmortem, null);
     assert.equal((await get(`/v1/itsm/tickets/${ticket_id}/verify`)).verified, true);
     const { remediations, success_rate, by_state } = await get(
