@@ -66,7 +66,8 @@ export interface Track {
 
 /** Starts to keep track of a run about a finding. */
 export function track(finding: Finding): Track {
-  const about = finding.service ?? "a reported incident";
+  const { service, check, code } = finding;
+  const about = service ?? (check === "report" ? "a reported incident" : code);
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
   let waiting: string | undefined;
@@ -119,7 +120,12 @@ export function track(finding: Finding): Track {
     upsertSearchAttributes([
       { key: ATTRIBUTE.step, value: step },
       ...(step === "DETECT"
-        ? [{ key: ATTRIBUTE.service, value: finding.service ?? "reported" } as const]
+        ? [
+          {
+            key: ATTRIBUTE.service,
+            value: service ?? (check === "report" ? "reported" : check),
+          } as const,
+        ]
         : []),
       ...(step === "DIAGNOSE" && run.ticketId
         ? [{ key: ATTRIBUTE.ticket, value: run.ticketId } as const]

@@ -58,7 +58,7 @@ async function startOrJoin(finding: Finding) {
       workflowId,
       args: [finding],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: finding.service ?? "reported" }],
+      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: finding.service ?? finding.check }],
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -6,13 +6,15 @@ import type { DetectorSettings } from "./settings.ts";
 
 /** What detectors look at, and what they know. */
 export interface World {
+  /** Of the platform. */
   readonly config: Config;
+  /** Of the detectors. */
   readonly settings: DetectorSettings;
   /** As role `app`. */
   readonly store: Store;
   /** Name of this host. */
   readonly host: string;
-  /** @throws where Temporal does not answer */
+  /** Temporal's client. @throws where it does not answer */
   temporal(): Promise<Client>;
 }
 
@@ -34,6 +36,7 @@ export interface Found extends DetectedFinding {
 export interface Look {
   /** How many things were looked at. */
   readonly probed: number;
+  /** What is wrong. */
   readonly found: readonly Found[];
   /** What could not be looked at, as codes without names. */
   readonly problems?: readonly string[];
@@ -45,6 +48,7 @@ export interface Look {
 
 /** Whether a fault is there. */
 export interface Rechecked {
+  /** Whether it is still so. */
   readonly present: boolean;
   /** `ok`, or what is wrong now. */
   readonly code: string;
@@ -55,6 +59,7 @@ export type Moment = "before" | "after";
 
 /** One kind of looking. */
 export interface Detector {
+  /** Its block in the file has the same. */
   readonly name: DetectorName;
   /** What it does, in a sentence. */
   readonly about: string;

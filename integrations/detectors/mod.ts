@@ -19,6 +19,7 @@ export {
   readDetectorsFile,
 } from "./settings.ts";
 export {
+  type DescribedDetector,
   describeDetectors,
   detectAll,
   type Detection,

@@ -135,6 +135,7 @@ export type DetectorSettings = z.output<typeof DETECTORS_FILE>;
 
 /** The detectors' file is wrong; each line of the message begins with the line of the file. */
 export class BadDetectorsFile extends Error {
+  /** Of the kind. */
   override readonly name = "BadDetectorsFile";
 }
 

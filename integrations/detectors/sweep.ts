@@ -25,10 +25,15 @@ const NOTHING_DEPENDS: Dependencies = { hosts: new Map(), dependsOn: new Map() }
 
 /** How one detector's look went. */
 export interface DetectorRun {
+  /** Which one. */
   readonly detector: DetectorName;
+  /** False: it was not to look. */
   readonly enabled: boolean;
+  /** Milliseconds. */
   readonly duration_ms: number;
+  /** How many things it looked at. */
   readonly probed: number;
+  /** How many faults it found. */
   readonly findings: number;
   /** What could not be looked at, as codes; null: nothing. */
   readonly error: string | null;
@@ -36,11 +41,13 @@ export interface DetectorRun {
 
 /** What a look with every detector gave. */
 export interface Detection {
+  /** How many things were looked at. */
   readonly probed: number;
   /** Everything that counts, with its evidence. */
   readonly findings: readonly Found[];
   /** The incidents that they are: the likely root of each, with the others in `related`. Worst first. */
   readonly incidents: readonly DetectedFinding[];
+  /** How it went, detector by detector. */
   readonly runs: readonly DetectorRun[];
 }
 
@@ -203,8 +210,18 @@ function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {
   };
 }
 
+/** A detector as it is configured. */
+export interface DescribedDetector extends Pick<Detector, "about"> {
+  /** Its name. */
+  readonly detector: DetectorName;
+  /** False: it does not look. */
+  readonly enabled: boolean;
+  /** Bounds and counts, no names. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
 /** What there is to detect with, and how it is configured. */
-export function describeDetectors({ settings }: Pick<World, "settings">) {
+export function describeDetectors({ settings }: Pick<World, "settings">): DescribedDetector[] {
   return ALL.map(({ name, about, configuration }) => ({
     detector: name,
     about,
