@@ -82,12 +82,12 @@ export async function abandonEffects(on: Queryable, ticketId: string): Promise<n
   });
 }
 
-/** Effects, newest first, and the share of those ended that were done. */
+/** Effects, newest first, and the share of the steps ended that ended as they should; undoing is none of them. */
 export async function listEffects(on: Queryable, limit: number) {
   const rows = await on("effects").orderBy("intended_at", "desc").limit(limit);
   const { rows: [count] } = await on.raw(
-    `SELECT count(*) FILTER (WHERE state = 'done')::int AS done,
-       count(*) FILTER (WHERE state <> 'intended')::int AS ended FROM effects`,
+    `SELECT count(*) FILTER (WHERE coalesce((detail ->> 'ok')::boolean, state = 'done'))::int AS done,
+       count(*)::int AS ended FROM effects WHERE state <> 'intended' AND undoes IS NULL`,
   );
   return {
     remediations: rows.map(fromRow),

@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { BadFolder } from "./plan.ts";
 
 /** A file's two places. */
 export interface Move {
@@ -132,10 +133,10 @@ async function copyWhole(from: string, to: string, stats: Stats): Promise<void> 
   renameSync(part, to);
 }
 
-/** Makes a folder that nobody else may write to. @throws where somebody has put something else there */
+/** Makes a folder that nobody else may write to. @throws {BadFolder} somebody has put something else there */
 export function ourFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (!isOurs(path)) throw new Error(`${path} is there, and is not ours`);
+  if (!isOurs(path)) throw new BadFolder("aside_not_ours", path);
 }
 
 /** Whether it is a folder of our own that nobody else may write to. */

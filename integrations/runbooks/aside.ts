@@ -52,14 +52,13 @@ export async function moveAside(
       leaveMark(marks, MANIFEST, JSON.stringify(manifest));
     } catch (error) {
       if (error instanceof BadFolder) return refused(error.code);
-      if (["ENOSPC", "EDQUOT"].includes(codeOf(error))) return refused("no_room_for_the_list");
-      throw error;
+      return refused(`aside_${codeOf(error)}`); // nothing was moved yet
     }
   }
   if (manifest.files.length === 0) return { ...refused("nothing_to_move"), ok: true };
   const counts = { files: 0, bytes: 0, left: 0 };
   for (const file of manifest.files) {
-    const moved = Date.now() < deadline && await moveOne(file);
+    const moved = Date.now() < deadline && await moveOne(file).catch(() => false);
     counts.files += moved ? 1 : 0;
     counts.bytes += moved ? file.bytes : 0;
     counts.left += moved ? 0 : 1;
@@ -75,7 +74,7 @@ export async function putBack(order: AsideOrder): Promise<StepHappened> {
   if (!manifest) return refused("nothing_was_moved");
   const counts = { files: 0, left: 0 };
   for (const file of manifest.files.toReversed()) {
-    const back = await backOne(file);
+    const back = await backOne(file).catch(() => "stays" as const);
     if (back === "back") counts.files++;
     if (back === "stays") counts.left++;
   }
@@ -171,4 +170,5 @@ function readManifest(marks: string): Manifest | undefined {
 }
 
 const refused = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? "";
+const codeOf = (error: unknown) =>
+  ((error as NodeJS.ErrnoException).code ?? "failed").toLowerCase();

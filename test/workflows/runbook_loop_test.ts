@@ -20,7 +20,7 @@ import {
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
-import { oldFile } from "../integrations/runbooks/_runbook.ts";
+import { oldFile, shipped } from "../integrations/runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
 import { type Receipt, storyOf } from "./_story.ts";
@@ -49,14 +49,9 @@ describe("the loop with runbooks", function () {
           aStep("run", { command: { argv: [ran.path] } }),
         ],
       },
-      "asks-first": {
-        match: { services: ["asks-first"] },
-        steps: [
-          aStep("run", {
-            command: { argv: [ran.path] },
-            bounds: { within: "5s", ask: "It can't be taken back." },
-          }),
-        ],
+      changing: {
+        match: { services: ["changing"] },
+        steps: [aStep("run", { command: { argv: [ran.path] } })],
       },
     }, [ran.path]);
     loop = await openLoop({
@@ -89,21 +84,20 @@ describe("the loop with runbooks", function () {
 
   const story = (ticketId: string | null) => storyOf(loop.store, ticketId!);
 
-  it("asks before it does what a person must agree to, and does nothing until then", async () => {
-    const before = await ran.times();
-    const result = await loopOf(await service("asks-first"));
-    const { receipts, effects } = await story(result.ticket_id);
-    assert.equal(result.outcome, "escalated");
-    assert.equal(receipts.at(-1)!.details.reason, "needs_approval");
-    assert.deepEqual(effects, []);
-    assert.ok(await ran.times() - before <= 3); // the other test's
-  });
-
-  it("goes on with what the finding itself says while the engine is away, and says so", async () => {
-    const result = await loopOf(await service("asks-first-too"));
-    const { receipts } = await story(result.ticket_id);
-    assert.equal(receipts.at(-1)!.details.basis, "runbook_alone");
-    assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
+  it("are refused by the guardrails none of those that ship", async () => {
+    for (const { runbook, steps } of shipped.runbooks) {
+      const command = steps.flatMap(({ command }) => command ? [filled(command.argv)] : []);
+      const { decision, rails } = await loop.engine.validate({
+        incident: `A service fails: ${runbook.replaceAll("-", " ")}`,
+        action: {
+          description: steps.map(({ does }) => does).join(" "),
+          ...(command.length > 0 ? { command: command.join("\n") } : {}),
+          ...{ confidence: 0.99, blast_radius: 1, touches_secrets: false },
+        },
+      });
+      const reasons = rails.flatMap((rail) => rail.passed ? [] : rail.reasons).join("; ");
+      assert.notEqual(decision, "deny", `${runbook}: ${reasons}`);
+    }
   });
 
   it("undoes what did not help, the last step first, and seals that it will", async () => {
@@ -113,13 +107,14 @@ describe("the loop with runbooks", function () {
     assert.deepEqual(readdirSync(spool).sort(), ["1.done", "2.done"]);
     assert.equal(await ran.times(), 3);
     const round = [
-      ...["diagnosed", "intended", "step_done", "intended", "step_done", "remediated"],
+      ...["diagnosed", "permitted", "intended", "step_done", "intended", "step_done", "remediated"],
       ...["verification_failed", "undo_intended", "undone"],
     ];
     assert.deepEqual(moves, ["detected", "opened", ...round, ...round, ...round, "escalated"]);
     assert.deepEqual(receipts.map(({ category }) => category), [
       "ticket_opened",
-      ...Array(3).fill(["repair_intended", "repair_intended", "undo_intended"]).flat(),
+      ...Array(3).fill(["guardrail_verdict", "repair_intended", "repair_intended", "undo_intended"])
+        .flat(),
       "escalation",
     ]);
     const [undone, second, first] = effects;
@@ -148,9 +143,9 @@ describe("the loop with runbooks", function () {
       ...["runbook_change", "config_change"],
     ]);
     writeFileSync(
-      join(own, "asks-first.yaml"),
+      join(own, "changing.yaml"),
       stringify({
-        ...first.runbooks.find(({ runbook }) => runbook === "asks-first")!,
+        ...first.runbooks.find(({ runbook }) => runbook === "changing")!,
         ...{ version: "1.1.0", origin: undefined, sha256: undefined },
       }),
     );
@@ -159,12 +154,12 @@ describe("the loop with runbooks", function () {
     await settle();
     const { details, outcome } = (await sealed()).at(-1)!;
     const hashOf = ({ runbooks }: typeof first) =>
-      runbooks.find(({ runbook }) => runbook === "asks-first")!.sha256;
+      runbooks.find(({ runbook }) => runbook === "changing")!.sha256;
     assert.deepEqual([outcome, details.changes], ["in_force", [
       { before_sha256: hashOf(first), after_sha256: hashOf(second) },
     ]]);
     const old = await getRunbook(loop.store.knex, hashOf(first));
-    assert.deepEqual([old?.name, old?.version], ["asks-first", "1.0.0"]);
+    assert.deepEqual([old?.name, old?.version], ["changing", "1.0.0"]);
   });
 
   describe("when the disk of a database is full that a service depends on", () => {
@@ -196,7 +191,8 @@ describe("the loop with runbooks", function () {
         ["move-old-dumps", "done", "moved_elsewhere"],
       ]);
       assert.deepEqual(moves, [
-        ...["detected", "opened", "diagnosed", "intended", "step_done", "intended", "step_done"],
+        ...["detected", "opened", "diagnosed", "permitted"],
+        ...["intended", "step_done", "intended", "step_done"],
         ...["remediated", "verified", "resolved"],
       ]);
       const { category, details } = receipts.at(-1)!;
@@ -228,6 +224,10 @@ describe("the loop with runbooks", function () {
     return path;
   }
 });
+
+/** A command as a shell would be told it, with a name in the place of every parameter. */
+const filled = (argv: readonly string[]) =>
+  argv.map((arg) => `'${arg.replace(/\{[a-z_]+\}/, "name").replaceAll("'", `'\\''`)}'`).join(" ");
 
 /** A store of files on a disk of its own that is full, and a service that needs it. */
 async function fullDatabase({ store }: TestLoop, disk: string) {
