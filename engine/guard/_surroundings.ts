@@ -121,8 +121,10 @@ async function ticketOf(on: Queryable, id: string | undefined) {
 
 async function repairsOf(on: Queryable, service: string): Promise<{ target: number; all: number }> {
   const { rows: [row] } = await on.raw(
-    `SELECT count(*) FILTER (WHERE service = ?)::int AS target, count(*)::int AS "all"
-     FROM effects WHERE intended_at > now() - interval '1 hour' AND state <> 'not_done'`,
+    `SELECT count(DISTINCT repair) FILTER (WHERE service = ?)::int AS target,
+       count(DISTINCT repair)::int AS "all"
+     FROM (SELECT service, coalesce(action_id, id) AS repair FROM effects
+       WHERE intended_at > now() - interval '1 hour' AND state <> 'not_done' AND undoes IS NULL) e`,
     [service],
   );
   return row;
