@@ -4,7 +4,7 @@ import { ROOT } from "../config.ts";
 import { type Article, readArticles, readReports } from "./knowledge.ts";
 import { keptOrMade } from "./kept.ts";
 import { CATEGORIES, type Category, type Severity } from "./labels.ts";
-import { readLexicon, readSignals } from "./lexicon.ts";
+import { readWords, WORDS_IN } from "./lexicon.ts";
 import { judgeBy, learnFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
 import { type Hit, type Search, searchIn, termsOf } from "./search.ts";
 
@@ -55,7 +55,7 @@ const NOTHING_FITS =
  * Learns from what ships with the product, which takes some seconds of one core the first time; then it is read from a
  * file, which takes a fraction of a second, until something that it was learnt from changes.
  *
- * @param folder of `knowledge/`, `reports/`, `lexicon/` and `severity.yaml`
+ * @param folder of `knowledge/`, `reports/`, `lexicon/`, `severity.yaml` and `thesaurus.yaml`
  * @param cache folder in which what was learnt is kept
  * @throws {z.ZodError} a file there has another shape
  */
@@ -63,9 +63,7 @@ export function openClassifier(
   folder: string = join(ROOT, "engine"),
   cache?: string,
 ): Promise<Classifier> {
-  const sources = ["knowledge", "reports", "lexicon", "severity.yaml"].map((name) =>
-    join(folder, name)
-  );
+  const sources = ["knowledge", "reports", ...WORDS_IN].map((name) => join(folder, name));
   return Promise.resolve().then(() =>
     classifierOf(keptOrMade(sources, () => learnIn(folder), cache))
   );
@@ -74,20 +72,19 @@ export function openClassifier(
 /** All that a classifier needs: what is read in files, and what is learnt from it. */
 function learnIn(folder: string) {
   const articles = readArticles(join(folder, "knowledge"));
-  const lexicon = readLexicon(folder);
-  const signals = readSignals(folder);
-  const read = readerBy(lexicon, signals);
+  const words = readWords(folder);
+  const read = readerBy(words);
   const learnt = learnFrom([
     ...lessonsOfReports(readReports(join(folder, "reports")), read),
     ...lessonsOfArticles(articles, read),
   ]);
-  return { articles, terms: articles.map(termsOf), lexicon, signals, learnt };
+  return { articles, terms: articles.map(termsOf), words, learnt };
 }
 
 function classifierOf(
-  { articles, terms, lexicon, signals, learnt }: ReturnType<typeof learnIn>,
+  { articles, terms, words, learnt }: ReturnType<typeof learnIn>,
 ): Classifier {
-  const read = readerBy(lexicon, signals);
+  const read = readerBy(words);
   const judge = judgeBy(learnt);
   const search = searchIn(articles, terms);
   return {

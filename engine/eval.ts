@@ -10,12 +10,12 @@ import { ROOT } from "../config.ts";
 import { openClassifier } from "./classifier.ts";
 import { logLoss, type Outcome, tablesOf } from "./figures.ts";
 import { type LabelledReport, readArticles, readReports } from "./knowledge.ts";
-import { lonePhrases, readLexicon, readSignals } from "./lexicon.ts";
+import { lonePhrases, readWords } from "./lexicon.ts";
 import { HEAT, judgeFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
 
 const FOLDS = 5;
 const folder = join(ROOT, "engine");
-const read = readerBy(readLexicon(folder), readSignals(folder));
+const read = readerBy(readWords(folder));
 const articles = lessonsOfArticles(readArticles(join(folder, "knowledge")), read);
 const reports = readReports(join(folder, "reports"));
 const lessons = lessonsOfReports(reports, read);

@@ -18,7 +18,11 @@ export interface Shares {
   readonly words: number;
   readonly pairs: number;
   readonly pieces: number;
+  readonly meanings: number;
+  readonly sayings: number;
 }
+
+const KINDS = ["words", "pairs", "pieces", "meanings", "sayings"] as const;
 
 /** Words without a meaning for any category. */
 const EMPTY: ReadonlySet<string> = new Set(
@@ -56,10 +60,19 @@ export interface Counted {
   readonly words: Counts;
   readonly pairs: Counts;
   readonly pieces: Counts;
+  readonly meanings: Counts;
+  readonly sayings: Counts;
 }
 
-/** Counts words, pairs of words and pieces of words. */
-export function count(clauses: readonly Clause[]): Counted {
+/**
+ * Counts words, pairs of words, pieces of words, meanings and pairs of meanings.
+ *
+ * @param meaningsOf words of a clause, in order
+ */
+export function count(
+  clauses: readonly Clause[],
+  meaningsOf: (words: readonly string[]) => readonly string[],
+): Counted {
   return {
     words: countsOf(clauses, function* ({ words }) {
       for (const word of words) if (!EMPTY.has(word) && word !== "#") yield hashOf("w", word);
@@ -69,6 +82,15 @@ export function count(clauses: readonly Clause[]): Counted {
     }),
     pieces: countsOf(clauses, function* ({ words }) {
       for (const word of words) if (!EMPTY.has(word) && word[0] !== "#") yield* piecesOf(word);
+    }),
+    meanings: countsOf(clauses, function* ({ words }) {
+      for (const meaning of new Set(meaningsOf(words))) yield hashOf("m", meaning);
+    }),
+    sayings: countsOf(clauses, function* ({ words }) {
+      const meanings = meaningsOf(words).filter((it, n, all) => n === 0 || it !== all[n - 1]);
+      for (let n = 1; n < meanings.length; n++) {
+        yield hashOf("s", `${meanings[n - 1]} ${meanings[n]}`);
+      }
     }),
   };
 }
@@ -93,10 +115,8 @@ export function hashOf(kind: string, name: string): number {
 /** How rare each cell is among texts: ln((1 + texts) / (1 + texts with it)) + 1. */
 export function rarityOf(texts: readonly Counted[]): Float32Array {
   const among = new Float32Array(CELLS);
-  for (const { words, pairs, pieces } of texts) {
-    for (const counts of [words, pairs, pieces]) {
-      for (const cell of counts.keys()) among[cell]!++;
-    }
+  for (const counted of texts) {
+    for (const kind of KINDS) for (const cell of counted[kind].keys()) among[cell]!++;
   }
   return among.map((n) => Math.log((1 + texts.length) / (1 + n)) + 1);
 }
@@ -114,7 +134,7 @@ export function weigh(
 ): Features {
   const cells: number[] = [];
   const weights: number[] = [];
-  for (const kind of ["words", "pairs", "pieces"] as const) {
+  for (const kind of KINDS) {
     const from = weights.length;
     let square = 0;
     for (const [cell, n] of counted[kind]) {

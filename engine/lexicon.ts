@@ -39,16 +39,28 @@ export interface Found {
   readonly first: boolean;
 }
 
-/** Reads the words of the trade, a file a category. @throws {z.ZodError} one has another shape */
-export function readLexicon(folder: string): Lexicon {
-  return Object.fromEntries(
-    CATEGORIES.map((category) => [category, read(join(folder, "lexicon", `${category}.yaml`))]),
-  );
+/** All that is known by hand of words. */
+export interface Words {
+  /** Words of the trade. */
+  readonly lexicon: Lexicon;
+  /** Signals of severity. */
+  readonly signals: Concepts;
+  /** Words of five languages that mean the same. */
+  readonly thesaurus: Concepts;
 }
 
-/** Reads the signals of severity. @throws {z.ZodError} the file has another shape */
-export function readSignals(folder: string): Concepts {
-  return read(join(folder, "severity.yaml"));
+/** Files and folders, below that of the engine, that {@linkcode readWords} reads. */
+export const WORDS_IN: readonly string[] = ["lexicon", "severity.yaml", "thesaurus.yaml"];
+
+/** Reads what is known by hand of words. @throws {z.ZodError} a file has another shape */
+export function readWords(folder: string): Words {
+  return {
+    lexicon: Object.fromEntries(
+      CATEGORIES.map((category) => [category, read(join(folder, "lexicon", `${category}.yaml`))]),
+    ),
+    signals: read(join(folder, "severity.yaml")),
+    thesaurus: read(join(folder, "thesaurus.yaml")),
+  };
 }
 
 function read(path: string): Concepts {

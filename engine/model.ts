@@ -11,14 +11,14 @@ import {
 import type { Article, LabelledReport } from "./knowledge.ts";
 import { CATEGORIES, type Category, SEVERITIES, type Severity } from "./labels.ts";
 import {
-  type Concepts,
   conceptsOf,
   type Found,
-  type Lexicon,
   lonePhrases,
   type Phrase,
   phrasesBy,
+  type Words,
 } from "./lexicon.ts";
+import { finderOf } from "./phrases.ts";
 import { learn, softmax, type Weights } from "./linear.ts";
 import { type Signals, signalsBy } from "./severity.ts";
 import { clausesOf, LONGEST } from "./text.ts";
@@ -48,12 +48,12 @@ export interface Lesson {
   readonly severity: Severity | undefined;
 }
 
-const CATEGORY_SHARES: Shares = { words: 1, pairs: 0.6, pieces: 1 };
-const SEVERITY_SHARES: Shares = { words: 0.6, pairs: 0.4, pieces: 0.6 };
-const CONCEPTS = 0.1;
-const SIGNALS = 0.3;
-const CATEGORY_COST = 0.2;
-const SEVERITY_COST = 0.1;
+const CATEGORY_SHARES: Shares = { words: 1, pairs: 0.7, pieces: 1, meanings: 0.6, sayings: 0.5 };
+const SEVERITY_SHARES: Shares = { words: 0.7, pairs: 0.4, pieces: 0.5, meanings: 1, sayings: 0.6 };
+const CONCEPTS = 0.11;
+const SIGNALS = 0.25;
+const CATEGORY_COST = 0.15;
+const SEVERITY_COST = 0.4;
 /**
  * Makes chances of scores so that of verdicts with a confidence of p, about a share of p is right. A little above the
  * value with the lowest log loss in cross-validation, which `npm run eval` finds: to claim too little does less harm.
@@ -61,14 +61,19 @@ const SEVERITY_COST = 0.1;
 export const HEAT = 0.25;
 
 /** A function that reads texts. */
-export function readerBy(lexicon: Lexicon, signals: Concepts): (text: string) => Reading {
+export function readerBy({ lexicon, signals, thesaurus }: Words): (text: string) => Reading {
+  const { follow } = finderOf(
+    Object.entries(thesaurus).flatMap(([meaning, words]) =>
+      words.map((word) => [word, meaning] as const)
+    ),
+  );
   const phrasesOf = phrasesBy(lexicon);
   const signalsOf = signalsBy(signals);
   return (whole) => {
     const text = whole.slice(0, LONGEST);
     const clauses = clausesOf(text);
     return {
-      counted: count(clauses),
+      counted: count(clauses, follow),
       phrases: phrasesOf(clauses),
       signals: signalsOf(text, clauses),
     };

@@ -5,6 +5,8 @@ import { wordsOf } from "./text.ts";
 export interface Finder<T> {
   /** What the phrases that begin at each word stand for; every phrase once. */
   find(words: readonly string[]): T[];
+  /** The same in the order of the words, one as often as it occurs. */
+  follow(words: readonly string[]): T[];
 }
 
 interface Phrase<T> {
@@ -36,18 +38,15 @@ export function finderOf<T>(phrases: Iterable<readonly [phrase: string, meaning:
     if (start) start.push({ words, meaning });
     else byStart.set(words[0]!, [{ words, meaning }]);
   }
+  function* at(words: readonly string[], n: number): Generator<Phrase<T>> {
+    for (const start of startsOf(words[n]!)) {
+      for (const phrase of byStart.get(start) ?? []) if (fits(phrase.words, words, n)) yield phrase;
+    }
+  }
+  const follow = (words: readonly string[]) => words.flatMap((_, n) => [...at(words, n)]);
   return {
-    find(words) {
-      const found = new Set<Phrase<T>>();
-      for (let at = 0; at < words.length; at++) {
-        for (const start of startsOf(words[at]!)) {
-          for (const phrase of byStart.get(start) ?? []) {
-            if (fits(phrase.words, words, at)) found.add(phrase);
-          }
-        }
-      }
-      return [...found].map(({ meaning }) => meaning);
-    },
+    find: (words) => [...new Set(follow(words))].map(({ meaning }) => meaning),
+    follow: (words) => follow(words).map(({ meaning }) => meaning),
   };
 }
 
