@@ -4,7 +4,7 @@ import { CELLS, type Features } from "./features.ts";
 /** Weights of features; those of a group sum up to above 0. */
 export type Weights = Float32Array;
 
-const EPOCHS = 6;
+const EPOCHS = 10;
 
 /**
  * Learns which examples belong to a group; the same examples give the same weights.
