@@ -14,17 +14,19 @@ const EPOCHS = 10;
  *
  * @param belongs whether each example does
  * @param cost of a mistake against the size of the weights, > 0
+ * @param importance how much a mistake with each example counts beside the others, > 0
  */
 export function learn(
   features: readonly Features[],
   belongs: readonly boolean[],
   cost: number,
+  importance: readonly number[],
 ): Weights {
   const weights = new Float32Array(CELLS + 1);
   const share = belongs.filter(Boolean).length / belongs.length;
-  const slack = belongs.map((it) => {
+  const slack = belongs.map((it, n) => {
     const rare = Math.sqrt(0.5 / (it ? share : 1 - share)); // the smaller group counts for more
-    return 1 / (2 * cost * rare);
+    return 1 / (2 * cost * rare * importance[n]!);
   });
   const curve = features.map((one, n) =>
     slack[n]! + one.weights.reduce((sum, w) => sum + w * w, 0)
