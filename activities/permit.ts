@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../contract/mod.ts";
 import { EngineAway, type GuardVerdict } from "../engine/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
@@ -7,6 +8,7 @@ import {
   getFinding,
   getTicketEvent,
   principalOf,
+  ticketOfRun,
   transaction,
 } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding, Permission } from "../workflows/mod.ts";
@@ -34,10 +36,18 @@ export function permitting({ store, engine }: ActivityParts) {
   /**
    * Asks the guardrails whether an action may be done, once for a round of a run, and seals what they say. A verdict
    * that asks for a person is met by an approval of exactly this action. Safe to repeat: the first verdict stays.
+   *
+   * @throws {Problem} `Conflict`: the ticket is not the run's any more, so that there is nothing to ask
    */
   async function permit(request: RepairRequest): Promise<Permission> {
-    const key = `${request.run.run_id}/permit-${request.round}`;
-    const known = await getTicketEvent(store.knex, request.ticket_id, key);
+    const { ticket_id, run, round } = request;
+    const key = `${run.run_id}/permit-${round}`;
+    const known = await getTicketEvent(store.knex, ticket_id, key);
+    if (
+      !known && await ticketOfRun(store.knex, run.workflow_id, run.run_id, "open") !== ticket_id
+    ) {
+      throw new Problem("Conflict", `Ticket ${ticket_id} is not in this run's hands any more`);
+    }
     const verdict = known ? known.data as Ruling : await rule(request, key);
     if (!verdict) return { granted: false, decision: "away", receipt_id: null };
     const { decision, policy_version, receipt_id } = verdict;

@@ -1,12 +1,14 @@
 import type { Queryable } from "./connection.ts";
 
-/** The ticket of a run, or undefined. */
+/** The ticket of a run, or undefined. @param status that it has to have */
 export async function ticketOfRun(
   on: Queryable,
   workflowId: string,
   runId: string,
+  status?: "open",
 ): Promise<string | undefined> {
-  const row = await on("tickets").where({ workflow_id: workflowId, run_id: runId }).first("id");
+  const row = await on("tickets")
+    .where({ workflow_id: workflowId, run_id: runId, ...(status ? { status } : {}) }).first("id");
   return row?.id;
 }
 

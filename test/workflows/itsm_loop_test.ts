@@ -4,6 +4,7 @@ import { CancelledFailure } from "@temporalio/common";
 import { findingOf } from "../../integrations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import {
+  type Finding,
   ITSM_LOOP,
   type itsmLoop,
   type LoopResult,
@@ -105,7 +106,9 @@ describe("itsmLoop", function () {
     const victim = await broken("closed");
     watch = async (moment, activity, [order]) => {
       if (moment !== "before" || activity !== "remediate") return;
-      await loop.store.knex("tickets").where({ id: (order as { ticket_id: string }).ticket_id })
+      const { ticket_id, finding } = order as { ticket_id: string; finding: Finding };
+      if (finding.service !== "closed") return;
+      await loop.store.knex("tickets").where({ id: ticket_id })
         .update({ status: "resolved", outcome: "resolved", phase: "sealed", receipt_id: "people" });
     };
     const result = await run(victim);

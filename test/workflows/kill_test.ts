@@ -87,10 +87,11 @@ describe("a worker that is killed with -9", function () {
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.deepEqual(effects.map(({ state }) => state), ["done"]);
       assert.deepEqual(moves, [
-        ...["detected", "opened", "diagnosed", "intended", "remediated", "verified", "resolved"],
+        ...["detected", "opened", "diagnosed", "permitted"],
+        ...["intended", "remediated", "verified", "resolved"],
       ]);
       assert.deepEqual(receipts.map(({ category }) => category), [
-        ...["ticket_opened", "repair_intended", "self_heal"],
+        ...["ticket_opened", "guardrail_verdict", "repair_intended", "self_heal"],
       ]);
       assert.equal(receipts.at(-1)?.id, result.receipt_id);
       assert.deepEqual(breaks, []);
@@ -130,10 +131,12 @@ describe("a worker that is killed with -9", function () {
     assert.equal(ticket?.escalated, true);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "intended", "remediation_failed", "escalated"],
+      ...["detected", "opened", "diagnosed", "permitted"],
+      ...["intended", "remediation_failed", "escalated"],
     ]);
     assert.deepEqual(receipts.map(({ category, outcome }) => [category, outcome]), [
       ["ticket_opened", "open"],
+      ["guardrail_verdict", "allow"],
       ["repair_intended", "intended"],
       ["escalation", "unknown"],
     ]);
