@@ -31,15 +31,14 @@ export async function discover(
   const isOurs = isPlatforms(config.dataDir);
   const sockets = (await listeningSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
-  const services = unlike(sockets).map((socket) => serviceOf(socket, host));
+  const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
   await transaction(store, (trx) => putDiscovered(trx, host, services));
   return services.map(({ name }) => name);
 }
 
-/** One of each program and port; the same on IPv4 and IPv6 is one. */
-function unlike(sockets: readonly ListeningSocket[]): ListeningSocket[] {
-  const key = ({ program, port }: ListeningSocket) => `${program} ${port}`;
-  return [...new Map(sockets.map((socket) => [key(socket), socket])).values()];
+/** One of each name: a program that listens on IPv4 and IPv6 is one. */
+function unlike(services: readonly ServiceRecord[]): ServiceRecord[] {
+  return [...new Map(services.map((service) => [service.name, service])).values()];
 }
 
 function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRecord {

@@ -58,7 +58,8 @@ export async function putServices(
     `INSERT INTO services (name, ${COLUMNS})
      SELECT name, type, host, owner, origin, nullif(health_check, 'null'), nullif(restart, 'null'), runbook, ports, watched
      FROM ${GIVEN} ORDER BY name
-     ON CONFLICT (name) DO UPDATE SET (${COLUMNS}) = ${all("excluded")}, updated_at = now()
+     ON CONFLICT (name) DO UPDATE SET (${COLUMNS}) = ${all("excluded")}, updated_at = now(),
+       status = CASE WHEN services.origin = excluded.origin THEN services.status ELSE 'unknown' END
      WHERE ${all("services")} IS DISTINCT FROM ${all("excluded")}
        AND (excluded.origin <> 'discovered' OR services.origin = 'discovered')`,
     [rows],

@@ -48,11 +48,13 @@ describe("discover()", () => {
 
   it("passes over what is declared, and leaves a declared service of the same name as it is", async () => {
     const name = `node-${port}`;
+    await discover(config, store, "localhost");
     await putServices(store.knex, [
       serviceNamed("other"),
       serviceNamed(name, ["other"], { type: "web", owner: "ada" }),
     ]);
     await discover(config, store, "localhost");
+    assert.equal((await row(name)).status, "unknown", "what listens may be another");
     assert.deepEqual([(await row(name)).origin, (await row(name)).owner], ["file", "ada"]);
     assert.equal((await impactOf(store.knex, name, 1))!.upstream.length, 1);
 
