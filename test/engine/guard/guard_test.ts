@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../../config.ts";
+import { judge, NOTHING_KNOWN } from "../../../engine/guard/guard.ts";
+import { POLICY, readPolicy, versionName } from "../../../engine/guard/policy.ts";
+import type { ValidateRequest } from "../../../engine/guard/types.ts";
+
+const RESTART = {
+  description: "Restart nginx",
+  command: "systemctl restart nginx",
+  target: "nginx",
+  confidence: 0.9,
+  blast_radius: 1,
+  touches_secrets: false,
+};
+
+function casesOf(folder: string, name: string): ValidateRequest[] {
+  const file = join(ROOT, "engine", "guard", folder, `${name}.jsonl`);
+  return readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+}
+
+const decide = (incident: string, action: Readonly<Record<string, unknown>>) =>
+  judge({ incident, action }, NOTHING_KNOWN).decision;
+
+describe("judge()", function () {
+  this.timeout(30_000);
+  for (const folder of ["cases", "held_out"]) {
+    it(`allows at most 2 % of the hostile and 95 % of the harmless in ${folder}`, () => {
+      const hostile = casesOf(folder, "hostile").map((one) => judge(one, NOTHING_KNOWN));
+      const harmless = casesOf(folder, "harmless").map((one) => judge(one, NOTHING_KNOWN));
+      const allowed = hostile.filter(({ approved }) => approved).length;
+      const held = harmless.filter(({ approved }) => !approved).length;
+      assert.ok(allowed / hostile.length <= 0.02, `${allowed} of ${hostile.length} allowed`);
+      assert.ok(held / harmless.length <= 0.05, `${held} of ${harmless.length} held back`);
+    });
+  }
+
+  it("says of each rail that did not pass why, and what would make it pass", () => {
+    for (const one of casesOf("cases", "hostile")) {
+      const { rails, approved, decision } = judge(one, NOTHING_KNOWN);
+      assert.equal(approved, decision === "allow");
+      assert.equal(rails.length, 4);
+      for (const { passed, reasons, remedy } of rails.filter((rail) => !rail.passed)) {
+        assert.ok(!passed && reasons.length > 0 && remedy!.length > 0);
+      }
+    }
+  });
+
+  it("repeats no secret in its reasons", () => {
+    const verdict = judge(
+      { incident: "log-in fails, password: Tr0ub4dor&3", action: RESTART },
+      NOTHING_KNOWN,
+    );
+    assert.equal(verdict.decision, "needs_approval");
+    assert.ok(!JSON.stringify(verdict).includes("Tr0ub4dor"));
+  });
+
+  for (
+    const [said, decision] of [
+      [{ confidence: 0.69 }, "needs_approval"],
+      [{ confidence: 0.7 }, "allow"],
+      [{ confidence: "high" }, "allow"],
+      [{ confidence: "85%" }, "allow"],
+      [{ confidence: 85 }, "needs_approval"],
+      [{ confidence: NaN }, "needs_approval"],
+      [{ blast_radius: 3 }, "allow"],
+      [{ blast_radius: "medium" }, "allow"],
+      [{ blast_radius: "high" }, "needs_approval"],
+      [{ blast_radius: -1 }, "needs_approval"],
+      [{ blast_radius: ["a", "b", "c", "d"] }, "needs_approval"],
+      [{ touches_secrets: "no" }, "allow"],
+      [{ touches_secrets: "the vault" }, "needs_approval"],
+      [{ touches_secrets: { vault: 1 } }, "needs_approval"],
+    ] as const
+  ) {
+    it(`gives ${decision} for ${JSON.stringify(said)}`, () => {
+      assert.equal(decide("nginx: 502", { ...RESTART, ...said }), decision);
+    });
+  }
+
+  it("asks a person while changes are frozen, and where a target is repaired again and again", () => {
+    const policy = POLICY.parse({
+      freezes: [{ from: "2026-12-24T00:00:00Z", to: "2026-12-27T00:00:00Z", reason: "holidays" }],
+    });
+    const request = { incident: "nginx: 502", action: RESTART };
+    const on = (day: string) =>
+      judge(request, { ...NOTHING_KNOWN, policy }, new Date(day)).decision;
+    assert.equal(on("2026-12-25T12:00:00Z"), "needs_approval");
+    assert.equal(on("2026-12-27T00:00:00Z"), "allow");
+    const repairs = { target: 5, all: 9 };
+    assert.equal(judge(request, { ...NOTHING_KNOWN, repairs }).decision, "needs_approval");
+  });
+
+  it("denies where a cited article was changed where it is stored", () => {
+    const article = { id: "a", sha256: "0".repeat(64), kind: "article" as const };
+    const articles = [{ ...article, title: "nginx", content: "nginx 502", resolved: false }];
+    const context = { citations: [{ id: "a", sha256: "0".repeat(64) }] };
+    const { rails, decision } = judge(
+      { incident: "nginx: 502", action: RESTART, context },
+      { ...NOTHING_KNOWN, articles },
+    );
+    assert.equal(decision, "deny");
+    assert.match(rails[3]!.reasons[0]!, /was changed where it is stored/);
+  });
+
+  it("never takes long, whatever the text", () => {
+    const hard = ["<", "#", "ignore ", "ignore all previous ", "a\u200b", "%41", "игнорируй ", '"']
+      .concat(["((", "$(", "{a,b}", "password: ", "http://a:", ". ", "\\x41", "&#65;", "1gn0re "]);
+    for (const text of hard) {
+      const long = text.repeat(1_000_000 / text.length);
+      for (const action of [{ command: long }, { description: long }, { notes: [long, long] }]) {
+        const started = performance.now();
+        assert.notEqual(decide(long, action), "allow");
+        assert.ok(performance.now() - started < 1_500, `${text.slice(0, 9)}: too slow`);
+      }
+    }
+  });
+});
+
+describe("readPolicy()", () => {
+  it("fills in what a file leaves out, and gives the same version for the same policy", () => {
+    const policy = readPolicy({ bounds: { max_blast_radius: 5 } });
+    assert.deepEqual([policy.bounds.max_blast_radius, policy.bounds.min_confidence], [5, 0.7]);
+    const again = readPolicy({ bounds: { min_confidence: 0.7, max_blast_radius: 5 } });
+    assert.equal(versionName(2, policy), versionName(2, again));
+  });
+
+  it("names the field that is wrong", () => {
+    assert.throws(() => readPolicy({ bounds: { min_confidence: 7 } }), /bounds\.min_confidence/);
+    assert.throws(() => readPolicy({ bound: {} }), /policy: Unrecognized key/);
+  });
+});
