@@ -88,14 +88,15 @@ async function loopOf(client: Client, handle: WorkflowHandle): Promise<WorkflowH
   return child?.workflowId ? client.workflow.getHandle(child.workflowId) : undefined;
 }
 
-function inWords({ step, round, ticket_id, steps }: Progress) {
-  const done = steps.length;
+/** Waiting for people is half a step, as what is told has to grow. */
+function inWords({ step, round, ticket_id, approval_id, steps }: Progress) {
+  const done = steps.length + (approval_id ? 0.5 : 0);
   const left = step === null ? 0 : STEPS.length - STEPS.indexOf(step);
-  const about = ticket_id ? ` · ${ticket_id}` : "";
-  const again = round > 1 ? ` · round ${round}` : "";
-  return {
-    done,
-    total: Math.max(STEPS.length, done + left),
-    message: `${step ?? "ended"}${again}${about}`,
-  };
+  const words = [
+    step ?? "ended",
+    ...(round > 1 ? [`round ${round}`] : []),
+    ...(ticket_id ? [ticket_id] : []),
+    ...(approval_id ? [`waits for ${approval_id}`] : []),
+  ];
+  return { done, total: Math.max(STEPS.length, steps.length + left), message: words.join(" · ") };
 }

@@ -110,6 +110,7 @@ function ask(request: ApprovalRequest): Asked {
     receipt_id: null,
   };
   let voices: Voice[] = [];
+  let sealed = 0;
   let terms: ApprovalTerms | undefined = reopens && request as ApprovalTerms;
   const { workflowId, runId } = workflowInfo();
   const run = { workflow_id: workflowId, run_id: runId };
@@ -124,8 +125,8 @@ function ask(request: ApprovalRequest): Asked {
       approvers: after.approvers,
       action_sha256: request.action_sha256,
     });
-    state.receipt_id = receipt_id;
-    return { ...state };
+    if (number > sealed) [sealed, state.receipt_id] = [number, receipt_id]; // an earlier move may be told later
+    return { ...state, receipt_id };
   }
 
   function show(): void {
