@@ -54,6 +54,8 @@ export interface Learning {
 
 const SHIPPED = join(ROOT, "engine", "knowledge");
 const RETRY_MS = 2_000;
+/** Pause after learning, so that many tickets at once are learnt from together. */
+const PAUSE_MS = 1_000;
 /** How often it is looked for tickets whose notification was missed. */
 const LOOK_MS = 60_000;
 const BATCH = 100;
@@ -164,6 +166,7 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
       while (again) {
         again = false;
         await work().catch(failed);
+        await sleep(PAUSE_MS, undefined, { ref: false });
       }
       running = false;
     })();

@@ -70,15 +70,18 @@ export async function storeArticles(
       after: hashOfAll(articles),
     };
     const gone = [...change.changed, ...change.withdrawn];
+    const stale = articles.filter((it) => {
+      const row = there.get(it.id);
+      return !isNew(it) && (row!.indexed !== it.indexed || row!.category !== it.category);
+    });
+    await unindexPassages(trx, [...gone, ...stale.map(({ id }) => id)]);
     await trx("knowledge").where({ current: true }).whereIn("id", gone).update({ current: false });
     await insertPassages(trx, articles.filter(isNew));
-    const stale = articles.filter((it) => !isNew(it) && there.get(it.id)!.indexed !== it.indexed);
     for (const { id, indexed, category } of stale) {
       await trx("knowledge").where({ id, current: true }).update({ indexed, category });
     }
     if (gone.length + change.added.length + stale.length > 0) {
       await indexPassages(trx, articles.filter((it) => isNew(it) || stale.includes(it)));
-      await countWords(trx);
     }
     if (gone.length + change.added.length > 0) await changed(trx, change);
     return change;
@@ -137,13 +140,13 @@ export async function storeIncidents(
     const fresh = incidents.filter(({ id }) => !known.has(id));
     const newest = new Map(fresh.map((it) => [it.fault ?? it.id, it]));
     const faults = fresh.flatMap(({ fault }) => fault ?? []);
+    await unindexPassages(trx, [], faults);
     await trx("knowledge").where({ current: true }).whereIn("fault", faults)
       .update({ current: false });
     await insertPassages(trx, fresh);
     const older = fresh.filter((it) => newest.get(it.fault ?? it.id) !== it);
     await trx("knowledge").whereIn("id", older.map(({ id }) => id)).update({ current: false });
     await indexPassages(trx, [...newest.values()]);
-    await countWords(trx);
     await learnt(trx);
   });
 }
@@ -160,36 +163,45 @@ async function insertPassages(on: Queryable, passages: readonly NewPassage[]): P
   );
 }
 
-/** Makes the terms by which passages are found anew, and forgets those of what is not current. */
-async function indexPassages(on: Queryable, passages: readonly NewPassage[]): Promise<void> {
+/** Forgets by what passages of these ids or faults are found. */
+async function unindexPassages(
+  on: Queryable,
+  ids: readonly string[],
+  faults: readonly string[] = [],
+): Promise<void> {
   await on.raw(
-    `DELETE FROM knowledge_terms t USING knowledge k
-     WHERE t.passage = k.nr AND (NOT k.current OR k.id = ANY (?::text[]))`,
-    [passages.map(({ id }) => id)],
+    `WITH gone AS (
+       DELETE FROM knowledge_terms WHERE passage IN (
+         SELECT nr FROM knowledge WHERE id = ANY (?::text[]) OR fault = ANY (?::text[])
+       ) RETURNING word
+     ), counted AS (
+       SELECT word, count(*)::int AS n FROM gone GROUP BY word
+     )
+     UPDATE knowledge_words w SET passages = w.passages - n FROM counted c WHERE w.word = c.word`,
+    [[...ids], [...faults]],
   );
+}
+
+/** Makes the terms by which current passages are found, which must have none. */
+async function indexPassages(on: Queryable, passages: readonly NewPassage[]): Promise<void> {
   const terms = passages.flatMap(({ id, terms }) =>
     Object.entries(terms).map(([word, weight]) => ({ id, word, weight }))
   );
   await on.raw(
-    `INSERT INTO knowledge_terms (word, passage, weight)
-     SELECT t.word, k.nr, t.weight FROM unnest(?::text[], ?::text[], ?::real[]) AS t (id, word, weight)
-     JOIN knowledge k ON k.id = t.id AND k.current`,
+    `WITH made AS (
+       INSERT INTO knowledge_terms (word, passage, weight)
+       SELECT t.word, k.nr, t.weight FROM unnest(?::text[], ?::text[], ?::real[]) AS t (id, word, weight)
+       JOIN knowledge k ON k.id = t.id AND k.current RETURNING word
+     )
+     INSERT INTO knowledge_words AS w SELECT word, count(*)::int FROM made GROUP BY word
+     ON CONFLICT (word) DO UPDATE SET passages = w.passages + excluded.passages`,
     [terms.map(({ id }) => id), terms.map(({ word }) => word), terms.map(({ weight }) => weight)],
   );
-}
-
-/** Counts anew which words there are, and in how many passages. */
-async function countWords(on: Queryable): Promise<void> {
   await on.raw(
-    `WITH counted AS (
-       SELECT word, count(*)::int AS passages FROM knowledge_terms GROUP BY word
-       UNION ALL SELECT '', count(*)::int FROM knowledge WHERE current
-     ), gone AS (
-       DELETE FROM knowledge_words w WHERE NOT EXISTS (SELECT FROM counted c WHERE c.word = w.word)
-     )
-     INSERT INTO knowledge_words AS w SELECT word, passages FROM counted
-     ON CONFLICT (word) DO UPDATE SET passages = excluded.passages WHERE w.passages <> excluded.passages`,
+    `INSERT INTO knowledge_words SELECT '', count(*)::int FROM knowledge WHERE current
+     ON CONFLICT (word) DO UPDATE SET passages = excluded.passages`,
   );
+  await on.raw("DELETE FROM knowledge_words WHERE passages = 0 AND word <> ''");
 }
 
 /** Names of the services that test incidents break. */

@@ -112,6 +112,12 @@ describe("the engine's process", function () {
     assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
     assert.deepEqual(await incidents("public"), []);
+    const { rows: miscounted } = await store.knex.raw(
+      `SELECT word FROM knowledge_words w WHERE passages <> CASE WHEN word = ''
+         THEN (SELECT count(*) FROM knowledge WHERE current)
+         ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word) END`,
+    );
+    assert.deepEqual(miscounted, []);
     const sealed = await store.knex("seal_outbox").whereLike("payload", "%learning_receipt%");
     assert.equal(sealed.length, 3);
     assert.ok(sealed.every(({ payload }) => !/frobnicator|fan/i.test(payload)));
