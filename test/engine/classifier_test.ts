@@ -108,13 +108,41 @@ describe("openClassifier()", function () {
   });
 });
 
-describe("the held-out reports", () => {
+describe("the held-out reports", function () {
+  this.timeout(60_000);
+  const folder = join(ROOT, "engine");
+  const sets = ["held_out", "held_out/second"];
+
   it("share none with those that are learnt from", () => {
     const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
-    const folder = join(ROOT, "engine");
     const learnt = new Set(readReports(join(folder, "reports")).map(({ text }) => plain(text)));
-    const held = ["held_out", "held_out/second"].flatMap((name) => readReports(join(folder, name)));
+    const held = sets.flatMap((name) => readReports(join(folder, name)));
     assert.ok(held.length >= 600);
     assert.deepEqual(held.filter(({ text }) => learnt.has(plain(text))), []);
   });
+
+  for (const set of sets) {
+    it(`of ${set} get as good verdicts as docs/engine.md says, in milliseconds`, async () => {
+      const { classify } = await openClassifier();
+      const held = readReports(join(folder, set));
+      const times: number[] = [];
+      const verdicts = held.map(({ text }) => {
+        const started = performance.now();
+        const verdict = classify({ description: text, source: "test" });
+        times.push(performance.now() - started);
+        return verdict;
+      });
+      const rank = (severity: (typeof SEVERITIES)[number]) => SEVERITIES.indexOf(severity);
+      const share = (holds: (n: number) => boolean) =>
+        held.filter((_, n) => holds(n)).length / held.length;
+      assert.ok(share((n) => verdicts[n]!.category === held[n]!.category) >= 0.85);
+      assert.ok(share((n) => verdicts[n]!.severity === held[n]!.severity) >= 0.7);
+      const near = share((n) =>
+        Math.abs(rank(verdicts[n]!.severity) - rank(held[n]!.severity)) < 2
+      );
+      assert.ok(near >= 0.95);
+      times.sort((a, b) => a - b);
+      assert.ok(times[times.length >> 1]! < 5);
+    });
+  }
 });
