@@ -112,6 +112,11 @@ export async function clearOtherFindings(
     .update({ cleared_at: on.fn.now() });
 }
 
+/** Forgets findings that are over since long. */
+export async function forgetFindings(on: Queryable, days: number): Promise<void> {
+  await on("findings").whereRaw("cleared_at < now() - make_interval(days => ?)", [days]).delete();
+}
+
 /** Notes that a fault is not there any more. */
 export async function clearFinding(on: Queryable, fingerprint: string): Promise<void> {
   await on("findings").where({ fingerprint }).whereNull("cleared_at")

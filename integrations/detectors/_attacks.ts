@@ -76,6 +76,8 @@ const SIGNS: readonly [RegExp, Sign["kind"]][] = [
 /** What stands before the message: time, host, program with its process. */
 const HEADER = /^.{0,200}?[\w)/-](?:\[(?<pid>\d+)\])?: /;
 const REPEATED = /^message repeated (\d+) times: \[ ?/;
+/** An address, or the name of a host; whatever else stands there was put there by somebody. */
+const NAME = /^[\w.:%-]{1,255}$/;
 /** Of a line, no more than this is looked at. */
 const MOST_OF_A_LINE = 2_000;
 
@@ -91,7 +93,8 @@ export function signOf(line: string): Sign | undefined {
     if (!match) continue;
     const { source, user } = match.groups ?? {};
     const times = Number(repeated?.[1] ?? 1);
-    return { source: source || null, kind, user, times, pid: header?.groups?.pid };
+    const isName = source !== undefined && NAME.test(source);
+    return { source: isName ? source : null, kind, user, times, pid: header?.groups?.pid };
   }
   return undefined;
 }

@@ -62,56 +62,85 @@ export async function readAdded(
   }
 }
 
-/** The rest of the file that was read before, and then the one that has its name now. */
+/** A file that has, or had, the log's name. */
+interface Version {
+  readonly path: string;
+  readonly inode: number;
+  readonly modifiedMs: number;
+}
+
+/** The rest of the file that was read before, then those that had its name since, and then the one that has it now. */
 async function readOver(
   path: string,
-  file: FileHandle,
+  now: FileHandle,
   place: Place,
   mostBytes: number,
 ): Promise<Added> {
-  const before = await findBefore(path, file, place);
-  let lines: string[] = [];
-  if (before) {
+  const versions = await versionsBeside(path, now);
+  const before = await findBefore(versions, place);
+  const since = before ? versions.filter((one) => one.modifiedMs > before.modifiedMs) : [];
+  const lines: string[] = [];
+  let left = mostBytes;
+  for (const version of before ? [before, ...since] : []) {
+    const file = await open(version.path, "r").catch(() => undefined);
+    if (!file) continue; // compressed or removed this very moment; the next look says what is missed
     try {
-      const rest = await readLines(before, place.position, mostBytes);
-      const { size } = await before.stat();
-      if (rest.more) { // there is more of it than fits: its successor waits
-        const place = await placeOf(before, rest.position);
-        return { lines: rest.lines, place, first: false, missed: false };
+      const from = version === before ? place.position : 0;
+      const { size } = await file.stat();
+      const read = await readLines(file, from, left);
+      lines.push(...read.lines);
+      left -= read.position - from;
+      if (read.more || left <= 0) { // there is more than fits: what comes after it waits
+        return { lines, place: await placeOf(file, read.position), first: false, missed: false };
       }
-      lines = rest.lines;
-      if (rest.position < size) lines = [...lines, await lastLine(before, rest.position, size)];
+      if (read.position < size) lines.push(await lastLine(file, read.position, size));
     } finally {
-      await before.close();
+      await file.close();
     }
   }
-  const next = await readLines(file, 0, mostBytes);
+  const next = await readLines(now, 0, left);
   return {
     lines: [...lines, ...next.lines],
-    place: await placeOf(file, next.position),
+    place: await placeOf(now, next.position),
     first: false,
     missed: before === undefined,
   };
 }
 
-/** The file that was read before, under another name beside it. */
-async function findBefore(
-  path: string,
-  now: FileHandle,
-  place: Place,
-): Promise<FileHandle | undefined> {
-  const folder = dirname(path);
+/** Files beside the log whose names begin with its own, oldest first; not those that were compressed. */
+async function versionsBeside(path: string, now: FileHandle): Promise<Version[]> {
   const { ino } = await now.stat();
-  const names = (await readdir(folder)).filter((name) =>
-    name.startsWith(basename(path)) && name !== basename(path)
+  const names = (await readdir(dirname(path))).filter((name) =>
+    name.startsWith(basename(path)) && name !== basename(path) && !/\.(gz|xz|zst|bz2)$/.test(name)
   );
-  for (const name of names) {
-    const seen = await stat(join(folder, name)).catch(() => undefined);
-    if (!seen?.isFile() || seen.size < place.position || seen.ino === ino) continue;
-    const file = await open(join(folder, name), "r").catch(() => undefined);
-    // A renamed one has the inode, a copy begins in the same way; an inode may have been given to another file since.
-    if (file && await beginsAs(file, place)) return file;
-    await file?.close();
+  const all = await Promise.all(names.map(async (name): Promise<Version[]> => {
+    const version = join(dirname(path), name);
+    const seen = await stat(version).catch(() => undefined);
+    if (!seen?.isFile() || seen.ino === ino) return [];
+    return [{ path: version, inode: seen.ino, modifiedMs: seen.mtimeMs }];
+  }));
+  return all.flat().sort((a, b) => a.modifiedMs - b.modifiedMs);
+}
+
+/** The file that was read before: a renamed one has the inode, a copy begins in the same way. */
+async function findBefore(
+  versions: readonly Version[],
+  place: Place,
+): Promise<Version | undefined> {
+  const renamedFirst = [...versions].sort((a, b) =>
+    Number(b.inode === place.inode) - Number(a.inode === place.inode)
+  );
+  for (const version of renamedFirst) {
+    const file = await open(version.path, "r").catch(() => undefined);
+    if (!file) continue;
+    try {
+      const { size } = await file.stat();
+      // An inode may have been given to another file since, so the beginning counts in any case; of nothing there is none.
+      const isSame = version.inode === place.inode || place.position > 0;
+      if (isSame && size >= place.position && await beginsAs(file, place)) return version;
+    } finally {
+      await file.close();
+    }
   }
   return undefined;
 }
@@ -132,7 +161,7 @@ async function readLines(
   return {
     lines: lines.map((line) => line.slice(0, LONGEST_LINE)),
     position: from + taken,
-    more: from + bytesRead < size && taken > 0,
+    more: from + bytesRead < size,
   };
 }
 

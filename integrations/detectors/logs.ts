@@ -143,7 +143,12 @@ function findingsOf(
       code: one.code,
       severity: "critical",
       summary: `${one.source} logged in on ${host} after ${one.failures} failed attempts`,
-      detail: { path, source: one.source, user: sample(one.user ?? ""), failures: one.failures },
+      detail: {
+        path,
+        source: one.source,
+        user: one.user?.slice(0, 40) ?? null,
+        failures: one.failures,
+      },
     }));
   }
   const jump = jumps.at(-1);

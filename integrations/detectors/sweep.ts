@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import {
   clearOtherFindings,
+  forgetFindings,
   noteDetection,
   noteFindings,
   serviceGraph,
@@ -18,6 +19,8 @@ import { readDetectorsFile } from "./settings.ts";
 
 /** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
 const LOOK_MS = 8_000;
+/** How long findings are kept after they are over. */
+const KEPT_DAYS = 90;
 /** Most that a finding names of what it is likely to be the cause of. */
 const MOST_RELATED = 100;
 
@@ -179,6 +182,7 @@ async function keep(
   );
   await transaction(store, async (trx) => {
     for (const { look } of looks) await look.remember?.(trx);
+    await forgetFindings(trx, KEPT_DAYS);
     await noteFindings(
       trx,
       findings.map((one) => ({
