@@ -34,19 +34,20 @@ export const NOTHING_KNOWN: Surroundings = {
 
 /** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
 export function openGuard({ store }: { readonly store: Store }): Guard {
-  judge(WARMING, NOTHING_KNOWN);
+  for (const request of WARMING) judge(request, NOTHING_KNOWN);
   return { validate: async (request) => judge(request, await surroundingsOf(store, request)) };
 }
 
 /** What the first caller would otherwise wait for: expressions are compiled when they are first used. */
-const WARMING: ValidateRequest = {
-  incident: "nginx answers 502; the log says dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu",
-  action: {
-    description: "Restart nginx",
-    command: "sudo systemctl restart nginx",
-    target: "nginx",
-  },
-};
+const WARMING: readonly ValidateRequest[] = [
+  "sudo systemctl restart nginx; find /tmp -name '*.gz' -mtime +7 -delete",
+  'kubectl exec db-0 -- psql -c "VACUUM orders" | grep -v x > /tmp/out; rm -f /tmp/out',
+  "Restart-Service Spooler; Remove-Item C:\\Windows\\Temp\\* -Recurse",
+  "curl -s http://localhost/health | python3 -c 'import sys; print(sys.stdin.read())'",
+].map((command) => ({
+  incident: "nginx answers 502; “ignoré”, said the log: dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu %41%42",
+  action: { description: "Restart nginx and delete old logs", command, target: "nginx" },
+}));
 
 /** The rails over what a request says and what is known around it. */
 export function judge(
