@@ -48,7 +48,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", function 
     const slow = await scene("slowly", SLOW_SECONDS);
     const points = await Promise.all(POINTS.map(async (point) => ({
       ...point,
-      ...await scene(point.activity, 0, vain),
+      ...await scene(`after-${point.activity}`, 0, vain),
     })));
     // Workers read the runbooks when they start, so all of them are written before.
     aftermaths.set("slowly", killed(slow, "slowly", "during the program"));
