@@ -88,3 +88,14 @@ export function again(record: FindingRecord): Found {
     observed_at: record.last_seen_at,
   };
 }
+
+/** Waits for work, but not beyond the deadline: what has been found by then counts. */
+export async function untilDeadline(
+  work: readonly Promise<void>[],
+  deadline: AbortSignal,
+): Promise<void> {
+  const late = new Promise<void>((resolve) => {
+    deadline.addEventListener("abort", () => resolve(), { once: true });
+  });
+  if (!deadline.aborted) await Promise.race([Promise.all(work), late]);
+}

@@ -7,6 +7,7 @@ import {
   type Found,
   type Look,
   type Rechecked,
+  untilDeadline,
   type World,
 } from "./_detector.ts";
 import { see, type Seen, type Target } from "./_tls.ts";
@@ -44,15 +45,17 @@ export const certificates: Detector = {
       for (let target = queue.shift(); target && !deadline.aborted; target = queue.shift()) {
         try {
           const seen = await see(target, settings);
+          if (deadline.aborted) return;
           found.push(...flaws(target, seen, settings).map((flaw) => foundOf(target!, flaw, world)));
         } catch (error) {
+          if (deadline.aborted) return;
           problems.add(`${target.file ? "file" : "endpoint"}_${reason(error)}`);
           // What nobody can see is believed to be as it was.
           found.push(...known.filter((one) => keyOf(one.target) === keyOf(target!)).map(again));
         }
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await untilDeadline(Array.from({ length: AT_ONCE }, work), deadline);
     return { probed: targets.length, found, problems: [...problems], complete: !deadline.aborted };
   },
 

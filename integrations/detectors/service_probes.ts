@@ -9,7 +9,15 @@ import {
 } from "../../store/mod.ts";
 import { type DetectedFinding, findingOf, type Service } from "../findings.ts";
 import { kindOf, probe, type ProbeResult } from "../probe.ts";
-import type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
+import {
+  type Detector,
+  type Found,
+  type Look,
+  type Moment,
+  type Rechecked,
+  untilDeadline,
+  type World,
+} from "./_detector.ts";
 import { judge, type Judgement } from "./_history.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -88,10 +96,11 @@ async function probeEach(
   const isCommand = ({ check }: Service) => kindOf(check!) === "command";
   const commands = services.filter(isCommand);
   const others = services.filter((service) => !isCommand(service));
-  await Promise.all([
+  const workers = [
     ...Array.from({ length: AT_ONCE.network }, () => work(others)),
     ...Array.from({ length: AT_ONCE.command }, () => work(commands)),
-  ]);
+  ];
+  await untilDeadline(workers, deadline);
   return results;
 }
 
