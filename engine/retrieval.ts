@@ -39,6 +39,8 @@ export interface Knowledge {
   ): Promise<Passage[]>;
   /** An article that ships with the product. */
   article(id: string): Passage | undefined;
+  /** Settles when the articles are stored, so that what is cited can be looked up; or when that failed for now. */
+  readonly kept: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -127,12 +129,14 @@ export function openKnowledge(
       .map(({ article, score }) => ({ ...shipped.get(article.id)!, score }));
   }
 
+  const attempt = () =>
+    keep().catch((err) => log.warn({ err }, "The knowledge base can't be stored; trying again"));
+  const kept = attempt();
   void (async () => {
+    await kept;
     while (!closed && !listener) {
-      await keep().catch((err) =>
-        log.warn({ err }, "The knowledge base can't be stored; trying again")
-      );
-      if (!listener) await sleep(RETRY_MS, undefined, { ref: false });
+      await sleep(RETRY_MS, undefined, { ref: false });
+      if (!closed) await attempt();
     }
   })();
 
@@ -147,6 +151,7 @@ export function openKnowledge(
       }
     },
     article: (id) => shipped.get(id),
+    kept,
     async close() {
       closed = true;
       await listener?.close();

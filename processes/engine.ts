@@ -37,6 +37,7 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
   const timer = setTimeout(async () => {
     const classifier = await openClassifier();
     knowledge = openKnowledge({ store, classifier, learning: sealedLearning, log });
+    await knowledge.kept; // or the guardrails would find nothing of what is cited
     const model = openModel(settings);
     const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
     judge = openJudge({ classifier, knowledge, asking, log });

@@ -49,6 +49,7 @@ export async function serveEngine(databaseUrl: string) {
   const log = createLog("test", "silent");
   const classifier = await (learning ??= openClassifier());
   const knowledge = openKnowledge({ store, classifier, learning: UNSEALED, log });
+  await knowledge.kept;
   const judge = openJudge({ classifier, knowledge, log });
   const app = createEngineApp({
     secret,
