@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { EngineAway } from "../engine/mod.ts";
-import type { Service } from "../integrations/mod.ts";
+import { type Service, type Severity, worse } from "../integrations/mod.ts";
 import {
   type Catalogue,
   type Circumstances,
@@ -53,7 +53,11 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
     if (diagnosis.classification) {
-      await noteDiagnosis(store.knex, ticket_id, diagnosis.classification);
+      const { category, severity } = diagnosis.classification;
+      await noteDiagnosis(store.knex, ticket_id, {
+        category,
+        severity: worse(severity as Severity, finding.severity ?? "low"), // a detector has measured, and is not talked down
+      });
     }
     await addTicketEvent(store.knex, ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
