@@ -26,6 +26,8 @@ const GRACE = "4s";
 const FORCE = "7s";
 const CACHED_RUNS = 500;
 const PAUSE_MS = 1_000;
+/** Name of the workers' deployment in Temporal. */
+const DEPLOYMENT = "sealoop";
 
 /** Workers that take work until they are stopped. */
 export interface Workers {
@@ -110,10 +112,23 @@ function createWorkers(
       maxConcurrentWorkflowTaskPolls: queue.pollers,
       maxConcurrentActivityTaskPolls: queue.pollers,
       maxCachedWorkflows: CACHED_RUNS,
+      ...versioning(config.settings.SEALOOP_WORKER_BUILD),
       shutdownGraceTime: GRACE,
       shutdownForceTime: FORCE,
     })
   ));
+}
+
+/** Runs that are open go over to the build that is made current: what changes in a workflow is kept apart by `patched()`. */
+function versioning(buildId: string | undefined): Pick<WorkerOptions, "workerDeploymentOptions"> {
+  if (buildId === undefined) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: DEPLOYMENT, buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: "AUTO_UPGRADE",
+    },
+  };
 }
 
 function workflowCode(): WorkflowCode {

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { NativeConnection } from "@temporalio/worker";
+import { createActivities } from "../../activities/mod.ts";
+import { loadConfig } from "../../config.ts";
+import { openWorkers, type Workers } from "../../processes/_workers.ts";
+import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
+import { openParts, quietRuntime, testBundle } from "./_loop.ts";
+import { eventually } from "./_story.ts";
+
+describe("workers of a named build", function () {
+  this.timeout(60_000);
+  let parts: Awaited<ReturnType<typeof openParts>>;
+  const running: Workers[] = [];
+  before(async () => {
+    quietRuntime();
+    parts = await openParts();
+    await registerTemporal(parts.client, parts.config);
+    await ensureSequencer(parts.client);
+  });
+  after(async () => {
+    parts.stopping.abort();
+    await Promise.all(running.map((workers) => workers.stop()));
+    await parts.close();
+  });
+
+  async function work(build: string): Promise<void> {
+    const { address, namespace } = parts.place;
+    const named = loadConfig({ SEALOOP_WORKER_BUILD: build });
+    running.push(
+      await openWorkers({
+        config: { ...parts.config, settings: { ...parts.config.settings, ...only(named) } },
+        activities: createActivities({ ...parts, stopping: parts.stopping.signal }),
+        workflows: { workflowBundle: await testBundle() },
+        connect: async () => ({
+          connection: await NativeConnection.connect({ address }),
+          namespace,
+        }),
+        failed: (error) => console.error(error),
+      }),
+    );
+  }
+  const only = ({ settings: { SEALOOP_WORKER_BUILD } }: ReturnType<typeof loadConfig>) => ({
+    SEALOOP_WORKER_BUILD,
+  });
+
+  /** As `temporal worker deployment set-current-version` does. */
+  async function makeCurrent(buildId: string): Promise<void> {
+    const { workflowService } = parts.client;
+    await eventually(() =>
+      workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: parts.place.namespace,
+        deploymentName: "sealoop",
+        buildId,
+        identity: "test",
+        ignoreMissingTaskQueues: true,
+      }).then(() => true, () => undefined)
+    );
+  }
+
+  async function seal(id: string) {
+    const fields = { category: "test", actor: "test", subject: "x", action: "seal", outcome: "ok" };
+    return await parts.client.workflow.start(SEAL_REQUEST, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `seal-${id}`,
+      args: [{ id, ...fields }],
+    });
+  }
+
+  it("take work when their build is made current, and not before", async () => {
+    await work("1.0.0");
+    const run = await seal("versioned-1");
+    await sleep(1_000);
+    assert.equal((await run.describe()).status.name, "RUNNING");
+    assert.equal((await run.fetchHistory()).events?.length, 2, "nobody has taken it");
+    await makeCurrent("1.0.0");
+    assert.ok(await run.result());
+  });
+
+  it("hand over to the next build", async () => {
+    await work("1.1.0");
+    await makeCurrent("1.1.0");
+    const run = await seal("versioned-2");
+    assert.ok(await run.result());
+    const { events } = await run.fetchHistory();
+    const builds = events!.flatMap((event) =>
+      event.workflowTaskCompletedEventAttributes?.deploymentVersion?.buildId ?? []
+    );
+    assert.ok(builds.length > 0);
+    assert.deepEqual([...new Set(builds)], ["1.1.0"]);
+  });
+});
