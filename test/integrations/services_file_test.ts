@@ -57,7 +57,7 @@ describe("readServicesFile()", () => {
     ["a list that is none", "services:\n  name: a\n", 2, /array/],
     ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
     ["a name that fits no path", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
-    ["an unknown list", "# mine\nsevices: []\n", 1, /unknown field sevices; there are services$/m],
+    ["an unknown list", "# mine\nsevices: []\n", 2, /unknown field sevices; there are services$/m],
     ["an unknown field", "services:\n  - name: a\n    chekc: 1\n", 2, /chekc.*check/],
     [
       "an unknown kind of check",

@@ -117,7 +117,7 @@ describe("a command step", () => {
     assert.ok(argvs.length > 10);
     for (const { argv } of argvs) {
       const filled = argv.map((arg) =>
-        arg.replace("{port}", "5432").replace("{configuration}", "/etc/logrotate.conf")
+        arg.replace("{db_port}", "5432").replace("{configuration}", "/etc/logrotate.conf")
           .replace("{mount_point}", "/srv/share").replace(/\{[a-z_]+\}/, "name")
       );
       const permission = permit({ argv: filled }, shipped.commands);
