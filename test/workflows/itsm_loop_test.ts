@@ -121,6 +121,26 @@ describe("itsmLoop", function () {
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
   });
 
+  it("is one loop with one ticket and one repair where the same is found fifty times at once", async () => {
+    const victim = await broken("fifty");
+    const finding = findingOf(victim.service, "refused");
+    const handles = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+          taskQueue: TASK_QUEUE.itsm,
+          workflowId: `loop-${finding.fingerprint}`,
+          workflowIdConflictPolicy: "USE_EXISTING",
+          args: [finding],
+        })),
+    );
+    assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
+    assert.equal((await handles[0]!.result()).outcome, "sealed");
+    assert.equal(await victim.starts(), 2);
+    const tickets = await loop.store.knex("tickets").where({ fingerprint: finding.fingerprint });
+    assert.equal(tickets.length, 1);
+    assert.equal((await story(tickets[0].id)).effects.length, 1);
+  });
+
   it("ends sealed when it is cancelled, and not before its repair has ended", async () => {
     const victim = await broken("cancelled", heldBack);
     const handle = await start(victim);
