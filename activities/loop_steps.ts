@@ -104,7 +104,8 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   /** Waits for the fault to be over, twice in a row. Safe to repeat: it only looks, and notes that it is over. */
   async function verify(step: RoundStep): Promise<{ healthy: boolean; code: string }> {
     const { finding, ticket_id, round, run } = step;
-    const seen = await settle(() => recheck(world(), finding, "after"));
+    const around = world();
+    const seen = await settle(() => recheck(around, finding, "after"));
     const { healthy, code } = seen
       ? { healthy: !seen.present, code: seen.code }
       : { healthy: false, code: "no_check" };

@@ -74,13 +74,9 @@ export function permitting({ store, engine }: ActivityParts) {
       exceeds: action.exceeds,
       receipt_id: receiptId,
     };
-    await transaction(store, async (trx) => {
-      const isNew = await addTicketEvent(trx, ticket_id, {
-        key,
-        kind: KINDS[decision],
-        data: ruling,
-      });
-      if (!isNew) return;
+    const isNew = await transaction(store, async (trx) => {
+      const event = { key, kind: KINDS[decision], data: ruling };
+      if (!await addTicketEvent(trx, ticket_id, event)) return false;
       await requestSeal(trx, {
         id: receiptId,
         category: "guardrail_verdict",
@@ -97,7 +93,9 @@ export function permitting({ store, engine }: ActivityParts) {
         },
         evidence: { verdict, action },
       });
+      return true;
     });
+    if (isNew) return ruling;
     const first = await getTicketEvent(store.knex, ticket_id, key); // of two attempts at once
     return first?.data as Ruling;
   }
