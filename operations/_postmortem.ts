@@ -61,7 +61,7 @@ function cause({ events, ticket }: PostmortemParts): string {
   if (!diagnosis) return "Nothing was diagnosed.";
   const { cause: code, round, classification, citations } = diagnosis.data;
   const { confidence } = (classification ?? {}) as { confidence?: number };
-  const words = [`The probe said \`${codeOf(code)}\` (round ${codeOf(round)}).`];
+  const words = [`The check said \`${codeOf(code)}\` (round ${codeOf(round)}).`];
   if (ticket.category) words.push(`It was classified as ${plain(ticket.category)}.`);
   if (confidence !== undefined) words.push(`Confidence ${codeOf(confidence)}.`);
   if (Array.isArray(citations) && citations.length > 0) {
