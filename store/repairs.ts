@@ -54,7 +54,8 @@ const REPAIRS = `WITH wanted AS (
     SELECT repair AS id, min(ticket_id) AS ticket_id, min(service) AS service,
       max(action->>'runbook') AS runbook, min(action_sha256) AS action_sha256,
       CASE WHEN bool_or(state = 'unknown') THEN 'unknown' WHEN bool_or(state = 'intended') THEN 'intended'
-        WHEN bool_or(state = 'not_done' AND undoes IS NULL) THEN 'not_done' ELSE 'done' END AS state,
+        WHEN bool_or(state = 'not_done' AND undoes IS NULL
+          AND NOT coalesce((detail->>'ok')::boolean, false)) THEN 'not_done' ELSE 'done' END AS state,
       bool_or(undoes IS NOT NULL AND state = 'done') AS undone,
       json_agg(json_build_object('step', step, 'state', state, 'code', detail->>'code',
         'undoes', undoes IS NOT NULL) ORDER BY intended_at) AS steps,

@@ -10,7 +10,13 @@ import { catalogueOf, putInForce } from "../../activities/mod.ts";
 import { findingOf, type Service } from "../../integrations/mod.ts";
 import { usageOf } from "../../integrations/runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { getRunbook, putServices, removeService, replaceRunbookValues } from "../../store/mod.ts";
+import {
+  getRunbook,
+  putServices,
+  removeService,
+  repairsOfTicket,
+  replaceRunbookValues,
+} from "../../store/mod.ts";
 import {
   ITSM_LOOP,
   ITSM_SWEEP,
@@ -190,6 +196,8 @@ describe("the loop with runbooks", function () {
         ["purge", "not_done", "kept_elsewhere"],
         ["move-old-dumps", "done", "moved_elsewhere"],
       ]);
+      const [repair] = await repairsOfTicket(loop.store.knex, result.ticket_id!);
+      assert.deepEqual([repair!.state, repair!.verified], ["done", true]);
       assert.deepEqual(moves, [
         ...["detected", "opened", "diagnosed", "permitted"],
         ...["intended", "step_done", "intended", "step_done"],
