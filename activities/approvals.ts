@@ -210,7 +210,7 @@ async function newApproval(on: Trx, opening: ApprovalOpening, terms: ApprovalTer
     id: opening.approval_id,
     subject: opening.subject,
     ticketId: opening.ticket_id ?? null,
-    description: "",
+    description: sentenceOf(opening.action),
     action: opening.action ?? {},
     actionSha256: opening.action_sha256,
     requestedBy: holder ?? opening.requested_by,
@@ -220,4 +220,12 @@ async function newApproval(on: Trx, opening: ApprovalOpening, terms: ApprovalTer
     escalateAfterSeconds: terms.escalate_after_seconds,
     askingRun: opening.asking_run ? { ...opening.asking_run } : null,
   };
+}
+
+/** A loop's action in words: what is to be done, and why somebody is asked. Programs say it themselves. */
+function sentenceOf(action: ApprovalOpening["action"] = {}): string {
+  const { runbook, version, service, exceeds } = action;
+  if (typeof runbook !== "string") return "";
+  const why = Array.isArray(exceeds) && exceeds.length > 0 ? `; ${exceeds.join("; ")}` : "";
+  return `Runbook ${runbook} ${version} for ${service}${why}`;
 }

@@ -117,10 +117,13 @@ function verdicts(events: PostmortemParts["events"]): string[] {
     const rails = data.rails as { rail: string; passed: boolean; reasons?: readonly string[] }[];
     const failed = rails.filter(({ passed }) => !passed)
       .map(({ rail, reasons = [] }) => `\n  - ${plain(rail)}: ${plain(reasons.join("; "))}`);
+    const exceeds = Array.isArray(data.exceeds)
+      ? data.exceeds.map((bound) => `\n  - beyond its bound: ${plain(String(bound))}`)
+      : [];
     const policy = codeOf(data.policy_version);
     const passed = `${rails.length - failed.length} of ${rails.length} rails passed`;
     return `- guardrails: **${plain(String(data.decision))}**, ${passed}, policy \`${policy}\`${
-      failed.join("")
+      [...failed, ...exceeds].join("")
     }`;
   });
 }

@@ -100,6 +100,10 @@ describe("a repair that needs permission", function () {
     const shown = await eventually(() => getApproval(loop.store.knex, approvalId));
     assert.equal(shown.action.runbook, "ask-first");
     assert.equal(shown.requestedBy, "itsm-loop");
+    assert.match(
+      shown.description,
+      /^Runbook ask-first 1\.0\.0 for asks-\w+; restart: this one serves others$/,
+    );
     assert.equal(await victim.starts(), 1, "nothing is done before");
     assert.equal((await say(approvalId, approveUpdate)).status, "approved");
 
