@@ -26,6 +26,7 @@ import {
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -62,8 +63,8 @@ await install();
 await compile();
 await bundleWorkflows();
 await learn();
-if (task === "check") process.exit(await check());
-if (task === "test") process.exit(await check() + await mocha(rest) === 0 ? 0 : 1);
+if (task === "check") process.exit((await check()).length);
+if (task === "test") process.exit(await test(rest));
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
 if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
 if (task === "start") await load("main.js");
@@ -219,7 +220,7 @@ async function learn() {
   });
 }
 
-/** @returns how many of the checks failed */
+/** @returns titles of the checks that failed */
 async function check() {
   const deno = join("node_modules", "deno", "bin.cjs");
   const faces = files(ROOT, (name) => name === "mod.ts").map((path) => relative(ROOT, path));
@@ -229,22 +230,30 @@ async function check() {
     Lint: [deno, "lint", "--quiet"],
     Format: [deno, "fmt", "--check", "--quiet"],
   };
-  let failures = 0;
+  const failed = [];
   for (const [title, args] of Object.entries(checks)) {
     await step(title, async () => {
       const code = await run(args);
-      if (code !== 0) failures++;
+      if (code !== 0) failed.push(title);
       return code === 0 ? "ok" : "not as it should be; see above";
     });
   }
   await step("Documents", async () => {
     const found = undocumented([deno, "doc", "--lint", "--quiet", ...faces]);
     if (found.length === 0) return "ok";
-    failures++;
+    failed.push("Documents");
     console.error(found.join("\n"));
     return `${found.length} not as they should be; see above`;
   });
-  return failures;
+  return failed;
+}
+
+/** Checks and tests; what of the checks failed is told once more at the end, where it is looked for. */
+async function test(args) {
+  const failed = await check();
+  const code = await mocha(args);
+  if (failed.length > 0) console.error(`  Not as it should be, see above: ${failed.join(", ")}`);
+  return failed.length > 0 ? 1 : code;
 }
 
 /**
@@ -263,22 +272,37 @@ function undocumented(args) {
 
 /**
  * Runs the tests: those that arguments name, or all. All are two runs at the same time, as half of them wait for servers
- * and people more than they compute; what the second one prints comes after the first has ended.
+ * and people more than they compute; what the second one prints comes after the first has ended. What failed in either
+ * is told once more at the very end.
  */
 async function mocha(args) {
   const program = join("node_modules", "mocha", "bin", "mocha.js");
   if (args.some((arg) => /\.ts$|[/\\]/.test(arg))) return await run([program, ...args]);
   const all = readdirSync("test", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith("_test.ts")).sort();
-  const [waiting, computing] = [true, false].map((waits) =>
-    all.filter((name) => WAITING.test(name) === waits).map((name) => join("test", name))
-  );
-  const first = run([program, ...args, ...waiting]);
-  const log = join(CACHE, "tests.log");
-  const second = run([program, ...args, ...computing], { output: log });
-  const codes = [await first, await second];
-  process.stdout.write(readFileSync(log));
+  mkdirSync(CACHE, { recursive: true });
+  const runs = [true, false].map((waits) => {
+    const names = all.filter((name) => WAITING.test(name) === waits);
+    const output = join(CACHE, waits ? "tests-waiting.log" : "tests.log");
+    const ended = run([program, ...args, ...names.map((name) => join("test", name))], {
+      output,
+      shown: waits,
+    });
+    return { output, ended };
+  });
+  const codes = [await runs[0].ended, await runs[1].ended];
+  process.stdout.write(readFileSync(runs[1].output));
+  for (const [index, { output }] of runs.entries()) {
+    if (codes[index] !== 0) console.error(whatFailed(readFileSync(output, "utf8"), codes[index]));
+  }
   return codes.some((code) => code !== 0) ? 1 : 0;
+}
+
+/** What a run of mocha says of its failures; the end of all that it printed, where it ended before it could. */
+function whatFailed(text, code) {
+  const start = text.search(/^ {2}\d+ failing$/m);
+  if (start >= 0) return text.slice(start);
+  return `  A run of the tests ended with ${code}:\n${text.split("\n").slice(-60).join("\n")}`;
 }
 
 async function load(entry) {
@@ -286,11 +310,21 @@ async function load(entry) {
   await import(pathToFileURL(join(DIST, entry)).href);
 }
 
-/** Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer. */
-function run(args, { program = process.execPath, output } = {}) {
+/**
+ * Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer.
+ * What it prints goes into the file that is named, and is shown too where that is asked for.
+ */
+function run(args, { program = process.execPath, output, shown = false } = {}) {
   const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
-  const to = output === undefined ? "inherit" : openSync(output, "w");
+  const file = output === undefined ? undefined : openSync(output, "w");
+  const to = file === undefined ? "inherit" : shown ? "pipe" : file;
   const child = spawn(program, args, { stdio: ["inherit", to, to], env });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk) => {
+      writeSync(file, chunk);
+      process.stdout.write(chunk);
+    });
+  }
   const pass = (signal) => child.kill(signal);
   const ignore = () => {}; // a terminal sends it to the child as well
   process.on("SIGTERM", pass).on("SIGINT", ignore);
