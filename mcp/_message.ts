@@ -6,6 +6,7 @@ import { readJson } from "../web/mod.ts";
 export interface JsonRpcRequest {
   readonly id: string | number;
   readonly method: string;
+  readonly params?: unknown;
 }
 
 /**
@@ -21,9 +22,50 @@ export async function readMessage(ctx: Context): Promise<object | undefined> {
     const what = Array.isArray(message) ? "a batch" : message === undefined ? "nothing" : "a value";
     return refused(ctx, INVALID_REQUEST, `Expected one JSON-RPC message, and this is ${what}`);
   } catch (error) {
-    if (!(error instanceof Problem) || error.name !== "InvalidInput") throw error;
-    return refused(ctx, PARSE_ERROR, error.message);
+    return malformed(ctx, error);
   }
+}
+
+/**
+ * Reads what was posted to the one address of Streamable HTTP: as {@linkcode readMessage}, and a batch besides, where
+ * the revision has those.
+ */
+export async function readMessages(ctx: Context): Promise<object | undefined> {
+  if (!BATCHES.has(ctx.get("mcp-protocol-version"))) return await readMessage(ctx);
+  try {
+    const message = await readJson(ctx);
+    if (typeof message === "object" && message !== null && !isEmpty(message)) return message;
+    return refused(ctx, INVALID_REQUEST, "Expected a JSON-RPC message, or a batch of some");
+  } catch (error) {
+    return malformed(ctx, error);
+  }
+}
+
+/** Revisions with batches. Clients of the first one, which has, don't name it. */
+const BATCHES = new Set(["", "2025-03-26"]);
+const isEmpty = (message: object) => Array.isArray(message) && message.length === 0;
+
+function malformed(ctx: Context, error: unknown): undefined {
+  if (!(error instanceof Problem) || error.name !== "InvalidInput") throw error;
+  return refused(ctx, PARSE_ERROR, error.message);
+}
+
+/** The requests within a message or batch. */
+export function requestsOf(body: object): readonly JsonRpcRequest[] {
+  return (Array.isArray(body) ? body : [body]).filter((message) =>
+    typeof message === "object" && message !== null && wantsAnswer(message)
+  );
+}
+
+/** Whether a request wants to be told how far it is, which takes a stream. */
+export function asksForProgress({ params }: JsonRpcRequest): boolean {
+  return (params as { _meta?: { progressToken?: unknown } } | undefined)?._meta?.progressToken !==
+    undefined;
+}
+
+/** Whether a message opens a session. */
+export function isHandshake(body: object): boolean {
+  return "method" in body && body.method === "initialize";
 }
 
 /** @see JSON-RPC 2.0 §5.1 */

@@ -3,9 +3,14 @@ import type Koa from "koa";
 import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
+import type { Sender } from "./_caller.ts";
 import { refuseForeignPages } from "./_origin.ts";
-import { createDoors } from "./doors.ts";
+import { answersFor } from "./answers.ts";
+import { createHttpSessions } from "./http_sessions.ts";
+import { serveCurrentClients } from "./protocol.ts";
 import { createSessions, PACE, type Pace } from "./sessions.ts";
+import { createSseDoors } from "./sse.ts";
+import { createHttpDoor } from "./streamable.ts";
 import { bindTools, registry } from "./tools.ts";
 
 /** What a tool server consists of. */
@@ -35,16 +40,28 @@ export interface ToolServer {
 
 const DRAIN_MS = 5_000;
 
-/** Makes the application of a tool server: `/sse`, `/messages`, `/health` and `/mcp/tools`. */
+/** Makes the application of a tool server: `/mcp`, `/sse` with `/messages`, `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   const { operations, invoke, entrance, shell, limits, loopback, pace = PACE } = parts;
   const tools = bindTools(operations);
   const described = JSON.stringify(registry(tools));
   const sessions = createSessions(pace);
-  const doors = createDoors({ tools, sessions, invoke, entrance, log: shell.log });
+  const httpSessions = createHttpSessions(pace);
+  const current = serveCurrentClients((err) => shell.log.warn({ err }, "session"));
+  const handlers = (sender: Sender) => answersFor({ invoke, log: shell.log }, tools, sender);
+  const sse = createSseDoors({ sessions, entrance, handlers });
+  const http = createHttpDoor({
+    sessions: httpSessions,
+    current,
+    entrance,
+    handlers,
+    beatMs: pace.beatMs,
+    closing: () => sessions.closing,
+  });
   const router = new Router<RequestState>();
-  router.get("sse", "/sse", doors.openStream);
-  router.post("messages", "/messages", doors.takeMessage);
+  router.get("sse", "/sse", sse.openStream);
+  router.post("messages", "/messages", sse.takeMessage);
+  router.register("/mcp", ["GET", "POST", "DELETE"], http, { name: "mcp" });
   router.get("registry", "/mcp/tools", (ctx) => {
     ctx.type = "application/json; charset=utf-8";
     ctx.body = described;
@@ -59,12 +76,18 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
       auth_required: true,
       rate_limit_per_min: limits.perMinute,
       rate_limit_simulate_per_min: limits.simulatePerMinute,
-      sessions: sessions.size,
+      sessions: sessions.size + httpSessions.size,
     };
   });
   const app = createApp(shell);
   if (loopback) app.use(refuseForeignPages);
   app.use(router.routes());
   app.use(refuseMethods(router));
-  return { app, close: (deadlineMs = DRAIN_MS) => sessions.close(deadlineMs) };
+  return {
+    app,
+    async close(deadlineMs = DRAIN_MS) {
+      await Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
+      await current.close();
+    },
+  };
 }

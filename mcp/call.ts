@@ -1,5 +1,5 @@
 import { asProblem, type Invoke, JsonText, type Outcome, type Problem } from "../contract/mod.ts";
-import type { ToolCall, ToolResult } from "./protocol.ts";
+import type { ToolCall, ToolResult } from "./handlers.ts";
 import type { Tool } from "./tools.ts";
 
 /**

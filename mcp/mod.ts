@@ -12,4 +12,4 @@
 export { createToolServer, type ToolServer, type ToolServerParts } from "./app.ts";
 export { PACE, type Pace } from "./sessions.ts";
 export { bindTools, registry, type Tool, type Tools } from "./tools.ts";
-export type { ToolDescription } from "./protocol.ts";
+export type { ToolDescription } from "./handlers.ts";

@@ -1,70 +1,29 @@
 /**
- * The Model Context Protocol over SSE, as the SDK speaks it. Nothing else of the house imports the SDK, so that its
- * next major version is this file's work alone.
+ * The Model Context Protocol, as its SDKs speak it: revisions with a handshake by the first one (over SSE and over
+ * Streamable HTTP), those without by the second. Nothing else of the house imports them, so that their next major
+ * version is this file's work alone.
  */
 import type { ServerResponse } from "node:http";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
+import {
+  type EventStore,
+  WebStandardStreamableHTTPServerTransport as HttpTransport,
+} from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
   CallToolRequestSchema,
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  ProtocolError,
+  Server as CurrentServer,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
-
-/** What a client is told of a tool. */
-export interface ToolDescription {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: { readonly type: "object" };
-  readonly outputSchema: { readonly type: "object" };
-  readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly openWorldHint: boolean;
-  };
-}
-
-/** How a call of a tool ended. */
-export interface ToolResult {
-  readonly content: readonly { readonly type: "text"; readonly text: string }[];
-  readonly structuredContent?: Readonly<Record<string, unknown>>;
-  readonly isError?: true;
-  readonly _meta?: Readonly<Record<string, unknown>>;
-}
-
-/** The HTTP request that carried a message. */
-export interface Origin {
-  readonly requestId: string;
-  /** Client address, as seen through the trusted proxies. */
-  readonly address: string;
-}
-
-/** A call of a tool, as it came in. */
-export interface ToolCall extends Origin {
-  readonly name: string;
-  /** Not checked yet. */
-  readonly input: unknown;
-  /** Aborted when the client cancels the call or closes its stream. */
-  readonly signal: AbortSignal;
-  /** Goes nowhere where the client did not ask for it. */
-  progress(done: number, total: number, message: string): void;
-}
-
-/** What answers a session's requests. */
-export interface Handlers {
-  readonly name: string;
-  readonly version: string;
-  readonly instructions: string;
-  list(): readonly ToolDescription[];
-  /** @returns undefined where there is no tool of that name */
-  call(call: ToolCall): Promise<ToolResult> | undefined;
-  /** Something went wrong that no answer can tell. */
-  failed(error: Error): void;
-}
+import type { Handlers, Origin } from "./handlers.ts";
 
 /** One client's open stream. */
 export interface Channel {
@@ -88,12 +47,6 @@ export class NotAMessage extends Error {
   }
 }
 
-/** Parameters are checked by the SDK, which answers wrong ones as invalid params; ours would be an internal error. */
-const CallTool = z.object({
-  method: CallToolRequestSchema.shape.method,
-  params: z.any().optional(),
-});
-
 /**
  * Answers a request for the event stream. Its first event is `endpoint`, with the path of the session's messages.
  *
@@ -104,38 +57,14 @@ export async function openChannel(
   res: ServerResponse,
   handlers: Handlers,
 ): Promise<Channel> {
-  const { name, version, instructions } = handlers;
-  const server = new Server({ name, version }, { capabilities: { tools: {} }, instructions });
-  server.onerror = (error) => handlers.failed(error);
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...handlers.list()] }));
-  server.setRequestHandler(CallTool, async ({ params }, { signal, authInfo, sendNotification }) => {
-    const progressToken = params._meta?.progressToken;
-    const result = handlers.call({
-      ...(authInfo?.extra as unknown as Origin),
-      name: params.name,
-      input: params.arguments,
-      signal,
-      progress: (progress, total, message) => {
-        if (progressToken === undefined) return;
-        sendNotification({
-          method: "notifications/progress",
-          params: { progressToken, progress, total, message },
-        }).catch(handlers.failed);
-      },
-    });
-    if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-    return { ...await result };
-  });
+  const server = serverOf(handlers);
   const transport = new SSEServerTransport(path, res);
   await server.connect(transport);
   return {
     id: transport.sessionId,
-    async receive(message, { requestId, address }) {
+    async receive(message, origin) {
       try {
-        const extra = { requestId, address }; // the SDK hands on what came with a message in `authInfo` alone
-        await transport.handleMessage(message, {
-          authInfo: { token: "", clientId: "", scopes: [], extra },
-        });
+        await transport.handleMessage(message, { authInfo: carried(origin) });
       } catch {
         throw new NotAMessage();
       }
@@ -143,3 +72,149 @@ export async function openChannel(
     close: () => server.close(),
   };
 }
+
+/** An HTTP request to the one address of Streamable HTTP. */
+export interface Exchange extends Origin {
+  /** Without its body. */
+  readonly request: Request;
+  /** The body as a value; undefined where the method has none. */
+  readonly body: unknown;
+}
+
+/** One client's session over Streamable HTTP, of a revision with a handshake. */
+export interface HttpSession {
+  answer(exchange: Exchange): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a session, which is to be given the client's `initialize` next.
+ *
+ * @param id that the client has to send from then on; undefined for what lives no longer than one request
+ * @param events remembers what was sent, so that a client can take up a stream that broke
+ */
+export async function openHttpSession(
+  handlers: Handlers,
+  { id, events, json = false }: { id?: string; events?: EventStore; json?: boolean },
+): Promise<HttpSession> {
+  const server = serverOf(handlers);
+  const transport = new HttpTransport({
+    sessionIdGenerator: id === undefined ? undefined : () => id,
+    enableJsonResponse: json,
+    ...(events ? { eventStore: events } : {}),
+  });
+  await server.connect(transport);
+  return {
+    answer: ({ request, body, ...origin }) =>
+      transport.handleRequest(request, { parsedBody: body, authInfo: carried(origin) }),
+    close: () => server.close(),
+  };
+}
+
+/** Clients of revisions without sessions and handshake. */
+export interface CurrentClients {
+  /** Whether this request is of such a revision, or at least of none with a handshake. */
+  speak(exchange: Exchange): boolean;
+  answer(exchange: Exchange, handlers: Handlers): Promise<Response>;
+  /** Ends what they listen to. */
+  close(): Promise<void>;
+}
+
+/** Starts to serve them. @param failed something went wrong that no answer can tell */
+export function serveCurrentClients(failed: (error: Error) => void): CurrentClients {
+  const { fetch, close } = createMcpHandler(
+    ({ authInfo }) => currentServerOf(authInfo!.extra as unknown as Served),
+    { legacy: "reject", onerror: failed },
+  );
+  return {
+    speak({ request: { method, headers }, body }) {
+      const of = (name: string) => headers.get(name) ?? undefined;
+      return classifyInboundRequest({
+        httpMethod: method,
+        protocolVersionHeader: of("mcp-protocol-version"),
+        mcpMethodHeader: of("mcp-method"),
+        mcpNameHeader: of("mcp-name"),
+        body,
+      }).kind !== "legacy";
+    },
+    answer: ({ request, body, ...origin }, handlers) =>
+      fetch(request, { parsedBody: body, authInfo: carried({ ...origin, handlers }) }),
+    close,
+  };
+}
+
+/** What a request of theirs is answered with. */
+type Served = Origin & { readonly handlers: Handlers };
+
+/** Parameters are checked by the SDK, which answers wrong ones as invalid params; ours would be an internal error. */
+const CallTool = z.object({
+  method: CallToolRequestSchema.shape.method,
+  params: z.any().optional(),
+});
+
+function serverOf(handlers: Handlers): Server {
+  const { name, version, instructions } = handlers;
+  const server = new Server({ name, version }, { capabilities: { tools: {} }, instructions });
+  server.onerror = (error) => handlers.failed(error);
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...handlers.list()] }));
+  server.setRequestHandler(CallTool, async ({ params }, { signal, authInfo, sendNotification }) => {
+    const token = params._meta?.progressToken;
+    const result = handlers.call({
+      ...(authInfo?.extra as unknown as Origin),
+      name: params.name,
+      input: params.arguments,
+      signal,
+      progress: teller(token, sendNotification, handlers),
+    });
+    if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    return { ...await result };
+  });
+  return server;
+}
+
+function currentServerOf({ handlers, ...origin }: Served): CurrentServer {
+  const { name, version, instructions } = handlers;
+  const server = new CurrentServer({ name, version }, {
+    capabilities: { tools: {} },
+    instructions,
+  });
+  server.onerror = (error) => handlers.failed(error);
+  server.setRequestHandler("tools/list", () => ({ tools: [...handlers.list()] }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const result = handlers.call({
+      ...origin,
+      name: params.name,
+      input: params.arguments,
+      signal: mcpReq.signal,
+      progress: teller(mcpReq._meta?.progressToken, (told) => mcpReq.notify(told), handlers),
+    });
+    if (!result) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    const { content, ...rest } = await result;
+    return { ...rest, content: [...content] };
+  });
+  return server;
+}
+
+/** Tells a call's progress, where the client gave a token for it. */
+function teller(
+  progressToken: string | number | undefined,
+  notify: (told: {
+    method: "notifications/progress";
+    params: { progressToken: string | number; progress: number; total: number; message: string };
+  }) => Promise<void>,
+  { failed }: Handlers,
+) {
+  return (progress: number, total: number, message: string) => {
+    if (progressToken === undefined) return;
+    const params = { progressToken, progress, total, message };
+    notify({ method: "notifications/progress", params }).catch(failed);
+  };
+}
+
+/** The SDKs hand on what came with a message in `authInfo` alone. No token goes in there. */
+const carried = (extra: object) => ({
+  token: "",
+  clientId: "",
+  scopes: [],
+  extra: extra as Record<string, unknown>,
+});

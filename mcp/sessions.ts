@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Channel, Handlers, Origin, ToolCall } from "./protocol.ts";
-import { openChannel } from "./protocol.ts";
+import type { Handlers, Origin, ToolCall } from "./handlers.ts";
+import { type Channel, openChannel } from "./protocol.ts";
 
 /** One key's open stream. */
 export interface Session {
@@ -42,10 +42,12 @@ export interface Pace {
   readonly beatMs: number;
   /** Milliseconds without a message after which a session with no call under way is ended, > 0. */
   readonly idleMs: number;
+  /** Milliseconds after which a session over Streamable HTTP is ended that nobody sends to or reads from, > 0. */
+  readonly abandonedMs: number;
 }
 
 /** Beats are shorter than the idle limit of common proxies; a client that said nothing all day has gone. */
-export const PACE: Pace = { beatMs: 15_000, idleMs: 24 * 3600_000 };
+export const PACE: Pace = { beatMs: 15_000, idleMs: 24 * 3600_000, abandonedMs: 30 * 60_000 };
 
 const PATH = "/messages";
 /** Bytes that a client may leave unread on its stream before it is given up. */
@@ -92,16 +94,26 @@ export function createSessions(pace: Pace): Sessions {
   };
 }
 
-async function start(res: ServerResponse, opening: Opening): Promise<Live> {
+/** Handlers whose calls under way are known. */
+export function counted(
+  { call }: Handlers,
+): Pick<Handlers, "call"> & { calls: Set<Promise<unknown>> } {
   const calls = new Set<Promise<unknown>>();
-  const call = (request: ToolCall) => {
-    const answered = opening.handlers.call(request);
-    if (answered) {
-      calls.add(answered);
-      void answered.finally(() => setImmediate(() => calls.delete(answered)));
-    }
-    return answered;
+  return {
+    calls,
+    call(request: ToolCall) {
+      const answered = call(request);
+      if (answered) {
+        calls.add(answered);
+        void answered.finally(() => setImmediate(() => calls.delete(answered)));
+      }
+      return answered;
+    },
   };
+}
+
+async function start(res: ServerResponse, opening: Opening): Promise<Live> {
+  const { call, calls } = counted(opening.handlers);
   res.setHeader("x-accel-buffering", "no"); // else nginx would hold events back
   const channel = await openChannel(PATH, res, { ...opening.handlers, call });
   const session: Live = {
@@ -128,7 +140,8 @@ async function beat({ res, opening, channel, calls, lastMessage }: Live, idleMs:
   } else if (!res.writableEnded) res.write(": still here\n\n");
 }
 
-async function settledWithin(work: readonly Promise<unknown>[], ms: number): Promise<void> {
+/** Waits for work to settle, and for what is written of it. @param ms milliseconds, ≥ 0 */
+export async function settledWithin(work: readonly Promise<unknown>[], ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
   await Promise.race([Promise.allSettled(work), deadline]);

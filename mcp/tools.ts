@@ -1,6 +1,6 @@
 import { type Effect, type JsonSchema, jsonSchema, type Operation } from "../contract/mod.ts";
 import type { Scope } from "../contract/mod.ts";
-import type { ToolDescription } from "./protocol.ts";
+import type { ToolDescription } from "./handlers.ts";
 
 /** An operation's door to agents. */
 export interface Tool<C> {

@@ -1,6 +1,7 @@
 /** A whole tool server of a test: the real platform on a database of its own, with operations of the test's besides. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { createToolServer, type Pace } from "../../mcp/mod.ts";
@@ -77,6 +78,15 @@ export async function connect(url: string, key: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
   const headers = { authorization: `Bearer ${key}` };
   await client.connect(new SSEClientTransport(new URL(`${url}/sse`), { requestInit: { headers } }));
+  return client;
+}
+
+/** Connects the same client over Streamable HTTP. @param query of the address, with its question mark */
+export async function connectHttp(url: string, key: string, query = ""): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const headers = { authorization: `Bearer ${key}` };
+  const address = new URL(`${url}/mcp${query}`);
+  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
   return client;
 }
 

@@ -231,7 +231,7 @@ describe("a session of the tool server", () => {
   });
 
   it("shows signs of life, and is given up when it is idle or its key is revoked", async () => {
-    const brisk = await startToolServer({ pace: { beatMs: 50, idleMs: 400 } });
+    const brisk = await startToolServer({ pace: { beatMs: 50, idleMs: 400, abandonedMs: 400 } });
     try {
       const { key } = await brisk.key();
       const stream = await openStream(brisk.url, key);

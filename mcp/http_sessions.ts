@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { rememberEvents } from "./_events.ts";
+import type { Handlers } from "./handlers.ts";
+import { type Exchange, type HttpSession, openHttpSession } from "./protocol.ts";
+import { counted, type Pace, settledWithin } from "./sessions.ts";
+
+/** A key's session over Streamable HTTP. */
+export interface HeldSession {
+  readonly id: string;
+  /** Public id of the key that opened it; only that key may send to it. */
+  readonly keyId: string;
+  answer(exchange: Exchange): Promise<Response>;
+  /** Notes that an answer is being read, until what this gives is called: meanwhile the session is in use. */
+  reading(): () => void;
+  close(): Promise<void>;
+}
+
+/** The sessions over Streamable HTTP of this process. */
+export interface HttpSessions {
+  readonly size: number;
+  find(id: string): HeldSession | undefined;
+  /** Opens one. Where the key has as many as it may, that which was used least of late is given up for it. */
+  open(keyId: string, handlers: Handlers): Promise<HeldSession>;
+  /** Lets the calls under way finish, then ends every session. @param deadlineMs milliseconds, ≥ 0 */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Most that one key may have at a time. */
+const MOST_SESSIONS = 100;
+
+interface Live extends HeldSession {
+  readonly session: HttpSession;
+  readonly calls: Set<Promise<unknown>>;
+  readers: number;
+  lastUse: number;
+}
+
+/** Starts with no session. A client that goes away says nothing, so those that are not used are ended. */
+export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions {
+  const live = new Map<string, Live>();
+  const end = async ({ id, session }: Live) => {
+    live.delete(id);
+    await session.close();
+  };
+  const timer = setInterval(() => {
+    for (const held of live.values()) {
+      const used = held.calls.size + held.readers > 0;
+      if (!used && Date.now() - held.lastUse > abandonedMs) void end(held);
+    }
+  }, beatMs).unref();
+
+  async function open(keyId: string, handlers: Handlers): Promise<HeldSession> {
+    const own = [...live.values()].filter((session) => session.keyId === keyId);
+    if (own.length >= MOST_SESSIONS) {
+      await end(own.reduce((oldest, one) => one.lastUse < oldest.lastUse ? one : oldest));
+    }
+    const id = randomUUID();
+    const { call, calls } = counted(handlers);
+    const events = rememberEvents<never>();
+    const session = await openHttpSession({ ...handlers, call }, { id, events });
+    const held: Live = {
+      id,
+      keyId,
+      session,
+      calls,
+      readers: 0,
+      lastUse: Date.now(),
+      answer(exchange) {
+        held.lastUse = Date.now();
+        return session.answer(exchange);
+      },
+      reading() {
+        held.readers++;
+        return () => {
+          held.readers--;
+          held.lastUse = Date.now();
+        };
+      },
+      close: () => end(held),
+    };
+    live.set(id, held);
+    return held;
+  }
+
+  return {
+    get size() {
+      return live.size;
+    },
+    find: (id) => live.get(id),
+    open,
+    async close(deadlineMs) {
+      clearInterval(timer);
+      await settledWithin([...live.values()].flatMap(({ calls }) => [...calls]), deadlineMs);
+      await Promise.all([...live.values()].map(end));
+    },
+  };
+}

@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  Client as CurrentClient,
+  StreamableHTTPClientTransport as CurrentTransport,
+} from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { revokeKey } from "../../store/mod.ts";
+import { counting, slow, waiting } from "./_operations.ts";
+import {
+  connectHttp,
+  getJson,
+  type Json,
+  jsonOf,
+  post,
+  startToolServer,
+  type TestToolServer,
+} from "./_tool_server.ts";
+
+const BOTH = { accept: "application/json, text/event-stream" };
+const message = (method: string, params?: unknown, id: unknown = 1) =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+const INITIALIZE = message("initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+});
+const PING = message("ping");
+
+describe("Streamable HTTP at /mcp", () => {
+  let server: TestToolServer;
+  let key: string;
+  const waits = waiting();
+  before(async () => {
+    server = await startToolServer({
+      extra: [slow, counting, waits.operation],
+      settings: { SEALOOP_LIMIT_TOOLS: "10000" },
+    });
+    ({ key } = await server.key());
+  });
+  after(() => server.stop());
+
+  const send = (body: string, headers: Record<string, string> = {}, as: string | undefined = key) =>
+    post(server.url, "/mcp", as, body, { ...BOTH, ...headers });
+  const open = async () => {
+    const response = await send(INITIALIZE);
+    await response.text();
+    return { "mcp-session-id": response.headers.get("mcp-session-id")! };
+  };
+  const eventsOf = (text: string): Json[] =>
+    text.split("\n\n").flatMap((block) => {
+      const data = /^data: (.+)$/m.exec(block)?.[1];
+      return data ? [{ id: /^id: (.+)$/m.exec(block)?.[1], ...JSON.parse(data) }] : [];
+    });
+  it("serves clients of the revisions with a handshake, in a session that they end", async () => {
+    const { sessions } = await getJson(`${server.url}/health`);
+    const client = await connectHttp(server.url, key);
+    const transport = client.transport as unknown as {
+      sessionId: string;
+      terminateSession(): Promise<void>;
+    };
+    assert.match(transport.sessionId, /^[0-9a-f-]{36}$/);
+    assert.equal((await getJson(`${server.url}/health`)).sessions, sessions + 1);
+    assert.ok((await client.listTools()).tools.some(({ name }) => name === "itsm_create_ticket"));
+    const result = await client.callTool({ name: "ledger.search_receipts" }) as CallToolResult;
+    assert.ok(!result.isError, JSON.stringify(result));
+    assert.match(String(result._meta?.receipt_id), /^[0-9a-f]{16}$/);
+    await transport.terminateSession();
+    await client.close();
+    assert.equal((await getJson(`${server.url}/health`)).sessions, sessions);
+  });
+
+  it("serves clients of the revision without one, which are given no session", async () => {
+    const { sessions } = await getJson(`${server.url}/health`);
+    const client = new CurrentClient({ name: "test", version: "1" }, {
+      versionNegotiation: { mode: "auto" },
+    });
+    const headers = { authorization: `Bearer ${key}` };
+    const address = new URL(`${server.url}/mcp`);
+    const transport = new CurrentTransport(address, { requestInit: { headers } });
+    await client.connect(transport);
+    assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
+    assert.equal(transport.sessionId, undefined);
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === "itsm_create_ticket"));
+    const told: unknown[] = [];
+    const result = await client.callTool({ name: "count", arguments: {} }, {
+      onprogress: ({ progress, total, message }) => told.push([progress, total, message]),
+    });
+    assert.deepEqual(result.structuredContent, { result: [1, 2, 3] });
+    assert.deepEqual(told, [1, 2, 3].map((n) => [n, 3, `at ${n}`]));
+    assert.match(String(result._meta?.receipt_id), /^[0-9a-f]{16}$/);
+    const cancel = new AbortController();
+    const call = client.callTool({ name: "wait", arguments: {} }, { signal: cancel.signal });
+    await Promise.all([waits.begun.then(() => cancel.abort()), assert.rejects(call), waits.ended]);
+    await client.close();
+    assert.equal((await getJson(`${server.url}/health`)).sessions, sessions);
+  });
+
+  it("answers a request that names no session by itself", async () => {
+    const response = await send(message("tools/call", { name: "count" }, 7));
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("mcp-session-id"), null);
+    const { id, result } = await jsonOf(response);
+    assert.deepEqual([id, result.structuredContent], [7, { result: [1, 2, 3] }]);
+    const params = { name: "count", _meta: { progressToken: "p" } };
+    const stream = await send(message("tools/call", params));
+    assert.match(stream.headers.get("content-type")!, /^text\/event-stream/);
+    const events = eventsOf(await stream.text());
+    assert.deepEqual(events.map(({ params }) => params?.progress), [1, 2, 3, undefined]);
+  });
+
+  it("is refused without a key that is valid, and takes a session's id for no proof", async () => {
+    const session = await open();
+    const none = await fetch(`${server.url}/mcp`, { method: "POST", headers: session });
+    assert.equal(none.status, 401);
+    assert.equal(none.headers.get("www-authenticate"), "Bearer");
+    const { key: other } = await server.key();
+    assert.equal((await send(PING, session, other)).status, 403);
+    const headers = { ...BOTH, ...session, authorization: `Bearer ${other}` };
+    for (const method of ["GET", "DELETE"]) {
+      assert.equal((await fetch(`${server.url}/mcp`, { method, headers })).status, 403);
+    }
+    assert.equal((await send(PING, session)).status, 200);
+    assert.equal((await send(PING, { "mcp-session-id": "guessed" })).status, 404);
+  });
+
+  it("goes on where a stream broke: what was missed is sent again", async () => {
+    const session = { ...await open(), "mcp-protocol-version": "2025-11-25" };
+    const broken = await send(message("tools/call", { name: "slow" }, 9), session);
+    const reader = broken.body!.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    const last = /^id: (.+)$/m.exec(first)![1]!;
+    const headers = {
+      ...BOTH,
+      ...session,
+      authorization: `Bearer ${key}`,
+      "last-event-id": last,
+    };
+    const resumed = await fetch(`${server.url}/mcp`, { headers });
+    assert.equal(resumed.status, 200);
+    const [event] = eventsOf(await resumed.text());
+    assert.deepEqual([event.id > last, event.result.structuredContent], [true, { done: true }]);
+  });
+
+  describe("answers what is no message as JSON-RPC has it:", () => {
+    const cases: readonly [string, string, number, number?, Record<string, string>?][] = [
+      ["malformed JSON", "{", 400, -32700],
+      ["the same name twice", '{"jsonrpc":"2.0","jsonrpc":"2.0"}', 400, -32700],
+      ["nothing", "", 400, -32600],
+      ["an empty batch", "[]", 400, -32600],
+      ["a batch, where the revision has none", `[${PING}]`, 400, -32600, {
+        "mcp-protocol-version": "2025-06-18",
+      }],
+      ["a value", "7", 400, -32600],
+      ["an object without jsonrpc", '{"id":1,"method":"ping"}', 400, -32600],
+      ["a revision that nobody knows", PING, 400, -32000, { "mcp-protocol-version": "1999-01-01" }],
+      ["a client that takes no stream", PING, 406, -32000, { accept: "application/json" }],
+      ["a notification", '{"jsonrpc":"2.0","method":"notifications/other"}', 202],
+    ];
+    for (const [what, body, status, code, headers] of cases) {
+      it(what, async () => {
+        const response = await send(body, headers);
+        assert.equal(response.status, status);
+        if (code === undefined) return;
+        const { jsonrpc, error } = await jsonOf(response);
+        assert.deepEqual([jsonrpc, error.code], ["2.0", code]);
+        assert.ok(error.message.length > 10);
+      });
+    }
+  });
+
+  it("takes a batch, where the revision has those", async () => {
+    const response = await send(`[${message("ping", {}, 1)},${message("ping", {}, 2)}]`);
+    assert.deepEqual((await jsonOf(response)).map(({ id }: Json) => id), [1, 2]);
+  });
+
+  it("refuses what is above 1 MiB, other content types and other methods", async () => {
+    const large = message("ping", { x: "x".repeat(1 << 20) });
+    assert.equal((await send(large)).status, 413);
+    assert.equal((await send(PING, { "content-type": "text/plain" })).status, 415);
+    const put = await fetch(`${server.url}/mcp`, { method: "PUT" });
+    assert.equal(put.status, 405);
+    assert.match(put.headers.get("allow")!, /POST/);
+    const get = await fetch(`${server.url}/mcp?api_key=${key}`, { headers: BOTH });
+    assert.equal(get.status, 405);
+  });
+
+  it("is kept from pages of elsewhere", async () => {
+    const statusOf = (headers: Record<string, string>) =>
+      new Promise<number>((resolve, reject) => {
+        request(`${server.url}/mcp`, { method: "POST", headers }, (res) => {
+          resolve(res.statusCode!);
+          res.resume();
+        }).once("error", reject).end();
+      });
+    assert.equal(await statusOf({ host: "rebound.example" }), 403);
+    assert.equal(await statusOf({ origin: "https://rebound.example" }), 403);
+    assert.equal(await statusOf({ origin: "http://localhost:6274" }), 401);
+  });
+
+  it("counts every request of the key, and says 429 where no tool can", async () => {
+    const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
+    try {
+      const { key } = await limited.key();
+      const call = message("tools/call", { name: "ledger.search_receipts" });
+      const ask = (body: string) => post(limited.url, "/mcp", key, body, BOTH);
+      assert.deepEqual((await ask(PING)).status, 200);
+      const batch = await ask(`[${PING},${PING}]`);
+      assert.deepEqual(batch.status, 200);
+      const refused = await ask(PING);
+      assert.equal(refused.status, 429);
+      assert.ok(Number(refused.headers.get("retry-after")) > 0);
+      const { result } = await jsonOf(await ask(call));
+      assert.match(result.content[0].text, /Rate limit exceeded \(3\/minute\); wait \d+ seconds/);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it("gives up what nobody uses, or whose key is revoked", async () => {
+    const pace = { beatMs: 50, idleMs: 60_000, abandonedMs: 200 };
+    const brisk = await startToolServer({ pace, settings: { SEALOOP_LIMIT_TOOLS: "10000" } });
+    try {
+      const { key, id } = await brisk.key();
+      const ask = (body: string, headers = {}) =>
+        post(brisk.url, "/mcp", key, body, { ...BOTH, ...headers });
+      const opened = await ask(INITIALIZE);
+      await opened.text();
+      const session = { "mcp-session-id": opened.headers.get("mcp-session-id")! };
+      const headers = { ...BOTH, ...session, authorization: `Bearer ${key}` };
+      const stream = await fetch(`${brisk.url}/mcp`, { headers });
+      assert.equal(stream.status, 200);
+      await sleep(400);
+      assert.equal((await ask(PING, session)).status, 200, "a session that is read is in use");
+      const read = stream.text().catch(() => "cut off");
+      await revokeKey(brisk.platform.store.knex, id);
+      assert.equal(await read, "cut off");
+      for (let i = 0; i < 100 && (await getJson(`${brisk.url}/health`)).sessions > 0; i++) {
+        await sleep(20);
+      }
+      assert.equal((await getJson(`${brisk.url}/health`)).sessions, 0);
+    } finally {
+      await brisk.stop();
+    }
+  });
+
+  it("gives up the session used least of late for the hundred-and-first of a key", async () => {
+    const { key } = await server.key();
+    const opened: string[] = [];
+    for (let i = 0; i <= 100; i++) {
+      const response = await send(INITIALIZE, {}, key);
+      await response.text();
+      opened.push(response.headers.get("mcp-session-id")!);
+    }
+    assert.equal((await send(PING, { "mcp-session-id": opened[0]! }, key)).status, 404);
+    assert.equal((await send(PING, { "mcp-session-id": opened[1]! }, key)).status, 200);
+  });
+});
