@@ -107,6 +107,8 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       finding: { check: finding.check, code },
       category,
       text,
+      gives: Object.keys(values),
+      boundedFolder: disk?.maxBytes !== undefined,
       named: service.runbook ?? undefined,
     });
     const passed_over: { runbook: string; code: string }[] = [];

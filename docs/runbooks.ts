@@ -36,7 +36,7 @@ function row({ runbook, match, parameters, needs, steps }: Runbook): string {
     codes.includes("*") ? check : `${check}: ${codes.join(" ")}`
   );
   const given = Object.entries(parameters).filter(([, p]) => p.default === undefined)
-    .map(([name]) => `\`${name}\``);
+    .map(([name, { from }]) => `\`${name}\`${from ? " or has a bounded folder" : ""}`);
   const when = [
     ...found,
     ...(match.words ? [`says ${match.words.map((word) => `“${word}”`).join(" or ")}`] : []),

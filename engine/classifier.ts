@@ -7,6 +7,7 @@ import { CATEGORIES, type Category, type Severity } from "./labels.ts";
 import { readWords, WORDS_IN } from "./lexicon.ts";
 import { judgeBy, learnFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
 import { type Hit, type Search, searchIn, termsOf } from "./search.ts";
+import { termsBy } from "./terms.ts";
 
 /** What is to be classified. */
 export interface Report {
@@ -78,7 +79,8 @@ function learnIn(folder: string) {
     ...lessonsOfReports(readReports(join(folder, "reports")), read),
     ...lessonsOfArticles(articles, read),
   ]);
-  return { articles, terms: articles.map(termsOf), words, learnt };
+  const termsIn = termsBy(words);
+  return { articles, terms: articles.map((it) => termsOf(it, termsIn)), words, learnt };
 }
 
 function classifierOf(
@@ -86,7 +88,7 @@ function classifierOf(
 ): Classifier {
   const read = readerBy(words);
   const judge = judgeBy(learnt);
-  const search = searchIn(articles, terms);
+  const search = searchIn(articles, terms, termsBy(words));
   return {
     search,
     articles,

@@ -1,54 +1,56 @@
-/** Finds the articles that a text is most likely to be about, by the words that they share. */
+/** Finds the articles that a text is most likely to be about, by what they share. */
 import type { Article } from "./knowledge.ts";
-import { wordsOf } from "./text.ts";
+import { countOf, type Term, type TermsIn } from "./terms.ts";
 
 /** An article that was found. */
 export interface Hit {
   readonly article: Article;
-  /** > 0; the more rare words it shares with the text, the higher. Comparable within one search only. */
+  /** > 0; the more rare terms it shares with the text, the higher. Comparable within one search only. */
   readonly score: number;
 }
 
-/** How much an article speaks of each stem. */
-export type Terms = ReadonlyMap<string, number>;
+/** How much an article speaks of each term. */
+export interface Terms {
+  readonly weights: ReadonlyMap<string, number>;
+  /** Sum of the weights of its words. */
+  readonly length: number;
+}
 
 /** Finds articles. */
 export type Search = (text: string) => Hit[];
 
-/** Letters by which words are told apart, so that endings do not matter. */
-const STEM = 7;
 const MAX_HITS = 20;
-/** Saturation of repeated words, and how much long articles are held back. @see Robertson and Zaragoza, 2009 */
+/** Terms that more than this share of the articles have tell them apart by nothing but chance. */
+const MOST_SHARE = 0.25;
+/** Saturation of repeated terms, and how much long articles are held back. @see Robertson and Zaragoza, 2009 */
 const K1 = 1.2;
 const B = 0.5;
 
-/**
- * Indexes articles for {@linkcode Search} (BM25 over weighted fields).
- *
- * @param documents what {@linkcode termsOf} says of each article, where that is known already
- */
+/** Indexes articles for {@linkcode Search} (BM25 over weighted fields). */
 export function searchIn(
   articles: readonly Article[],
-  documents: readonly Terms[] = articles.map(termsOf),
+  documents: readonly Terms[],
+  termsIn: TermsIn,
 ): Search {
-  const lengths = documents.map((terms) => [...terms.values()].reduce((sum, n) => sum + n, 0));
-  const usual = lengths.reduce((sum, n) => sum + n, 0) / (lengths.length || 1);
-  const postings = new Map<string, { readonly at: number; readonly n: number }[]>();
-  for (const [at, terms] of documents.entries()) {
-    for (const [term, n] of terms) {
+  const usual = documents.reduce((sum, { length }) => sum + length, 0) / (documents.length || 1);
+  const postings = new Map<string, { readonly at: number; readonly weight: number }[]>();
+  for (const [at, { weights, length }] of documents.entries()) {
+    const held = K1 * (1 - B + B * length / usual);
+    for (const [term, n] of weights) {
+      const one = { at, weight: n * (K1 + 1) / (n + held) };
       const list = postings.get(term);
-      if (list) list.push({ at, n });
-      else postings.set(term, [{ at, n }]);
+      if (list) list.push(one);
+      else postings.set(term, [one]);
     }
   }
   return (text) => {
     const scores = new Map<number, number>();
-    for (const term of new Set(wordsOf(text).filter(isTerm).map(stemOf))) {
-      const found = postings.get(term) ?? [];
+    for (const term of distinct(termsIn(text))) {
+      const found = postings.get(term.name);
+      if (!found || found.length > articles.length * MOST_SHARE) continue;
       const rarity = Math.log(1 + (articles.length - found.length + 0.5) / (found.length + 0.5));
-      for (const { at, n } of found) {
-        const held = K1 * (1 - B + B * lengths[at]! / usual);
-        scores.set(at, (scores.get(at) ?? 0) + rarity * n * (K1 + 1) / (n + held));
+      for (const { at, weight } of found) {
+        scores.set(at, (scores.get(at) ?? 0) + countOf(term) * rarity * weight);
       }
     }
     return [...scores].sort(([a, x], [b, y]) => y - x || a - b).slice(0, MAX_HITS)
@@ -56,26 +58,24 @@ export function searchIn(
   };
 }
 
-/** Words of an article by stem, with their weights. */
-export function termsOf(article: Article): Terms {
-  const terms = new Map<string, number>();
+function distinct(terms: readonly Term[]): Iterable<Term> {
+  return new Map(terms.map((term) => [term.name, term])).values();
+}
+
+/** Terms of an article, with their weights: of what it is called and how people name it, the most. */
+export function termsOf(article: Article, termsIn: TermsIn): Terms {
+  const weights = new Map<string, number>();
+  let length = 0;
   const fields: readonly (readonly [number, readonly string[]])[] = [
     [3, [article.title, ...Object.values(article.words).flat()]],
     [2, [...article.symptoms, ...article.applies_to]],
     [1, [...article.causes, ...article.checks, ...article.fixes]],
   ];
   for (const [weight, texts] of fields) {
-    for (const term of texts.flatMap(wordsOf).filter(isTerm).map(stemOf)) {
-      terms.set(term, (terms.get(term) ?? 0) + weight);
+    for (const { name, kind } of texts.flatMap(termsIn)) {
+      weights.set(name, (weights.get(name) ?? 0) + weight);
+      if (kind === "word") length += weight;
     }
   }
-  return terms;
-}
-
-function isTerm(word: string): boolean {
-  return word.length > 1 && !word.startsWith("#");
-}
-
-function stemOf(word: string): string {
-  return word.slice(0, STEM);
+  return { weights, length };
 }

@@ -1,5 +1,6 @@
 /** What the store knows around a proposed action: policy, service graph, ticket, earlier repairs, cited articles. */
-import { currentPolicy, impactOf, type Queryable, type Store } from "../../store/mod.ts";
+import { impactOf, type PolicyRecord, type Queryable, type Store } from "../../store/mod.ts";
+import { type Glance, openGlances } from "./_glance.ts";
 import { DEFAULT_POLICY, POLICY, type Policy, versionName } from "./policy.ts";
 import type { ValidateRequest } from "./types.ts";
 
@@ -46,37 +47,45 @@ export interface Surroundings {
 const DEPTH = 4;
 /** An undefined table or column. */
 const UNDEFINED = new Set(["42P01", "42703"]);
+/** Most services that a request may name. */
+const MOST_NAMED = 50;
 
-/** Reads what is known, with a few small queries at once. */
-export async function surroundingsOf(
+/** Opens what reads the surroundings of requests. */
+export function openSurroundings(
   store: Store,
-  request: ValidateRequest,
-): Promise<Surroundings> {
-  const on = store.knex;
-  const target = nameOf(request.action?.target) ?? nameOf(request.context?.observed?.service);
-  const text = `${request.incident.slice(0, 12_000)} ${
-    String(request.action?.command ?? "").slice(0, 4_000)
-  }`;
-  const [policy, services, ticket, articles] = await Promise.all([
-    readPolicy(on),
-    servicesNamed(on, [...(target === undefined ? [] : [target]), ...namesIn(text)]),
-    ticketOf(on, request.context?.ticket_id),
-    articlesOf(on, request.context?.citations ?? []),
-  ]);
-  const known = services.find(({ name }) => name.toLowerCase() === target?.toLowerCase());
-  const [impact, repairs] = await Promise.all([
-    known ? impactOf(on, known.name, DEPTH) : undefined,
-    repairsOf(on, known?.name ?? ticket?.service ?? target ?? ""),
-  ]);
-  return {
-    ...policy,
-    target: known,
-    dependents: impact ? impact.downstream.map(({ name }) => name) : null,
-    needs: impact ? impact.upstream.map(({ name }) => name) : [],
-    named: services.filter((one) => one !== known),
-    ticket,
-    repairs,
-    articles,
+): (request: ValidateRequest) => Promise<Surroundings> {
+  const glance = openGlances(store);
+  const policies = new Map<string, Pick<Surroundings, "policy" | "policyVersion">>();
+
+  return async (request) => {
+    const on = store.knex;
+    const target = nameOf(request.action?.target) ?? nameOf(request.context?.observed?.service);
+    const ticketId = request.context?.ticket_id;
+    const text = `${request.incident.slice(0, 12_000)} ${
+      String(request.action?.command ?? "").slice(0, 4_000)
+    }`;
+    const names = [...(target === undefined ? [] : [target]), ...namesIn(text)];
+    const [seen, articles] = await Promise.all([
+      glance({ names, target, ticketId }),
+      articlesOf(on, request.context?.citations ?? []),
+    ]);
+    const services = servicesOf(seen, names);
+    const known = services.find(({ name }) => name.toLowerCase() === target?.toLowerCase());
+    const ticket = ticketId === undefined ? undefined : seen.tickets.get(ticketId);
+    const impact = known && await impactOf(on, known.name, DEPTH);
+    return {
+      ...policyOf(seen.policy, policies),
+      target: known,
+      dependents: impact ? impact.downstream.map(({ name }) => name) : null,
+      needs: impact ? impact.upstream.map(({ name }) => name) : [],
+      named: services.filter((one) => one !== known),
+      ticket,
+      repairs: {
+        target: seen.repairs.get(known?.name ?? ticket?.service ?? target ?? "") ?? 0,
+        all: seen.allRepairs,
+      },
+      articles,
+    };
   };
 }
 
@@ -97,37 +106,26 @@ function namesIn(text: string): string[] {
   ].slice(0, 400);
 }
 
-async function readPolicy(on: Queryable): Promise<{ policy: Policy; policyVersion: string }> {
-  const stored = await currentPolicy(on);
+/** Of the services that were seen, those that a request names. */
+function servicesOf({ services }: Glance, names: readonly string[]): KnownService[] {
+  if (services.size === 0) return [];
+  const found = new Set(names.flatMap((name) => services.get(name.toLowerCase()) ?? []));
+  return [...found].slice(0, MOST_NAMED);
+}
+
+/** A version is never changed, so it is read and named once. */
+function policyOf(
+  stored: PolicyRecord | null,
+  known: Map<string, Pick<Surroundings, "policy" | "policyVersion">>,
+): Pick<Surroundings, "policy" | "policyVersion"> {
+  const key = stored ? `${stored.version} ${stored.sha256}` : "";
+  const there = known.get(key);
+  if (there) return there;
   const policy = stored ? POLICY.parse(stored.policy) : DEFAULT_POLICY;
-  return { policy, policyVersion: versionName(stored?.version ?? 0, policy) };
-}
-
-async function servicesNamed(on: Queryable, names: readonly string[]): Promise<KnownService[]> {
-  if (names.length === 0) return [];
-  const { rows } = await on.raw(
-    `SELECT name, host, status, extract(epoch FROM now() - checked_at)::float AS "checkedAgo"
-     FROM services WHERE name = ANY (?) OR lower(name) = ANY (?) LIMIT 50`,
-    [[...names], names.map((name) => name.toLowerCase())],
-  );
-  return rows;
-}
-
-async function ticketOf(on: Queryable, id: string | undefined) {
-  return id === undefined
-    ? undefined
-    : await on("tickets").where({ id }).first("id", "service", "status");
-}
-
-async function repairsOf(on: Queryable, service: string): Promise<{ target: number; all: number }> {
-  const { rows: [row] } = await on.raw(
-    `SELECT count(DISTINCT repair) FILTER (WHERE service = ?)::int AS target,
-       count(DISTINCT repair)::int AS "all"
-     FROM (SELECT service, coalesce(action_id, id) AS repair FROM effects
-       WHERE intended_at > now() - interval '1 hour' AND state <> 'not_done' AND undoes IS NULL) e`,
-    [service],
-  );
-  return row;
+  const made = { policy, policyVersion: versionName(stored?.version ?? 0, policy) };
+  known.clear();
+  known.set(key, made);
+  return made;
 }
 
 async function articlesOf(

@@ -3,7 +3,7 @@ import { executionBounds } from "./_execution_bounds.ts";
 import { outputFactCheck } from "./_fact_check.ts";
 import { inputSafety } from "./_input_safety.ts";
 import { retrievalIntegrity } from "./_retrieval.ts";
-import { type Surroundings, surroundingsOf } from "./_surroundings.ts";
+import { openSurroundings, type Surroundings } from "./_surroundings.ts";
 import { textsOf } from "./_texts.ts";
 import { DEFAULT_POLICY, versionName } from "./policy.ts";
 import { onlyLooks } from "./shell/mod.ts";
@@ -35,7 +35,8 @@ export const NOTHING_KNOWN: Surroundings = {
 /** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
 export function openGuard({ store }: { readonly store: Store }): Guard {
   for (const request of WARMING) judge(request, NOTHING_KNOWN);
-  return { validate: async (request) => judge(request, await surroundingsOf(store, request)) };
+  const surroundingsOf = openSurroundings(store);
+  return { validate: async (request) => judge(request, await surroundingsOf(request)) };
 }
 
 /** What the first caller would otherwise wait for: expressions are compiled when they are first used. */

@@ -14,13 +14,18 @@ export interface Incident {
   readonly text: string;
   /** As the engine classified it; null: it could not be asked. */
   readonly category: string | null;
+  /** Names of the parameters that the service gives values for. */
+  readonly gives?: readonly string[];
+  /** Whether the finding is about a folder that has a bound of its own. */
+  readonly boundedFolder?: boolean;
   /** Runbook that the services file names for the service. */
   readonly named?: string;
 }
 
 /**
  * Runbooks that fit, most specific first: the one that the service names, then those that name the service, the code of
- * the finding, its words, the type of the service, the kind of check, the category; among equals by their own `order`.
+ * the finding, its words, the type of the service, what it asks the service for and is given, the kind of check, the
+ * category; among equals by their own `order`.
  *
  * What a runbook asks for must all be there. One that asks for a category alone is for reports of people: a category is
  * judgement, and a probe has said more than that.
@@ -37,7 +42,8 @@ export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident
 }
 
 /** How specifically a runbook fits; 0: it does not. */
-function weightOf(runbook: Runbook, { service, finding, text, category, named }: Incident): number {
+function weightOf(runbook: Runbook, incident: Incident): number {
+  const { service, finding, text, category, named } = incident;
   const { match, needs } = runbook;
   if (needs.some((need) => !service[need])) return 0;
   if (runbook.runbook === named) return 1_000;
@@ -66,8 +72,24 @@ function weightOf(runbook: Runbook, { service, finding, text, category, named }:
     if (!match.words.some((word) => said.includes(word.toLowerCase()))) return 0;
     weight += 30;
   }
+  if (weight > 0 && isMeantFor(runbook, incident)) weight += 15;
   const byCategoryAlone = !match.findings && !match.services && !match.types && !match.words;
   return byCategoryAlone && finding.check !== "report" ? 0 : weight;
+}
+
+/**
+ * Whether a service or the finding gives something that the runbook can't do without: then it was set up for what this
+ * service keeps on the host, where one whose parameters all have defaults is for any host.
+ */
+function isMeantFor(
+  { parameters }: Runbook,
+  { finding, gives = [], boundedFolder }: Incident,
+): boolean {
+  return finding.check === "host" &&
+    Object.entries(parameters).some(([name, { default: usual, from }]) =>
+      name !== "disk" && usual === undefined &&
+      (gives.includes(name) || boundedFolder === true && from === "bounded_folder")
+    );
 }
 
 /** Whether a text fits a pattern in which `*` stands for any characters and `?` for one. */

@@ -77,7 +77,7 @@ export function resolve(
   const given: Values = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
-    const value = given[name] ?? parameter.default;
+    const value = given[name] ?? found(parameter, disk) ?? parameter.default;
     if (value === undefined || !IS[parameter.kind](value)) {
       const wrong = value === undefined ? "has no value" : "has a value that is no such thing";
       throw new NotApplicable(`parameter_${name}`, `{${name}} (${parameter.kind}) ${wrong}`);
@@ -87,6 +87,12 @@ export function resolve(
   const made = steps.map((step) => onDisk(filled(step, values), disk));
   for (const step of made) refuseForbidden(step, catalogue);
   return bounded(made);
+}
+
+/** What a finding itself says of a parameter. */
+function found({ from, kind }: ParameterDocument, disk: Circumstances["disk"]) {
+  if (from === undefined || disk?.maxBytes === undefined) return undefined;
+  return kind === "paths" ? [disk.path] : disk.path;
 }
 
 /** Whether a step acts on the host that it is carried out on. */
@@ -130,6 +136,10 @@ function onDisk(step: ResolvedStep, disk: Circumstances["disk"]): ResolvedStep {
   const seen = quota && verify && "disk" in verify.look && verify.look.disk === quota.path
     ? { ...step, verify: { ...verify, look: { ...verify.look, of_bytes: quota.bytes } } }
     : step;
+  const room = step.command?.room_in;
+  if (disk && room !== undefined && !(existsSync(room) && liesOn(room, disk))) {
+    throw new NotApplicable("other_disk", `${room}: not on the disk of ${disk.path}`);
+  }
   if (!clean) return seen;
   const there = clean.folders.filter((folder) => existsSync(folder));
   if (there.length === 0) {

@@ -50,6 +50,9 @@ const Restart = z.union([
 const Command = z.strictObject({
   argv: Argv.describe("Program and arguments; never a shell line. Must be on the allow-list"),
   user: z.string().regex(/^[a-z_][a-z0-9_-]*$/).optional().describe("Who runs it"),
+  room_in: z.string().optional().describe(
+    "Folder in which it makes room: where another disk is full, or a folder elsewhere, the runbook doesn't fit",
+  ),
   expect: z.array(z.number().int().min(0).max(255)).default([0]).describe("Exit codes of success"),
 });
 const Http = z.strictObject({
@@ -131,6 +134,8 @@ const Parameter = z.strictObject({
   about: Sentence,
   default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
     .describe("Without one, the runbook fits only services that give a value"),
+  from: z.literal("bounded_folder").optional()
+    .describe("Where the service gives no value: the folder whose own bound the finding is about"),
 });
 
 const Match = z.strictObject({

@@ -38,6 +38,37 @@ describe("openClassifier()", function () {
     });
   }
 
+  it("cites the article that plainly speaks of the fault first", () => {
+    const plain: readonly (readonly [article: string, text: string])[] = [
+      ["storage-filesystem-full", "disk full on host db-01, /var at 100 %"],
+      ["storage-filesystem-full", "Disk usage on web-03 reached 97 %, writes fail"],
+      ["storage-filesystem-full", "Festplatte auf srv-12 ist voll, nichts geht mehr"],
+      ["storage-filesystem-full", "le disque du serveur est plein"],
+      ["storage-inodes-exhausted", "No space left on device although df shows 40 % free"],
+      [
+        "certificate-public-leaf-expired",
+        "TLS certificate of shop.example.com expired yesterday",
+      ],
+      ["certificate-name-mismatch", "certificate does not match the host name api.internal"],
+      ["database-connections-exhausted", "Postgres: too many clients already"],
+      ["database-deadlocks-frequent", "Many deadlocks in the orders database since noon"],
+      ["compute-linux-oom-killer", "The kernel killed java: out of memory"],
+      ["compute-kubernetes-node-notready", "Kubernetes node worker-2 is NotReady"],
+      [
+        "deployment-kubernetes-image-pull-backoff",
+        "pod stuck in ImagePullBackOff after the release",
+      ],
+      ["messaging-kafka-consumer-lag", "Kafka consumer group lags behind by 2 million messages"],
+      ["network-dhcp-pool-exhausted", "DHCP: no addresses left in the pool for floor 3"],
+      ["backup-repository-full", "backup repository is full, the nightly jobs fail"],
+    ];
+    const wrong = plain.flatMap(([article, text]) => {
+      const [first] = classify(text).citations;
+      return first?.id === article ? [] : [`${text}: ${first?.id}`];
+    });
+    assert.deepEqual(wrong, []);
+  });
+
   it("tells an outage for everybody from a wish without hurry, in each language", () => {
     const pairs = [
       ["Checkout is down for all customers, nothing works", "Could you rename the icon? No hurry"],

@@ -83,8 +83,11 @@ export function visible(text: string): string {
     .replace(INVISIBLE, "").replace(CONTROLS, " ").replace(/[\uE000-\uF8FF]/g, "�");
 }
 
+const SELECTOR = /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/u;
+
 /** Bytes that variation selectors carry, one each. */
 export function inSelectors(text: string): string {
+  if (!SELECTOR.test(text)) return "";
   const bytes = [...text].flatMap((char) => {
     const code = char.codePointAt(0)!;
     if (code >= 0xfe00 && code <= 0xfe0f) return [code - 0xfe00];

@@ -13,7 +13,12 @@ const FOREIGN = /[\u0080-\u{10FFFF}]/u;
 const FOREIGN_ALL = new RegExp(FOREIGN, "gu");
 /** Without one of these, a text that was turned around says nothing that matters. */
 const TELLING =
-  /instruct|prompt|approv|guardrail|disregard|ignore|override|bypass|system:|rm -|curl |anweisung|genehmig|instruc|talimat|policy|restrict/i;
+  "prompt|approv|guardrail|disregard|ignore|override|bypass|system:|rm -|curl |anweisung|genehmig|instruc|talimat|policy|restrict";
+/** Ways to turn a text around, each with what {@linkcode TELLING} looks like in a text that was. */
+const TURNS = ([["rot13", rot13], ["reversed", reversed]] as const).map(([way, turn]) => ({
+  ...{ way, turn },
+  telling: new RegExp(TELLING.split("|").map(turn).join("|"), "i"),
+}));
 const DEEPEST = 5;
 const MOST_VIEWS = 40;
 /** Longest text that is decoded further, and most that all views may have together, in UTF-16 units. */
@@ -58,14 +63,7 @@ function* decoded(text: string, depth: number): Generator<[string, string]> {
   if (depth < 2) {
     if (/[a-z][013457@$]|[013457@$][a-z]/i.test(seen)) yield ["digits for letters", unleeted(seen)];
     if (/[a-z]{4}/i.test(seen)) {
-      for (
-        const [way, turned] of [["rot13", rot13(seen)], [
-          "reversed",
-          [...seen].reverse().join(""),
-        ]] as const
-      ) {
-        if (TELLING.test(turned)) yield [way, turned];
-      }
+      for (const { way, turn, telling } of TURNS) if (telling.test(seen)) yield [way, turn(seen)];
     }
   }
 }
@@ -200,6 +198,10 @@ function rot13(text: string): string {
     const base = letter <= "Z" ? 65 : 97;
     return String.fromCharCode((letter.charCodeAt(0) - base + 13) % 26 + base);
   });
+}
+
+function reversed(text: string): string {
+  return [...text].reverse().join("");
 }
 
 function base32(text: string): Buffer {

@@ -115,15 +115,17 @@ describe("fittingRunbooks()", () => {
       category?: string;
       named?: string;
       text?: string;
+      gives?: string[];
+      boundedFolder?: boolean;
     },
   ) => {
     const { name = "svc", type = "web", restart = null, check = null, ...rest } = incident;
-    const { check: _, code = "refused", category = null, named, text = "" } = { ...rest, check };
+    const { check: _, code = "refused", category = null, text = "", ...more } = { ...rest, check };
     const kind = typeof check === "string" ? check : "http";
     return fittingRunbooks(shipped.runbooks, {
       service: { name, type, restart, check: check ?? {} },
       finding: { check: kind, code },
-      ...{ category, named, text },
+      ...{ category, text, ...more },
     }).map(({ runbook }) => runbook);
   };
 
@@ -141,6 +143,18 @@ describe("fittingRunbooks()", () => {
     assert.equal(names({ check: "host", code: "disk_full" })[0], "disk-clean-up-package-caches");
     assert.equal(names({ check: "host", code: "inodes_full" })[0], "inode-exhaustion");
     assert.equal(names({ code: "enotfound", restart: {} })[0], "dns-cache-flush");
+  });
+
+  it("prefers what a service or the finding gives the parameters for to what is for any host", () => {
+    const full = { check: "host", code: "disk_full" };
+    assert.equal(names({ ...full, gives: ["spool"] })[0], "service-spool-full");
+    assert.equal(names({ ...full, boundedFolder: true })[0], "service-spool-full");
+    assert.equal(
+      names({ ...full, type: "database", gives: ["folders"], boundedFolder: true })[0],
+      "database-disk-full",
+    );
+    assert.notEqual(names({ ...full, gives: ["folders"] })[0], "service-spool-full");
+    assert.equal(names({ restart: {}, gives: ["lock_folders"] })[0], names({ restart: {} })[0]);
   });
 
   it("prefers the one that the service names to all others", () => {
@@ -205,6 +219,26 @@ describe("resolve()", () => {
     assert.equal(refusal("disk-clean-up-logs", { folders: [folder] }, disk("/proc")), "other_disk");
     const bounded = { disk: { path: "/srv/quota", maxBytes: 10 } };
     assert.equal(refusal("disk-clean-up-logs", { folders: [folder] }, bounded), "other_disk");
+  });
+
+  it("takes the folder whose own bound is passed for one that the service doesn't name", async () => {
+    const folder = await testFolder();
+    await oldFile(join(folder, "1.done"), 2, 4_000);
+    const disk = { path: folder, maxBytes: 1_000 };
+    assert.equal(refusal("service-spool-full", {}), "parameter_spool");
+    assert.equal(refusal("service-spool-full", {}, { disk: { path: folder } }), "parameter_spool");
+    const { steps: [move] } = ready("service-spool-full", {}, { disk });
+    assert.deepEqual(move!.clean!.folders, [folder]);
+    const spool = [join(folder, "spool")];
+    assert.equal(refusal("service-spool-full", { spool }, { disk }), "folder_missing");
+  });
+
+  it("refuses a command that makes room elsewhere than where it is short", async () => {
+    const disk = { path: await testFolder(), maxBytes: 1_000 };
+    for (const runbook of ["disk-full-journal", "log-rotation"]) {
+      assert.equal(refusal(runbook, {}, { disk }), "other_disk");
+      assert.equal(refusal(runbook, {}, { disk: { path: "/proc" } }), "other_disk");
+    }
   });
 
   it("says that there is nothing to clean", async () => {
