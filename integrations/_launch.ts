@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify } from "../embedded/mod.ts";
+import { startShell } from "./_shell.ts";
 
 /** What is launched: a program, where, and what it is told besides PATH and HOME. */
 export interface Launch {
@@ -58,26 +58,16 @@ export async function launch(
   { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
 ): Promise<Launched> {
   mkdirSync(marks, { recursive: true });
-  const log = openSync(join(marks, "log"), "a");
   const script = how === "become" ? BECOME : limits ? runWithin(limits) : RUN;
-  const child = spawn("/bin/sh", ["-c", script, "sh", ...command], {
+  const { PATH, HOME } = process.env;
+  const shell = startShell({
+    args: ["-c", script, "sh", ...command],
     cwd,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      ...env,
-      [EFFECT]: effectId,
-      SEALOOP_MARKS: marks,
-    },
-    detached: true,
-    stdio: ["ignore", log, log],
+    env: { PATH, HOME, ...env, [EFFECT]: effectId, SEALOOP_MARKS: marks },
+    log: join(marks, "log"),
   });
-  closeSync(log);
-  child.unref();
   let ended = false;
-  const end = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve()).once("error", () => resolve());
-  }).then(() => {
+  const end = shell.then(() => {
     ended = true;
   });
   const began = Date.now();

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
-import { identify } from "../../embedded/mod.ts";
+import { commandLine, identify, parentOf } from "../../embedded/mod.ts";
 import {
   managedProcess,
   restart,
@@ -16,6 +16,14 @@ import {
   whatHappened,
 } from "../../integrations/mod.ts";
 import { testFolder } from "../_servers.ts";
+
+/** The process that starts commands for another one. */
+async function launcherOf(parent: number): Promise<number | undefined> {
+  const all = (await readdir("/proc")).map(Number).filter((pid) => pid > 0);
+  return all.find((pid) =>
+    parentOf(pid) === parent && commandLine(pid).some((word) => word.endsWith("_launcher.js"))
+  );
+}
 
 describe("restart()", () => {
   let dataDir: string;
@@ -69,6 +77,23 @@ describe("restart()", () => {
     ends.push(await restart(order));
     assert.deepEqual([...new Set(ends.map(({ code }) => code))], ["exit_0"]);
     assert.equal(await lines(file), 1);
+  });
+  it("goes on, and acts once, when what starts commands for it is killed", async function () {
+    if (!existsSync("/proc/self/environ")) return this.skip();
+    let launcher: number | undefined;
+    while (!launcher) { // it is started by the first command, and not waited for
+      await restart(command("true"));
+      launcher = await launcherOf(process.pid);
+    }
+    await restart(command("true"));
+    const files = [join(dataDir, "lost-1"), join(dataDir, "lost-2")];
+    const ends = [restart(counting(files[0]!, "sleep 0.2"))];
+    while (!existsSync(files[0]!)) await sleep(5);
+    ends.push(restart(counting(files[1]!)));
+    process.kill(launcher, "SIGKILL");
+    for (const end of ends) assert.deepEqual(await end, { state: "done", code: "exit_0" });
+    for (const file of files) assert.equal(await lines(file), 1);
+    assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
   });
   it("proves that an act was never begun", async () => {
     assert.deepEqual(await whatHappened(command("true")), {
