@@ -137,8 +137,8 @@ export async function exportReceipts(
  * @throws {InvalidInput} shorter than 8 characters, and no id
  */
 export async function findReceipt(store: Store, idOrPrefix: string): Promise<Stored> {
-  const exact = await select(store, "id = $1", [idOrPrefix], 1);
-  if (exact[0]) return exact[0];
+  const exact = await byId(store, idOrPrefix);
+  if (exact) return exact;
   const prefix = idOrPrefix.toLowerCase();
   if (prefix.length < SHORTEST_PREFIX) {
     throw new InvalidInput([{
@@ -147,15 +147,7 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
       type: "string_too_short",
     }]);
   }
-  const like = `${prefix.replace(/[\\%_]/g, "\\$&")}%`;
-  const found = /^[0-9a-f]{1,64}$/.test(prefix)
-    ? await select(
-      store,
-      "lower(id) LIKE $1 OR hash BETWEEN $2 AND $3",
-      [like, hashBound(prefix, "0"), hashBound(prefix, "f")],
-      MOST_MATCHES,
-    )
-    : await select(store, "lower(id) LIKE $1", [like], MOST_MATCHES);
+  const found = await byPrefix(store, prefix);
   const whole = found.filter(({ id, hash }) => id.toLowerCase() === prefix || hash === prefix);
   const matches = whole.length > 0 ? whole : found;
   if (matches.length === 0) throw new ReceiptNotFound(idOrPrefix);
@@ -163,30 +155,60 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
   return matches[0]!;
 }
 
+async function byId(store: Store, id: string): Promise<Stored | undefined> {
+  const { rows } = await store.pool.query({
+    name: "by_id",
+    text: `SELECT ${COLUMNS} FROM receipts WHERE id = $1`,
+    values: [id],
+  });
+  return (await toStored(store, rows))[0];
+}
+
+/**
+ * Receipts whose id or hash begins with a prefix, a bounded number of each. Both are ranges of an index that are read in
+ * its order, so that it is used whatever the planner believes of how many there are.
+ *
+ * @param prefix in lower case
+ */
+async function byPrefix(store: Store, prefix: string): Promise<Stored[]> {
+  const isHex = /^[0-9a-f]{1,64}$/.test(prefix);
+  const { rows } = await store.pool.query({
+    name: "by_prefix",
+    text: `WITH found AS MATERIALIZED (
+             (SELECT position FROM receipts WHERE lower(id) ~>=~ $1 AND lower(id) ~<~ $2
+                ORDER BY lower(id) USING ~<~ LIMIT ${MOST_MATCHES})
+             UNION
+             (SELECT position FROM receipts WHERE hash >= $3 AND hash <= $4
+                ORDER BY hash LIMIT ${MOST_MATCHES})
+           )
+           SELECT ${COLUMNS} FROM receipts WHERE position = ANY (ARRAY(SELECT position FROM found))
+           ORDER BY position LIMIT ${2 * MOST_MATCHES}`,
+    values: [
+      ...[prefix, prefix + LAST_CHARACTER],
+      ...(isHex ? [hashBound(prefix, "0"), hashBound(prefix, "f")] : [null, null]),
+    ],
+  });
+  return await toStored(store, rows);
+}
+
+/** Sorts behind all others. */
+const LAST_CHARACTER = "\u{10ffff}";
+
 /** The lowest (`0`) or highest (`f`) hash that begins with a prefix. */
 const hashBound = (prefix: string, fill: "0" | "f") => Buffer.from(prefix.padEnd(64, fill), "hex");
 
 /** Id of the newest receipt that says it corrects this one, or undefined. */
 export async function supersededBy(store: Store, id: string): Promise<string | undefined> {
-  const { rows } = await store.pool.query(
-    `SELECT id FROM receipts WHERE era = 3 AND position('"supersedes":'::bytea IN record) > 0
-       AND supersedes_of(record) = $1 ORDER BY position DESC LIMIT 1`,
-    [id],
-  );
+  const { rows } = await store.pool.query({
+    name: "superseded_by", // materialized, or it would walk the whole chain back for the newest one
+    text: `WITH newer AS MATERIALIZED (
+             SELECT position, id FROM receipts
+             WHERE era = 3 AND position('"supersedes":'::bytea IN record) > 0 AND supersedes_of(record) = $1
+           )
+           SELECT id FROM newer ORDER BY position DESC LIMIT 1`,
+    values: [id],
+  });
   return rows[0]?.id;
-}
-
-async function select(
-  store: Store,
-  where: string,
-  values: unknown[],
-  limit: number,
-): Promise<Stored[]> {
-  const { rows } = await store.pool.query(
-    `SELECT ${COLUMNS} FROM receipts WHERE ${where} ORDER BY position LIMIT ${limit}`,
-    values,
-  );
-  return await toStored(store, rows);
 }
 
 async function toStored(store: Store, rows: readonly Row[]): Promise<Stored[]> {
