@@ -64,6 +64,11 @@ export const SETTINGS = z.strictObject({
     .describe("Folder of all state; relative to the project"),
   SEALOOP_GATEWAY_PORT: port(8080, "Port of the REST gateway"),
   SEALOOP_MCP_PORT: port(8081, "Port of the tool server"),
+  SEALOOP_MCP_URL: url(
+    /^https?$/,
+    "Public address of the tool server, the one by which its clients reach it; unset: where it listens",
+  ),
+  SEALOOP_MCP_KEY: secret("API key that npm run mcp:stdio acts with"),
   SEALOOP_LEDGER_PORT: port(8082, "Port of the public ledger"),
   SEALOOP_ENGINE_PORT: port(
     8083,

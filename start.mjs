@@ -4,6 +4,7 @@
  *
  *     node start.mjs               the whole platform
  *     node start.mjs <process>     one process of it: gateway, mcp, ledger, worker, engine
+ *     node start.mjs mcp:stdio     the tools of a platform that runs, over standard input and output
  *     node start.mjs ledger import <file>         takes over an existing ledger
  *     node start.mjs verify <address or file>     verifies a whole ledger
  *     node start.mjs eval [cross]                 how well the classifier does
@@ -55,9 +56,21 @@ const WAITING =
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 
 const [task = "start", ...rest] = process.argv.slice(2);
+/** Where standard output is a client's, what is said goes beside it. */
+const SAID = task === "mcp:stdio" ? process.stderr : process.stdout;
 process.chdir(ROOT);
 checkNode();
-const TASKS = ["start", "build", "check", "test", "bench", "eval", "verify", ...PROCESSES];
+const TASKS = [
+  "start",
+  "build",
+  "check",
+  "test",
+  "bench",
+  "eval",
+  "verify",
+  "mcp:stdio",
+  ...PROCESSES,
+];
 if (!TASKS.includes(task)) stop(`Cannot run ${task}: there is ${TASKS.join(", ")}`);
 await install();
 await compile();
@@ -69,6 +82,7 @@ if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts"
 if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
+if (task === "mcp:stdio") await load("processes/mcp_stdio.js");
 else if (task === "ledger" && rest[0] === "import") await load("processes/import.js");
 else if (PROCESSES.includes(task)) await load(`processes/${task}.js`);
 
@@ -317,7 +331,7 @@ async function load(entry) {
 function run(args, { program = process.execPath, output, shown = false } = {}) {
   const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
   const file = output === undefined ? undefined : openSync(output, "w");
-  const to = file === undefined ? "inherit" : shown ? "pipe" : file;
+  const to = file === undefined ? SAID.fd : shown ? "pipe" : file;
   const child = spawn(program, args, { stdio: ["inherit", to, to], env });
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk) => {
@@ -345,10 +359,10 @@ function run(args, { program = process.execPath, output, shown = false } = {}) {
 async function step(title, work) {
   const started = performance.now();
   const head = `  ${title.padEnd(13)}`;
-  if (process.stdout.isTTY) process.stdout.write(`${head}…\r`);
+  if (SAID.isTTY) SAID.write(`${head}…\r`);
   const text = await work();
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${head}${text.padEnd(36)} ${seconds.padStart(5)} s`);
+  SAID.write(`${head}${text.padEnd(36)} ${seconds.padStart(5)} s\n`);
 }
 
 /** Files below a folder whose names fit, in a fixed order. */

@@ -24,6 +24,6 @@ export {
 } from "./_process_id.ts";
 export { lastLines, logPath, openLog, readJson } from "./_log_file.ts";
 export { portRefusal } from "./_port.ts";
-export { createDatabase, type Postgres, startPostgres } from "./postgres.ts";
+export { createDatabase, databaseOf, type Postgres, startPostgres } from "./postgres.ts";
 export { claim, type Rank, type Tree, type Watched } from "./tree.ts";
 export { startTemporal, type Temporal } from "./temporal.ts";

@@ -77,20 +77,33 @@ export async function startPostgres(
   else await create(dataDir, data, binaries, user, passwords.superuser);
 
   const server = await launch(dataDir, data, port, binaries, user, tree);
-  const url = (name: string, password: string, database: string) =>
-    `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
-  const superuserUrl = url(SUPERUSER, passwords.superuser, "postgres");
+  const superuserUrl = address(port, SUPERUSER, passwords.superuser, "postgres");
   try {
     const version = await prepare(superuserUrl, passwords);
     const roles = Object.keys(ROLES) as Role[];
     const urls = Object.fromEntries(
-      roles.map((role) => [role, url(ROLES[role], passwords[role], DATABASE)]),
+      roles.map((role) => [role, address(port, ROLES[role], passwords[role], DATABASE)]),
     ) as Record<Role, string>;
     return { version, port, urls, superuserUrl, ...server };
   } catch (error) {
     await server.stop();
     throw error;
   }
+}
+
+const address = (port: number, name: string, password: string, database: string) =>
+  `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
+
+/**
+ * How a role reaches the database of a data folder that another process runs.
+ *
+ * @param dataDir folder of all state
+ * @param port TCP port on 127.0.0.1
+ * @returns undefined where the folder has no database
+ */
+export function databaseOf(dataDir: string, port: number, role: Role): string | undefined {
+  if (!existsSync(join(dataDir, "postgres.json"))) return undefined;
+  return address(port, ROLES[role], passwordsOf(dataDir, true)[role], DATABASE);
 }
 
 /**

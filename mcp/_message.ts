@@ -50,6 +50,21 @@ function malformed(ctx: Context, error: unknown): undefined {
   return refused(ctx, PARSE_ERROR, error.message);
 }
 
+/** Requests that are counted on their way, as calls of operations. */
+export const COUNTED_LATER: ReadonlySet<string> = new Set([
+  "tools/call",
+  "resources/read",
+  "prompts/get",
+]);
+
+/** Whether a value has the form of JSON-RPC 2.0. */
+export function isMessage(message: object): boolean {
+  const { jsonrpc, method, id } = message as { jsonrpc?: unknown; method?: unknown; id?: unknown };
+  if (jsonrpc !== "2.0") return false;
+  if (method === undefined) return "result" in message || "error" in message;
+  return typeof method === "string" && (id === undefined || /^(string|number)$/.test(typeof id));
+}
+
 /** The requests within a message or batch. */
 export function requestsOf(body: object): readonly JsonRpcRequest[] {
   return (Array.isArray(body) ? body : [body]).filter((message) =>

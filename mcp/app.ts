@@ -4,7 +4,7 @@ import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../co
 import type { Entrance } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
-import { refuseForeignPages } from "./_origin.ts";
+import { type Names, refuseForeignPages } from "./_origin.ts";
 import { answersFor } from "./answers.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
@@ -14,15 +14,13 @@ import { createHttpDoor } from "./streamable.ts";
 import { bindTools, registry } from "./tools.ts";
 
 /** What a tool server consists of. */
-export interface ToolServerParts<C> {
+export interface ToolServerParts<C> extends Names {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly entrance: Entrance;
   readonly shell: AppOptions;
   /** Requests a minute of a key, for `/health`: the gates are what holds them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
-  /** Whether clients reach it on this machine alone, by a loopback name. */
-  readonly loopback: boolean;
   /** {@linkcode PACE} where it is left out. */
   readonly pace?: Pace;
 }
@@ -42,7 +40,7 @@ const DRAIN_MS = 5_000;
 
 /** Makes the application of a tool server: `/mcp`, `/sse` with `/messages`, `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
-  const { operations, invoke, entrance, shell, limits, loopback, pace = PACE } = parts;
+  const { operations, invoke, entrance, shell, limits, pace = PACE } = parts;
   const tools = bindTools(operations);
   const described = JSON.stringify(registry(tools));
   const sessions = createSessions(pace);
@@ -80,7 +78,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     };
   });
   const app = createApp(shell);
-  if (loopback) app.use(refuseForeignPages);
+  app.use(refuseForeignPages(parts));
   app.use(router.routes());
   app.use(refuseMethods(router));
   return {

@@ -13,3 +13,4 @@ export { createToolServer, type ToolServer, type ToolServerParts } from "./app.t
 export { PACE, type Pace } from "./sessions.ts";
 export { bindTools, registry, type Tool, type Tools } from "./tools.ts";
 export type { ToolDescription } from "./handlers.ts";
+export { serveStdio, type StdioParts } from "./stdio.ts";

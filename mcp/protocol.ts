@@ -19,9 +19,12 @@ import {
 import {
   classifyInboundRequest,
   createMcpHandler,
+  type JSONRPCMessage,
   ProtocolError,
   Server as CurrentServer,
+  type Transport,
 } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import type { Handlers, Origin } from "./handlers.ts";
 
@@ -123,7 +126,10 @@ export interface CurrentClients {
 /** Starts to serve them. @param failed something went wrong that no answer can tell */
 export function serveCurrentClients(failed: (error: Error) => void): CurrentClients {
   const { fetch, close } = createMcpHandler(
-    ({ authInfo }) => currentServerOf(authInfo!.extra as unknown as Served),
+    ({ authInfo }) => {
+      const { handlers, ...origin } = authInfo!.extra as unknown as Served;
+      return currentServerOf(handlers, () => origin);
+    },
     { legacy: "reject", onerror: failed },
   );
   return {
@@ -141,6 +147,31 @@ export function serveCurrentClients(failed: (error: Error) => void): CurrentClie
       fetch(request, { parsedBody: body, authInfo: carried({ ...origin, handlers }) }),
     close,
   };
+}
+
+/** A client at the other end of a pipe, of whatever revision. */
+export interface Wire {
+  /** Takes in a message of JSON-RPC 2.0. */
+  take(message: object): void;
+  close(): Promise<void>;
+}
+
+/** Starts to serve it. @param origin of the next request @param send is given what goes out */
+export function serveWire(
+  handlers: Handlers,
+  origin: () => Origin,
+  send: (message: object) => void,
+): Wire {
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    send: (message) => Promise.resolve(send(message)),
+    close: () => Promise.resolve(transport.onclose?.()),
+  };
+  const { close } = serveStdio(
+    () => currentServerOf(handlers, origin),
+    { transport, onerror: handlers.failed },
+  );
+  return { take: (message) => transport.onmessage?.(message as JSONRPCMessage), close };
 }
 
 /** What a request of theirs is answered with. */
@@ -172,7 +203,7 @@ function serverOf(handlers: Handlers): Server {
   return server;
 }
 
-function currentServerOf({ handlers, ...origin }: Served): CurrentServer {
+function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServer {
   const { name, version, instructions } = handlers;
   const server = new CurrentServer({ name, version }, {
     capabilities: { tools: {} },
@@ -182,7 +213,7 @@ function currentServerOf({ handlers, ...origin }: Served): CurrentServer {
   server.setRequestHandler("tools/list", () => ({ tools: [...handlers.list()] }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const result = handlers.call({
-      ...origin,
+      ...origin(),
       name: params.name,
       input: params.arguments,
       signal: mcpReq.signal,

@@ -3,7 +3,13 @@ import { Problem } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
-import { asksForProgress, isHandshake, readMessages, requestsOf } from "./_message.ts";
+import {
+  asksForProgress,
+  COUNTED_LATER,
+  isHandshake,
+  readMessages,
+  requestsOf,
+} from "./_message.ts";
 import { give, untilGone, webRequest } from "./_web.ts";
 import type { Handlers } from "./handlers.ts";
 import type { HeldSession, HttpSessions } from "./http_sessions.ts";
@@ -21,9 +27,6 @@ export interface HttpParts {
   /** What answers a key's requests at this address. @throws {Problem} the address names tools that there are not */
   handlers(sender: Sender, ctx: Context): Handlers;
 }
-
-/** Requests that are counted on their way, as calls of operations. */
-const COUNTED_LATER = new Set(["tools/call", "resources/read", "prompts/get"]);
 
 /**
  * Makes the door at `/mcp`. A request of a revision without a handshake says so itself. Of the others, `initialize`

@@ -1,6 +1,6 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
-import { createLog, type Log } from "../web/log.ts";
+import { createLog, type Log, STANDARD_ERROR } from "../web/log.ts";
 
 /** What every process of the platform is given to start with. */
 export interface Parts {
@@ -51,10 +51,12 @@ const STOP_MS = 9_000;
  *
  * @param name of the process in its log
  * @param start does the work; it has thrown, or what it gives can be stopped
+ * @param output whose standard output it is; the log of a process that talks to a client there goes beside it
  */
 export async function runProcess(
   name: string,
   start: (parts: Parts) => Promise<Running>,
+  output: "log" | "client" = "log",
 ): Promise<void> {
   const stopped = untilAsked();
   if (process.argv.includes(SUPERVISED)) {
@@ -63,7 +65,8 @@ export async function runProcess(
     Object.assign(process.env, go.env);
   }
   const config = configuration();
-  const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL);
+  const to = output === "client" ? STANDARD_ERROR : undefined;
+  const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, to);
   const fail = (error: unknown) => {
     log.fatal({ err: error }, error instanceof Error ? error.message : String(error));
     process.exit(1);

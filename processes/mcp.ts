@@ -15,6 +15,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
     shell,
     limits: { perMinute: settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: SIMULATIONS_PER_MINUTE },
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
+    url: settings.SEALOOP_MCP_URL,
   });
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
   return {

@@ -20,3 +20,8 @@ export function createLog(service: string, level: string, to?: DestinationStream
     formatters: { level: (label) => ({ level: label }) },
   }, stream);
 }
+
+/** Where a log goes that standard output is not for. */
+export const STANDARD_ERROR: DestinationStream = {
+  write: (line) => void process.stderr.write(line),
+};

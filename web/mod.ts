@@ -11,6 +11,7 @@
  */
 export * from "./address.ts";
 export * from "./app.ts";
+export { MalformedJson, parseJson } from "./_json.ts";
 export { MAX_BODY, readJson } from "./body.ts";
 export * from "./log.ts";
 export * from "./methods.ts";

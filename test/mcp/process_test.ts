@@ -3,12 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ROOT } from "../../config.ts";
 import { issueKey, openStore } from "../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase } from "../_servers.ts";
 import { connect, getJson, openStream } from "./_tool_server.ts";
 
-describe("the tool server's process", () => {
+describe("the tool server's processes", () => {
   let database: TestDatabase;
   before(async () => {
     database = await testDatabase();
@@ -57,6 +59,27 @@ describe("the tool server's process", () => {
     } finally {
       child.kill("SIGKILL");
     }
+  });
+
+  it("serve the client that started one, under the key of its environment", async () => {
+    const client = new Client({ name: "test", version: "1" });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ["--import", "tsx", join(ROOT, "processes", "mcp_stdio.ts")],
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH!,
+        DATABASE_URL: database.urls.owner,
+        SEALOOP_DATABASE_APP_URL: database.urls.app,
+        SEALOOP_MCP_KEY: await issue(database),
+      },
+      stderr: "ignore",
+    });
+    await client.connect(transport);
+    const { isError, _meta } = await client.callTool({ name: "ledger.search_receipts" });
+    assert.ok(!isError);
+    assert.match(String(_meta?.receipt_id), /^[0-9a-f]{16}$/);
+    await client.close();
   });
 });
 
