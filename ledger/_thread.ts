@@ -1,10 +1,6 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import { type TransferListItem, Worker, type WorkerOptions } from "node:worker_threads";
-
-/** Sources run through tsx, which Node 20 does not hand on to threads. */
-const FROM_SOURCE = `import("tsx/esm/api").then(({ register }) => {
-  register();
-  return import(require("node:worker_threads").workerData.entry);
-});`;
 
 /** A thread that answers one message after the other. */
 export interface Thread<Ask, Answer> {
@@ -41,10 +37,23 @@ export function startThread<Ask, Answer>(name: string, data: unknown): Thread<As
 }
 
 function start(name: string, data: unknown): Worker {
-  const isSource = import.meta.url.endsWith(".ts");
-  const entry = new URL(`./${name}.${isSource ? "ts" : "js"}`, import.meta.url);
-  const options: WorkerOptions = { workerData: { entry: entry.href, data } };
-  return isSource
-    ? new Worker(FROM_SOURCE, { ...options, eval: true, execArgv: [] })
-    : new Worker(entry, options);
+  const options: WorkerOptions = { workerData: { data } };
+  if (!import.meta.url.endsWith(".ts")) {
+    return new Worker(new URL(`./${name}.js`, import.meta.url), options);
+  }
+  let code = bundles.get(name);
+  if (code === undefined) bundles.set(name, code = bundle(name));
+  return new Worker(code, { ...options, eval: true, execArgv: [] });
+}
+
+const bundles = new Map<string, string>();
+
+/** A thread's code in one piece: Node 20 does not hand tsx on to threads, and loading it there takes half a second. */
+function bundle(name: string): string {
+  const { buildSync } = createRequire(import.meta.url)("esbuild") as typeof import("esbuild");
+  const { outputFiles: [file] } = buildSync({
+    entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+    ...{ bundle: true, write: false, platform: "node", format: "cjs" },
+  });
+  return file!.text;
 }

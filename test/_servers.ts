@@ -1,9 +1,10 @@
 /**
  * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with data of their
- * own, started when the first test asks for them and stopped when the last has ended.
+ * own, started when the first test asks for them and stopped when the last has ended. Where mocha runs several files at
+ * once, its first process starts them before, and its workers find in their environment where they are.
  */
-import { randomInt } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomBytes, randomInt } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +20,6 @@ import {
   type Postgres,
   startPostgres,
   startTemporal,
-  type Temporal,
 } from "../embedded/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
 
@@ -53,14 +53,30 @@ const INDEXED_VALUE = {
 export const TEST_DETECTORS: string = fileURLToPath(new URL("_detectors.yaml", import.meta.url));
 
 const TEMPLATE = "sealoop_template";
-const folders: string[] = [];
+/** What the workers of a run are told. */
+const TOLD = "MOCHA_SERVERS";
 const running: { stop(): Promise<void> }[] = [];
+const told: Run | undefined = process.env[TOLD] && JSON.parse(process.env[TOLD]);
+/** Number of this process among those of the run. */
+const self = Number(process.env.MOCHA_WORKER_ID ?? 0);
+/** In the names of the run's folders, that they can be found when it ends. */
+const run: string = told?.id ?? randomBytes(4).toString("hex");
 let count = 0;
+
+/** What the processes of a run share. */
+interface Run {
+  readonly id: string;
+  readonly postgres: TestPostgres;
+  readonly temporal: string;
+}
+
+/** What tests know of the PostgreSQL of their run. */
+export type TestPostgres = Pick<Postgres, "version" | "port" | "urls" | "superuserUrl">;
 
 /** Makes a migrated database; about 50 ms once the server is there. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await postgresWithTemplate();
-  const name = `test_${++count}`;
+  const name = `test_${self}_${++count}`;
   await asSuperuser(server, (client) => createDatabase(client, name, TEMPLATE));
   return {
     urls: urlsTo(server, name),
@@ -73,7 +89,8 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /** The PostgreSQL of this run, for tests of the server itself. */
-export const testPostgres: () => Promise<Postgres> = once(async () => {
+export const testPostgres: () => Promise<TestPostgres> = once(async () => {
+  if (told) return told.postgres;
   const folder = await testFolder();
   const tree = await claim(folder);
   const server = await startPostgres(folder, await freePort(), tree);
@@ -83,17 +100,15 @@ export const testPostgres: () => Promise<Postgres> = once(async () => {
 
 /** Makes a namespace in the Temporal of this run. */
 export async function testTemporal(): Promise<TestTemporal> {
-  const { address } = await temporalServer();
-  const namespace = `test-${++count}`;
+  const address = await temporalAddress();
+  const namespace = `test-${self}-${++count}`;
   await makeNamespace(address, namespace);
   return { address, namespace };
 }
 
 /** Makes an empty folder that is removed when the run ends. */
 export async function testFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "sealoop-test-"));
-  folders.push(folder);
-  return folder;
+  return await mkdtemp(join(tmpdir(), `sealoop-test-${run}-`));
 }
 
 /**
@@ -101,8 +116,11 @@ export async function testFolder(): Promise<string> {
  * those that the system gives to outgoing connections, or one of them could have it by the time it is used.
  */
 export async function freePort(): Promise<number> {
+  const [from, to] = GIVEN_PORTS;
+  const share = Math.floor((to - from) / MOST_PROCESSES);
+  const first = from + (self % MOST_PROCESSES) * share;
   for (let tries = 0; tries < 1_000; tries++) {
-    const port = randomInt(...GIVEN_PORTS);
+    const port = randomInt(first, first + share);
     if (!given.has(port) && await isFree(port)) {
       given.add(port);
       return port;
@@ -112,6 +130,8 @@ export async function freePort(): Promise<number> {
 }
 
 const GIVEN_PORTS = [15_000, 32_000] as const;
+/** Each has ports of its own to give. */
+const MOST_PROCESSES = 16;
 const given = new Set<number>();
 
 function isFree(port: number): Promise<boolean> {
@@ -122,13 +142,29 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Mocha calls this when the run has ended, however it did. */
-export async function mochaGlobalTeardown(): Promise<void> {
-  await Promise.all(running.map((server) => server.stop()));
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+/** Mocha calls this in its first process, before anything else. */
+export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
+  if (!this.isParallelMode()) return;
+  const [{ version, port, urls, superuserUrl }, temporal] = await Promise.all([
+    postgresWithTemplate(),
+    temporalAddress(),
+  ]);
+  const shared: Run = { id: run, postgres: { version, port, urls, superuserUrl }, temporal };
+  process.env[TOLD] = JSON.stringify(shared);
 }
 
-const temporalServer: () => Promise<Temporal> = once(async () => {
+/** Mocha calls this in its first process when the run has ended, however it did. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  await Promise.all(running.map((server) => server.stop()));
+  const folders = (await readdir(tmpdir())).filter((name) =>
+    name.startsWith(`sealoop-test-${run}-`)
+  );
+  const options = { recursive: true, force: true, maxRetries: 3 };
+  await Promise.all(folders.map((folder) => rm(join(tmpdir(), folder), options)));
+}
+
+const temporalAddress: () => Promise<string> = once(async () => {
+  if (told) return told.temporal;
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { temporal } = loadConfig({});
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
@@ -136,11 +172,12 @@ const temporalServer: () => Promise<Temporal> = once(async () => {
   const tree = await claim(folder);
   const server = await startTemporal(folder, ports, temporal, { progress, tree });
   running.push({ stop: () => server.stop().then(tree.release) });
-  return server;
+  return server.address;
 });
 
-const postgresWithTemplate: () => Promise<Postgres> = once(async () => {
+const postgresWithTemplate: () => Promise<TestPostgres> = once(async () => {
   const server = await testPostgres();
+  if (told) return server;
   await asSuperuser(server, (client) => createDatabase(client, TEMPLATE));
   const store = openStore(urlTo(server.urls.owner, TEMPLATE), "owner");
   await migrate(store);
@@ -182,7 +219,7 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function asSuperuser(
-  { superuserUrl }: Postgres,
+  { superuserUrl }: TestPostgres,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
@@ -194,7 +231,7 @@ async function asSuperuser(
   }
 }
 
-function urlsTo({ urls }: Postgres, database: string): Record<Role, string> {
+function urlsTo({ urls }: TestPostgres, database: string): Record<Role, string> {
   const roles = Object.keys(ROLES) as Role[];
   return Object.fromEntries(roles.map((role) => [role, urlTo(urls[role], database)])) as Record<
     Role,

@@ -2,7 +2,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { loadConfig } from "../../config.ts";
 import { openGuard } from "../../engine/guard/mod.ts";
 import {
@@ -17,9 +16,8 @@ import {
 } from "../../engine/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { program } from "../_programs.ts";
 import { freePort } from "../_servers.ts";
-
-const ENTRY = fileURLToPath(new URL("../../processes/engine.ts", import.meta.url));
 
 /** An engine that runs. */
 export interface TestEngine {
@@ -78,14 +76,15 @@ export async function startEngine(
   const port = settings.SEALOOP_ENGINE_PORT ?? String(await freePort());
   const secret = "a secret of a test, of more than 32 characters";
   const url = `http://127.0.0.1:${port}`;
+  const entry = await program("processes/engine.ts");
   let child: ChildProcess | undefined;
   const engine: TestEngine = {
     url,
     secret,
     client: openEngine({ url, secret }),
     async start() {
-      child = fork(ENTRY, [], {
-        execArgv: ["--import", "tsx"],
+      child = fork(entry, [], {
+        execArgv: [],
         stdio: ["ignore", "ignore", "inherit", "ipc"],
         env: {
           PATH: process.env.PATH,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ROOT } from "../../config.ts";
 import { issueKey, openStore } from "../../store/mod.ts";
+import { program } from "../_programs.ts";
 import { freePort, type TestDatabase, testDatabase } from "../_servers.ts";
 import { connect, getJson, openStream } from "./_tool_server.ts";
 
@@ -19,7 +19,7 @@ describe("the tool server's processes", () => {
 
   it("serves the operations' tools, logs no key, and stops in order with a stream open", async () => {
     const port = await freePort();
-    const child = spawn(process.execPath, ["--import", "tsx", join(ROOT, "processes", "mcp.ts")], {
+    const child = spawn(process.execPath, [await program("processes/mcp.ts")], {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH,

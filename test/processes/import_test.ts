@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
 import { head } from "../../ledger/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
+import { program } from "../_programs.ts";
 import { unsignedChain } from "../ledger/_chains.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
@@ -17,8 +18,10 @@ describe("npm run ledger -- import", function () {
   let database: TestDatabase;
   let store: Store;
   let file: string;
+  let importer: string;
 
   before(async () => {
+    importer = await program("processes/import.ts");
     database = await testDatabase();
     store = openStore(database.urls.sequencer, "sequencer");
     file = join(await testFolder(), "ledger.ndjson");
@@ -31,8 +34,7 @@ describe("npm run ledger -- import", function () {
 
   /** Runs the command as npm does. */
   function start(...args: readonly string[]) {
-    const program = ["--import", "tsx", join("processes", "import.ts"), "import", ...args];
-    const child = spawn(process.execPath, program, {
+    const child = spawn(process.execPath, [importer, "import", ...args], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { SUPERVISED } from "../../processes/_process.ts";
-
-const PROBE = fileURLToPath(new URL("_probe.ts", import.meta.url));
+import { program } from "../_programs.ts";
 
 interface Line {
   level: string;
@@ -14,7 +12,12 @@ interface Line {
 }
 
 describe("runProcess()", () => {
+  let entry: string;
   let running: ChildProcess | undefined;
+
+  before(async () => {
+    entry = await program("test/processes/_probe.ts");
+  });
 
   afterEach(() => running?.kill("SIGKILL"));
 
@@ -72,7 +75,8 @@ describe("runProcess()", () => {
   });
 
   function launch(env: Record<string, string> = {}, args: string[] = []) {
-    const child = fork(PROBE, args, {
+    const child = fork(entry, args, {
+      execArgv: [],
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -23,6 +23,7 @@ import {
   signNote,
 } from "../../ledger/tlog/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { program } from "../_programs.ts";
 import { testFolder } from "../_servers.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../ledger/_ledger.ts";
@@ -37,18 +38,10 @@ interface Ended {
 }
 
 /** Runs the command as npm does. */
-function verify(...args: readonly string[]): Promise<Ended> {
-  const program = [
-    "--import",
-    "tsx",
-    join("processes", "verify.ts"),
-    "verify",
-    "--threads",
-    "1",
-    ...args,
-  ];
-  return new Promise((resolve) => {
-    execFile(process.execPath, program, { cwd: ROOT }, (error, out, err) => {
+async function verify(...args: readonly string[]): Promise<Ended> {
+  const command = [await program("processes/verify.ts"), "verify", "--threads", "1", ...args];
+  return await new Promise((resolve) => {
+    execFile(process.execPath, command, { cwd: ROOT }, (error, out, err) => {
       resolve({ status: Number(error?.code ?? 0), out, err });
     });
   });

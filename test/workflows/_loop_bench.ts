@@ -7,6 +7,7 @@ import { Client, Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+import { program } from "../_programs.ts";
 import { TEST_DETECTORS, testDatabase, testFolder, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { testBundle } from "./_loop.ts";
@@ -94,8 +95,8 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
 }
 
 async function startWorker(taskQueue: string, env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
-  const child = fork(new URL("_worker.ts", import.meta.url), [taskQueue], {
-    execArgv: ["--import", "tsx"],
+  const child = fork(await program("test/workflows/_worker.ts"), [taskQueue], {
+    execArgv: [],
     env,
   });
   const ended = once(child, "exit").then(([, signal]) => signal as NodeJS.Signals | null);
