@@ -65,7 +65,7 @@ describe("the tool server's processes", () => {
     const client = new Client({ name: "test", version: "1" });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ["--import", "tsx", join(ROOT, "processes", "mcp_stdio.ts")],
+      args: [await program("processes/mcp_stdio.ts")],
       cwd: ROOT,
       env: {
         PATH: process.env.PATH!,
