@@ -19,6 +19,7 @@ import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
 import { catalogueOf } from "./runbooks.ts";
+import { sandboxes } from "./sandbox.ts";
 import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";
 import { sequencing } from "./sequencer.ts";
@@ -51,6 +52,7 @@ export function createActivities(parts: ActivityParts) {
     ...sealing(parts),
     ...sweeping(parts),
     ...testServices(parts),
+    ...sandboxes(parts),
     ...sequencing(parts),
     ...anchors(parts),
     ...scrubbing(parts),

@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
@@ -8,16 +7,17 @@ import { Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import {
   findingOf,
+  freePort,
   managedProcess,
   probe,
   type ProbeResult,
   restart,
   type Service,
-  stopManaged,
 } from "../integrations/mod.ts";
-import { getService, putService, removeService, testServiceNames } from "../store/mod.ts";
+import { getService, putService, testServiceNames } from "../store/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
+import { testSubjects } from "./_test_subjects.ts";
 
 const STARTED_WITHIN_MS = 10_000;
 const BROKEN_WITHIN_MS = 5_000;
@@ -27,7 +27,7 @@ const OVER_QUOTA = Buffer.alloc(80 * 1024, "x");
 /** What a test incident needs of the world: a service to break. */
 export function testServices({ store, config, temporal }: ActivityParts) {
   const nameOf = (id: string) => `test-${id}`;
-  const folderOf = (id: string) => join(config.dataDir, "test-services", id);
+  const { folderOf, remove } = testSubjects({ store, config });
 
   /** Starts the service and registers it, unless an earlier attempt did. */
   async function prepareTestService(
@@ -49,7 +49,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   }
 
   async function register(id: string, owner: string): Promise<Service> {
-    const folder = folderOf(id);
+    const folder = folderOf(nameOf(id));
     mkdirSync(folder, { recursive: true });
     const port = await freePort();
     const service: Service = {
@@ -79,11 +79,11 @@ export function testServices({ store, config, temporal }: ActivityParts) {
 
   /** Breaks the service for real, and gives what a probe then finds. Breaking what is broken changes nothing. */
   async function breakTestService(
-    { id, scenario, service: name, requested_by }: TestRequest & { service: string },
+    { scenario, service: name, requested_by }: TestRequest & { service: string },
   ): Promise<Finding> {
     const service = await getService(store.knex, name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no test service ${name}`);
-    await breakings[scenario](name, folderOf(id), (service.check as { http: string }).http);
+    await breakings[scenario](name, folderOf(name), (service.check as { http: string }).http);
     const { healthy, code } = await settle(service, false, BROKEN_WITHIN_MS);
     if (healthy) throw new Problem("Unavailable", `The test service ${name} still answers`);
     return { ...findingOf(service, code), requested_by };
@@ -108,18 +108,16 @@ export function testServices({ store, config, temporal }: ActivityParts) {
 
   /** Stops the service and forgets it. */
   async function removeTestService({ id }: Pick<TestRequest, "id">): Promise<void> {
-    await stopManaged(config.dataDir, nameOf(id));
-    await removeService(store.knex, nameOf(id));
-    rmSync(folderOf(id), { recursive: true, force: true });
+    await remove(nameOf(id));
   }
 
-  /** Removes test services whose test was ended from outside, so that it could not clean up. */
+  /** Removes services of tests that were ended from outside, so that they could not clean up. */
   async function removeStrayTestServices(): Promise<number> {
     const strays: string[] = [];
     for (const name of await testServiceNames(store.knex)) {
-      if (!await isRunning(temporal, name)) strays.push(name.slice("test-".length));
+      if (!await isRunning(temporal, name)) strays.push(name);
     }
-    for (const id of strays) await removeTestService({ id });
+    for (const name of strays) await remove(name);
     return strays.length;
   }
 
@@ -149,13 +147,4 @@ async function settle(
     last = await probe(check!);
   }
   return last;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

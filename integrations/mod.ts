@@ -13,6 +13,7 @@ export * from "./addresses.ts";
 export type { Launch, Limits } from "./_launch.ts";
 export * from "./discovery.ts";
 export * from "./findings.ts";
+export * from "./free_port.ts";
 export * from "./http_client.ts";
 export * from "./managed.ts";
 export * from "./ports.ts";

@@ -2,6 +2,7 @@ import {
   ANCHOR_BATCH,
   ANCHOR_RECEIPTS,
   APPROVAL,
+  ATTACK_SIMULATION,
   ITSM_LOOP,
   ITSM_SWEEP,
   ITSM_TEST,
@@ -13,12 +14,18 @@ import {
   WEBHOOK_RELAY,
 } from "../workflows/mod.ts";
 import { approvalsCreate } from "./approvals.ts";
+import { simulateAttack } from "./attacks.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
 
 /** Types of workflows; those that a caller may start, through which operation. */
 export const WORKFLOW_TYPES = [
   { type: ITSM_LOOP, about: "One incident, from finding to sealed receipt", operation: runLoop },
   { type: ITSM_TEST, about: "A test incident on a small real service", operation: runTest },
+  {
+    type: ATTACK_SIMULATION,
+    about: "A practice attack on a sandbox",
+    operation: simulateAttack,
+  },
   { type: APPROVAL, about: "Waits for people to approve one action", operation: approvalsCreate },
   { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },

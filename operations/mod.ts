@@ -9,6 +9,7 @@
  * @module
  */
 import type { Operation } from "../contract/mod.ts";
+import { simulateAttack } from "./attacks.ts";
 import { classify } from "./classify.ts";
 import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
 import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
@@ -55,7 +56,7 @@ export const operations: readonly Operation<Platform>[] = [
     incidentTimeline,
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
-  ...[registerWebhook, webhookDeliveries],
+  ...[registerWebhook, webhookDeliveries, simulateAttack],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
   ...[seal, sealStatus, verifyOne, verifyAll, search],

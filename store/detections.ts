@@ -98,7 +98,12 @@ export async function noteFindings(
   );
 }
 
-/** Notes that a detector's findings, but for these, are not there any more. @param host undefined: on any */
+/**
+ * Notes that a detector's findings, but for these, are not there any more. Those about services of tests stay: no sweep
+ * looks at them, only their own test does.
+ *
+ * @param host undefined: on any
+ */
 export async function clearOtherFindings(
   on: Queryable,
   { detector, host, present }: {
@@ -109,6 +114,9 @@ export async function clearOtherFindings(
 ): Promise<void> {
   const query = on("findings").where({ detector, ...(host === undefined ? {} : { host }) });
   await query.whereNull("cleared_at").whereNotIn("fingerprint", [...present])
+    .whereNotExists(
+      on("services").where({ origin: "test" }).whereRaw("services.name = findings.service"),
+    )
     .update({ cleared_at: on.fn.now() });
 }
 

@@ -4,6 +4,7 @@ export const TASK_QUEUE = { itsm: "itsm", ledger: "ledger" } as const;
 /** Names of the workflow types, as clients start them. */
 export const ITSM_LOOP = "itsmLoop";
 export const ITSM_TEST = "itsmTest";
+export const ATTACK_SIMULATION = "attackSimulation";
 export const ITSM_SWEEP = "itsmSweep";
 export const RECONCILE_RUNS = "reconcileRuns";
 export const SEAL_REQUEST = "sealRequest";
@@ -30,6 +31,29 @@ export interface AnchorBatch {
 export const SCENARIOS = ["crash", "hang", "wrong_answers", "disk_full"] as const;
 /** A way in which the test service can be broken. */
 export type Scenario = typeof SCENARIOS[number];
+
+/** Attacks that a sandbox can be put under. */
+export const ATTACKS = [
+  "ssh_brute_force",
+  "port_scan",
+  "ransomware",
+  "exfiltration",
+  "crash_loop",
+] as const;
+/** An attack that a sandbox can be put under. */
+export type AttackScenario = typeof ATTACKS[number];
+
+/** What an attack has done, all of it within its sandbox. */
+export interface AttackCounts {
+  /** Passwords that were tried. */
+  readonly attempts: number;
+  readonly ports_scanned: number;
+  readonly files_altered: number;
+  readonly files_restored: number;
+  /** Bytes carried to the sandbox's own sink. */
+  readonly bytes_out: number;
+  readonly crashes: number;
+}
 
 /** The six steps, in their order. */
 export const STEPS = ["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CLOSE+SEAL"] as const;

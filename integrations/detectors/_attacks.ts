@@ -2,9 +2,11 @@
 export interface Sign {
   /** Address or name of where it came from; null: the line doesn't say. */
   readonly source: string | null;
-  /** `hint`: it goes with an attack, but is no attempt of its own. */
-  readonly kind: "failure" | "invalid_user" | "break_in" | "accepted" | "hint";
+  /** `scan`: a firewall has kept it from a port; `hint`: it goes with an attack, but is no attempt of its own. */
+  readonly kind: "failure" | "invalid_user" | "break_in" | "accepted" | "scan" | "hint";
   readonly user?: string;
+  /** That was asked for, where the line is a firewall's. */
+  readonly port?: string;
   /** How many attempts, ≥ 1. */
   readonly times: number;
   /** Process that wrote the line; lines of one connection have the same. */
@@ -17,6 +19,8 @@ export interface Source {
   failures: number[];
   /** Users that are not there, with the time of the last attempt. */
   readonly invalid: Map<string, number>;
+  /** Ports that a firewall has kept it from, with the time of the last attempt. */
+  readonly ports: Map<string, number>;
   /** Times of warnings that a name and an address don't fit. */
   breakIns: number[];
   /** When somebody last came in from there; 0: never. */
@@ -29,8 +33,15 @@ export type Sources = Map<string, Source>;
 /** What a source is found to do. */
 export interface Attack {
   readonly source: string;
-  readonly code: "brute_force" | "invalid_users" | "break_in_attempt" | "login_after_failures";
+  readonly code:
+    | "brute_force"
+    | "invalid_users"
+    | "break_in_attempt"
+    | "login_after_failures"
+    | "port_scan";
   readonly failures: number;
+  /** How many ports were asked for. */
+  readonly ports: number;
   readonly users: readonly string[];
   /** Milliseconds. */
   readonly at: number;
@@ -46,6 +57,8 @@ export interface AttackBounds {
   readonly invalidUsers: number;
   /** Sources from which users are tried within a day that are not there. */
   readonly sources: number;
+  /** Ports that a firewall has kept one source from within the window. */
+  readonly ports: number;
   readonly windowMs: number;
 }
 
@@ -58,7 +71,7 @@ const MOST_KEPT = 100;
  * By how messages begin, in the order in which they are tried. Names come from whoever knocks, and may look like the rest
  * of a message: so it is the last `from` that counts.
  *
- * @see OpenSSH auth.c, auth2.c, canohost.c; pam_unix(8)
+ * @see OpenSSH auth.c, auth2.c, canohost.c; pam_unix(8); Linux net/netfilter/nf_log_syslog.c
  */
 const SIGNS: readonly [RegExp, Sign["kind"]][] = [
   [/^Failed \S+ for (?:invalid user (?<user>.*)|\S.*) from (?<source>\S+) port \d+/, "failure"],
@@ -69,6 +82,7 @@ const SIGNS: readonly [RegExp, Sign["kind"]][] = [
   [/\[(?<source>[0-9a-fA-F.:]+)\]: SASL \S+ authentication failed/, "failure"],
   [/^\S*login: .*auth(?:entication)? failed.*\brip=(?<source>[^,\s]+)/, "failure"],
   [/^FAILED LOGIN .*\bFROM (?<source>\S+)/i, "failure"],
+  [/^(?:\[ *\d+\.\d+\] )?.{0,40}\bIN=.* SRC=(?<source>\S+) .*\bDPT=(?<port>\d+)\b/, "scan"],
   [/authentication failures?; .*rhost=(?<source>\S*)/, "hint"],
   [/Too many authentication failures|maximum authentication attempts exceeded/, "hint"],
   [/^input_userauth_request: invalid user|check pass; user unknown|ignoring max retries/, "hint"],
@@ -91,10 +105,10 @@ export function signOf(line: string): Sign | undefined {
   for (const [pattern, kind] of SIGNS) {
     const match = pattern.exec(message);
     if (!match) continue;
-    const { source, user } = match.groups ?? {};
+    const { source, user, port } = match.groups ?? {};
     const times = Number(repeated?.[1] ?? 1);
     const isName = source !== undefined && NAME.test(source);
-    return { source: isName ? source : null, kind, user, times, pid: header?.groups?.pid };
+    return { source: isName ? source : null, kind, user, port, times, pid: header?.groups?.pid };
   }
   return undefined;
 }
@@ -106,12 +120,12 @@ export function signOf(line: string): Sign | undefined {
  */
 export function watch(
   sources: Sources,
-  { source, kind, user, times }: Sign,
+  { source, kind, user, port, times }: Sign,
   { at, bounds }: { readonly at: number; readonly bounds: AttackBounds },
 ): Attack | undefined {
   if (source === null || kind === "hint") return undefined;
   const known: Source = sources.get(source) ??
-    { failures: [], invalid: new Map(), breakIns: [], accepted: 0 };
+    { failures: [], invalid: new Map(), ports: new Map(), breakIns: [], accepted: 0 };
   sources.set(source, known);
   forget(known, at - DAY_MS);
   trim(sources);
@@ -120,10 +134,13 @@ export function watch(
     const failures = known.failures.filter((time) => time > since).length;
     known.accepted = at;
     if (failures < bounds.failures) return undefined;
-    return { source, code: "login_after_failures", failures, users: [], at, user };
+    return { source, code: "login_after_failures", failures, ports: 0, users: [], at, user };
   }
   if (kind === "failure") known.failures.push(...Array(Math.min(times, MOST_KEPT)).fill(at));
   if (user !== undefined) known.invalid.set(user, at);
+  if (port !== undefined && (known.ports.has(port) || known.ports.size < MOST_KEPT)) {
+    known.ports.set(port, at);
+  }
   if (kind === "break_in") known.breakIns.push(at);
   known.failures = known.failures.slice(-MOST_KEPT);
   const code = codeOf(known, since, bounds);
@@ -131,7 +148,7 @@ export function watch(
 }
 
 function codeOf(
-  { failures, invalid, breakIns, accepted }: Source,
+  { failures, invalid, ports, breakIns, accepted }: Source,
   since: number,
   bounds: AttackBounds,
 ): Attack["code"] | undefined {
@@ -142,7 +159,9 @@ function codeOf(
   if (users >= bounds.invalidUsers) return "invalid_users";
   // A name that doesn't fit is often mere neglect; together with an attempt it is more than that.
   const tried = lately + users > 0;
-  return tried && breakIns.some((at) => at > since) ? "break_in_attempt" : undefined;
+  if (tried && breakIns.some((at) => at > since)) return "break_in_attempt";
+  const asked = [...ports.values()].filter((at) => at > since).length;
+  return asked >= bounds.ports ? "port_scan" : undefined;
 }
 
 /** Says of all sources together whether they attack: from many, each tries a little. */
@@ -155,24 +174,30 @@ export function watchAll(sources: Sources, at: number, bounds: AttackBounds): At
 
 function attackOf(
   source: string,
-  { failures, invalid }: Source,
+  { failures, invalid, ports }: Source,
   { code, at }: Pick<Attack, "code" | "at">,
 ): Attack {
-  return { source, code, failures: failures.length, users: [...invalid.keys()].slice(0, 20), at };
+  const users = [...invalid.keys()].slice(0, 20);
+  return { source, code, failures: failures.length, ports: ports.size, users, at };
 }
 
 function forget(known: Source, since: number): void {
   known.failures = known.failures.filter((at) => at > since);
   known.breakIns = known.breakIns.filter((at) => at > since).slice(-MOST_KEPT);
-  for (const [user, at] of known.invalid) if (at <= since) known.invalid.delete(user);
+  for (const last of [known.invalid, known.ports]) {
+    for (const [name, at] of last) if (at <= since) last.delete(name);
+  }
   if (known.accepted <= since) known.accepted = 0;
 }
 
 /** Keeps those that came last. */
 function trim(sources: Sources): void {
   if (sources.size <= MOST_SOURCES) return;
-  const last = ({ failures, breakIns, invalid, accepted }: Source) =>
-    Math.max(accepted, failures.at(-1) ?? 0, breakIns.at(-1) ?? 0, ...invalid.values());
+  const last = ({ failures, breakIns, invalid, ports, accepted }: Source) =>
+    Math.max(
+      ...[accepted, failures.at(-1) ?? 0, breakIns.at(-1) ?? 0],
+      ...[...invalid.values(), ...ports.values()],
+    );
   const all = [...sources].sort(([, a], [, b]) => last(a) - last(b));
   for (const [source] of all.slice(0, MOST_SOURCES / 10)) sources.delete(source);
 }

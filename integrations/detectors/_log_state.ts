@@ -20,8 +20,10 @@ export interface KeptState {
   readonly sources: readonly (readonly [string, KeptSource])[];
 }
 
-type KeptSource = Omit<Source, "invalid"> & {
+type KeptSource = Omit<Source, "invalid" | "ports"> & {
   readonly invalid: readonly (readonly [string, number])[];
+  /** Absent: from before ports were looked at. */
+  readonly ports?: readonly (readonly [string, number])[];
 };
 
 /** What is looked for in a log, and from when on it is something. */
@@ -73,7 +75,11 @@ export function takeIn(
 ): Told {
   const { lines: seen, templates, minutes, sources } = before ?? NOTHING;
   const known: Sources = new Map(
-    sources.map(([source, kept]) => [source, { ...kept, invalid: new Map(kept.invalid) }]),
+    sources.map(([source, kept]) => [source, {
+      ...kept,
+      invalid: new Map(kept.invalid),
+      ports: new Map(kept.ports),
+    }]),
   );
   const miner = openMiner(templates);
   const attacks = new Map<string, Attack>();
@@ -106,7 +112,10 @@ export function takeIn(
       lines: seen + lines.length,
       templates: knownTemplates(miner),
       minutes: counted,
-      sources: [...known].map(([source, one]) => [source, { ...one, invalid: [...one.invalid] }]),
+      sources: [...known].map(([source, one]) => [
+        source,
+        { ...one, invalid: [...one.invalid], ports: [...one.ports] },
+      ]),
     },
     attacks: old ? [] : [...together, ...attacks.values()],
     jumps: wanted ? jumps(counted, Math.floor(since / 60_000), bounds) : [],

@@ -33,7 +33,7 @@ export interface Group<F extends Groupable> {
  * changed in the ledger. Each is an incident of its own.
  */
 const APART = new Set([
-  ...["brute_force", "invalid_users", "break_in_attempt", "login_after_failures"],
+  ...["brute_force", "invalid_users", "break_in_attempt", "login_after_failures", "port_scan"],
   ...["ledger_broken", "new_templates"],
 ]);
 /** Warnings: nothing fails because of them yet. */

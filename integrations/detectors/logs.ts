@@ -105,6 +105,7 @@ function boundsOf(file: LogFile, settings: Settings): LogBounds {
     failures: settings.failures,
     invalidUsers: settings.invalid_users,
     sources: settings.sources,
+    ports: settings.ports,
     windowMs: settings.window_seconds * 1_000,
     errors: settings.errors,
     timesUsual: settings.times_usual,
@@ -181,7 +182,7 @@ function findingsOf(
   return found;
 }
 
-const WORST = ["brute_force", "invalid_users", "break_in_attempt"];
+const WORST = ["brute_force", "invalid_users", "break_in_attempt", "port_scan"];
 
 /** One incident for all who knock at one door: there is one answer to them, and else there would be one for each. */
 function attack(attacks: readonly Attack[], path: string, host: string) {
@@ -194,16 +195,19 @@ function attack(attacks: readonly Attack[], path: string, host: string) {
     }
   }
   const most = [...sources.values()].sort((a, b) => b.failures - a.failures);
+  const who = `${sources.size} source${sources.size > 1 ? "s" : ""}`;
+  const isScan = worst!.code === "port_scan";
   return {
     code: worst!.code,
-    severity: "high" as const,
-    summary: `${sources.size} source${sources.size > 1 ? "s" : ""} ${
-      sources.size > 1 ? "attack" : "attacks"
-    } logins on ${host}; ${most[0]!.source} failed ${most[0]!.failures} times`,
+    severity: isScan ? "medium" as const : "high" as const,
+    summary: isScan
+      ? `${who} looked for open ports on ${host}; ${worst!.source} tried ${worst!.ports}`
+      : `${who} ${sources.size > 1 ? "attack" : "attacks"} logins on ${host}; ` +
+        `${most[0]!.source} failed ${most[0]!.failures} times`,
     detail: {
       path,
-      sources: most.slice(0, MOST_SOURCES_TOLD).map(({ source, code, failures, users }) => ({
-        ...{ source, code, failures },
+      sources: most.slice(0, MOST_SOURCES_TOLD).map(({ source, code, failures, ports, users }) => ({
+        ...{ source, code, failures, ports },
         users: users.slice(0, 5).map((user) => user.slice(0, 40)),
       })),
       more_sources: Math.max(0, most.length - MOST_SOURCES_TOLD),

@@ -22,6 +22,7 @@ export {
   type DescribedDetector,
   describeDetectors,
   detectAll,
+  detectInLog,
   type Detection,
   type DetectorRun,
   detectorsPath,

@@ -78,6 +78,7 @@ const Logs = z.strictObject({
   failures: count(5).describe("Failed logins of one source that are an attack"),
   invalid_users: count(3).describe("Users that are not there, tried by one source"),
   sources: count(10).describe("Sources that try users that are not there, within a day"),
+  ports: count(20).describe("Ports that a firewall's log says it kept one source from"),
   errors: count(10).describe("Errors in a minute below which there is no jump"),
   times_usual: z.number().min(1).max(1_000).default(3)
     .describe("How many times as many errors as in a bad minute of the past are a jump"),

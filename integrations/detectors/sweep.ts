@@ -4,6 +4,7 @@ import type { Config } from "../../config.ts";
 import {
   clearOtherFindings,
   forgetFindings,
+  type NewFinding,
   noteDetection,
   noteFindings,
   serviceGraph,
@@ -14,8 +15,9 @@ import type { DetectedFinding, DetectorName } from "../findings.ts";
 import type { Detector, Found, Look, World } from "./_detector.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
 import { ALL } from "./_all.ts";
+import { logs } from "./logs.ts";
 import { LOCAL } from "./service_probes.ts";
-import { readDetectorsFile } from "./settings.ts";
+import { type DetectorSettings, readDetectorsFile } from "./settings.ts";
 
 /** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
 const LOOK_MS = 8_000;
@@ -183,15 +185,7 @@ async function keep(
   await transaction(store, async (trx) => {
     for (const { look } of looks) await look.remember?.(trx);
     await forgetFindings(trx, KEPT_DAYS);
-    await noteFindings(
-      trx,
-      findings.map((one) => ({
-        ...{ fingerprint: one.fingerprint, detector: one.detector, service: one.service },
-        ...{ host: one.host, kind: one.check, code: one.code, severity: one.severity },
-        root: roots.get(one.fingerprint) ?? one.fingerprint,
-        ...{ summary: one.summary, detail: one.detail, target: one.target },
-      })),
-    );
+    await noteFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
     for (const { detector, look, complete } of looks) {
       if (!complete) continue;
       const present = look.found.map(({ fingerprint }) => fingerprint);
@@ -202,6 +196,35 @@ async function keep(
       });
     }
   });
+}
+
+function toNote(one: Found, root = one.fingerprint): NewFinding {
+  const { fingerprint, detector, service, host, check, code, severity } = one;
+  const { summary, detail, target } = one;
+  return {
+    ...{ fingerprint, detector, service, host, kind: check, code, severity, root },
+    ...{ summary, detail, target },
+  };
+}
+
+/**
+ * Looks at one log alone, which is no part of any sweep, and notes what is found. At the first look, what is there already
+ * only teaches.
+ */
+export async function detectInLog(
+  world: World,
+  file: DetectorSettings["logs"]["files"][number],
+): Promise<DetectedFinding[]> {
+  const settings = { ...world.settings, logs: { ...world.settings.logs, files: [file] } };
+  const { found, remember } = await logs.look(
+    { ...world, settings },
+    AbortSignal.timeout(LOOK_MS),
+  );
+  await transaction(world.store, async (trx) => {
+    await remember?.(trx);
+    await noteFindings(trx, found.map((one) => toNote(one)));
+  });
+  return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
 }
 
 function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {

@@ -17,6 +17,7 @@ import {
   type anchorReceipts,
   APPROVAL,
   type ApprovalRequest,
+  ATTACK_SIMULATION,
   foundAgain,
   ITSM_LOOP,
   ITSM_SWEEP,
@@ -126,6 +127,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmTest.crash": async () => {
     const request = { id: "0a1b2c3d", scenario: "crash", requested_by: "key:recorder" };
     return await ended(await start(ITSM_TEST, "test-0a1b2c3d", [request]));
+  },
+  "attackSimulation.ransomware": async () => {
+    const request = { id: "0a1b2c3e", scenario: "ransomware", requested_by: "key:recorder" };
+    return await ended(await start(ATTACK_SIMULATION, "attack-0a1b2c3e", [request]));
   },
   "sealRequest.sealed": async () => {
     const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };

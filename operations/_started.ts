@@ -1,0 +1,59 @@
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
+import { z } from "zod";
+import { followLoop } from "./_follow.ts";
+import type { Context } from "./platform.ts";
+
+/** A run that was started, and its end where that was waited for. */
+export const Started = z.object({
+  workflow_id: z.string(),
+  run_id: z.string(),
+  result_url: z.url().describe("GET it to wait for the end"),
+  status: z.enum(["RUNNING", "COMPLETED", "FAILED"]).describe(
+    "RUNNING: it had not ended when this was said; it goes on by itself",
+  ),
+  result: z.looseObject({
+    outcome: z.string().optional().describe("sealed, clear or escalated"),
+    ticket_id: z.string().nullable().optional(),
+    receipt_id: z.string().nullable().optional(),
+  }).nullable().describe("As of its end; null before"),
+  failure: z.string().nullable(),
+}).meta({ id: "StartedRun" });
+
+/** How long to wait for the end. */
+export const WaitSeconds = z.number().int().min(0).max(50).optional().describe(
+  "Longest to wait for the end, telling of each step where the client asks for progress; by default 0 over REST, 25 else",
+);
+/** Less than clients of MCP wait for an answer. */
+const TOOL_WAIT_SECONDS = 25;
+
+/** A run of the examples. */
+export const exampleRun = {
+  workflow_id: "loop-1d0f6a2b9c3e4857",
+  run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
+  result_url: "http://127.0.0.1:8080/v1/workflows/loop-1d0f6a2b9c3e4857/result",
+  status: "RUNNING" as const,
+  result: null,
+  failure: null,
+};
+
+/** What is said of a run that was started, after waiting for it where that was asked for. */
+export async function started(
+  context: Context,
+  client: Client,
+  { workflowId, firstExecutionRunId }: WorkflowHandleWithFirstExecutionRunId,
+  wait: number | undefined,
+) {
+  const seconds = wait ?? (context.door === "rest" ? 0 : TOOL_WAIT_SECONDS);
+  const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const ended = await followLoop(context, client, handle, seconds);
+  const failure = ended && "failure" in ended ? ended.failure.message : null;
+  const result = ended && "result" in ended ? ended.result as Record<string, unknown> : null;
+  return {
+    workflow_id: workflowId,
+    run_id: firstExecutionRunId,
+    result_url: `${context.urls.gateway}/v1/workflows/${encodeURIComponent(workflowId)}/result`,
+    status: !ended ? "RUNNING" as const : failure ? "FAILED" as const : "COMPLETED" as const,
+    result,
+    failure,
+  };
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { getService, getTicket, ticketTimeline } from "../../store/mod.ts";
+import {
+  ATTACK_SIMULATION,
+  type AttackCounts,
+  ATTACKS,
+  type AttackScenario,
+  type attackSimulation,
+  STEPS,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+
+/** What each attack must have been seen as, and what it must have done until then. */
+const SEEN: Readonly<Record<AttackScenario, [code: string, count: keyof AttackCounts]>> = {
+  ssh_brute_force: ["brute_force", "attempts"],
+  port_scan: ["port_scan", "ports_scanned"],
+  ransomware: ["status_500", "files_altered"],
+  exfiltration: ["status_509", "bytes_out"],
+  crash_loop: ["status_503", "crashes"],
+};
+
+describe("attackSimulation", () => {
+  let loop: TestLoop;
+  before(async () => {
+    loop = await openLoop();
+  });
+  after(() => loop?.stop());
+
+  for (const scenario of ATTACKS) {
+    it(`is seen, contained and sealed: ${scenario}`, async () => {
+      const id = randomBytes(4).toString("hex");
+      const result = await loop.client.workflow.execute<typeof attackSimulation>(
+        ATTACK_SIMULATION,
+        {
+          taskQueue: TASK_QUEUE.itsm,
+          workflowId: `attack-${id}`,
+          args: [{ id, scenario, requested_by: "key:test" }],
+        },
+      );
+      const told = result.ticket_id && await ticketTimeline(loop.store.knex, result.ticket_id);
+      assert.equal(result.outcome, "sealed", JSON.stringify([result, told]));
+      assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
+      const [code, count] = SEEN[scenario];
+      assert.equal(result.found, code);
+      assert.ok(result.counts[count] > 0, JSON.stringify(result.counts));
+      if (scenario === "ransomware") assert.ok(result.counts.files_restored > 0);
+      const ticket = await getTicket(loop.store.knex, result.ticket_id!);
+      assert.equal(ticket?.receipt_id, result.receipt_id);
+      assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
+      assert.equal(await getService(loop.store.knex, result.service), undefined, "is removed");
+      const folders = join(loop.config.dataDir, "test-services");
+      assert.deepEqual(existsSync(folders) ? readdirSync(folders) : [], [], "leaves no folder");
+    });
+  }
+});

@@ -1,0 +1,44 @@
+import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
+import { ATTRIBUTE } from "../temporal/attributes.ts";
+import { perform, QUICK, SET_UP } from "./_options.ts";
+import { itsmLoop } from "./itsm_loop.ts";
+import type { AttackCounts, AttackScenario, LoopResult } from "./types.ts";
+
+/** A practice attack that is asked for. */
+export interface AttackRequest {
+  /** Names the sandbox, 8 hex characters. */
+  readonly id: string;
+  readonly scenario: AttackScenario;
+  readonly requested_by: string;
+}
+
+/** How a practice attack went. */
+export interface AttackResult extends LoopResult {
+  readonly scenario: AttackScenario;
+  /** The sandbox. */
+  readonly service: string;
+  /** What the detector said. */
+  readonly found: string;
+  readonly counts: AttackCounts;
+}
+
+/** Attacks a sandbox for real, has the detectors see it, and lets the loop contain and seal it. */
+export async function attackSimulation(request: AttackRequest): Promise<AttackResult> {
+  try {
+    const { service } = await perform(SET_UP, "Opens a sandbox").openSandbox(request);
+    const finding = await perform(SET_UP, `Attacks it: ${request.scenario}`)
+      .attackSandbox({ ...request, service });
+    const result = await executeChild(itsmLoop, {
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: service }],
+    });
+    const counts = await perform(QUICK, "Counts what the attack did").countAttack({ service });
+    return { ...result, scenario: request.scenario, service, found: finding.code, counts };
+  } finally {
+    await CancellationScope.nonCancellable(() =>
+      perform(QUICK, "Removes the sandbox").removeSandbox(request)
+    );
+  }
+}
