@@ -18,9 +18,11 @@ import {
   type Entry,
   type Environment,
   grants,
+  keepServer,
   openChild,
   openProgress,
   type Progress,
+  type RunningServer,
   temporalEnvironment,
   type Urls,
   usesOwnTemporal,
@@ -34,6 +36,8 @@ interface Platform {
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
   readonly tree: Tree;
+  /** What is kept running, and is to be left ended from when we stop. */
+  readonly kept: { retire(): void }[];
   /** Ends the platform with a line that says why. */
   fail(error: Error): void;
 }
@@ -50,15 +54,15 @@ async function main(): Promise<number> {
   failed.catch(() => {});
   process.on("uncaughtException", fail).on("unhandledRejection", fail);
   let tree: Tree | undefined;
-  let children: Launched[] = [];
+  const kept: Platform["kept"] = [];
   let code = 0;
   try {
     const config = loadConfig(process.env);
     tree = await claim(config.dataDir);
     const asked = untilAsked(tree);
-    const platform: Platform = { config, env: process.env, progress, tree, fail };
+    const platform: Platform = { config, env: process.env, progress, tree, kept, fail };
     await checkPorts(wantedPorts(platform));
-    children = load(platform);
+    const children = load(platform);
     await Promise.race([asked, failed, start(platform, children)]);
     const reason = await Promise.race([asked, failed]);
     progress.mute();
@@ -68,7 +72,7 @@ async function main(): Promise<number> {
     progress.line(`\n${explain(error)}`);
     code = 1;
   }
-  for (const { child } of children) child.retire();
+  for (const part of kept) part.retire();
   await tree?.stop();
   await tree?.release();
   if (tree) progress.line("Stopped");
@@ -109,7 +113,7 @@ interface Launched {
 }
 
 /** Starts the processes loading, while the servers come up that they will need. */
-function load({ config, env, tree, progress }: Platform): Launched[] {
+function load({ config, env, tree, kept, progress }: Platform): Launched[] {
   const here = fileURLToPath(import.meta.url);
   const elsewhere = config.settings.SEALOOP_ENGINE_URL ? "engine" : undefined;
   return ENTRIES.filter(({ name }) => name !== elsewhere).map((entry) => {
@@ -121,24 +125,35 @@ function load({ config, env, tree, progress }: Platform): Launched[] {
       tree,
       say: (text) => progress.line(`  ${text}`),
     });
+    kept.push(child);
     return { entry, child };
   });
 }
 
 async function bringDatabase(platform: Platform): Promise<Urls> {
-  const { config: { settings, dataDir }, progress, tree, fail } = platform;
+  const { config: { settings, dataDir }, progress, tree } = platform;
+  const start = () => startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree);
   const urls = settings.DATABASE_URL ? externalUrls(platform) : await progress.step("PostgreSQL", {
-    run: () => startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree),
+    run: () => keep(platform, "PostgreSQL", start),
     told: ({ version, port }) => `${version} on 127.0.0.1:${port}`,
-  }).then(({ urls, ended }) => {
-    ended.then((reason) => fail(new EmbeddedError(`PostgreSQL ended: ${reason}`)));
-    return urls;
-  });
+  }).then(({ urls }) => urls);
   await progress.step("Database", {
     run: () => prepareDatabase(urls, join(dataDir, "admin.key")),
     told: (count) => count === 0 ? "up to date" : `${count} migrations`,
   });
   return urls;
+}
+
+/** Starts a server and keeps it running. @returns its first life; those after it are on the same ports */
+async function keep<S extends RunningServer>(
+  { progress, kept, fail }: Platform,
+  title: string,
+  start: () => Promise<S>,
+): Promise<S> {
+  const say = (text: string) => progress.line(`  ${text}`);
+  const server = await keepServer({ title, start, say, fail });
+  kept.push(server);
+  return server.current();
 }
 
 function externalUrls({ config: { settings } }: Platform): Urls {
@@ -173,14 +188,18 @@ interface TemporalPlace {
 }
 
 async function bringTemporal(platform: Platform): Promise<TemporalPlace> {
-  const { config: { settings, temporal, dataDir }, env, progress, tree, fail } = platform;
+  const { config: { settings, temporal, dataDir }, env, progress, tree } = platform;
   if (usesOwnTemporal(env)) return { env: temporalEnvironment(env) };
   const ports = { grpc: settings.SEALOOP_TEMPORAL_PORT, ui: settings.SEALOOP_TEMPORAL_UI_PORT };
   const server = await progress.step("Temporal", {
-    run: (doing) => startTemporal(dataDir, ports, temporal, { progress: doing, tree }),
+    run: (doing) =>
+      keep(
+        platform,
+        "Temporal",
+        () => startTemporal(dataDir, ports, temporal, { progress: doing, tree }),
+      ),
     told: ({ version, address }) => `${version} on ${address}`,
   });
-  server.ended.then((reason) => fail(new EmbeddedError(`Temporal ended: ${reason}`)));
   return { env: { TEMPORAL_CONFIG_FILE: server.clientConfig }, ui: server.ui };
 }
 

@@ -25,6 +25,8 @@ export interface ActivityParts {
   readonly runbooks?: Catalogue;
   /** Whose blocks anchors are checked against. Default: Bitcoin's main network; tests mine one of their own. */
   readonly network?: Network;
+  /** Puts the services file in force as it is now; gives the code of why that can't be. Default: there is none. */
+  readonly refreshServices?: () => Promise<string | undefined>;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */
   readonly stopping: AbortSignal;
 }

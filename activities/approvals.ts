@@ -42,6 +42,8 @@ export interface ApprovalMoveOrder {
   /** All who have approved since it is pending. */
   readonly approvers: readonly Voice[];
   readonly action_sha256: string;
+  /** How its workflow ended, where that was from outside: TERMINATED, … */
+  readonly ended?: string;
 }
 
 /** A loop that may have ended before its action was approved. */
@@ -118,7 +120,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
 
   /** Writes a move down and asks for its receipt. Safe to repeat: the move's number names it. @returns receipt id */
   async function recordApprovalMove(order: ApprovalMoveOrder): Promise<string> {
-    const { approval_id, run, number, move, status, action_sha256 } = order;
+    const { approval_id, run, number, move, status, action_sha256, ended } = order;
     const by = order.by && { key_id: order.by.key_id, principal: order.by.principal };
     const approvers = order.approvers.map(({ key_id, principal }) => ({ key_id, principal }));
     const receiptId = receiptIdOf(run, `approval-${number}`);
@@ -140,6 +142,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
           number,
           approvers: approvers.map(({ key_id }) => `key:${key_id}`),
           needed: known.needed,
+          ...(ended ? { ended } : {}),
           ...(known.ticketId ? { ticket_id: known.ticketId } : {}),
           ...run,
         },

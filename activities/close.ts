@@ -9,7 +9,7 @@ export interface Story {
   readonly outcome: "sealed" | "escalated";
   /**
    * Why it is left to people: `no_runbook`, `refused_by_guardrails`, `guardrails_away`, `approval_denied`,
-   * `approval_expired`, `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
+   * `approval_expired`, `approval_ended` (from outside), `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;

@@ -15,6 +15,7 @@ import { anchors } from "./anchor.ts";
 import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
 import { diagnosing } from "./diagnose.ts";
+import { endedApprovals } from "./ended_approvals.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
@@ -31,6 +32,7 @@ import { webhooks } from "./webhooks.ts";
 export type { ActivityParts } from "./_parts.ts";
 export type { OpenBatches } from "./anchor.ts";
 export type { Story } from "./close.ts";
+export type { EndedApproval } from "./ended_approvals.ts";
 export type { EndedRun } from "./ended_runs.ts";
 export type { RepairRequest } from "./permit.ts";
 export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
@@ -42,6 +44,7 @@ export type Activities = ReturnType<typeof createActivities>;
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
   const catalogue = parts.runbooks ?? catalogueOf(parts.config);
+  const asking = approvals(parts);
   return beating(failing({
     ...loopSteps(parts),
     ...diagnosing(parts, catalogue),
@@ -56,7 +59,8 @@ export function createActivities(parts: ActivityParts) {
     ...sequencing(parts),
     ...anchors(parts),
     ...scrubbing(parts),
-    ...approvals(parts),
+    ...asking,
+    ...endedApprovals(parts, asking.recordApprovalMove),
     ...webhooks(parts),
   }));
 }

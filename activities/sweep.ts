@@ -15,10 +15,17 @@ export interface FoundNow {
 }
 
 /** The step before any loop. */
-export function sweeping({ config, store, temporal }: ActivityParts) {
-  /** Looks with every detector. Safe to repeat: it only looks, and notes what it saw last. */
+export function sweeping({ config, store, temporal, refreshServices }: ActivityParts) {
+  /**
+   * Looks with every detector, at the services as their file has them now. Safe to repeat: it only looks, and notes what
+   * it saw last.
+   */
   async function runDetectors(): Promise<FoundNow> {
-    const world = openWorld({ config, store, temporal: () => Promise.resolve(temporal) });
+    const servicesProblem = await refreshServices?.();
+    const world = {
+      ...openWorld({ config, store, temporal: () => Promise.resolve(temporal) }),
+      servicesProblem,
+    };
     const { probed, findings, incidents } = await detectAll(world, { remember: true });
     const escalated = await escalatedFaults(store.knex, incidents.map((one) => one.fingerprint));
     return { probed, findings: findings.length, incidents, escalated };

@@ -8,10 +8,15 @@ import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
   ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "cmdb"],
-  ...["classify", "retrieval", "temporal"],
+  ...["classify", "retrieval", "temporal", "chaos"],
 ];
-/** Only when it is named: it compares settings, not the house with anything. */
-const NOT_OF_ALL = "temporal";
+/** Only when they are named: they don't compare the house with anything. */
+const NOT_OF_ALL: readonly string[] = ["temporal", "chaos"];
+
+/** What a measurement exports; one that is no figures prints its own table. */
+interface Measurement {
+  run(): AsyncGenerator<Figure> | Promise<readonly Figure[]>;
+}
 
 const named = process.argv.slice(2);
 const unknown = named.find((name) => !MEASUREMENTS.includes(name));
@@ -22,18 +27,18 @@ if (unknown !== undefined) {
 const figures: Figure[] = [];
 try {
   for (const name of MEASUREMENTS) {
-    if (named.length > 0 ? !named.includes(name) : name === NOT_OF_ALL) continue;
+    if (named.length > 0 ? !named.includes(name) : NOT_OF_ALL.includes(name)) continue;
     console.error(`  ${name} …`);
-    const { run } = await import(`./${name}.ts`) as { run(): AsyncGenerator<Figure> };
-    for await (const figure of run()) {
+    const { run } = await import(`./${name}.ts`) as Measurement;
+    for await (const figure of await run()) {
       console.error(`  ${row(figure).slice(0, 4).join("  ")}`);
       figures.push(figure);
     }
   }
   const load = loadavg()[1]!.toFixed(1);
-  console.log(table(figures));
+  if (figures.length > 0) console.log(table(figures));
   console.log(`\n${cpus().length} cores, load of 5 minutes ${load}, Node ${process.version}`);
 } finally {
   await mochaGlobalTeardown();
 }
-process.exit(0);
+process.exit();

@@ -1,11 +1,12 @@
 /** The guardrails' policy file: what it says is put in force as a new version, and sealed. */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "../engine/guard/mod.ts";
 import { isAway } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
+import { stampOf } from "./_file_stamp.ts";
 
 const LOOK_MS = 2_000;
 
@@ -79,9 +80,4 @@ export function followPolicyFile(path: string, store: Store, log: Logger): () =>
   const timer = setInterval(look, LOOK_MS);
   void look();
   return () => clearInterval(timer);
-}
-
-function stampOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.mtimeMs} ${found.size} ${found.ino}`;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync } from "node:fs";
 import { EmbeddedError, identify, lastLines, openLog, type Tree } from "../embedded/mod.ts";
+import { pauses, STEADY_MS } from "./_pauses.ts";
 import { type Go, type Report, SUPERVISED } from "./_process.ts";
 
 /** A process of the platform that is kept running. */
@@ -30,6 +31,8 @@ export interface ChildOptions {
   readonly tree: Tree;
   /** Tells a person what happened. */
   say(text: string): void;
+  /** How long it has to live to be started again without a longer pause, milliseconds; default a minute. */
+  readonly steadyMs?: number;
 }
 
 /** One life of a child. */
@@ -40,16 +43,11 @@ interface Life {
   readonly ended: Promise<string>;
 }
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
-/** A child that lived so long starts again without a longer pause, milliseconds. */
-const STEADY_MS = 60_000;
-
 /** Starts a child loading at once. When it ends later without being asked to, it is started again. */
 export function openChild(options: ChildOptions): Child {
-  const { title, say } = options;
+  const { title, say, steadyMs = STEADY_MS } = options;
   let retired = false;
-  let failures = 0;
+  const pausing = pauses(steadyMs);
   let life = launch(options);
 
   async function begin(env: Go["env"]): Promise<string | undefined> {
@@ -66,8 +64,7 @@ export function openChild(options: ChildOptions): Child {
       const started = Date.now();
       const reason = await life.ended;
       if (retired) return;
-      failures = Date.now() - started > STEADY_MS ? 0 : failures + 1;
-      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+      const pause = pausing.after(Date.now() - started);
       say(`${title} ended (${reason}); starting it again in ${pause / 1000} s`);
       await new Promise((resolve) => setTimeout(resolve, pause));
       if (retired) return;

@@ -21,3 +21,4 @@ export {
 } from "./environment.ts";
 export { checkPorts, type WantedPort } from "./ports.ts";
 export { openProgress, type Progress, type Step } from "./progress.ts";
+export { keepServer, type KeptServer, type RunningServer, type ServerOptions } from "./server.ts";

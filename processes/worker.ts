@@ -15,7 +15,7 @@ import {
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
-import { keepDiscovering, syncServices } from "./_services.ts";
+import { followServices, keepDiscovering } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
 
 const RETRY_MS = 1_000;
@@ -40,7 +40,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
-  await wait("PostgreSQL", () => syncServices(services));
+  const servicesFile = await wait("PostgreSQL", () => followServices(services, log));
   const runbooks = catalogueOf(config);
   await wait("PostgreSQL", () => putInForce(store, runbooks));
   forgetAside(config);
@@ -57,6 +57,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     temporal: temporal.client,
     engine: openConfiguredEngine(config),
     stopping: stopping.signal,
+    refreshServices: servicesFile.refresh,
   };
   const workers = await wait("Temporal", () =>
     openWorkers({
@@ -69,6 +70,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   return {
     async stop() {
       stopping.abort();
+      servicesFile.stop();
       await Promise.all([workers.stop(), discovering]);
       await Promise.allSettled([temporal.close(), sealer.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);

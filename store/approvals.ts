@@ -152,6 +152,11 @@ export async function listApprovals(
   return (await query.orderBy("asked_at", "desc").orderBy("id").limit(limit)).map(fromRow);
 }
 
+/** Ids of all approvals that are pending, oldest first. */
+export async function pendingApprovals(on: Queryable): Promise<{ id: string }[]> {
+  return await on("approvals").where({ status: "pending" }).orderBy("asked_at").select("id");
+}
+
 /** An approval's moves, oldest first. */
 export async function approvalMoves(on: Queryable, id: string) {
   const rows = await on("approval_moves").where({ approval_id: id }).orderBy("number");

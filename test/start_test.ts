@@ -105,19 +105,20 @@ describe("npm start", function () {
     assert.equal(await next.end(), 0);
   });
 
-  it("ends with a clear line when PostgreSQL is killed, and goes on with its data", async () => {
+  it("starts PostgreSQL and Temporal again when they are killed, and goes on with their data", async () => {
     const platform = start();
     await platform.until(READY);
-    const postgres = platform.processes().find(({ name }) => name === "PostgreSQL")!;
-    process.kill(postgres.pid, "SIGKILL");
-    assert.equal(await platform.ended, 1);
-    assert.match(platform.output(), /\nPostgreSQL ended: /);
-    assert.deepEqual(platform.processes(), []);
-
-    const next = start();
-    await next.until(READY);
+    for (const name of ["PostgreSQL", "Temporal"]) {
+      const before = platform.processes().find((process) => process.name === name)!;
+      process.kill(before.pid, "SIGKILL");
+    }
+    await platform.until(
+      /PostgreSQL is back[^]*Temporal is back|Temporal is back[^]*PostgreSQL is back/,
+    );
+    assert.match(platform.output(), /PostgreSQL ended \(.*\); starting it again in 0\.5 s/);
     assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
-    assert.equal(await next.end(), 0);
+    assert.equal(await platform.end(), 0);
+    assert.deepEqual(platform.processes(), []);
   });
 
   it("refuses a setting that it does not know, and touches nothing", async () => {

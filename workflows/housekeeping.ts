@@ -1,15 +1,25 @@
-import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
+import { continueAsNew, isCancellation, patched, workflowInfo } from "@temporalio/workflow";
 import type { SealRequest } from "../ledger/mod.ts";
 import { PATIENT, perform, SEALING, STANDING } from "./_options.ts";
 
-/** Finds tickets whose run was ended from outside (terminated, timed out, failed), and seals that they were. */
+/**
+ * Finds tickets whose run was ended from outside (terminated, timed out, failed), and approvals that nobody waits for any
+ * more for the same reason, and seals that they were.
+ */
 export async function reconcileRuns(): Promise<{ sealed: number }> {
   const ended = await perform(PATIENT, "Compares open tickets with runs").findEndedRuns();
   for (const run of ended) {
     await perform(SEALING, `Escalates ${run.ticket_id} and seals it`).sealEndedRun(run);
   }
   await perform(PATIENT, "Removes test services without a test").removeStrayTestServices();
-  return { sealed: ended.length };
+  if (!patched("ended-approvals")) return { sealed: ended.length };
+  const forsaken = await perform(PATIENT, "Compares pending approvals with their workflows")
+    .findEndedApprovals();
+  for (const approval of forsaken) {
+    await perform(SEALING, `Lets ${approval.approval_id} expire and seals it`)
+      .expireEndedApproval(approval);
+  }
+  return { sealed: ended.length + forsaken.length };
 }
 
 /** Seals what a caller asked for. Its id is `seal-<receipt id>`. */

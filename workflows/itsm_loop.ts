@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
   defineSignal,
   executeChild,
   isCancellation,
@@ -211,6 +212,7 @@ async function endClear(run: Track, finding: Finding): Promise<LoopResult> {
 /** Name of what went wrong, as a code for the receipt. */
 function reasonOf(error: unknown): string {
   if (isCancellation(error)) return "cancelled";
+  if (error instanceof ChildWorkflowFailure) return "approval_ended";
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure && cause.type) return cause.type;
   return cause instanceof Error ? cause.name : "Error";

@@ -14,6 +14,8 @@ export interface World {
   readonly store: Store;
   /** Name of this host. */
   readonly host: string;
+  /** Code of why the services are not those of their file as it is now. */
+  readonly servicesProblem?: string;
   /** Temporal's client. @throws where it does not answer */
   temporal(): Promise<Client>;
 }

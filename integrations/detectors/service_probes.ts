@@ -42,7 +42,8 @@ export const serviceProbes: Detector = {
     services: Object.keys(services).length,
   }),
 
-  async look({ store, settings: { service_probes: settings }, host }, deadline): Promise<Look> {
+  async look(world, deadline): Promise<Look> {
+    const { store, settings: { service_probes: settings }, host, servicesProblem } = world;
     const [services, histories] = await Promise.all([
       watchedServices(store.knex) as Promise<Service[]>,
       probeHistories(store.knex),
@@ -57,9 +58,13 @@ export const serviceProbes: Detector = {
       found: judged.flatMap(({ service, result, now }) =>
         now.state === "up" ? [] : [foundOf(service, result, now, { settings, host })]
       ),
-      problems: judged.length < services.length
-        ? [`${services.length - judged.length}_services_not_probed_in_time`]
-        : [],
+      problems: [
+        ...judged.length < services.length
+          ? [`${services.length - judged.length}_services_not_probed_in_time`]
+          : [],
+        ...servicesProblem ? [servicesProblem] : [],
+      ],
+      complete: judged.length === services.length,
       async remember(on) {
         const sightings = judged.map(({ service: { name }, result: { healthy } }) => ({
           name,

@@ -48,8 +48,8 @@ const HostResources = z.strictObject({
   filling_percent: percent(90).describe("Used space, or inodes, from which on a disk fills up"),
   full_percent: percent(95).describe("… and is full"),
   memory_percent: percent(95).describe("Memory that is not available any more"),
-  load_per_core: z.number().min(0.1).max(1_000).default(4)
-    .describe("Load of the last five minutes, for each core"),
+  load_per_core: z.number().min(0.1).max(1_000).default(8)
+    .describe("Load for each core, kept up for fifteen minutes and still there"),
 });
 
 const LogFile = z.strictObject({

@@ -3,7 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../config.ts";
 import { BadServicesFile } from "../../integrations/mod.ts";
-import { syncServices } from "../../processes/_services.ts";
+import { followServices, syncServices } from "../../processes/_services.ts";
+import { createLog } from "../../web/log.ts";
 import { impactOf, neighbours, openStore, serviceNames, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
@@ -61,5 +62,29 @@ describe("syncServices()", () => {
     await write("services:\n  - { name: other, depends_on: [nobody] }\n");
     await assert.rejects(syncServices({ config, store, together: true }), BadServicesFile);
     assert.ok((await serviceNames(store.knex)).includes("shop"));
+  });
+
+  it("follows the file, and keeps what it said before where the new one is wrong", async () => {
+    await write("services:\n  - { name: shop }\n");
+    const services = { config, store, together: true };
+    const followed = await followServices(services, createLog("test", "silent"));
+    try {
+      await write("services:\n  - { name: shop }\n  - { name: till, depends_on: [shop] }\n");
+      assert.equal(await followed.refresh(), undefined);
+      assert.ok((await serviceNames(store.knex)).includes("till"));
+
+      await write("services:\n  - { name: shop }\n  - { name: bank, depends_on: [nobody] }\n");
+      assert.equal(await followed.refresh(), "services_file_line_3");
+      assert.equal(await followed.refresh(), "services_file_line_3");
+      const kept = await serviceNames(store.knex);
+      assert.ok(kept.includes("till") && !kept.includes("bank"));
+
+      await write("services:\n  - { name: bank }\n");
+      assert.equal(await followed.refresh(), undefined);
+      const now = await serviceNames(store.knex);
+      assert.ok(now.includes("bank") && !now.includes("till"));
+    } finally {
+      followed.stop();
+    }
   });
 });

@@ -43,13 +43,15 @@ const HEALTHY_WITHIN_MS = 20_000;
  *
  * @param runbook what is to start it again; default: the platform, as a process of its own
  * @param watched whether sweeps probe it
+ * @param through URL of its health check, for the service's own
  */
 export async function brokenService(
   { store, dataDir }: VictimPlace,
-  { name, runbook, watched = false }: {
+  { name, runbook, watched = false, through = (health) => health }: {
     name: string;
     runbook?: (command: readonly string[], folder: string) => Restart | null;
     watched?: boolean;
+    through?: (health: string) => string;
   },
 ): Promise<Victim> {
   const folder = join(dataDir, name);
@@ -57,7 +59,7 @@ export async function brokenService(
   const port = await freePort();
   const script = join(ROOT, "integrations", "test_service.js");
   const command = [process.execPath, script, String(port), folder];
-  const check = { http: `http://127.0.0.1:${port}/health` };
+  const check = { http: through(`http://127.0.0.1:${port}/health`) };
   const first = { process: { command } };
   const service: Service = {
     ...{ name, type: "web", host: "127.0.0.1", owner: null, origin: "file", dependsOn: [] },

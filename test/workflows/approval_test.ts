@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { getApproval, getTicket, issueKey } from "../../store/mod.ts";
+import { approvalMoves, getApproval, getTicket, issueKey } from "../../store/mod.ts";
 import {
   APPROVAL,
   type approval,
@@ -12,6 +12,8 @@ import {
   type Finding,
   ITSM_LOOP,
   type itsmLoop,
+  RECONCILE_RUNS,
+  type reconcileRuns,
   reopenUpdate,
   TASK_QUEUE,
   type Voice,
@@ -37,7 +39,7 @@ describe("the approval workflow", function () {
     };
     const handle = await loop.client.workflow.start<typeof approval>(APPROVAL, {
       taskQueue: TASK_QUEUE.itsm,
-      workflowId: `approval-${id}`,
+      workflowId: `approval-${request.approval_id}`,
       args: [request],
     });
     return { id, handle, request };
@@ -147,6 +149,32 @@ describe("the approval workflow", function () {
     assert.equal((await handle.result()).status, "approved");
     assert.equal((await getApproval(loop.store.knex, id))?.resumedRun, null);
     assert.equal((await getTicket(loop.store.knex, ticket_id))?.status, "resolved");
+  });
+
+  it("expires where it was ended from outside, is sealed as such, and can be reopened", async () => {
+    const { id, handle } = await ask();
+    await eventually(() => getApproval(loop.store.knex, id));
+    await handle.terminate("by hand");
+    const reconcile = () =>
+      loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
+      });
+    assert.equal((await reconcile()).sealed, 1);
+    assert.equal((await reconcile()).sealed, 0);
+    const { status, moves } = (await getApproval(loop.store.knex, id))!;
+    assert.deepEqual([status, moves], ["expired", 2]);
+    const { receipt_id } = (await approvalMoves(loop.store.knex, id)).at(-1)!;
+    await loop.sealer.sealed(receipt_id);
+    const [{ text }] = (await exportReceipts(loop.store, { from: 0, to: 10_000 }))
+      .filter(({ text }) => JSON.parse(text).id === receipt_id) as unknown as [{ text: string }];
+    const { action, outcome, details } = JSON.parse(text);
+    assert.deepEqual([action, outcome, details.ended], [
+      ...["approval.expired", "expired", "TERMINATED"],
+    ]);
+    const { handle: again } = await ask({ approval_id: id, reopens: { status: "expired", moves } });
+    await again.executeUpdate(reopenUpdate, { args: [ann] });
+    await again.executeUpdate(approveUpdate, { args: [ann] });
+    assert.equal((await again.result()).status, "approved");
   });
 
   it("leaves a loop alone that still waits", async () => {

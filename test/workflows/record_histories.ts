@@ -36,6 +36,7 @@ import { outside } from "../ledger/ots/_outside.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { EXPIRES_SECONDS, loopScenarios, recordersRunbooks } from "./_loop_scenarios.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
@@ -47,6 +48,8 @@ const loop: TestLoop = await openLoop({
     ...world.settings,
     SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
     SEALOOP_WEBHOOK_PAUSES: "1",
+    SEALOOP_RUNBOOKS: await recordersRunbooks(),
+    SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },
   network: TEST_NETWORK,
 });
@@ -206,6 +209,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
+  ...loopScenarios(loop, victims),
 };
 
 try {

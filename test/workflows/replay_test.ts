@@ -6,7 +6,12 @@ import { recordedHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_hist
 import { quietRuntime, testBundle } from "./_loop.ts";
 
 /** Endings of the loop that must be recorded. */
-const ENDS_OF_THE_LOOP = ["resolved", "no_runbook", "not_healed", "cancelled", "unknown_effect"];
+const ENDS_OF_THE_LOOP = [
+  ...["resolved", "clear", "no_runbook", "not_healed", "undone", "cancelled", "unknown_effect"],
+  ...["conflict", "refused", "guardrails_away", "found_again"],
+  ...["approved", "approval_denied", "approval_expired", "approval_ended", "resumed"],
+  ...["healed_while_waiting", "cancelled_waiting"],
+];
 
 describe("recorded histories", function () {
   this.timeout(120_000);

@@ -1,0 +1,121 @@
+/** The platform that is shot at: its servers and processes in their compiled form, kept running as `npm start` does. */
+import { EventEmitter, once } from "node:events";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { loadConfig, ROOT } from "../config.ts";
+import { claim, readJson, startPostgres, startTemporal, type Watched } from "../embedded/mod.ts";
+import { DEFAULT_POLICY } from "../engine/guard/mod.ts";
+import { openSealer, type Sealer } from "../ledger/mod.ts";
+import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../processes/mod.ts";
+import { migrate, openStore, setPolicy, type Store } from "../store/mod.ts";
+import { platformSettings } from "../test/_platform.ts";
+import { testFolder } from "../test/_servers.ts";
+
+/** What is killed. */
+export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
+export type Target = typeof TARGETS[number];
+
+/** A platform to shoot at. */
+export interface ChaosPlatform {
+  readonly dataDir: string;
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly client: Client;
+  /** To the platform's database, with all rights. */
+  readonly superuserUrl: string;
+  /** Kills it with -9. @returns what waits until its next life takes work */
+  kill(target: Target): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What is killed on purpose, over and over, need not be spared as what fails by itself; milliseconds. */
+const STEADY_MS = 3_000;
+const BACK_MS = 90_000;
+
+/** Starts it. @param say told what the supervisor does */
+export async function chaosPlatform(say: (text: string) => void): Promise<ChaosPlatform> {
+  const dataDir = await testFolder();
+  const tree = await claim(dataDir);
+  const env: NodeJS.ProcessEnv = {
+    ...{ PATH: process.env.PATH, HOME: process.env.HOME },
+    ...await platformSettings(dataDir),
+    SEALOOP_SWEEP_SECONDS: "86400", // the loops that are shot at are started one by one
+  };
+  const config = loadConfig(env);
+  const news = new EventEmitter();
+  const ports = {
+    grpc: config.settings.SEALOOP_TEMPORAL_PORT,
+    ui: config.settings.SEALOOP_TEMPORAL_UI_PORT,
+  };
+  const common = {
+    fail: (error: Error) => say(error.message),
+    say(text: string) {
+      say(text);
+      const back = / is back$/.exec(text);
+      if (back) news.emit(text.slice(0, back.index).toLowerCase());
+    },
+    steadyMs: STEADY_MS,
+  };
+  const [postgres, temporal] = await Promise.all([
+    keepServer({
+      ...common,
+      title: "PostgreSQL",
+      start: () => startPostgres(dataDir, config.settings.SEALOOP_POSTGRES_PORT, tree),
+    }),
+    keepServer({
+      ...common,
+      title: "Temporal",
+      start: () => startTemporal(dataDir, ports, config.temporal, { tree }),
+    }),
+  ]);
+  const { urls, superuserUrl } = postgres.current();
+  const owner = openStore(urls.owner, "owner", 2);
+  await migrate(owner);
+  await owner.close();
+  const store = openStore(urls.app, "app", 10);
+  await allowMany(store);
+
+  const { address, namespace, clientConfig } = temporal.current();
+  const children = ENTRIES.filter(({ name }) => ["worker", "engine"].includes(name));
+  const opened = await Promise.all(children.map(async (entry) => {
+    const child = openChild({
+      ...entry,
+      ...common,
+      entry: join(ROOT, "dist", "processes", `${entry.name}.js`),
+      env: baseEnvironment(entry, env),
+      dataDir,
+      tree,
+    });
+    await child.go(grants(entry, urls, { TEMPORAL_CONFIG_FILE: clientConfig }));
+    return child;
+  }));
+  const connection = await Connection.connect({ address });
+  const sealer = await openSealer(store);
+  return {
+    ...{ dataDir, store, sealer, superuserUrl: databaseOf(superuserUrl, urls.app) },
+    client: new Client({ connection, namespace }),
+    async kill(target) {
+      const back = once(news, target.toLowerCase(), { signal: AbortSignal.timeout(BACK_MS) });
+      const { processes } = readJson(join(dataDir, "run.json")) as { processes: Watched[] };
+      process.kill(processes.find(({ name }) => name === target)!.pid, "SIGKILL");
+      await back;
+    },
+    async close() {
+      for (const part of [postgres, temporal, ...opened]) part.retire();
+      await Promise.allSettled([sealer.close(), connection.close()]);
+      await store.close();
+      await tree.stop();
+      await tree.release();
+    },
+  };
+}
+
+/** The guardrails would ask a person about so many repairs within an hour. */
+async function allowMany(store: Store): Promise<void> {
+  const bounds = { ...DEFAULT_POLICY.bounds, max_repairs_hour: 100_000 };
+  await setPolicy(store, { ...DEFAULT_POLICY, bounds }, () => Promise.resolve());
+}
+
+function databaseOf(superuserUrl: string, url: string): string {
+  return Object.assign(new URL(superuserUrl), { pathname: new URL(url).pathname }).href;
+}

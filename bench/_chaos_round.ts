@@ -1,0 +1,223 @@
+/** One kill: six loops, one held in each step, and what became of them. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
+import { findingOf } from "../integrations/mod.ts";
+import { getTicket, ticketTimeline } from "../store/mod.ts";
+import { brokenService, heldBack, type Victim } from "../test/workflows/_victim.ts";
+import { ITSM_LOOP, type itsmLoop, type LoopResult, STEPS, TASK_QUEUE } from "../workflows/mod.ts";
+import type { Hold, Holds } from "./_chaos_holds.ts";
+import type { ChaosPlatform, Target } from "./_chaos_platform.ts";
+
+/** What became of one loop. */
+export interface Aftermath {
+  readonly step: string;
+  readonly hold: Hold;
+  /** Undefined: it did not end in time, or Temporal does not know it any more. */
+  readonly result?: LoopResult;
+  /** How often the service was started by the platform. */
+  readonly repairs: number;
+  /** What was to be there at the end and is not, or is there though it should not. */
+  readonly faults: readonly string[];
+  /** From the kill to the loop's end, seconds. */
+  readonly seconds: number;
+}
+
+/** Where in each step loops are held, round after round. */
+const HOLDS: Readonly<Record<string, readonly Hold[]>> = {
+  "DETECT": ["probe"],
+  "TICKET": ["event opened"],
+  "DIAGNOSE": ["event diagnosed"],
+  "REMEDIATE": ["command", "event permitted", "event intended", "event remediated"],
+  "VERIFY": ["event verified"],
+  "CLOSE+SEAL": ["event resolved"],
+};
+/** Every other round, what is held is let go so long before the kill at most, to meet steps at their ends; ms. */
+const LEAVING_MS = 40;
+const ENDS_WITHIN_MS = 180_000;
+const RETRY_MS = 100;
+
+/** Breaks a service for each step, kills the target while their loops are held there, and looks at what came of them. */
+export async function shoot(
+  platform: ChaosPlatform,
+  holds: Holds,
+  target: Target,
+  round: number,
+): Promise<Aftermath[]> {
+  const loops = await Promise.all(
+    STEPS.map((step, n) => prepare(platform, holds, { target, step, round, n })),
+  );
+  await holds.set(Object.fromEntries(loops.map(({ name, hold }) => [name, hold])));
+  try {
+    const [first, ...others] = loops;
+    for (const loop of others) await start(platform, loop);
+    const commands = others.filter(({ hold }) => hold === "command");
+    await Promise.all(commands.map(({ begun }) => begun()));
+    await holds.held(0, others.length - commands.length);
+    await start(platform, first!); // last, as a probe is waited for no longer than two seconds
+    await holds.held(1, others.length - commands.length);
+    await holds.letOthersPass();
+    const letGo = async () => {
+      await Promise.all([holds.release(), ...commands.map(({ victim }) => victim.letGo())]);
+    };
+    const leaving = round % 2 === 1;
+    if (leaving) {
+      void letGo();
+      await sleep(Math.random() * LEAVING_MS);
+    }
+    const killed = performance.now();
+    const back = platform.kill(target);
+    if (!leaving) await letGo();
+    const [aftermaths] = await Promise.all([
+      Promise.all(loops.map((loop) => aftermathOf(platform, loop, killed))),
+      back,
+    ]);
+    return aftermaths;
+  } finally {
+    await holds.release();
+    await Promise.all(loops.map(({ victim }) => victim.remove()));
+  }
+}
+
+/** A loop that is to be. */
+interface Prepared {
+  readonly name: string;
+  readonly step: string;
+  readonly hold: Hold;
+  readonly victim: Victim;
+  /** Waits until the command of its repair has begun. */
+  begun(): Promise<void>;
+}
+
+async function prepare(
+  platform: ChaosPlatform,
+  holds: Holds,
+  { target, step, round, n }: { target: Target; step: string; round: number; n: number },
+): Promise<Prepared> {
+  const kinds = HOLDS[step]!;
+  const hold = kinds[round % kinds.length]!;
+  const name = `${target.toLowerCase()}-${round}-${n}`;
+  // Half of them are brought back by a command, half as processes of the platform's own.
+  const byCommand = hold === "command" || (round + n) % 2 === 0;
+  const victim = await brokenService(platform, {
+    name,
+    runbook: hold === "command" ? heldBack : byCommand ? atOnce : undefined,
+    through: (health) => holds.gate(name, health),
+  });
+  return {
+    ...{ name, step, hold, victim },
+    async begun() {
+      while (true) {
+        const row = await platform.store.knex("effects").where({ service: name }).first("id");
+        if (row && await exists(join(platform.dataDir, "effects", row.id, "started"))) return;
+        await sleep(10);
+      }
+    },
+  };
+}
+
+/** Brings the service back as a service manager does. */
+function atOnce(command: readonly string[]) {
+  return { command: ["sh", "-c", 'nohup "$@" & sleep 0.1', "sh", ...command] };
+}
+
+async function start({ client }: ChaosPlatform, { victim }: Prepared): Promise<void> {
+  const finding = findingOf(victim.service, "status_503");
+  await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: workflowIdOf(victim),
+    args: [finding],
+  });
+}
+
+const workflowIdOf = ({ service }: Victim) =>
+  `loop-${findingOf(service, "status_503").fingerprint}`;
+
+async function aftermathOf(
+  platform: ChaosPlatform,
+  { step, hold, victim }: Prepared,
+  killed: number,
+): Promise<Aftermath> {
+  const handle = platform.client.workflow.getHandle<typeof itsmLoop>(workflowIdOf(victim));
+  const ending = await resultOf(handle);
+  const seconds = (performance.now() - killed) / 1000;
+  const result = typeof ending === "string" ? undefined : ending;
+  const repairs = await victim.starts() - 1;
+  const faults = result
+    ? await patiently(() => faultsOf(platform, result, repairs))
+    : [ending as string];
+  return { step, hold, ...result ? { result } : {}, repairs, faults, seconds };
+}
+
+/** What a loop gave, however long its server is away; or why it gives nothing. */
+async function resultOf(handle: WorkflowHandle<typeof itsmLoop>): Promise<LoopResult | string> {
+  const deadline = Date.now() + ENDS_WITHIN_MS;
+  let last = "it did not end in time";
+  while (Date.now() < deadline) {
+    const end = new AbortController();
+    const timer = setTimeout(() => end.abort(), deadline - Date.now());
+    try {
+      return await handle.client.withAbortSignal(end.signal, () => handle.result());
+    } catch (error) {
+      if (!isGrpcServiceError(error) && !end.signal.aborted) return String(error);
+      last = String(error);
+      await sleep(RETRY_MS);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return last;
+}
+
+/** Repeats a look until the servers are there for it. */
+async function patiently<T>(look: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + ENDS_WITHIN_MS;
+  while (true) {
+    try {
+      return await look();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+const HEALED = ["detected", "opened", "diagnosed", "permitted", "intended", "remediated"];
+const RECEIPTS = ["ticket_opened", "guardrail_verdict", "repair_intended", "self_heal"];
+
+/** What differs from what a loop leaves behind that nobody shot at, or that tells people that it can't know. */
+async function faultsOf(
+  { store }: ChaosPlatform,
+  { outcome, ticket_id, receipt_id }: LoopResult,
+  repairs: number,
+): Promise<string[]> {
+  const faults: string[] = [];
+  const expect = (what: string, seen: unknown, wanted: unknown) => {
+    const [a, b] = [seen, wanted].map((value) => JSON.stringify(value));
+    if (a !== b) faults.push(`${what}: ${a} and not ${b}`);
+  };
+  const ticket = ticket_id === null ? undefined : await getTicket(store.knex, ticket_id);
+  if (!ticket) return [`no ticket, and outcome ${outcome}`];
+  const moves = (await ticketTimeline(store.knex, ticket.ticket_id)).map(({ kind }) => kind);
+  const receipts = await store.knex("receipts")
+    .whereRaw("convert_from(record, 'UTF8')::json ->> 'subject' = ?", [ticket.ticket_id])
+    .orderBy("position").select("id", "category");
+  const last = receipts.at(-1);
+  expect("receipt", last?.id, receipt_id);
+  if (outcome === "sealed") {
+    expect("repairs", repairs, 1);
+    expect("ticket", [ticket.status, ticket.receipt_id], ["resolved", receipt_id]);
+    expect("timeline", moves, [...HEALED, "verified", "resolved"]);
+    expect("receipts", receipts.map(({ category }) => category), RECEIPTS);
+  } else {
+    expect("ticket", [outcome, ticket.status, ticket.escalated], ["escalated", "open", true]);
+    expect("last move", moves.at(-1), "escalated");
+    expect("last receipt", last?.category, "escalation");
+  }
+  return faults;
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(() => true, () => false);
+}
