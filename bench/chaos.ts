@@ -11,7 +11,7 @@ import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { STEPS } from "../workflows/mod.ts";
 import { quantile } from "./_figures.ts";
 import { openHolds } from "./_chaos_holds.ts";
-import { type ChaosPlatform, chaosPlatform, type Target, TARGETS } from "./_chaos_platform.ts";
+import { type BenchPlatform, benchPlatform, type Target, TARGETS } from "./_platform.ts";
 import { type Aftermath, shoot } from "./_chaos_round.ts";
 import { keepSealing } from "./_chaos_sealing.ts";
 
@@ -22,7 +22,10 @@ type Shot = Aftermath & { readonly target: Target; readonly breaks: number };
 
 /** Kills, and prints its own table. */
 export async function run(): Promise<readonly never[]> {
-  const platform = await chaosPlatform((text) => console.error(`    ${text}`));
+  const started = performance.now();
+  const platform = await benchPlatform((text) =>
+    console.error(`    ${((performance.now() - started) / 1000).toFixed(1)} s: ${text}`)
+  );
   const holds = await openHolds(platform.superuserUrl);
   const sealing = keepSealing(platform.sealer);
   const shots: Shot[] = [];
@@ -61,7 +64,7 @@ export async function run(): Promise<readonly never[]> {
   }
 }
 
-async function breaksOf({ store }: ChaosPlatform): Promise<number> {
+async function breaksOf({ store }: BenchPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
   const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
   return breaks.length;

@@ -8,10 +8,10 @@ import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
   ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "cmdb"],
-  ...["classify", "retrieval", "temporal", "chaos"],
+  ...["classify", "retrieval", "temporal", "chaos", "open_loops"],
 ];
 /** Only when they are named: they don't compare the house with anything. */
-const NOT_OF_ALL: readonly string[] = ["temporal", "chaos"];
+const NOT_OF_ALL: readonly string[] = ["temporal", "chaos", "open_loops"];
 
 /** What a measurement exports; one that is no figures prints its own table. */
 interface Measurement {

@@ -151,7 +151,11 @@ async function launch(
   });
   closeSync(log);
   const ended = new Promise<string>((resolve) => {
-    child.once("exit", () => resolve(telling(dataDir, "postgres", ERROR_LINE)));
+    child.once(
+      "exit",
+      (_, signal) =>
+        resolve(signal ? `killed by ${signal}` : telling(dataDir, "postgres", ERROR_LINE)),
+    );
     child.once("error", (error) => resolve(error.message));
   });
   const id = child.pid === undefined ? undefined : identify(child.pid);

@@ -69,7 +69,11 @@ export async function startTemporal(
   });
   closeSync(log);
   const ended = new Promise<string>((resolve) => {
-    child.once("exit", () => resolve(telling(dataDir, "temporal", ERROR_LINE)));
+    child.once(
+      "exit",
+      (_, signal) =>
+        resolve(signal ? `killed by ${signal}` : telling(dataDir, "temporal", ERROR_LINE)),
+    );
     child.once("error", (error) => resolve(error.message));
   });
   const id = child.pid === undefined ? undefined : identify(child.pid);

@@ -14,13 +14,15 @@ import {
   countWebhooks,
   type Delivery,
   listDeliveries,
+  listWebhooks,
   putWebhook,
+  removeWebhook,
   transaction,
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
-import { operation } from "./platform.ts";
+import { type Context, operation } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
 
 const group = "itsm";
@@ -41,7 +43,8 @@ export const registerWebhook = operation({
     "webhook-timestamp and webhook-signature (HMAC-SHA256 by the secret). They come at least once and in no certain order; " +
     "a message has the same webhook-id each time. Whatever is not answered 2xx within 15 s is sent again with growing " +
     "pauses for a day. The URL is https and public, unless the platform's settings allow its network. Registering a URL " +
-    "again replaces its events and its secret.",
+    "again replaces its events and its secret; with no events it is told nothing more. What is registered is listed " +
+    "with the deliveries.",
   effect: "write",
   access: "partner",
   sealsItself: true,
@@ -49,8 +52,8 @@ export const registerWebhook = operation({
     url: z.string().min(1).max(2000).describe(
       "Where messages are posted to; redirects are not followed",
     ),
-    events: z.array(AskedEvent).min(1).max(6).default([...WEBHOOK_EVENTS]).describe(
-      "What it is told of",
+    events: z.array(AskedEvent).max(6).default([...WEBHOOK_EVENTS]).describe(
+      "What it is told of; none: it is removed",
     ),
     secret: z.string().regex(WEBHOOK_SECRET, "Expected whsec_ and 24 to 64 bytes in base64")
       .optional()
@@ -64,7 +67,7 @@ export const registerWebhook = operation({
   }),
   rest: { itsm_webhook_register: "POST /v1/itsm/webhooks" },
   tool: { itsm_register_webhook: FULL },
-  errors: ["Conflict"],
+  errors: ["Conflict", "NotFound"],
   example: {
     input: {
       url: "https://hooks.example.com/tickets",
@@ -77,7 +80,9 @@ export const registerWebhook = operation({
       secret: "whsec_…",
     },
   },
-  run: async ({ url: text, events: asked, secret }, { store, caller, config }) => {
+  run: async ({ url: text, events: asked, secret }, context) => {
+    const { store, caller, config } = context;
+    if (asked.length === 0) return await remove(text, context);
     const url = acceptable(text, config.settings.SEALOOP_OUTBOUND_ALLOW);
     const events = WEBHOOK_EVENTS.filter((event) => asked.some((word) => isAbout(word, event)));
     const used = secret ?? newWebhookSecret();
@@ -108,6 +113,28 @@ export const registerWebhook = operation({
   },
 });
 
+/** Tells a URL nothing more, which need not be one that could be registered now. */
+async function remove(text: string, { store, caller }: Context) {
+  const url = URL.canParse(text) ? new URL(text).href : text;
+  const id = await transaction(store, async (trx) => {
+    const webhook = await removeWebhook(trx, { url, tenant: caller.tenant });
+    if (webhook === undefined) {
+      throw new Problem("NotFound", `${caller.tenant} has no webhook for this URL`);
+    }
+    await requestSeal(trx, {
+      category: "webhook_removed",
+      actor: `key:${caller.keyId}`,
+      subject: webhook,
+      action: "webhooks.register",
+      outcome: "success",
+      details: { events: [] },
+      evidence: { url },
+    });
+    return webhook;
+  });
+  return { webhook_id: id, url, events: [], secret: null };
+}
+
 function isAbout(word: string, event: WebhookEvent): boolean {
   return word === event || `ticket.${word.toLowerCase()}` === event;
 }
@@ -126,7 +153,8 @@ function acceptable(url: string, allow: readonly string[]): string {
 export const webhookDeliveries = operation({
   name: "webhooks.deliveries",
   group,
-  summary: "List deliveries to webhooks, newest first",
+  summary:
+    "List deliveries to webhooks, newest first, and the webhooks of the caller's organisation",
   description:
     "`dead` are those that were given up: after a day of attempts, or at once where the address may not be " +
     "reached or the receiver said 410 Gone (it is told nothing more then).",
@@ -155,6 +183,12 @@ export const webhookDeliveries = operation({
       ended_at: Timestamp.nullable(),
       workflow_id: z.string(),
     })),
+    webhooks: z.array(z.object({
+      webhook_id: WebhookId,
+      url: z.string(),
+      events: z.array(Event),
+      created_at: Timestamp,
+    })).describe("All that are registered, by their holder's organisation"),
   }),
   rest: { itsm_webhook_deliveries: "GET /v1/itsm/webhooks/deliveries" },
   example: {
@@ -175,11 +209,25 @@ export const webhookDeliveries = operation({
         ended_at: "2026-07-02T11:36:05.000Z",
         workflow_id: "webhook-msg_0a3c1f7be2d94c55a1b7d0e6f4c2a981",
       }],
+      webhooks: [{
+        webhook_id: "WH-5b1e09c77a42",
+        url: "https://hooks.example.com/tickets",
+        events: ["ticket.opened"],
+        created_at: "2026-06-01T09:00:00.000Z",
+      }],
     },
   },
-  run: async ({ state, webhook_id, limit }, { store }) => {
-    const deliveries = await listDeliveries(store.knex, { state, webhookId: webhook_id, limit });
-    return { deliveries: deliveries.map(shown) };
+  run: async ({ state, webhook_id, limit }, { store, caller }) => {
+    const [deliveries, webhooks] = await Promise.all([
+      listDeliveries(store.knex, { state, webhookId: webhook_id, limit }),
+      listWebhooks(store.knex, caller.tenant),
+    ]);
+    return {
+      deliveries: deliveries.map(shown),
+      webhooks: webhooks.map(({ id, url, events, createdAt }) => ({
+        ...{ webhook_id: id, url, events: [...events], created_at: createdAt },
+      })),
+    };
   },
 });
 

@@ -25,6 +25,8 @@ export interface WorkerParts {
 const GRACE = "4s";
 const FORCE = "7s";
 const CACHED_RUNS = 500;
+/** How long a run waits for the worker that remembers it before any other takes it: that one may be dead. */
+const FAITHFUL = "3s";
 const PAUSE_MS = 1_000;
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
@@ -112,6 +114,7 @@ function createWorkers(
       maxConcurrentWorkflowTaskPolls: queue.pollers,
       maxConcurrentActivityTaskPolls: queue.pollers,
       maxCachedWorkflows: CACHED_RUNS,
+      stickyQueueScheduleToStartTimeout: FAITHFUL,
       ...versioning(config.settings.SEALOOP_WORKER_BUILD),
       shutdownGraceTime: GRACE,
       shutdownForceTime: FORCE,

@@ -73,6 +73,28 @@ export async function putWebhook(
   return id;
 }
 
+/** Tells a tenant's URL nothing more. @returns its id; undefined: it is not registered */
+export async function removeWebhook(
+  on: Queryable,
+  { url, tenant }: { url: string; tenant: string },
+): Promise<string | undefined> {
+  const [removed] = await on("webhooks").where({ url, tenant }).whereNull("disabled_at")
+    .update({ disabled_at: on.fn.now() }).returning("id");
+  return removed?.id;
+}
+
+/** What a tenant has registered, oldest first. */
+export async function listWebhooks(
+  on: Queryable,
+  tenant: string,
+): Promise<(Pick<Webhook, "id" | "url" | "events"> & { readonly createdAt: string })[]> {
+  const rows = await on("webhooks").where({ tenant }).whereNull("disabled_at")
+    .orderBy("created_at").orderBy("id");
+  return rows.map(({ id, url, events, created_at }) => ({
+    ...{ id, url, events, createdAt: created_at.toISOString() },
+  }));
+}
+
 /** How many a tenant has. */
 export async function countWebhooks(on: Queryable, tenant: string): Promise<number> {
   const row = await on("webhooks").where({ tenant }).whereNull("disabled_at").count("* as n")

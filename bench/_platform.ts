@@ -1,4 +1,4 @@
-/** The platform that is shot at: its servers and processes in their compiled form, kept running as `npm start` does. */
+/** A platform in its compiled form, its servers and processes kept running as `npm start` does. */
 import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
@@ -15,8 +15,8 @@ import { testFolder } from "../test/_servers.ts";
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
 export type Target = typeof TARGETS[number];
 
-/** A platform to shoot at. */
-export interface ChaosPlatform {
+/** A platform: PostgreSQL, Temporal, engine, worker. */
+export interface BenchPlatform {
   readonly dataDir: string;
   readonly store: Store;
   readonly sealer: Sealer;
@@ -25,6 +25,8 @@ export interface ChaosPlatform {
   readonly superuserUrl: string;
   /** Kills it with -9. @returns what waits until its next life takes work */
   kill(target: Target): Promise<void>;
+  /** What runs, by its name: `worker`, `engine`, `Temporal`, `PostgreSQL`. */
+  processes(): ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
@@ -32,14 +34,23 @@ export interface ChaosPlatform {
 const STEADY_MS = 3_000;
 const BACK_MS = 90_000;
 
-/** Starts it. @param say told what the supervisor does */
-export async function chaosPlatform(say: (text: string) => void): Promise<ChaosPlatform> {
+/**
+ * Starts it.
+ *
+ * @param say told what the supervisor does
+ * @param settings by the names of environment variables
+ */
+export async function benchPlatform(
+  say: (text: string) => void,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchPlatform> {
   const dataDir = await testFolder();
   const tree = await claim(dataDir);
   const env: NodeJS.ProcessEnv = {
     ...{ PATH: process.env.PATH, HOME: process.env.HOME },
     ...await platformSettings(dataDir),
-    SEALOOP_SWEEP_SECONDS: "86400", // the loops that are shot at are started one by one
+    SEALOOP_SWEEP_SECONDS: "86400", // loops are started one by one
+    ...settings,
   };
   const config = loadConfig(env);
   const news = new EventEmitter();
@@ -89,6 +100,10 @@ export async function chaosPlatform(say: (text: string) => void): Promise<ChaosP
     await child.go(grants(entry, urls, { TEMPORAL_CONFIG_FILE: clientConfig }));
     return child;
   }));
+  const processes = () => {
+    const { processes } = readJson(join(dataDir, "run.json")) as { processes: Watched[] };
+    return new Map(processes.map(({ name, pid }) => [name, pid]));
+  };
   const connection = await Connection.connect({ address });
   const sealer = await openSealer(store);
   return {
@@ -96,10 +111,10 @@ export async function chaosPlatform(say: (text: string) => void): Promise<ChaosP
     client: new Client({ connection, namespace }),
     async kill(target) {
       const back = once(news, target.toLowerCase(), { signal: AbortSignal.timeout(BACK_MS) });
-      const { processes } = readJson(join(dataDir, "run.json")) as { processes: Watched[] };
-      process.kill(processes.find(({ name }) => name === target)!.pid, "SIGKILL");
+      process.kill(processes().get(target)!, "SIGKILL");
       await back;
     },
+    processes,
     async close() {
       for (const part of [postgres, temporal, ...opened]) part.retire();
       await Promise.allSettled([sealer.close(), connection.close()]);
