@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
@@ -308,9 +309,18 @@ function print(json: string): string {
   const { events } = JSON.parse(json, (key, value) => {
     if (key === "identity") return "recorder";
     if (key === "stackTrace") return "";
+    if (key === "data" && typeof value === "string") return withoutFolders(value);
     if (value?.kind === "TASK_QUEUE_KIND_STICKY") return { ...value, name: "recorder" };
     return value;
   });
   const lines = events.map((event: unknown) => JSON.stringify(event));
   return `{"events":[\n${lines.join(",\n")}\n]}\n`;
+}
+
+/** A payload in which folders of the recording have another name. */
+function withoutFolders(base64: string): string {
+  const text = Buffer.from(base64, "base64").toString();
+  if (!text.includes(tmpdir())) return base64;
+  const folders = new RegExp(`${tmpdir()}/sealoop-test-[^/"]+`, "g");
+  return Buffer.from(text.replace(folders, "/srv/recorder")).toString("base64");
 }
