@@ -10,9 +10,14 @@
 import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { STEPS } from "../workflows/mod.ts";
 import { quantile } from "./_figures.ts";
-import { openHolds } from "./_chaos_holds.ts";
-import { type BenchPlatform, benchPlatform, type Target, TARGETS } from "./_platform.ts";
-import { type Aftermath, shoot } from "./_chaos_round.ts";
+import { openHolds } from "../test/workflows/_holds.ts";
+import {
+  type CompiledPlatform,
+  compiledPlatform,
+  type Target,
+  TARGETS,
+} from "../test/workflows/_compiled.ts";
+import { type Aftermath, shoot } from "../test/workflows/_shots.ts";
 import { keepSealing } from "./_chaos_sealing.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 20);
@@ -23,7 +28,7 @@ type Shot = Aftermath & { readonly target: Target; readonly breaks: number };
 /** Kills, and prints its own table. */
 export async function run(): Promise<readonly never[]> {
   const started = performance.now();
-  const platform = await benchPlatform((text) =>
+  const platform = await compiledPlatform((text) =>
     console.error(`    ${((performance.now() - started) / 1000).toFixed(1)} s: ${text}`)
   );
   const holds = await openHolds(platform.superuserUrl);
@@ -64,7 +69,7 @@ export async function run(): Promise<readonly never[]> {
   }
 }
 
-async function breaksOf({ store }: BenchPlatform): Promise<number> {
+async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
   const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
   return breaks.length;

@@ -19,7 +19,7 @@ import {
   TASK_QUEUE,
   type Voice,
 } from "../workflows/mod.ts";
-import { type BenchPlatform, benchPlatform } from "./_platform.ts";
+import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
 
 const LOOPS = Number(process.env.LOOPS ?? 1_000);
 const AT_ONCE = 25;
@@ -47,7 +47,7 @@ export async function run(): Promise<readonly never[]> {
   const runbooks = join(await testFolder(), "runbooks");
   mkdirSync(runbooks);
   writeFileSync(join(runbooks, "ask-first.yaml"), ASK_FIRST);
-  const platform = await benchPlatform((text) => console.error(`    ${text}`), {
+  const platform = await compiledPlatform((text) => console.error(`    ${text}`), {
     SEALOOP_RUNBOOKS: runbooks,
   });
   const most = watchMemory(platform);
@@ -95,7 +95,7 @@ export async function run(): Promise<readonly never[]> {
 const ANN: Voice = { key_id: "a".repeat(16), principal: "ann", may_approve: true };
 
 /** Services that are down until their restart has touched a file. */
-async function openServices({ store, dataDir }: BenchPlatform) {
+async function openServices({ store, dataDir }: CompiledPlatform) {
   const fileOf = (name: string) => join(dataDir, `is-up-${name}`);
   const server = createServer((req, res) =>
     res.writeHead(existsSync(fileOf(req.url!.slice(1))) ? 200 : 503).end()
@@ -111,7 +111,7 @@ async function openServices({ store, dataDir }: BenchPlatform) {
   return { all, close: () => new Promise<unknown>((resolve) => server.close(resolve)) };
 }
 
-async function start({ client }: BenchPlatform, service: Service) {
+async function start({ client }: CompiledPlatform, service: Service) {
   const finding = findingOf(service, "status_503");
   return await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
     taskQueue: TASK_QUEUE.itsm,
@@ -138,19 +138,19 @@ async function until(met: () => Promise<boolean>): Promise<void> {
   }
 }
 
-async function running({ client }: BenchPlatform): Promise<number> {
+async function running({ client }: CompiledPlatform): Promise<number> {
   const query = "ExecutionStatus = 'Running' AND WorkflowType IN ('itsmLoop', 'approval')";
   return (await client.workflow.count(query)).count;
 }
 
-async function breaksOf({ store }: BenchPlatform): Promise<number> {
+async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
   const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
   return breaks.length;
 }
 
 /** Resident memory of the servers and processes, MiB; that of PostgreSQL without those of its connections. */
-function watchMemory({ processes }: BenchPlatform) {
+function watchMemory({ processes }: CompiledPlatform) {
   const most = new Map<string, number>();
   const now = () => {
     const seen = new Map<string, number>();
@@ -173,7 +173,7 @@ function watchMemory({ processes }: BenchPlatform) {
 }
 
 /** Lines of the logs that tell of errors, by process. */
-function errorsOf({ dataDir, processes }: BenchPlatform): Record<string, string[]> {
+function errorsOf({ dataDir, processes }: CompiledPlatform): Record<string, string[]> {
   return Object.fromEntries([...processes().keys()].map((name) => {
     const path = logPath(dataDir, name.toLowerCase());
     const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];

@@ -50,7 +50,7 @@ export const registerWebhook = operation({
   sealsItself: true,
   input: z.object({
     url: z.string().min(1).max(2000).describe(
-      "Where messages are posted to; redirects are not followed",
+      "Where messages are posted to; redirects are not followed. To remove a webhook, its id will do",
     ),
     events: z.array(AskedEvent).max(6).default([...WEBHOOK_EVENTS]).describe(
       "What it is told of; none: it is removed",
@@ -113,13 +113,13 @@ export const registerWebhook = operation({
   },
 });
 
-/** Tells a URL nothing more, which need not be one that could be registered now. */
+/** Tells a webhook nothing more. @param text its URL, which need not be one that could be registered now, or its id */
 async function remove(text: string, { store, caller }: Context) {
   const url = URL.canParse(text) ? new URL(text).href : text;
   const id = await transaction(store, async (trx) => {
-    const webhook = await removeWebhook(trx, { url, tenant: caller.tenant });
+    const webhook = await removeWebhook(trx, { named: url, tenant: caller.tenant });
     if (webhook === undefined) {
-      throw new Problem("NotFound", `${caller.tenant} has no webhook for this URL`);
+      throw new Problem("NotFound", `There is no webhook with this URL or id of ${caller.tenant}`);
     }
     await requestSeal(trx, {
       category: "webhook_removed",
@@ -128,7 +128,6 @@ async function remove(text: string, { store, caller }: Context) {
       action: "webhooks.register",
       outcome: "success",
       details: { events: [] },
-      evidence: { url },
     });
     return webhook;
   });
@@ -185,7 +184,7 @@ export const webhookDeliveries = operation({
     })),
     webhooks: z.array(z.object({
       webhook_id: WebhookId,
-      url: z.string(),
+      origin: z.string(),
       events: z.array(Event),
       created_at: Timestamp,
     })).describe("All that are registered, by their holder's organisation"),
@@ -211,7 +210,7 @@ export const webhookDeliveries = operation({
       }],
       webhooks: [{
         webhook_id: "WH-5b1e09c77a42",
-        url: "https://hooks.example.com/tickets",
+        origin: "https://hooks.example.com",
         events: ["ticket.opened"],
         created_at: "2026-06-01T09:00:00.000Z",
       }],
@@ -225,7 +224,8 @@ export const webhookDeliveries = operation({
     return {
       deliveries: deliveries.map(shown),
       webhooks: webhooks.map(({ id, url, events, createdAt }) => ({
-        ...{ webhook_id: id, url, events: [...events], created_at: createdAt },
+        ...{ webhook_id: id, origin: new URL(url).origin, events: [...events] },
+        created_at: createdAt,
       })),
     };
   },

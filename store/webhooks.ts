@@ -73,12 +73,13 @@ export async function putWebhook(
   return id;
 }
 
-/** Tells a tenant's URL nothing more. @returns its id; undefined: it is not registered */
+/** Tells a tenant's webhook nothing more. @param named its URL or its id. @returns its id; undefined: there is none */
 export async function removeWebhook(
   on: Queryable,
-  { url, tenant }: { url: string; tenant: string },
+  { named, tenant }: { named: string; tenant: string },
 ): Promise<string | undefined> {
-  const [removed] = await on("webhooks").where({ url, tenant }).whereNull("disabled_at")
+  const [removed] = await on("webhooks").where({ tenant }).whereNull("disabled_at")
+    .where((either) => either.where({ url: named }).orWhere({ id: named }))
     .update({ disabled_at: on.fn.now() }).returning("id");
   return removed?.id;
 }

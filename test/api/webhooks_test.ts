@@ -190,4 +190,23 @@ describe("webhooks", function () {
     const short = { url: `${origin}/x`, secret: "whsec_short" };
     assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", short)).status, 422);
   });
+
+  it("are listed beside the deliveries, and removed by their URL or their id", async () => {
+    const listed = async (who: string) =>
+      ((await people.call("GET", "/v1/itsm/webhooks/deliveries", who)).body.webhooks as {
+        webhook_id: string;
+        origin: string;
+      }[]).map(({ webhook_id, origin }) => [webhook_id, origin]);
+    const { webhook_id: byUrl } = await register("/listed");
+    const { webhook_id: byId } = await register("/listed-too");
+    const before = await listed("program");
+    assert.deepEqual(before.slice(-2), [[byUrl, origin], [byId, origin]]);
+
+    assert.deepEqual((await register("/listed", { events: [] })).events, []);
+    const gone = { url: byId, events: [] };
+    assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", gone)).status, 200);
+    assert.deepEqual(await listed("program"), before.slice(0, -2));
+    assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", gone)).status, 404);
+    assert.deepEqual(at("/listed", await open("Nobody hears of it")), []);
+  });
 });

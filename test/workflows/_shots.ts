@@ -3,12 +3,18 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
-import { findingOf } from "../integrations/mod.ts";
-import { getTicket, ticketTimeline } from "../store/mod.ts";
-import { brokenService, heldBack, type Victim } from "../test/workflows/_victim.ts";
-import { ITSM_LOOP, type itsmLoop, type LoopResult, STEPS, TASK_QUEUE } from "../workflows/mod.ts";
-import type { Hold, Holds } from "./_chaos_holds.ts";
-import type { BenchPlatform, Target } from "./_platform.ts";
+import { findingOf } from "../../integrations/mod.ts";
+import { getTicket, ticketTimeline } from "../../store/mod.ts";
+import { brokenService, heldBack, type Victim } from "./_victim.ts";
+import {
+  ITSM_LOOP,
+  type itsmLoop,
+  type LoopResult,
+  STEPS,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
+import type { Hold, Holds } from "./_holds.ts";
+import type { CompiledPlatform, Target } from "./_compiled.ts";
 
 /** What became of one loop. */
 export interface Aftermath {
@@ -40,7 +46,7 @@ const RETRY_MS = 100;
 
 /** Breaks a service for each step, kills the target while their loops are held there, and looks at what came of them. */
 export async function shoot(
-  platform: BenchPlatform,
+  platform: CompiledPlatform,
   holds: Holds,
   target: Target,
   round: number,
@@ -91,7 +97,7 @@ interface Prepared {
 }
 
 async function prepare(
-  platform: BenchPlatform,
+  platform: CompiledPlatform,
   holds: Holds,
   { target, step, round, n }: { target: Target; step: string; round: number; n: number },
 ): Promise<Prepared> {
@@ -123,7 +129,7 @@ function atOnce(command: readonly string[]) {
   return { command: ["sh", "-c", 'nohup "$@" & sleep 0.1', "sh", ...command] };
 }
 
-async function start({ client }: BenchPlatform, { victim }: Prepared): Promise<void> {
+async function start({ client }: CompiledPlatform, { victim }: Prepared): Promise<void> {
   const finding = findingOf(victim.service, "status_503");
   await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
     taskQueue: TASK_QUEUE.itsm,
@@ -136,7 +142,7 @@ const workflowIdOf = ({ service }: Victim) =>
   `loop-${findingOf(service, "status_503").fingerprint}`;
 
 async function aftermathOf(
-  platform: BenchPlatform,
+  platform: CompiledPlatform,
   { step, hold, victim }: Prepared,
   killed: number,
 ): Promise<Aftermath> {
@@ -189,7 +195,7 @@ const RECEIPTS = ["ticket_opened", "guardrail_verdict", "repair_intended", "self
 
 /** What differs from what a loop leaves behind that nobody shot at, or that tells people that it can't know. */
 async function faultsOf(
-  { store }: BenchPlatform,
+  { store }: CompiledPlatform,
   { outcome, ticket_id, receipt_id }: LoopResult,
   repairs: number,
 ): Promise<string[]> {

@@ -2,21 +2,21 @@
 import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
-import { loadConfig, ROOT } from "../config.ts";
-import { claim, readJson, startPostgres, startTemporal, type Watched } from "../embedded/mod.ts";
-import { DEFAULT_POLICY } from "../engine/guard/mod.ts";
-import { openSealer, type Sealer } from "../ledger/mod.ts";
-import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../processes/mod.ts";
-import { migrate, openStore, setPolicy, type Store } from "../store/mod.ts";
-import { platformSettings } from "../test/_platform.ts";
-import { testFolder } from "../test/_servers.ts";
+import { loadConfig, ROOT } from "../../config.ts";
+import { claim, readJson, startPostgres, startTemporal, type Watched } from "../../embedded/mod.ts";
+import { DEFAULT_POLICY } from "../../engine/guard/mod.ts";
+import { openSealer, type Sealer } from "../../ledger/mod.ts";
+import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../processes/mod.ts";
+import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
+import { platformSettings } from "../_platform.ts";
+import { testFolder } from "../_servers.ts";
 
 /** What is killed. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
 export type Target = typeof TARGETS[number];
 
 /** A platform: PostgreSQL, Temporal, engine, worker. */
-export interface BenchPlatform {
+export interface CompiledPlatform {
   readonly dataDir: string;
   readonly store: Store;
   readonly sealer: Sealer;
@@ -40,10 +40,10 @@ const BACK_MS = 90_000;
  * @param say told what the supervisor does
  * @param settings by the names of environment variables
  */
-export async function benchPlatform(
+export async function compiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
-): Promise<BenchPlatform> {
+): Promise<CompiledPlatform> {
   const dataDir = await testFolder();
   const tree = await claim(dataDir);
   const env: NodeJS.ProcessEnv = {

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
+import { STEPS } from "../../workflows/mod.ts";
+import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
+import { type Holds, openHolds } from "./_holds.ts";
+import { type Aftermath, shoot } from "./_shots.ts";
+
+describe("a server that is killed with -9 while loops are in each step", function () {
+  this.timeout(120_000);
+  let platform: CompiledPlatform;
+  let holds: Holds;
+
+  before(async () => {
+    platform = await compiledPlatform(() => {});
+    holds = await openHolds(platform.superuserUrl);
+  });
+  after(async () => {
+    await holds?.close();
+    await platform?.close();
+  });
+
+  for (const target of ["Temporal", "PostgreSQL"] as const) {
+    describe(`such as ${target}`, () => {
+      let aftermaths: Aftermath[];
+      before(async () => {
+        aftermaths = await shoot(platform, holds, target, 0);
+      });
+
+      for (const [n, step] of STEPS.entries()) {
+        it(`${step}: the loop ends sealed, the service was restarted once`, () => {
+          const { result, repairs, faults } = aftermaths[n]!;
+          assert.deepEqual(faults, []);
+          assert.equal(result?.outcome, "sealed");
+          assert.equal(repairs, 1);
+        });
+      }
+
+      it("leaves a whole chain", async () => {
+        const all = (await exportReceipts(platform.store, { from: 0, to: 10_000 }))
+          .map(({ text }) => text);
+        const { breaks } = await verifyChain(all, await ledgerKeys(platform.store));
+        assert.deepEqual(breaks, []);
+      });
+    });
+  }
+});
