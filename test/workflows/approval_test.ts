@@ -171,7 +171,10 @@ describe("the approval workflow", function () {
     assert.deepEqual([action, outcome, details.ended], [
       ...["approval.expired", "expired", "TERMINATED"],
     ]);
-    const { handle: again } = await ask({ approval_id: id, reopens: { status: "expired", moves } });
+    const { handle: again } = await ask({
+      ...{ approval_id: id, reopens: { status: "expired", moves } },
+      ...{ needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 },
+    });
     await again.executeUpdate(reopenUpdate, { args: [ann] });
     await again.executeUpdate(approveUpdate, { args: [ann] });
     assert.equal((await again.result()).status, "approved");
