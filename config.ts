@@ -146,6 +146,11 @@ export const SETTINGS = z.strictObject({
   SEALOOP_LIMIT_CLASSIFY_PARTNER: count(100, "Reports classified a day, of a partner key"),
   SEALOOP_LIMIT_CLASSIFY_ENTERPRISE: count(1000, "Reports classified a day, of an enterprise key"),
   SEALOOP_LIMIT_TOOLS: count(60, "Requests a minute of a key on the tool server"),
+  SEALOOP_LIMIT_SIMULATE: count(10, "Simulations of attacks a minute of a key"),
+  SEALOOP_ENVIRONMENT: z.string().regex(/^[a-z0-9-]{1,40}$/).default("production")
+    .describe("What this platform is, as governance policies name it: production, staging, …"),
+  SEALOOP_GOVERNANCE: z.string().min(1).optional()
+    .describe("File of the governance policy; unset: sealoop.governance.yaml in the data folder"),
   SEALOOP_SWEEP_SECONDS: z.coerce.number().int().min(5).max(86400).optional()
     .describe("Seconds between sweeps; unset: the schedule's own in temporal.yaml"),
   SEALOOP_TASK_QUEUES: z.string().regex(/^[a-z_]+(,[a-z_]+)*$/).optional()

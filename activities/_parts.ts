@@ -8,7 +8,7 @@ import type { Network } from "../ledger/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import type { Catalogue } from "../integrations/runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
-import type { RunId } from "../workflows/mod.ts";
+import type { GovernedActResult, RunId } from "../workflows/mod.ts";
 
 /** What activities work with; the worker's entry puts it together. */
 export interface ActivityParts {
@@ -27,6 +27,13 @@ export interface ActivityParts {
   readonly network?: Network;
   /** Puts the services file in force as it is now; gives the code of why that can't be. Default: there is none. */
   readonly refreshServices?: () => Promise<string | undefined>;
+  /** Runs a call that people have approved, at most once; absent: there is nothing that could be called. */
+  readonly runAct?: (order: {
+    readonly approvalId: string;
+    readonly run: RunId;
+    readonly intentReceiptId: string;
+    readonly outcomeReceiptId: string;
+  }) => Promise<GovernedActResult>;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */
   readonly stopping: AbortSignal;
 }

@@ -17,6 +17,7 @@ import { closing } from "./close.ts";
 import { diagnosing } from "./diagnose.ts";
 import { endedApprovals } from "./ended_approvals.ts";
 import { endedRuns } from "./ended_runs.ts";
+import { governedActs } from "./governed_acts.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { remediation } from "./remediate.ts";
 import { catalogueOf } from "./runbooks.ts";
@@ -61,6 +62,7 @@ export function createActivities(parts: ActivityParts) {
     ...scrubbing(parts),
     ...asking,
     ...endedApprovals(parts, asking.recordApprovalMove),
+    ...governedActs(parts),
     ...webhooks(parts),
   }));
 }

@@ -54,13 +54,14 @@ function handler<C>(
     const fields = inQuery ? queryOf(ctx, operation) : await bodyOf(ctx);
     const path = fromStrings(operation.input, ctx.params);
     try {
-      const { output, receiptId, limit } = await invoke(operation, {
+      const { output, receiptId, limit, ruling } = await invoke(operation, {
         door: "rest",
         as: operationId,
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
         address: state.address,
         input: { ...fields, ...path },
+        dryRun: ctx.get("x-dry-run").toLowerCase() === "true",
         signal: gone.signal,
       });
       if (limit) {
@@ -71,7 +72,8 @@ function handler<C>(
         });
       }
       if (receiptId) ctx.set("x-receipt-id", receiptId);
-      ctx.status = operation.status ?? 200;
+      const { kind } = ruling?.instead ?? {};
+      ctx.status = kind === "held" ? 202 : kind === "dry_run" ? 200 : operation.status ?? 200;
       if (operation.immutable) ctx.set("cache-control", FOR_EVER);
       give(ctx, output, operation.media);
     } catch (error) {

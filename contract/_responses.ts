@@ -1,6 +1,7 @@
 import type { Components } from "./_components.ts";
 import { type ErrorName, ERRORS } from "./errors.ts";
 import { type JsonSchema, jsonSchema } from "./json_schema.ts";
+import { exampleGoverned, Governed, isGoverned } from "./governed.ts";
 import type { Operation } from "./operation.ts";
 
 const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -59,6 +60,7 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
   },
   Unauthenticated: detail("This needs an API key in the header x-api-key"),
   Forbidden: detail("This needs a key of tier partner, and yours is free"),
+  Denied: detail("Governance refuses this call: tickets are frozen over the holidays"),
   NotFound: detail("There is no ticket INC-4f1d22a90b7c"),
   ReceiptNotFound: {
     error: `There is no receipt with the id or hash prefix ${ID}`,
@@ -123,19 +125,36 @@ export function responses<C>(operation: Operation<C>, parts: ResponseParts): Jso
         ? { [media]: { schema: { type: "string", format: "binary" } } }
         : { "application/json": { ...given, example: example.output } },
     },
+    ...(parts.keys && isGoverned(operation) ? { 202: held(parts.components) } : {}),
     ...failures(errorsOf(operation, parts)),
   };
 }
 
+/** What is given where people are asked first. */
+function held(components: Components): JsonSchema {
+  return {
+    description: "Governance asks people first; nothing was done yet",
+    headers: { ...ALWAYS_SENT, ...RECEIPT },
+    content: {
+      "application/json": {
+        schema: components.lift(jsonSchema(Governed, "output"), "output"),
+        example: exampleGoverned,
+      },
+    },
+  };
+}
+
 function errorsOf<C>(
-  { access, errors = [] }: Operation<C>,
+  operation: Operation<C>,
   { keys, body }: ResponseParts,
 ): Set<ErrorName> {
+  const { access, errors = [] } = operation;
   return new Set<ErrorName>([
     "InvalidInput",
     "Internal",
     ...(keys ? ["Unauthenticated", "RateLimited"] as const : []),
     ...(access === "public" ? [] : ["Forbidden"] as const),
+    ...(keys && isGoverned(operation) ? ["Denied"] as const : []),
     ...(body ? ["TooLarge", "UnsupportedMediaType"] as const : []),
     ...errors as readonly ErrorName[],
   ]);

@@ -30,6 +30,11 @@ export const ERRORS = {
     next: "Ask an operator for a key that may do this; this one may not.",
     retryable: false,
   },
+  Denied: {
+    status: 403,
+    next: "Do not try to get round it: read the reasons, and take another way or ask a person.",
+    retryable: false,
+  },
   NotFound: {
     status: 404,
     next: "Check the id; list what there is with the matching list tool.",

@@ -1,5 +1,6 @@
 import { type Call, type Caller, type Door, JsonText, type Operation, TIERS } from "./operation.ts";
 import { asProblem, Problem } from "./errors.ts";
+import type { Ruling } from "./governed.ts";
 import { parseInput } from "./input.ts";
 
 /** A call as a door received it. */
@@ -14,6 +15,8 @@ export interface Request {
   readonly as: string;
   /** The fields as sent; not checked yet. */
   readonly input: unknown;
+  /** Whether it is only asked what would be decided: then nothing that changes something is run. */
+  readonly dryRun?: boolean;
   readonly signal: AbortSignal;
   readonly progress?: Call["progress"];
 }
@@ -22,6 +25,8 @@ export interface Request {
 export interface Outcome {
   readonly output: unknown;
   readonly receiptId?: string;
+  /** What governance decided; absent: it had nothing to decide. */
+  readonly ruling?: Ruling;
   readonly limit?: Allowance;
 }
 
@@ -41,8 +46,17 @@ export interface Act<Context> {
   readonly input: Record<string, unknown> | undefined;
   readonly output?: unknown;
   readonly error?: Problem;
+  readonly ruling?: Ruling;
   /** Milliseconds from the request to its end. */
   readonly durationMs: number;
+}
+
+/** A call whose input is checked. */
+export interface GovernedCall<Context> {
+  readonly operation: Operation<Context>;
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly input: Record<string, unknown>;
 }
 
 /** The platform's part in {@linkcode createInvoke}: what each step on the way asks. */
@@ -51,8 +65,13 @@ export interface Gates<Context> {
   authenticate(request: Request): Promise<Caller>;
   /** How often? Counts the call. @throws {Problem} `RateLimited` */
   admit(operation: Operation<Context>, caller: Caller, door: Door): Promise<Allowance | undefined>;
-  /** Does governance allow it? @throws {Problem} `Forbidden` */
-  govern(act: Omit<Act<Context>, "durationMs">): Promise<void>;
+  /**
+   * Does governance allow it? The decision is on record before it is given.
+   *
+   * @returns undefined where there is nothing to decide
+   * @throws {Problem} it can't be decided, or not be put on record: then nothing may be run
+   */
+  govern(act: GovernedCall<Context>): Promise<Ruling | undefined>;
   /** The parts of the platform that the operation works with. */
   context(call: Call): Context & Call;
   /** Seals the call; gives the receipt's id, or undefined where this call is not one that is sealed. */
@@ -78,19 +97,16 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
     let input: Record<string, unknown> | undefined;
     let output: unknown;
     let limit: Allowance | undefined;
+    let ruling: Ruling | undefined;
     try {
       authorize(operation, request, caller);
       limit = await gates.admit(operation, caller, request.door);
       input = parseInput(operation.input, request.input);
-      await gates.govern({ operation, request, caller, input });
-      const call: Call = {
-        caller,
-        door: request.door,
-        requestId: request.requestId,
-        signal: request.signal,
-        progress: request.progress ?? (() => {}),
-      };
-      output = await operation.run(input, gates.context(call));
+      ruling = await gates.govern({ operation, request, caller, input });
+      if (ruling?.problem) throw ruling.problem;
+      output = ruling?.instead
+        ? ruling.instead.output
+        : await operation.run(input, gates.context(callOf(request, caller)));
     } catch (error) {
       const problem = asProblem(error);
       if (problem.name === "RateLimited") throw problem;
@@ -100,14 +116,19 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
         caller,
         input,
         error: problem,
+        ruling,
         durationMs: performance.now() - started,
       });
       throw problem;
     }
     const durationMs = performance.now() - started;
-    const receiptId = await gates.record({ operation, request, caller, input, output, durationMs });
-    return { output, receiptId, limit };
+    const act = { operation, request, caller, input, output, ruling, durationMs };
+    return { output, receiptId: await gates.record(act), limit, ruling };
   };
+}
+
+function callOf({ door, requestId, signal, progress = () => {} }: Request, caller: Caller): Call {
+  return { caller, door, requestId, signal, progress };
 }
 
 /** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */

@@ -11,9 +11,11 @@
  * @module
  */
 export * from "./errors.ts";
+export * from "./governed.ts";
 export * from "./input.ts";
 export * from "./invoke.ts";
 export * from "./names.ts";
 export * from "./operation.ts";
+export * from "./secrets.ts";
 export * from "./json_schema.ts";
 export * from "./openapi.ts";

@@ -81,6 +81,13 @@ export interface Operation<Context = never> {
   readonly status?: number;
   /** False where a call does not count against the daily limit. */
   readonly counted?: false;
+  /** Limit a minute of its own, besides that of all calls. */
+  readonly perMinute?: "simulate";
+  /**
+   * False where governance has nothing to decide: it judges or seals and changes nothing else, or it is a person's own
+   * word by which calls are allowed or stopped. Never where agents reach it.
+   */
+  readonly governed?: false;
   /** True where the operation seals what it did itself, so that the door does not seal the call as well. */
   readonly sealsItself?: true;
   /** Error kinds that this operation can answer with, besides those that any can. */

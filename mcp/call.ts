@@ -15,7 +15,7 @@ export async function callTool<C>(
   invoke: Invoke<C>,
   failed: (problem: Problem) => void,
 ): Promise<ToolResult> {
-  const { name, input, requestId, address, signal, progress } = call;
+  const { name, input, dryRun, requestId, address, signal, progress } = call;
   try {
     const outcome = await invoke(operation, {
       door: "mcp",
@@ -24,6 +24,7 @@ export async function callTool<C>(
       credential,
       address,
       input,
+      dryRun,
       signal,
       progress,
     });
@@ -35,13 +36,15 @@ export async function callTool<C>(
   }
 }
 
-function success({ output, receiptId }: Outcome, wrapped: boolean): ToolResult {
+function success({ output, receiptId, ruling }: Outcome, isWrapped: boolean): ToolResult {
+  const kind = ruling?.instead?.kind;
+  const wrapped = isWrapped && (kind === undefined || kind === "earlier"); // governance gives an object
   const text = output instanceof JsonText ? output.text : JSON.stringify(output ?? null);
   const value = output instanceof JsonText ? output.value() : output;
   return {
     content: [{ type: "text", text }],
     structuredContent: wrapped ? { result: value ?? null } : value as Record<string, unknown>,
-    ...(receiptId ? { _meta: receiptMeta(receiptId) } : {}),
+    ...(receiptId ? { _meta: { ...receiptMeta(receiptId), ...decisionMeta(ruling) } } : {}),
   };
 }
 
@@ -59,6 +62,15 @@ function failure(problem: Problem, requestId: string): ToolResult {
       ...(retryAfter ? { "sealoop/retry_after_seconds": Number(retryAfter) } : {}),
       ...(receiptId ? receiptMeta(receiptId) : {}),
     },
+  };
+}
+
+function decisionMeta(ruling: Outcome["ruling"]) {
+  if (!ruling) return {};
+  return {
+    "sealoop/decision": ruling.decision,
+    "sealoop/decision_id": ruling.id,
+    ...(ruling.approvalId ? { "sealoop/approval_id": ruling.approvalId } : {}),
   };
 }
 

@@ -33,6 +33,8 @@ export interface ToolCall extends Origin {
   readonly name: string;
   /** Not checked yet. */
   readonly input: unknown;
+  /** Whether the client only asks what would be decided, by `sealoop/dry_run` in `_meta`. */
+  readonly dryRun: boolean;
   /** Aborted when the client cancels the call or closes its stream. */
   readonly signal: AbortSignal;
   /** Goes nowhere where the client did not ask for it. */

@@ -194,6 +194,7 @@ function serverOf(handlers: Handlers): Server {
       ...(authInfo?.extra as unknown as Origin),
       name: params.name,
       input: params.arguments,
+      dryRun: params._meta?.["sealoop/dry_run"] === true,
       signal,
       progress: teller(token, sendNotification, handlers),
     });
@@ -216,6 +217,7 @@ function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServe
       ...origin(),
       name: params.name,
       input: params.arguments,
+      dryRun: params._meta?.["sealoop/dry_run"] === true,
       signal: mcpReq.signal,
       progress: teller(mcpReq._meta?.progressToken, (told) => mcpReq.notify(told), handlers),
     });

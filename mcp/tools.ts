@@ -1,4 +1,11 @@
-import { type Effect, type JsonSchema, jsonSchema, type Operation } from "../contract/mod.ts";
+import {
+  type Effect,
+  Governed,
+  isGoverned,
+  type JsonSchema,
+  jsonSchema,
+  type Operation,
+} from "../contract/mod.ts";
 import type { Scope } from "../contract/mod.ts";
 import type { ToolDescription } from "./handlers.ts";
 
@@ -60,9 +67,23 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
       title: summary,
       description: description ? `${summary}. ${description}` : summary,
       inputSchema: { ...jsonSchema(operation.input.strict(), "input"), type: "object" },
-      outputSchema: wrapped ? wrap(output) : { ...output, type: "object" },
+      outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
       annotations: HINTS[effect],
     },
+  };
+}
+
+/** What governance holds back is answered in its own form. */
+function outputSchema<C>(
+  operation: Operation<C>,
+  own: ToolDescription["outputSchema"],
+): ToolDescription["outputSchema"] {
+  if (!isGoverned(operation)) return own;
+  const { $defs = {}, ...schema } = own as JsonSchema;
+  const { $defs: more = {}, ...held } = jsonSchema(Governed, "output");
+  return {
+    type: "object",
+    ...{ anyOf: [schema, held], $defs: { ...$defs as JsonSchema, ...more as JsonSchema } },
   };
 }
 

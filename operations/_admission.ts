@@ -16,7 +16,7 @@ export function admission(
   meter: Meter,
   settings: Settings,
 ): (
-  operation: Pick<Operation, "counted">,
+  operation: Pick<Operation, "counted" | "perMinute">,
   caller: Caller,
   door: Door,
 ) => Promise<Allowance | undefined> {
@@ -27,14 +27,20 @@ export function admission(
     admin: undefined,
   };
   const ofMinute = toolAdmission(meter, settings);
+  const own = { simulate: settings.SEALOOP_LIMIT_SIMULATE };
   return async (operation, caller, door) => {
-    if (door === "rest") {
-      const limit = perDay[caller.tier];
-      if (operation.counted === false || limit === undefined) return undefined;
-      return await take(meter, caller, "requests", limit, DAY, `${limit}/day`);
-    }
-    return await ofMinute(caller);
+    const allowance = await ofAll(operation, caller, door);
+    const kind = operation.perMinute;
+    if (!kind) return allowance;
+    return await take(meter, caller, kind, own[kind], MINUTE, `${own[kind]}/minute of ${kind}`);
   };
+
+  async function ofAll({ counted }: Pick<Operation, "counted">, caller: Caller, door: Door) {
+    if (door !== "rest") return await ofMinute(caller);
+    const limit = perDay[caller.tier];
+    if (counted === false || limit === undefined) return undefined;
+    return await take(meter, caller, "requests", limit, DAY, `${limit}/day`);
+  }
 }
 
 /** Counts one use of what has a daily limit of its own. The admin tier has none. @throws {Problem} `RateLimited` */

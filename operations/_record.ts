@@ -1,62 +1,126 @@
-import { type Act, InvalidInput, KEY_PREFIX, outputValue } from "../contract/mod.ts";
-import type { Sealer } from "../ledger/mod.ts";
+import {
+  type Act,
+  type Caller,
+  type Door,
+  InvalidInput,
+  outputValue,
+  Problem,
+  type Ruling,
+  withoutSecrets,
+} from "../contract/mod.ts";
+import { ReceiptConflict, type Sealer, type SealRequest } from "../ledger/mod.ts";
 
 /**
  * The gate that seals calls: on the tool server every one, over REST those that change something, unless the
- * operation seals its own act. The receipt says who, what, how it ended and how long it took; arguments and
- * result are kept as private evidence, and only commitments to them go public.
+ * operation seals its own act. The receipt says who, what, what governance decided, how it ended and how long it took;
+ * arguments and result are kept as private evidence, and only commitments to them go public.
  */
 export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | undefined> {
-  return async (act) => {
-    const { operation, request, caller, input, output, error, durationMs } = act;
-    if (!isSealed(act)) return undefined;
-    const receipt = {
-      category: request.door === "rest" ? "api_call" : "tool_call",
-      actor: `key:${caller.keyId}`,
-      subject: request.as,
-      action: operation.name,
-      outcome: error ? (error.rule.status < 500 ? "refused" : "failed") : "success",
-      details: {
-        door: request.door,
-        effect: operation.effect,
-        duration_ms: Math.round(durationMs),
-        ...(error ? { error: error.name } : {}),
-      },
-    };
-    const evidence = withoutSecrets({
+  return async (act) => isSealed(act) ? await sealCall(sealer, callReceipt(act)) : undefined;
+}
+
+/** Asks for a call's receipt. A call that was made is sealed, whatever was said in it. @returns its id */
+export async function sealCall(sealer: Sealer, receipt: CallReceipt): Promise<string> {
+  try {
+    return (await sealer.request(receipt)).id;
+  } catch (reason) {
+    if (reason instanceof ReceiptConflict && receipt.id) {
+      // Its end was sealed as unknown while it still went on: this corrects that.
+      const { id, ...rest } = receipt;
+      return await sealCall(sealer, { ...rest, supersedes: id });
+    }
+    if (!(reason instanceof InvalidInput)) throw reason;
+    return (await sealer.request({ ...receipt, evidence: asTexts(receipt.evidence) })).id;
+  }
+}
+
+/** A receipt of a call, with what is kept privately. */
+export type CallReceipt = SealRequest & { readonly evidence: Readonly<Record<string, unknown>> };
+
+/** What was called and how it ended, as a receipt. */
+export function callReceipt<C>(act: Act<C>): CallReceipt {
+  const { operation, request, caller, input, output, error, ruling, durationMs } = act;
+  return {
+    ...(ruling?.callReceiptId ? { id: ruling.callReceiptId } : {}),
+    category: request.door === "rest" ? "api_call" : "tool_call",
+    actor: `key:${caller.keyId}`,
+    subject: request.as,
+    action: operation.name,
+    outcome: outcomeOf(error, ruling),
+    details: {
+      door: request.door,
+      effect: operation.effect,
+      duration_ms: Math.round(durationMs),
+      ...(ruling ? decided(ruling) : {}),
+      ...(error ? { error: error.name } : {}),
+    },
+    evidence: withoutSecrets({
       arguments: input ?? request.input ?? {},
       ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
-    });
-    try {
-      return (await sealer.request({ ...receipt, evidence })).id;
-    } catch (reason) {
-      if (!(reason instanceof InvalidInput)) throw reason;
-      return (await sealer.request({ ...receipt, evidence: asTexts(evidence) })).id;
-    }
+    }),
   };
 }
 
-/** What opens something: evidence is kept as it is, and so must not have it. */
-const SECRET = new RegExp(`whsec_[A-Za-z0-9+/=_-]+|${KEY_PREFIX}_[a-z]+_[A-Za-z0-9_-]{16,}`, "g");
-
-function withoutSecrets<T>(value: T): T {
-  if (typeof value === "string") return value.replace(SECRET, "[secret]") as T;
-  if (Array.isArray(value)) return value.map(withoutSecrets) as T;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, withoutSecrets(inner)]),
-  ) as T;
+function decided({ id, decision, dryRun, approvalId }: Ruling): Record<string, unknown> {
+  return {
+    decision,
+    decision_id: id,
+    ...(dryRun ? { dry_run: true } : {}),
+    ...(approvalId ? { approval_id: approvalId } : {}),
+  };
 }
 
-/** As JSON texts, which escape what has no canonical form: a call that was made is sealed, whatever was said in it. */
+function outcomeOf(error: Problem | undefined, ruling: Ruling | undefined): string {
+  if (error) return error.rule.status < 500 ? "refused" : "failed";
+  const { kind } = ruling?.instead ?? {};
+  return kind === "held" || kind === "dry_run" ? kind : "success";
+}
+
+/** As JSON texts, which escape what has no canonical form. */
 function asTexts(evidence: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(evidence).map(([name, value]) => [name, JSON.stringify(value)]),
   );
 }
 
-function isSealed<C>({ operation, request, caller, error }: Act<C>): boolean {
+function isSealed<C>({ operation, request, caller, error, ruling }: Act<C>): boolean {
   if (caller.keyId === null) return false;
   if (request.door !== "rest") return true;
-  return operation.effect !== "read" && !(operation.sealsItself && !error);
+  return operation.effect !== "read" && !(operation.sealsItself && !error && !ruling?.instead);
+}
+
+/** What an agent did that is no call of an operation: it read a resource, took a prompt, sent or cancelled a task. */
+export interface Action {
+  readonly door: Exclude<Door, "rest">;
+  readonly caller: Caller;
+  /** The protocol's name of it: `resources/read`, `prompts/get`, `message/send`, `tasks/cancel`. */
+  readonly method: string;
+  /** What it was about, an id or a name without private words. */
+  readonly subject: string;
+  readonly arguments: unknown;
+  readonly result?: unknown;
+  readonly error?: Problem;
+  /** Milliseconds. */
+  readonly durationMs: number;
+}
+
+/** Asks for the receipt of such an action. @returns its id */
+export async function sealAction(sealer: Sealer, action: Action): Promise<string> {
+  const { door, caller, method, subject, error, durationMs } = action;
+  return await sealCall(sealer, {
+    category: "tool_call",
+    actor: `key:${caller.keyId}`,
+    subject,
+    action: method,
+    outcome: outcomeOf(error, undefined),
+    details: {
+      door,
+      duration_ms: Math.round(durationMs),
+      ...(error ? { error: error.name } : {}),
+    },
+    evidence: withoutSecrets({
+      arguments: action.arguments ?? {},
+      ...(error ? { error: error.message } : { result: action.result ?? null }),
+    }),
+  });
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
 
 /** ISO 8601 with offset. */
@@ -27,3 +28,8 @@ export const ReceiptId = z.string().min(1).max(128).describe(
 
 /** Id of a Temporal workflow. */
 export const WorkflowId = z.string().min(1).max(255).describe("Workflow id");
+
+/** SHA-256 of a text, hex. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

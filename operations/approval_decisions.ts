@@ -1,7 +1,7 @@
 import { WithStartWorkflowOperation } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import type { ApprovalRecord } from "../store/mod.ts";
+import { type ApprovalRecord, getAct } from "../store/mod.ts";
 import {
   APPROVAL,
   type approval,
@@ -20,6 +20,7 @@ import {
   shownApproval,
   workflowIdOf,
 } from "./_approval_shapes.ts";
+import { requestOf } from "./_ask_people.ts";
 import { told } from "./_temporal.ts";
 import { existingApproval } from "./approvals.ts";
 import { type Context, operation } from "./platform.ts";
@@ -31,6 +32,7 @@ const common = {
   group: "people",
   effect: "run",
   access: "partner",
+  governed: false,
   sealsItself: true,
   input: z.object({ approval_id: ApprovalId }),
   output: ApprovalShape.extend({
@@ -91,7 +93,7 @@ export const approvalsReopen = operation({
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflowIdOf(approval_id),
       workflowIdConflictPolicy: "USE_EXISTING",
-      args: [{ ...requestOf(record), reopens: { status, moves: record.moves } }],
+      args: [{ ...await askedAtFirst(context, record), reopens: { status, moves: record.moves } }],
       staticSummary: `Asks people again about ${record.subject}`,
     });
     const { receipt_id } = await told(client.withDeadline(
@@ -150,16 +152,10 @@ function ended({ id, status, moves }: ApprovalRecord, what: "decided" | "reopene
 }
 
 /** As it was asked at first. */
-function requestOf(record: ApprovalRecord): ApprovalRequest {
+async function askedAtFirst({ store }: Context, record: ApprovalRecord): Promise<ApprovalRequest> {
+  const act = await getAct(store.knex, record.id);
   return {
-    approval_id: record.id,
-    subject: record.subject,
-    action_sha256: record.actionSha256,
-    requested_by: record.requestedBy,
-    needed: record.needed,
-    expires_in_seconds: record.expiresInSeconds,
-    escalate_after_seconds: record.escalateAfterSeconds,
-    ...(record.ticketId ? { ticket_id: record.ticketId } : {}),
+    ...requestOf(record, act !== undefined),
     ...(record.askingRun ? { asking_run: record.askingRun as unknown as AskingRun } : {}),
   };
 }

@@ -1,32 +1,42 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { type Caller, Problem } from "../contract/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 import {
+  type ActRecord,
   approvalMoves,
-  dropApproval,
+  getAct,
   getApproval,
   getTicket,
   listApprovals,
-  putApproval,
   type Store,
 } from "../store/mod.ts";
-import { APPROVAL, type ApprovalRequest, TASK_QUEUE } from "../workflows/mod.ts";
 import {
   ApprovalId,
   ApprovalShape,
   ApprovalStatusShape,
   exampleApproval,
   shownApproval,
-  workflowIdOf,
 } from "./_approval_shapes.ts";
-import { told } from "./_temporal.ts";
+import { askPeople } from "./_ask_people.ts";
 import { operation } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
 
 const group = "people";
 /** Most bytes of an action: people have to read it. */
 const MOST_ACTION = 64 * 1024;
+
+const Act = z.object({
+  state: z.enum(["waiting", "intended", "begun", "done", "failed", "refused", "unknown"])
+    .describe("unknown: it was begun, and nobody can prove what became of it"),
+  tool: z.string(),
+  workflow_id: z.string().describe("Of its run, once it is approved"),
+  decision_id: z.string(),
+  receipt_id: z.string().nullable().describe("Of how it ended"),
+  output: z.unknown().describe("What it gave; null: nothing yet, or not for this key"),
+  error: z.object({ name: z.string(), message: z.string() }).nullable(),
+  ended_at: Timestamp.nullable(),
+});
 
 /** An approval by id. @throws {Problem} `NotFound` */
 export async function existingApproval(store: Store, id: string) {
@@ -65,6 +75,7 @@ export const approvalsCreate = operation({
     "names stay private; the ledger gets ids and hashes.",
   effect: "run",
   access: "key",
+  governed: false,
   sealsItself: true,
   input: z.object({
     description: z.string().trim().max(4000).default("").describe("What it is for, for people"),
@@ -106,11 +117,9 @@ export const approvalsCreate = operation({
       expires_in_seconds: input.expires_in_seconds ?? SEALOOP_APPROVAL_EXPIRES_SECONDS,
       escalate_after_seconds: input.escalate_after_seconds ?? SEALOOP_APPROVAL_ESCALATE_SECONDS,
     };
-    const subject = ticket_id ?? `key:${caller.keyId}`;
-    const client = await temporal();
-    await putApproval(store.knex, {
+    const run_id = await askPeople({ store, temporal }, {
       id,
-      subject,
+      subject: ticket_id ?? `key:${caller.keyId}`,
       ticketId: ticket_id ?? null,
       description: input.description,
       action,
@@ -122,22 +131,10 @@ export const approvalsCreate = operation({
       escalateAfterSeconds: terms.escalate_after_seconds,
       askingRun: null,
     });
-    const about = { approval_id: id, subject, action_sha256, requested_by: caller.principal };
-    const request: ApprovalRequest = { ...about, ...terms, ...(ticket_id ? { ticket_id } : {}) };
-    const start = client.workflow.start(APPROVAL, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: workflowIdOf(id),
-      args: [request],
-      staticSummary: `Asks people about ${subject}`,
-    });
-    const handle = await told(start).catch(async (error) => {
-      await dropApproval(store.knex, id);
-      throw error;
-    });
     const expiresAt = new Date(Date.now() + terms.expires_in_seconds * 1000).toISOString();
     const record = (await getApproval(store.knex, id))!;
     const shown = { ...shownApproval(record), expires_at: record.expiresAt ?? expiresAt };
-    return { ...shown, run_id: handle.firstExecutionRunId };
+    return { ...shown, run_id };
   },
 });
 
@@ -158,6 +155,7 @@ export const approvalsInfo = operation({
       principal: z.string().nullable(),
       receipt_id: z.string(),
     })),
+    act: Act.nullable().describe("The call that it lets run; null: it is about something else"),
   }),
   rest: { approvals_info: "GET /v1/approvals/{approval_id}/info" },
   errors: ["NotFound"],
@@ -173,10 +171,28 @@ export const approvalsInfo = operation({
         principal: null,
         receipt_id: "9f2c4b7a01d3e856",
       }],
+      act: null,
     },
   },
-  run: async ({ approval_id }, { store }) => ({
-    ...shownApproval(await existingApproval(store, approval_id)),
-    moves: await approvalMoves(store.knex, approval_id),
-  }),
+  run: async ({ approval_id }, { store, caller }) => {
+    const approval = shownApproval(await existingApproval(store, approval_id));
+    const moves = await approvalMoves(store.knex, approval_id);
+    const act = await getAct(store.knex, approval_id);
+    return { ...approval, moves, act: act ? shownAct(act, caller) : null };
+  },
 });
+
+/** What it gave is for the tenant that asked, and for those who may approve. */
+function shownAct(act: ActRecord, { tenant, mayApprove, tier }: Caller): z.output<typeof Act> {
+  const mayRead = act.tenant === tenant || mayApprove || tier === "admin";
+  return {
+    state: act.state,
+    tool: act.tool,
+    workflow_id: `act-${act.approvalId}`,
+    decision_id: act.decisionId,
+    receipt_id: act.receiptId,
+    output: mayRead && act.output !== null ? JSON.parse(act.output) : null,
+    error: mayRead ? act.error : null,
+    ended_at: act.endedAt?.toISOString() ?? null,
+  };
+}

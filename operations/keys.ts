@@ -95,6 +95,7 @@ export const revoke = operation({
   summary: "Revoke an API key for good",
   effect: "write",
   access: "admin",
+  governed: false,
   sealsItself: true,
   input: z.object({
     key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")

@@ -15,6 +15,7 @@ import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_dec
 import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
 import { cmdbQuery, cmdbStatus } from "./cmdb.ts";
 import { cmdbImpact, cmdbPath } from "./cmdb_reach.ts";
+import { governanceDecisions } from "./governance_decisions.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -36,6 +37,8 @@ import { describeRun, runHistory, runResult } from "./workflow_runs.ts";
 
 import { validate } from "./validate.ts";
 export { type Keyring, openKeyring } from "./_authentication.ts";
+export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
+export type { Action } from "./_record.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */
@@ -57,6 +60,8 @@ export const operations: readonly Operation<Platform>[] = [
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
   ...[registerWebhook, webhookDeliveries, simulateAttack],
+  ...[registerWebhook, webhookDeliveries],
+  ...[governanceDecisions],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
   ...[seal, sealStatus, verifyOne, verifyAll, search],

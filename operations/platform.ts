@@ -12,11 +12,13 @@ import {
   Problem,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
+import { type Governor, openGovernor } from "../governance/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
 import { admission, toolAdmission } from "./_admission.ts";
+import { askPeople } from "./_ask_people.ts";
 import { authentication, type Keyring } from "./_authentication.ts";
-import { recorder } from "./_record.ts";
+import { type Action, recorder, sealAction } from "./_record.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
 export interface Platform {
@@ -47,9 +49,25 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
   return createInvoke<Platform>({
     authenticate: authentication(platform.keyring),
     admit: admission(platform.meter, platform.config.settings),
-    govern: () => Promise.resolve(), // the policies come with the governance engine
+    govern: governorOf(platform).govern,
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),
+  });
+}
+
+/** What decides on this platform's calls. */
+function governorOf(platform: Platform): Governor {
+  const { store, sealer, meter, engine, config: { settings } } = platform;
+  return openGovernor({
+    ...{ store, sealer, meter, engine },
+    environment: settings.SEALOOP_ENVIRONMENT,
+    async ask({ approvalId, ...question }, within) {
+      await askPeople(platform, {
+        ...{ ...question, id: approvalId, ticketId: null, askingRun: null },
+        expiresInSeconds: settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
+        escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
+      }, within);
+    },
   });
 }
 
@@ -64,10 +82,12 @@ export interface Entrance {
   authenticate(credential: string | undefined, address: string): Promise<Caller>;
   /** Counts one request of the key's minute. @throws {Problem} `RateLimited` */
   admit(caller: Caller): Promise<Allowance>;
+  /** Seals what was no call of an operation, and how it ended. @returns id of the receipt */
+  record(action: Action): Promise<string>;
 }
 
 /** The entrance of this platform's tool server; it counts in the same minute as the calls of tools. */
-export function createEntrance({ keyring, meter, config }: Platform): Entrance {
+export function createEntrance({ keyring, meter, sealer, config }: Platform): Entrance {
   const identify = authentication(keyring);
   return {
     async authenticate(credential, address) {
@@ -82,5 +102,6 @@ export function createEntrance({ keyring, meter, config }: Platform): Entrance {
       return caller;
     },
     admit: toolAdmission(meter, config.settings),
+    record: (action) => sealAction(sealer, action),
   };
 }

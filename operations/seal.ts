@@ -21,6 +21,7 @@ export const seal = operation({
     "`request_id` again with the same fields gives the same receipt.",
   effect: "run",
   access: "key",
+  governed: false,
   sealsItself: true,
   input: z.object({
     service: z.string().trim().min(1).max(200).describe(

@@ -100,6 +100,7 @@ export const cancelRun = operation({
   summary: "Ask a running workflow to end",
   effect: "run",
   access: "partner",
+  governed: false,
   input: z.object({ workflow_id: WorkflowId }),
   output: z.object({ workflow_id: z.string(), cancel_requested: z.literal(true) }),
   rest: { workflow_cancel: "POST /v1/workflows/{workflow_id}/cancel" },

@@ -43,7 +43,7 @@ export async function startLedger(
         address,
       }),
     admit: () => Promise.resolve(undefined),
-    govern: () => Promise.resolve(),
+    govern: () => Promise.resolve(undefined),
     context: (call) => ({ ...parts, ...call }),
     record: () => Promise.resolve(undefined),
   });

@@ -13,7 +13,10 @@ async function startToolServer(parts: Parts): Promise<Running> {
     invoke,
     entrance: createEntrance(platform),
     shell,
-    limits: { perMinute: settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: SIMULATIONS_PER_MINUTE },
+    limits: {
+      perMinute: settings.SEALOOP_LIMIT_TOOLS,
+      simulatePerMinute: settings.SEALOOP_LIMIT_SIMULATE,
+    },
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
   });
@@ -28,8 +31,6 @@ async function startToolServer(parts: Parts): Promise<Running> {
   };
 }
 
-/** Simulations of attacks that a key may start in a minute. */
-const SIMULATIONS_PER_MINUTE = 10;
 /** When the streams have ended, only answers of a moment are left. */
 const STREAMS_ENDED_MS = 1_000;
 

@@ -5,6 +5,7 @@ import { BadSetting } from "../config.ts";
 import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
 import { BadRunbook } from "../integrations/runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
+import { createRunAct, operations } from "../operations/mod.ts";
 import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
@@ -14,6 +15,7 @@ import {
   registerTemporal,
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
+import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 import { followServices, keepDiscovering } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
@@ -51,11 +53,13 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     await ensureSequencer(temporal.client);
     await ensureWebhookRelay(temporal.client);
   });
+  const acts = await wait("PostgreSQL", () => openPlatform({ config, log, databaseUrl }));
   const stopping = new AbortController();
   const parts = {
     ...{ config, store, sequencerStore, sealer, runbooks },
     temporal: temporal.client,
     engine: openConfiguredEngine(config),
+    runAct: createRunAct(acts.platform, operations),
     stopping: stopping.signal,
     refreshServices: servicesFile.refresh,
   };
@@ -72,7 +76,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
       stopping.abort();
       servicesFile.stop();
       await Promise.all([workers.stop(), discovering]);
-      await Promise.allSettled([temporal.close(), sealer.close()]);
+      await Promise.allSettled([temporal.close(), sealer.close(), acts.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
   };

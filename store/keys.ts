@@ -66,7 +66,18 @@ export async function principalOf(on: Queryable, id: string): Promise<string | u
 /** The key's record, or undefined where it is unknown or revoked. An expired key is found: its reader decides. */
 export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | undefined> {
   const row = await on("keys").where({ key_hash: hash }).whereNull("revoked_at").first();
-  return row && {
+  return row && recordOf(row);
+}
+
+/** The same by the key's public id. */
+export async function findKeyById(on: Queryable, id: string): Promise<KeyRecord | undefined> {
+  const row = await on("keys").where({ id }).whereNull("revoked_at").first();
+  return row && recordOf(row);
+}
+
+// deno-lint-ignore no-explicit-any -- a row as the driver gives it
+function recordOf(row: any): KeyRecord {
+  return {
     id: row.id,
     tenant: row.tenant,
     tier: row.tier,

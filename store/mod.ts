@@ -16,6 +16,8 @@ export * from "./cmdb_search.ts";
 export * from "./connection.ts";
 export * from "./detections.ts";
 export * from "./effects.ts";
+export * from "./governance.ts";
+export * from "./governed_acts.ts";
 export * from "./keys.ts";
 export * from "./knowledge.ts";
 export * from "./limits.ts";

@@ -13,9 +13,15 @@ export interface PolicyRecord {
 /** Key of the lock under which versions are counted. */
 const LOCK = 7_365_616_109;
 
+/** What there are policies of, by the tables that keep them: the guardrails, and governance. */
+export type PolicyTable = "guard_policies" | "governance_policies";
+
 /** The policy in force, or undefined while none was set. */
-export async function currentPolicy(on: Queryable): Promise<PolicyRecord | undefined> {
-  return await on("guard_policies").orderBy("version", "desc")
+export async function currentPolicy(
+  on: Queryable,
+  table: PolicyTable = "guard_policies",
+): Promise<PolicyRecord | undefined> {
+  return await on(table).orderBy("version", "desc")
     .first("version", "policy", "sha256");
 }
 
@@ -29,15 +35,16 @@ export async function setPolicy(
   store: Store,
   policy: Readonly<Record<string, unknown>>,
   changed: (on: Queryable, before: PolicyRecord | undefined, after: PolicyRecord) => Promise<void>,
+  table: PolicyTable = "guard_policies",
 ): Promise<PolicyRecord> {
   return await transaction(store, async (trx) => {
     await trx.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
-    const before = await currentPolicy(trx);
+    const before = await currentPolicy(trx, table);
     const text = JSON.stringify(policy);
     const sha256 = createHash("sha256").update(text).digest("hex");
     if (before?.sha256 === sha256) return before;
     const after = { version: (before?.version ?? 0) + 1, policy, sha256 };
-    await trx("guard_policies").insert({ ...after, policy: text });
+    await trx(table).insert({ ...after, policy: text });
     await changed(trx, before, after);
     return after;
   });

@@ -68,6 +68,10 @@ async function wait(request: ApprovalRequest): Promise<ApprovalResult> {
         receipt_id: state.receipt_id!,
       });
   }
+  if (state.status === "approved" && request.acts) {
+    await perform(QUICK, "Starts the call that was approved")
+      .beginGovernedAct({ approval_id: request.approval_id });
+  }
   return { ...state, action_sha256: request.action_sha256 };
 }
 

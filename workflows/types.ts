@@ -13,6 +13,7 @@ export const SCRUB_LEDGER = "scrubLedger";
 export const ANCHOR_RECEIPTS = "anchorReceipts";
 export const ANCHOR_BATCH = "anchorBatch";
 export const APPROVAL = "approval";
+export const GOVERNED_ACT = "governedAct";
 export const WEBHOOK_DELIVERY = "webhookDelivery";
 export const WEBHOOK_RELAY = "webhookRelay";
 
@@ -283,6 +284,8 @@ export interface ApprovalRequest extends Partial<ApprovalTerms> {
   /** What people are shown. Absent: the store has it already. */
   readonly action?: Readonly<Record<string, unknown>>;
   readonly asking_run?: AskingRun;
+  /** A call is run once it is approved: {@linkcode GovernedActResult} is how that ends. */
+  readonly acts?: boolean;
   /** Where an earlier run ended, and after how many moves; such a run waits to be reopened. */
   readonly reopens?: { readonly status: "denied" | "expired"; readonly moves: number };
 }
@@ -304,6 +307,16 @@ export interface ApprovalState {
 /** How an approval ended. */
 export interface ApprovalResult extends ApprovalState {
   readonly action_sha256: string;
+}
+
+/** How a call ended that people had approved. */
+export interface GovernedActResult {
+  readonly approval_id: string;
+  /** `failed`: it was run and gave an error; `refused`: it was not run; `unknown`: it was begun, and nobody can tell. */
+  readonly state: "done" | "failed" | "refused" | "unknown";
+  /** What went wrong, by its kind. */
+  readonly error: string | null;
+  readonly receipt_id: string;
 }
 
 /** How a webhook's delivery ended. */

@@ -14,6 +14,7 @@ import * as runbooks from "./0012_runbooks.ts";
 import * as approvals from "./0013_approvals.ts";
 import * as webhooks from "./0014_webhooks.ts";
 import * as append from "./0015_append.ts";
+import * as governance from "./0016_governance.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -32,4 +33,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0013_approvals": approvals.up,
   "0014_webhooks": webhooks.up,
   "0015_append": append.up,
+  "0016_governance": governance.up,
 };

@@ -8,6 +8,7 @@ import { createToolServer, type Pace } from "../../mcp/mod.ts";
 import { createEntrance, operations, type Platform } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
+import { allowTools } from "../_governance.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
@@ -46,6 +47,8 @@ export async function startToolServer(
     loopback: true,
     pace,
   });
+  const tests = extra.map(({ name }) => name);
+  if (tests.length > 0) await allowTools(platform.store, tests);
   const server = await serve(app, config.settings, 0);
   return {
     url: server.address,

@@ -1,0 +1,204 @@
+/** Where calls wait for people. */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  type ErrorName,
+  ERRORS,
+  type GovernedCall,
+  JsonText,
+  Problem,
+  withoutSecrets,
+} from "../contract/mod.ts";
+import { canonicalize } from "../ledger/mod.ts";
+import {
+  type ActRecord,
+  collectAct,
+  getApproval,
+  openAct,
+  putAct,
+  transaction,
+  waitingActs,
+} from "../store/mod.ts";
+import type { GovernanceParts, Recorded, Verdict } from "./governor.ts";
+import { plain, recordDecision, recordDecisionIn } from "./record.ts";
+
+/** What people are asked about a call. */
+export interface Question {
+  /** `APR-` and 12 hex characters. */
+  readonly approvalId: string;
+  readonly subject: string;
+  readonly description: string;
+  /** Exactly what is run, without secrets. */
+  readonly action: Readonly<Record<string, unknown>>;
+  /** Over its canonical JSON, hex. */
+  readonly actionSha256: string;
+  readonly requestedBy: string;
+  readonly requestedByKey: string;
+  readonly needed: number;
+}
+
+/** Begins to ask people. */
+export interface AskPeople {
+  /**
+   * Keeps the question with what `within` writes in the same transaction, then begins to wait for people.
+   *
+   * @throws {Problem} nobody can be asked: then nothing is kept
+   */
+  (question: Question, within: (on: Parameters<typeof putAct>[0]) => Promise<void>): Promise<void>;
+}
+
+/** What a call that needs people comes upon. */
+export interface Found {
+  readonly approvalId?: string;
+  /** Where the call still waits. */
+  readonly status?: "pending" | "approved";
+  /** What it gave, where it has run since it was asked for. */
+  readonly output?: JsonText;
+  readonly problem?: Problem;
+  /** What was decided besides, as it is on record. */
+  readonly verdict?: Partial<Verdict>;
+}
+
+/** Most bytes of what people have to read. */
+const MOST_ACTION = 64 * 1024;
+
+/** Opens the desk. */
+export function createDesk(parts: GovernanceParts) {
+  const { store } = parts;
+
+  /** Has people asked about a call; the same call of the same key joins what waits, or gets what came of it. */
+  async function hold<C>(
+    call: GovernedCall<C>,
+    ruling: Recorded,
+    mostWaiting: number,
+  ): Promise<Found> {
+    const { action, text } = actionOf(call);
+    if (Buffer.byteLength(text) > MOST_ACTION) {
+      return await refuse(call, ruling, "It is too large for a person to read");
+    }
+    const actionSha256 = sha256(text);
+    const keyId = call.caller.keyId!;
+    const known = await openAct(store.knex, keyId, actionSha256);
+    if (known) return await join(call, ruling, known);
+    if (await waitingActs(store.knex, keyId) >= mostWaiting) {
+      return await refuse(call, ruling, `${mostWaiting} calls of this key wait for people already`);
+    }
+    const approvalId = `APR-${randomBytes(6).toString("hex")}`;
+    const { operation, request, caller } = call;
+    const question: Question = {
+      ...{ approvalId, action, actionSha256, needed: ruling.approvers },
+      subject: `tool:${request.as}`,
+      description: `${operation.summary}. Asked because: ${ruling.reasons.join("; ")}`,
+      requestedBy: caller.principal,
+      requestedByKey: keyId,
+    };
+    try {
+      await parts.ask(question, async (on) => {
+        const put = await putAct(on, {
+          ...{ approvalId, decisionId: ruling.id, door: request.door, tool: request.as },
+          ...{
+            operation: operation.name,
+            input: JSON.stringify(request.input ?? {}),
+            actionSha256,
+          },
+          ...{ tenant: caller.tenant, keyId, address: caller.address },
+        });
+        if (!put) throw new AskedAlready();
+        await recordDecisionIn(on, { call, ruling, runs: false, approvalId });
+      });
+    } catch (error) {
+      const first = error instanceof AskedAlready && await openAct(store.knex, keyId, actionSha256);
+      if (first) return await join(call, ruling, first);
+      throw error;
+    }
+    return { approvalId, status: "pending" };
+  }
+
+  async function refuse<C>(call: GovernedCall<C>, ruling: Recorded, why: string): Promise<Found> {
+    const verdict = { decision: "deny", rule: "desk", reasons: [why] } as const;
+    await recordDecision(parts, { call, ruling: { ...ruling, ...verdict }, runs: false });
+    return { problem: new Problem("Denied", `Governance refuses this call: ${why}`), verdict };
+  }
+
+  async function join<C>(
+    call: GovernedCall<C>,
+    ruling: Recorded,
+    { approvalId }: ActRecord,
+  ): Promise<Found> {
+    const found = await transaction(store, async (trx): Promise<Found> => {
+      const act = await openAct(trx, call.caller.keyId!, sha256(actionOf(call).text));
+      const end = act && endOf(act, (await getApproval(trx, approvalId))!.status);
+      if (end && !end.status) await collectAct(trx, approvalId);
+      return end ?? { status: "pending" };
+    });
+    const verdict = found.verdict ?? {};
+    const entry = { call, ruling: { ...ruling, ...verdict }, runs: false, approvalId };
+    await recordDecision(parts, entry);
+    return { ...found, approvalId };
+  }
+
+  return { hold };
+}
+
+/** Two of the same call at once: the other one was first. */
+class AskedAlready extends Error {
+  override readonly name = "AskedAlready";
+}
+
+/** How an act that was asked for stands, as its caller is told. */
+function endOf(act: ActRecord, approval: string): Found {
+  const { approvalId, state, output, error } = act;
+  if (state === "done") {
+    const reasons = [`${approvalId} was approved, and this is what it gave`];
+    return {
+      output: new JsonText(output!),
+      verdict: { decision: "allow", rule: "approved", reasons },
+    };
+  }
+  if (error) {
+    const name = Object.hasOwn(ERRORS, error.name) ? error.name as ErrorName : "Internal";
+    const reasons = [`${approvalId} was approved, and ended as ${state}`];
+    const verdict = { decision: "allow", rule: "approved", reasons } as const;
+    return { problem: new Problem(name, error.message), verdict };
+  }
+  if (approval === "denied" || approval === "expired") {
+    const why = approval === "denied" ? "a person has denied it" : "nobody decided in time";
+    const verdict = {
+      decision: "deny",
+      rule: "people",
+      reasons: [`${approvalId}: ${why}`],
+    } as const;
+    return {
+      problem: new Problem("Denied", `Governance refuses this call: ${why} (${approvalId})`),
+      verdict,
+    };
+  }
+  return { status: approval === "approved" ? "approved" : "pending" };
+}
+
+/** What people approve: the tool, who calls it, and with what; secrets by the hash alone. */
+export function actionOf<C>(
+  { operation, request, caller, input }:
+    & Pick<
+      GovernedCall<C>,
+      "operation" | "input"
+    >
+    & {
+      readonly request: { readonly as: string };
+      readonly caller: { readonly keyId: string | null; readonly tenant: string };
+    },
+): { action: Record<string, unknown>; text: string } {
+  const given = plain(input);
+  const action = {
+    tool: request.as,
+    operation: operation.name,
+    arguments: withoutSecrets(given),
+    arguments_sha256: sha256(canonicalize(given)),
+    key_id: caller.keyId,
+    tenant: caller.tenant,
+  };
+  return { action, text: canonicalize(action) };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,22 @@
+/**
+ * Governance: decides on every call that changes something, before it runs.
+ *
+ * ```ts
+ * const governor = openGovernor({ store, sealer, meter, engine, environment: "production", ask });
+ * const ruling = await governor.govern({ operation, request, caller, input });
+ * ```
+ *
+ * Trusts: the policy and the switches in the store. Doesn't trust: what a call claims of itself.
+ * @module
+ */
+export { actionOf, type AskPeople, type Question } from "./desk.ts";
+export { type GovernanceParts, type Governor, openGovernor } from "./governor.ts";
+export {
+  GOVERNANCE_POLICY,
+  type GovernancePolicy,
+  governanceVersion,
+  NO_RULES,
+  readGovernancePolicy,
+  SHIPPED,
+} from "./policy.ts";
+export { isWithin, ruleFor } from "./rules.ts";

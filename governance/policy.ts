@@ -1,0 +1,155 @@
+/** Policies on calls: rules as data, in versions. */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+
+/** Days as rules name them, Sunday first as JavaScript counts. */
+export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+
+const names = (about: string) =>
+  z.array(z.string().min(1).max(200)).min(1).max(100).describe(about);
+const TIME = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "Expected a time as 22:30");
+const PATTERN = z.string().min(1).max(1_000).refine(isPattern, "Expected a regular expression");
+
+const HOURS = z.strictObject({
+  from: TIME,
+  to: TIME.describe("Not included; earlier than from: on the next day"),
+  days: z.array(z.enum(DAYS)).min(1).optional().describe("On which it begins; left out: all"),
+  zone: z.string().refine(isZone, "Expected a time zone as Europe/Vienna").default("UTC"),
+});
+
+const WHEN = z.strictObject({
+  tools: names("Names of tools, REST operation ids, or operations; * stands for anything")
+    .optional(),
+  effects: z.array(z.enum(["write", "run"])).min(1).optional(),
+  doors: z.array(z.enum(["rest", "mcp", "a2a"])).min(1).optional(),
+  tenants: names("Tenants of the key; * stands for anything").optional(),
+  keys: names("Ids of keys").optional(),
+  principals: names("Who holds the key; * stands for anything").optional(),
+  tiers: z.array(z.enum(["free", "partner", "enterprise", "admin"])).min(1).optional(),
+  environments: names("SEALOOP_ENVIRONMENT of this platform").optional(),
+  hours: HOURS.optional(),
+  arguments: z.record(z.string().min(1).max(200), PATTERN).optional()
+    .describe("Path of an argument, as body.command, and a regular expression that it must match"),
+  blast_radius_over: z.number().int().min(0).max(10_000).optional()
+    .describe("The service that it is about, and those that need it, are more than this"),
+  rate_over: z.strictObject({
+    calls: z.number().int().min(0).max(1_000_000),
+    seconds: z.number().int().min(1).max(86_400),
+  }).optional().describe("The key has made more such calls than this in the span of that length"),
+}).describe("All that is given must hold; nothing given: every call");
+
+const RULE = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, "Expected a-z, 0-9 and hyphens"),
+  when: WHEN.prefault({}),
+  then: z.enum(["allow", "needs_approval", "deny"]),
+  reason: z.string().min(1).max(300).optional().describe("A sentence for the caller"),
+  approvers: z.number().int().min(1).max(10).default(1)
+    .describe("How many different people must approve"),
+  guardrails: z.boolean().default(true)
+    .describe("Whether the four rails read the call's free text; false where it is only kept"),
+});
+
+/** What a governance policy may say. */
+export const GOVERNANCE_POLICY = z.strictObject({
+  rules: z.array(RULE).max(200).default([])
+    .describe("Read from the top: the first that fits decides. Those that ship come after them"),
+  max_waiting_per_key: z.number().int().min(0).max(1_000).default(20)
+    .describe("Most calls of a key that may wait for people at a time"),
+});
+
+/** A policy, whole. */
+export type GovernancePolicy = z.output<typeof GOVERNANCE_POLICY>;
+/** One rule of it. */
+export type Rule = GovernancePolicy["rules"][number];
+
+/** What applies while nobody has set another. */
+export const NO_RULES: GovernancePolicy = GOVERNANCE_POLICY.parse({});
+
+/** Rules that ship. They follow those of the policy, so that every call meets one. */
+export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
+  {
+    name: "acts-on-the-outside",
+    when: {
+      tools: [
+        ...["approve_sie_finding", "approve_learning_item", "soar_trigger", "rmm_run_script"],
+        ...["crm_send_email", "crm_trigger_workflow", "crm_book_appointment"],
+      ],
+    },
+    then: "needs_approval",
+    reason: "It acts on the outside, or changes what the platform does by itself",
+  },
+  {
+    name: "tickets-and-loops",
+    when: { tools: ["itsm_*"] },
+    then: "allow",
+    reason: "Its text is only kept; each repair is held against the guardrails by the loop",
+    guardrails: false,
+  },
+  {
+    name: "sandbox-and-judgement",
+    when: {
+      tools: [
+        ...["simulate_infrastructure_attack", "dispatch_crew_incident"],
+        ...["invoke_reasoning_pipeline", "trigger_sie_scan"],
+      ],
+    },
+    then: "allow",
+    reason: "It stays in a sandbox of its own, or only reads and judges",
+    guardrails: false,
+  },
+  { name: "speech", when: { tools: ["voice_*"] }, then: "allow", reason: "It makes a file" },
+  {
+    name: "over-rest",
+    when: { doors: ["rest"] },
+    then: "allow",
+    reason: "The key's tier allows it",
+    guardrails: false,
+  },
+  { name: "records", when: { effects: ["write"] }, then: "allow", reason: "It changes a record" },
+  {
+    name: "unlisted",
+    then: "needs_approval",
+    reason: "No rule speaks of this tool, so a person decides",
+  },
+]);
+
+/** Name of a version of a policy: its number and the first digits of its content's SHA-256. */
+export function governanceVersion(version: number, policy: GovernancePolicy): string {
+  const text = JSON.stringify([policy, SHIPPED]);
+  return `${version}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
+}
+
+/**
+ * Reads a policy as a file gives it.
+ *
+ * @throws {Error} it is none: the message names what is wrong
+ */
+export function readGovernancePolicy(value: unknown): GovernancePolicy {
+  const { data, error } = GOVERNANCE_POLICY.safeParse(value ?? {});
+  if (!data) {
+    const issues = error.issues.map(({ path, message }) =>
+      `${path.join(".") || "policy"}: ${message}`
+    );
+    throw new Error(issues.join("; "));
+  }
+  const all = [...data.rules, ...SHIPPED].map(({ name }) => name);
+  const twice = all.find((name, n) => all.indexOf(name) !== n);
+  if (twice) throw new Error(`rules: there are two of the name ${twice}`);
+  return data;
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return Boolean(new RegExp(text, "u"));
+  } catch {
+    return false;
+  }
+}
+
+function isZone(zone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: zone }));
+  } catch {
+    return false;
+  }
+}

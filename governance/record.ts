@@ -1,0 +1,68 @@
+import { type GovernedCall, withoutSecrets } from "../contract/mod.ts";
+import { requestSeal, type Sealer, type SealRequest } from "../ledger/mod.ts";
+import { type DecisionRecord, insertDecision, type Queryable, type Store } from "../store/mod.ts";
+import type { Recorded } from "./governor.ts";
+
+/** A decision that is to be put on record. */
+export interface DecisionEntry<C> {
+  readonly call: GovernedCall<C>;
+  readonly ruling: Recorded;
+  /** Whether it is run now. */
+  readonly runs: boolean;
+  readonly approvalId?: string;
+}
+
+/** Puts a decision on record: a row, and a receipt. On disk when this gives. */
+export async function recordDecision<C>(
+  { store, sealer }: { readonly store: Store; readonly sealer: Sealer },
+  entry: DecisionEntry<C>,
+): Promise<void> {
+  await insertDecision(store.knex, rowOf(entry), "follows");
+  await sealer.request(receiptOf(entry));
+}
+
+/** The same within a transaction. */
+export async function recordDecisionIn<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
+  await insertDecision(on, rowOf(entry));
+  await requestSeal(on, receiptOf(entry));
+}
+
+function rowOf<C>({ call, ruling, runs, approvalId }: DecisionEntry<C>): DecisionRecord {
+  const { operation, request, caller } = call;
+  return {
+    ...{ id: ruling.id, tenant: caller.tenant, keyId: caller.keyId!, principal: caller.principal },
+    ...{ door: request.door, tool: request.as, operation: operation.name, runs },
+    ...{ effect: operation.effect, decision: ruling.decision, rule: ruling.rule },
+    ...{ reasons: ruling.reasons, policyVersion: ruling.policyVersion, dryRun: ruling.dryRun },
+    ...{ approvalId: approvalId ?? null, receiptId: ruling.receiptId, holder: null },
+    callReceiptId: ruling.callReceiptId ?? null,
+  };
+}
+
+function receiptOf<C>(entry: DecisionEntry<C>): SealRequest {
+  const { call: { operation, request, caller, input }, ruling, approvalId } = entry;
+  return {
+    id: ruling.receiptId,
+    category: "governance_decision",
+    actor: `key:${caller.keyId}`,
+    subject: request.as,
+    action: operation.name,
+    outcome: ruling.decision,
+    details: {
+      decision_id: ruling.id,
+      door: request.door,
+      effect: operation.effect,
+      rule: ruling.rule,
+      policy_version: ruling.policyVersion,
+      ...(ruling.dryRun ? { dry_run: true } : {}),
+      ...(approvalId ? { approval_id: approvalId } : {}),
+      ...(ruling.callReceiptId ? { call_receipt_id: ruling.callReceiptId } : {}),
+    },
+    evidence: { arguments: withoutSecrets(plain(input)), reasons: ruling.reasons },
+  };
+}
+
+/** As JSON has it. */
+export function plain(input: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(input));
+}

@@ -1,0 +1,97 @@
+/** Which rule of a policy decides on a call. */
+import type { Caller, Door, Effect } from "../contract/mod.ts";
+import { DAYS, type Rule, SHIPPED } from "./policy.ts";
+
+/** What rules look at. */
+export interface Facts {
+  /** Every name that the tool goes by: the one used, its other doors', and the operation's. */
+  readonly names: readonly string[];
+  readonly effect: Effect;
+  readonly door: Door;
+  readonly caller: Caller;
+  readonly environment: string;
+  readonly now: Date;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** How many services it reaches, by the service graph; null: the graph knows nothing of what it is about. */
+  blastRadius(): Promise<number | null>;
+  /** Counts one call of the key for a rule. @returns whether it is above so many in a span of that length */
+  isOver(rule: string, calls: number, seconds: number): Promise<boolean>;
+}
+
+/** Longest text of an argument that is held against a pattern. */
+const MOST_TEXT = 20_000;
+
+/**
+ * The first rule that fits: those of the policy, then those that ship, of which the last one always does.
+ */
+export async function ruleFor(rules: readonly Rule[], facts: Facts): Promise<Rule> {
+  for (const rule of [...rules, ...SHIPPED]) if (await fits(rule, facts)) return rule;
+  throw new Error("No rule fits, though the last one that ships fits every call");
+}
+
+async function fits({ name, when, then }: Rule, facts: Facts): Promise<boolean> {
+  const { caller } = facts;
+  const plain = oneOf(when.tools, facts.names) && has(when.effects, facts.effect) &&
+    has(when.doors, facts.door) && oneOf(when.tenants, [caller.tenant]) &&
+    has(when.keys, caller.keyId) && oneOf(when.principals, [caller.principal]) &&
+    has(when.tiers, caller.tier) && oneOf(when.environments, [facts.environment]) &&
+    (!when.hours || isWithin(when.hours, facts.now)) &&
+    Object.entries(when.arguments ?? {}).every(([path, pattern]) =>
+      matches(facts.input, path, new RegExp(pattern, "u"), then !== "allow")
+    );
+  if (!plain) return false;
+  if (when.blast_radius_over !== undefined) {
+    const reached = await facts.blastRadius();
+    if (reached === null || reached <= when.blast_radius_over) return false;
+  }
+  if (!when.rate_over) return true;
+  return await facts.isOver(name, when.rate_over.calls, when.rate_over.seconds); // last, as it counts
+}
+
+function has(wanted: readonly unknown[] | undefined, value: unknown): boolean {
+  return wanted === undefined || wanted.includes(value);
+}
+
+function oneOf(wanted: readonly string[] | undefined, values: readonly string[]): boolean {
+  return wanted === undefined ||
+    wanted.some((glob) => values.some((value) => fitsGlob(glob, value)));
+}
+
+function fitsGlob(glob: string, value: string): boolean {
+  if (!glob.includes("*")) return glob === value;
+  const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s").test(value);
+}
+
+/** Whether a moment is in a span of the day, which may go past midnight. */
+export function isWithin(
+  { from, to, days, zone }: NonNullable<Rule["when"]["hours"]>,
+  now: Date,
+): boolean {
+  const parts = new Intl.DateTimeFormat("en-US", {
+    ...{ timeZone: zone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  }).formatToParts(now);
+  const part = (type: string) => parts.find((one) => one.type === type)!.value;
+  const time = `${part("hour")}:${part("minute")}`;
+  const today = DAYS.indexOf(part("weekday").toLowerCase() as typeof DAYS[number]);
+  const overnight = to <= from;
+  const inside = overnight ? time >= from || time < to : time >= from && time < to;
+  const began = overnight && time < to ? (today + 6) % 7 : today;
+  return inside && (days === undefined || days.includes(DAYS[began]!));
+}
+
+/** Whether an argument is there and its text fits; of a list, that of one entry. @param tooLong said of a text that is */
+function matches(input: unknown, path: string, pattern: RegExp, tooLong: boolean): boolean {
+  return valuesAt(input, path.split(".")).some((value) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return text.length > MOST_TEXT ? tooLong : pattern.test(text);
+  });
+}
+
+function valuesAt(value: unknown, path: readonly string[]): unknown[] {
+  if (Array.isArray(value)) return value.flatMap((entry) => valuesAt(entry, path));
+  const [name, ...rest] = path;
+  if (name === undefined) return value === undefined ? [] : [value];
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [];
+  return valuesAt((value as Record<string, unknown>)[name], rest);
+}

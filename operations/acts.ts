@@ -1,0 +1,259 @@
+/** Calls that people have approved: run with exactly what they saw, once. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  asProblem,
+  type Caller,
+  isAway,
+  JsonText,
+  type Operation,
+  outputValue,
+  parseInput,
+  Problem,
+  type Request,
+  type Ruling,
+} from "../contract/mod.ts";
+import { actionOf } from "../governance/mod.ts";
+import { canonicalize, requestSeal } from "../ledger/mod.ts";
+import {
+  type ActEnd,
+  type ActRecord,
+  endAct,
+  findKeyById,
+  getAct,
+  getApproval,
+  inForce,
+  moveAct,
+  transaction,
+} from "../store/mod.ts";
+import type { GovernedActResult, RunId } from "../workflows/mod.ts";
+import { type CallReceipt, callReceipt, sealCall } from "./_record.ts";
+import { sha256 } from "./_shapes.ts";
+import type { Platform } from "./platform.ts";
+
+/** Which call is to be run, and the receipts of its beginning and its end. */
+export interface ActOrder {
+  readonly approvalId: string;
+  readonly run: RunId;
+  readonly intentReceiptId: string;
+  readonly outcomeReceiptId: string;
+}
+
+/** Runs a call that was approved. Safe to repeat: it finds how far it came, and never begins twice. */
+export type RunAct = (order: ActOrder) => Promise<GovernedActResult>;
+
+/** All that is known of a call which may be run. */
+interface Ready {
+  readonly operation: Operation<Platform>;
+  readonly caller: Caller;
+  readonly input: Record<string, unknown>;
+}
+
+/** Gives what runs approved calls of these operations. */
+export function createRunAct(
+  platform: Platform,
+  operations: readonly Operation<Platform>[],
+): RunAct {
+  const { store, sealer } = platform;
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+
+  async function run(order: ActOrder): Promise<GovernedActResult> {
+    const act = await getAct(store.knex, order.approvalId);
+    if (!act) throw new Problem("NotFound", `There is no call that ${order.approvalId} allows`);
+    if (act.endedAt) return resultOf(act, act);
+    if (act.state === "begun") return await endUnknown(act, order);
+    const ready = await prepare(act).catch((error) => {
+      if (error instanceof Problem && error.rule.status < 500) return error;
+      throw error;
+    });
+    if (ready instanceof Problem) return await endRefused(act, order, ready);
+    if (act.state === "waiting") await intend(act, order);
+    if (!await moveAct(store.knex, act.approvalId, "intended", "begun")) {
+      throw new Problem("Unavailable", `${act.approvalId} is being run by another attempt`);
+    }
+    return await perform(act, order, ready);
+  }
+
+  /** @throws {Problem} why it may not be run after all */
+  async function prepare(act: ActRecord): Promise<Ready> {
+    const refuse = (why: string) => new Problem("Denied", `${act.approvalId} is not run: ${why}`);
+    const operation = byName.get(act.operation);
+    if (!operation) throw refuse("the operation is not there any more");
+    const key = await findKeyById(store.knex, act.keyId);
+    if (!key || key.expiresAt && key.expiresAt <= new Date()) {
+      throw refuse("the key that asked was revoked or has expired");
+    }
+    const { id: keyId, tenant, tier, scope, principal, mayApprove } = key;
+    const caller = { keyId, tenant, tier, scope, principal, mayApprove, address: act.address };
+    const input = parseInput(operation.input, JSON.parse(act.input));
+    const { action, text } = actionOf({ operation, request: { as: act.tool }, caller, input });
+    const approval = await getApproval(store.knex, act.approvalId);
+    if (approval?.status !== "approved") throw refuse("it is not approved");
+    const shown = sha256(canonicalize(approval.action));
+    if ([act.actionSha256, approval.actionSha256, shown].some((hash) => hash !== sha256(text))) {
+      throw refuse(
+        `it is not what was approved, which was ${String(action.tool)} with other arguments`,
+      );
+    }
+    const { name, tool = {}, rest = {} } = operation;
+    const names = [act.tool, name, ...Object.keys(tool), ...Object.keys(rest)];
+    const { stops: [stop] } = await inForce(store, act.keyId, names);
+    if (stop) throw refuse(`such calls are stopped: ${stop.reason}`);
+    return { operation, caller, input };
+  }
+
+  async function intend(act: ActRecord, { intentReceiptId, run }: ActOrder): Promise<void> {
+    await transaction(store, async (trx) => {
+      if (!await moveAct(trx, act.approvalId, "waiting", "intended")) return;
+      await requestSeal(trx, {
+        id: intentReceiptId,
+        category: "governed_act",
+        actor: `key:${act.keyId}`,
+        subject: act.tool,
+        action: "act.intended",
+        outcome: "intended",
+        details: { ...detailsOf(act), ...run },
+      });
+    });
+  }
+
+  async function perform(act: ActRecord, order: ActOrder, ready: Ready) {
+    const started = performance.now();
+    const { operation, caller, input } = ready;
+    const request: Request = {
+      ...{ door: act.door, requestId: act.approvalId, credential: undefined, as: act.tool, input },
+      ...{ address: act.address, signal: new AbortController().signal },
+    };
+    const ruling: Ruling = {
+      ...{ id: act.decisionId, decision: "needs_approval", rule: "approved", policyVersion: "" },
+      ...{ dryRun: false, approvalId: act.approvalId, callReceiptId: order.outcomeReceiptId },
+    };
+    let output: unknown;
+    let error: Problem | undefined;
+    try {
+      const call = { caller, door: act.door, requestId: act.approvalId, signal: request.signal };
+      const context = Object.assign(Object.create(platform), { ...call, progress: () => {} });
+      output = await operation.run(input, context);
+    } catch (thrown) {
+      error = asProblem(thrown);
+      if (error.rule.status >= 500) {
+        platform.log.error({ approval_id: act.approvalId, err: thrown }, "an approved call failed");
+      }
+    }
+    const durationMs = performance.now() - started;
+    const receipt = callReceipt({
+      operation,
+      request,
+      caller,
+      input,
+      output,
+      error,
+      ruling,
+      durationMs,
+    });
+    const end = error
+      ? {
+        state: "failed",
+        output: null,
+        error: { name: error.name, message: error.message },
+      } as const
+      : { state: "done", output: textOf(output), error: null } as const;
+    const { details } = receipt;
+    return await finish(act, { ...end, receiptId: order.outcomeReceiptId }, {
+      ...receipt,
+      category: "governed_act",
+      details: { ...details, ...detailsOf(act), ...order.run },
+    });
+  }
+
+  async function endRefused(act: ActRecord, order: ActOrder, problem: Problem) {
+    const error = { name: problem.name, message: problem.message };
+    const end: ActEnd = {
+      state: "refused",
+      output: null,
+      error,
+      receiptId: order.outcomeReceiptId,
+    };
+    return await finish(act, end, bareReceipt(act, order, "refused", problem.message));
+  }
+
+  async function endUnknown(act: ActRecord, order: ActOrder) {
+    const message = `${act.approvalId} was begun, and its process ended before it was known what ` +
+      "became of it: look at the world before asking again";
+    const error = { name: "Internal", message };
+    const end: ActEnd = {
+      state: "unknown",
+      output: null,
+      error,
+      receiptId: order.outcomeReceiptId,
+    };
+    return await finish(act, end, bareReceipt(act, order, "unknown", message));
+  }
+
+  /** Writes the end down and asks for its receipt, together. An end that is known already stays, and is corrected in the ledger. */
+  async function finish(act: ActRecord, end: ActEnd, receipt: CallReceipt) {
+    const first = await whenThere(() =>
+      transaction(store, async (trx) => {
+        if (!await endAct(trx, act.approvalId, end)) return false;
+        await requestSeal(trx, receipt);
+        return true;
+      })
+    );
+    if (!first) {
+      if (end.state === "done" || end.state === "failed") await sealCall(sealer, receipt);
+      const known = (await getAct(store.knex, act.approvalId))!;
+      return resultOf(act, known);
+    }
+    return resultOf(act, end);
+  }
+
+  return run;
+}
+
+function detailsOf(act: ActRecord) {
+  return {
+    approval_id: act.approvalId,
+    decision_id: act.decisionId,
+    action_sha256: act.actionSha256,
+  };
+}
+
+function bareReceipt(act: ActRecord, order: ActOrder, outcome: string, why: string): CallReceipt {
+  return {
+    id: order.outcomeReceiptId,
+    category: "governed_act",
+    actor: `key:${act.keyId}`,
+    subject: act.tool,
+    action: act.operation,
+    outcome,
+    details: { ...detailsOf(act), ...order.run },
+    evidence: { error: why },
+  };
+}
+
+function resultOf(
+  { approvalId }: ActRecord,
+  end: Pick<ActRecord, "state" | "error" | "receiptId">,
+) {
+  return {
+    approval_id: approvalId,
+    state: end.state as ActEnd["state"],
+    error: end.error?.name ?? null,
+    receipt_id: end.receiptId!,
+  };
+}
+
+function textOf(output: unknown): string {
+  return output instanceof JsonText ? output.text : JSON.stringify(outputValue(output) ?? null);
+}
+
+/** What was done has to be written down, so a database that is away for a moment is waited for. */
+async function whenThere<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAway(error) || tries === 30) throw error;
+      await sleep(1_000);
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import type { Queryable, Store } from "./connection.ts";
+
+/** What becomes of a call: it is done, people are asked, or it is refused. */
+export type GovernanceDecision = "allow" | "needs_approval" | "deny";
+
+/** A decision on a call, before it ran. */
+export interface DecisionRecord {
+  /** `GOV-` and 12 hex characters. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly keyId: string;
+  readonly principal: string;
+  readonly door: string;
+  /** The name that the caller used: a tool's, or an operation id. */
+  readonly tool: string;
+  readonly operation: string;
+  readonly effect: string;
+  readonly decision: GovernanceDecision;
+  /** The rule of the policy, or what else decided. */
+  readonly rule: string;
+  /** Sentences. */
+  readonly reasons: readonly string[];
+  readonly policyVersion: string;
+  readonly dryRun: boolean;
+  readonly approvalId: string | null;
+  /** Of the decision itself. */
+  readonly receiptId: string;
+  /** Of how the call ended; null: the operation seals that itself. */
+  readonly callReceiptId: string | null;
+  /** Whether it is going to be run now, so that its end has to become known. */
+  readonly runs: boolean;
+  /** Lock that its process holds as long as it lives; null: it holds none. */
+  readonly holder: number | null;
+}
+
+/** A decision as it is listed. */
+export type ListedDecision = Omit<DecisionRecord, "holder" | "runs"> & { readonly at: Date };
+
+/** A switch that stops calls. */
+export interface Stop {
+  readonly kind: "all" | "key" | "tool";
+  /** Key id, or name of a tool or operation; empty: everything. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Which switches concern a call, and the policy's version. */
+export interface InForce {
+  /** 0: none was set. */
+  readonly version: number;
+  readonly stops: readonly Stop[];
+}
+
+/** What holds for a call of a key by any of a tool's names, as of now, with one small query. */
+export async function inForce(
+  { pool }: Store,
+  keyId: string,
+  names: readonly string[],
+): Promise<InForce> {
+  const { rows: [row] } = await pool.query({
+    name: "governance_in_force",
+    text: `SELECT coalesce((SELECT max(version) FROM governance_policies), 0) AS version,
+      (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'reason', reason)), '[]')
+       FROM governance_stops WHERE kind = 'all' OR kind = 'key' AND name = $1
+         OR kind = 'tool' AND name = ANY ($2)) AS stops`,
+    values: [keyId, names],
+  });
+  return row;
+}
+
+/**
+ * Writes a decision down. What is allowed, and will be sealed when it ends, is open until it has.
+ *
+ * @param durability `follows`: the commit does not wait for the disk, as a request to seal comes next that does so for
+ * both
+ */
+export async function insertDecision(
+  on: Queryable,
+  decision: DecisionRecord,
+  durability: "now" | "follows" = "now",
+): Promise<void> {
+  const commit = durability === "now" ? "on" : "off";
+  await on.raw(
+    `WITH durability AS (SELECT set_config('synchronous_commit', '${commit}', true))
+     INSERT INTO governance_decisions (id, tenant, key_id, principal, door, tool, operation, effect, decision, rule,
+       reasons, policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled)
+     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?::int, ? FROM durability`,
+    valuesOf(decision),
+  );
+}
+
+function valuesOf(decision: DecisionRecord) {
+  const open = decision.runs && decision.callReceiptId !== null;
+  return [
+    ...[decision.id, decision.tenant, decision.keyId, decision.principal, decision.door],
+    ...[decision.tool, decision.operation, decision.effect, decision.decision, decision.rule],
+    ...[JSON.stringify(decision.reasons), decision.policyVersion, decision.dryRun],
+    ...[decision.approvalId, decision.receiptId, decision.callReceiptId, decision.holder, !open],
+  ];
+}
+
+/** What to list of a tenant's decisions; what is left out fits everything. */
+export interface DecisionSearch {
+  readonly tenant: string;
+  readonly decision?: GovernanceDecision;
+  readonly tool?: string;
+  readonly approvalId?: string;
+  readonly limit: number;
+}
+
+/** A tenant's decisions, newest first. */
+export async function listDecisions(
+  on: Queryable,
+  { tenant, decision, tool, approvalId, limit }: DecisionSearch,
+): Promise<ListedDecision[]> {
+  const query = on("governance_decisions").where({ tenant });
+  if (decision) query.where({ decision });
+  if (tool) query.where({ tool });
+  if (approvalId) query.where({ approval_id: approvalId });
+  const rows = await query.orderBy("at", "desc").orderBy("id").limit(limit);
+  return rows.map((row) => ({
+    ...{ id: row.id, at: row.at, tenant: row.tenant, keyId: row.key_id, principal: row.principal },
+    ...{ door: row.door, tool: row.tool, operation: row.operation, effect: row.effect },
+    ...{ decision: row.decision, rule: row.rule, reasons: row.reasons, dryRun: row.dry_run },
+    ...{ policyVersion: row.policy_version, approvalId: row.approval_id },
+    ...{ receiptId: row.receipt_id, callReceiptId: row.call_receipt_id },
+  }));
+}
+
+/** Stops calls, from the next one on. @returns false where that was so already */
+export async function addStop(on: Queryable, { kind, name, reason }: Stop): Promise<boolean> {
+  const added = await on("governance_stops").insert({ kind, name, reason })
+    .onConflict(["kind", "name"]).ignore().returning("kind");
+  return added.length > 0;
+}
+
+/** Lets calls go on. @returns false where they were not stopped */
+export async function removeStop(
+  on: Queryable,
+  { kind, name }: Pick<Stop, "kind" | "name">,
+): Promise<boolean> {
+  return await on("governance_stops").where({ kind, name }).delete() > 0;
+}
+
+/** All switches that stop something. */
+export async function listStops(on: Queryable): Promise<(Stop & { stopped_at: Date })[]> {
+  return await on("governance_stops").orderBy("stopped_at");
+}

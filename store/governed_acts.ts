@@ -1,0 +1,128 @@
+import type { Queryable } from "./connection.ts";
+
+/** Where an act that needs approval stands. */
+export type ActState =
+  | "waiting"
+  | "intended"
+  | "begun"
+  | "done"
+  | "failed"
+  | "refused"
+  | "unknown";
+
+/** A call that people were asked about, bound to exactly these arguments. */
+export interface NewAct {
+  readonly approvalId: string;
+  readonly decisionId: string;
+  readonly door: "rest" | "mcp" | "a2a";
+  readonly tool: string;
+  readonly operation: string;
+  /** Canonical JSON of the checked arguments. */
+  readonly input: string;
+  /** Of the approval's action, hex. */
+  readonly actionSha256: string;
+  readonly tenant: string;
+  readonly keyId: string;
+  readonly address: string;
+}
+
+/** Such a call, and what became of it. */
+export interface ActRecord extends NewAct {
+  readonly state: ActState;
+  /** JSON of what it gave; null: nothing yet. */
+  readonly output: string | null;
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly receiptId: string | null;
+  readonly endedAt: Date | null;
+}
+
+/** How it ended. */
+export type ActEnd = Pick<ActRecord, "output" | "error" | "receiptId"> & {
+  readonly state: "done" | "failed" | "refused" | "unknown";
+};
+
+/** Keeps a call until people have decided. @returns false where the same call of that key waits already */
+export async function putAct(on: Queryable, act: NewAct): Promise<boolean> {
+  const { rows } = await on.raw(
+    `INSERT INTO governed_acts
+       (approval_id, decision_id, door, tool, operation, input, action_sha256, tenant, key_id, address)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (key_id, action_sha256) WHERE collected_at IS NULL DO NOTHING RETURNING approval_id`,
+    [
+      ...[act.approvalId, act.decisionId, act.door, act.tool, act.operation, act.input],
+      ...[act.actionSha256, act.tenant, act.keyId, act.address],
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Forgets a call whose approval never began. */
+export async function dropAct(on: Queryable, approvalId: string): Promise<void> {
+  await on("governed_acts").where({ approval_id: approvalId, state: "waiting" }).delete();
+}
+
+/** By its approval, or undefined. */
+export async function getAct(on: Queryable, approvalId: string): Promise<ActRecord | undefined> {
+  const row = await on("governed_acts").where({ approval_id: approvalId }).first();
+  return row && fromRow(row);
+}
+
+/** The same call of the same key, whose end was not given to it yet; or undefined. */
+export async function openAct(
+  on: Queryable,
+  keyId: string,
+  actionSha256: string,
+): Promise<ActRecord | undefined> {
+  const row = await on("governed_acts").where({ key_id: keyId, action_sha256: actionSha256 })
+    .whereNull("collected_at").first();
+  return row && fromRow(row);
+}
+
+/** How many calls of a key wait for people. */
+export async function waitingActs(on: Queryable, keyId: string): Promise<number> {
+  const { rows: [row] } = await on.raw(
+    `SELECT count(*)::int AS n FROM governed_acts a JOIN approvals p ON p.id = a.approval_id
+     WHERE a.key_id = ? AND a.state = 'waiting' AND p.status = 'pending' AND a.collected_at IS NULL`,
+    [keyId],
+  );
+  return row.n;
+}
+
+/** Notes that its end was given to the caller. @returns false where that was done before */
+export async function collectAct(on: Queryable, approvalId: string): Promise<boolean> {
+  return await on("governed_acts").where({ approval_id: approvalId }).whereNull("collected_at")
+    .update({ collected_at: on.fn.now() }) > 0;
+}
+
+/** Goes one step on. @returns false where it does not stand at `from` */
+export async function moveAct(
+  on: Queryable,
+  approvalId: string,
+  from: ActState,
+  to: ActState,
+): Promise<boolean> {
+  return await on("governed_acts").where({ approval_id: approvalId, state: from })
+    .update({ state: to }) > 0;
+}
+
+/** Notes how it ended. @returns false where that is known already */
+export async function endAct(
+  on: Queryable,
+  approvalId: string,
+  { state, output, error, receiptId }: ActEnd,
+): Promise<boolean> {
+  return await on("governed_acts").where({ approval_id: approvalId }).whereNull("ended_at").update({
+    ...{ state, output, error: error && JSON.stringify(error), receipt_id: receiptId },
+    ended_at: on.fn.now(),
+  }) > 0;
+}
+
+// deno-lint-ignore no-explicit-any -- a row as the driver gives it
+function fromRow(row: any): ActRecord {
+  return {
+    ...{ approvalId: row.approval_id, decisionId: row.decision_id, door: row.door, tool: row.tool },
+    ...{ operation: row.operation, input: row.input, actionSha256: row.action_sha256 },
+    ...{ tenant: row.tenant, keyId: row.key_id, address: row.address, state: row.state },
+    ...{ output: row.output, error: row.error, receiptId: row.receipt_id, endedAt: row.ended_at },
+  };
+}

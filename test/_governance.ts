@@ -1,0 +1,20 @@
+/** Policies of tests. */
+import { readGovernancePolicy } from "../governance/mod.ts";
+import { setPolicy, type Store } from "../store/mod.ts";
+
+/** Puts a governance policy in force, as a file would say it. */
+export async function setGovernance(store: Store, file: unknown): Promise<void> {
+  await setPolicy(
+    store,
+    readGovernancePolicy(file),
+    () => Promise.resolve(),
+    "governance_policies",
+  );
+}
+
+/** Lets agents call what no rule that ships speaks of. */
+export async function allowTools(store: Store, tools: readonly string[]): Promise<void> {
+  await setGovernance(store, {
+    rules: [{ name: "test", when: { tools }, then: "allow", guardrails: false }],
+  });
+}

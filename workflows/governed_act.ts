@@ -1,0 +1,17 @@
+import { setCurrentDetails, workflowInfo } from "@temporalio/workflow";
+import { perform, REPAIR } from "./_options.ts";
+import type { GovernedActResult } from "./types.ts";
+
+/**
+ * Runs one call that people have approved, with exactly the arguments that they saw, and at most once. Its id is
+ * `act-<approval id>`, and there is one run of it for ever.
+ */
+export async function governedAct(
+  { approval_id }: { readonly approval_id: string },
+): Promise<GovernedActResult> {
+  const { workflowId, runId } = workflowInfo();
+  const result = await perform(REPAIR, `Runs what ${approval_id} allows`)
+    .runGovernedAct({ approval_id, run: { workflow_id: workflowId, run_id: runId } });
+  setCurrentDetails(`**${result.state}**${result.error ? ` · ${result.error}` : ""}`);
+  return result;
+}
