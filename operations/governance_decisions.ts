@@ -14,7 +14,8 @@ export const governanceDecisions = operation({
   effect: "read",
   access: "key",
   input: z.object({
-    decision: z.enum(["allow", "needs_approval", "deny"]).optional(),
+    decision: z.enum(["allow", "needs_approval", "deny"]).optional()
+      .describe("Only those decided so"),
     tool: z.string().min(1).max(200).optional().describe("Tool, or operation id over REST"),
     approval_id: z.string().min(1).max(40).optional().describe("Decisions about one approval"),
     limit: z.number().int().min(1).max(200).default(20).describe("Most decisions to give"),

@@ -2,9 +2,11 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
+import type { Operation } from "../../contract/mod.ts";
 import {
   createEntrance,
   createPlatformInvoke,
+  createRunAct,
   openKeyring,
   operations,
   type Platform,
@@ -53,9 +55,13 @@ export interface People {
   stop(): Promise<void>;
 }
 
-/** Opens one. @param settings by the names of environment variables */
-export async function openPeople(settings: Record<string, string> = {}): Promise<People> {
-  const loop = await openLoop({ settings });
+/** Opens one. @param settings by the names of environment variables @param extra operations besides the platform's */
+export async function openPeople(
+  settings: Record<string, string> = {},
+  extra: readonly Operation<Platform>[] = [],
+): Promise<People> {
+  const all = [...operations, ...extra];
+  const loop = await openLoop({ settings, runAct: (order) => createRunAct(platform, all)(order) });
   const { store, sealer, config } = loop;
   const log = createLog("test", "silent");
   const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
@@ -66,7 +72,7 @@ export async function openPeople(settings: Record<string, string> = {}): Promise
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
   };
   const app = createRestApp({
-    operations,
+    operations: all,
     invoke: createPlatformInvoke(platform),
     shell: { log, trustedHops: 0, secure: false },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
@@ -103,7 +109,7 @@ export async function openPeople(settings: Record<string, string> = {}): Promise
     },
     async agent() {
       const tools = createToolServer({
-        ...{ operations, invoke: createPlatformInvoke(platform) },
+        ...{ operations: all, invoke: createPlatformInvoke(platform) },
         entrance: createEntrance(platform),
         shell: { log, trustedHops: 0, secure: false },
         limits: { perMinute: 60, simulatePerMinute: 10 },

@@ -120,15 +120,16 @@ export async function openParts(env: Record<string, string> = {}) {
  * @param network whose blocks anchors are checked against, where it is not Bitcoin's
  */
 export async function openLoop(
-  { watch, settings, network }: {
+  { watch, settings, network, runAct }: {
     watch?: Watch;
     settings?: Record<string, string>;
     network?: Network;
+    runAct?: ActivityParts["runAct"];
   } = {},
 ): Promise<TestLoop> {
   quietRuntime();
   const { close, stopping, ...rest } = await openParts(settings);
-  const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
+  const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {}, runAct };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;

@@ -20,6 +20,7 @@ import {
   type ApprovalRequest,
   ATTACK_SIMULATION,
   foundAgain,
+  GOVERNED_ACT,
   ITSM_LOOP,
   ITSM_SWEEP,
   ITSM_TEST,
@@ -53,6 +54,10 @@ const loop: TestLoop = await openLoop({
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },
   network: TEST_NETWORK,
+  runAct: ({ approvalId, outcomeReceiptId }) =>
+    Promise.resolve({
+      ...{ approval_id: approvalId, state: "done", error: null, receipt_id: outcomeReceiptId },
+    }),
 });
 const victims: Victim[] = [];
 
@@ -179,6 +184,15 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     await ended(loop.client.workflow.getHandle("loop-gone"));
     return run;
   },
+  "approval.acts": async () => {
+    const run = await asked("a6", { acts: true });
+    await say(run, "approve", "ann");
+    return await ended(run);
+  },
+  "governedAct.done": async () =>
+    await ended(await start(GOVERNED_ACT, "act-APR-a70000000000", [{
+      approval_id: "APR-a70000000000",
+    }])),
   "webhookDelivery.delivered": async () => {
     const server = createServer((_, res) => res.end()).listen(0, "127.0.0.1");
     await once(server, "listening");

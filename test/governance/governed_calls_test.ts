@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { exportReceipts } from "../../ledger/mod.ts";
+import { addStop, removeStop } from "../../store/mod.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { setGovernance } from "../_governance.ts";
+import { dangerous } from "./_dangerous.ts";
+
+// deno-lint-ignore no-explicit-any -- the test looks into it
+type Json = any;
+
+describe("a call that changes something", function () {
+  this.timeout(60_000);
+  const { operation, runs } = dangerous();
+  let people: People;
+  let agent: Client;
+  before(async () => {
+    people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000" }, [operation]);
+    agent = await people.agent();
+    await agent.listTools(); // from now on the client holds results against the schemas
+  });
+  after(() => people?.stop());
+  beforeEach(() => {
+    runs.length = 0;
+  });
+
+  const call = async (name: string, args: Json = {}, _meta?: Json) =>
+    await agent.callTool({ name, arguments: args, _meta }) as CallToolResult;
+  const governanceOf = (result: CallToolResult): Json =>
+    (result.structuredContent as Json).governance;
+  const info = async (id: string) =>
+    (await people.call("GET", `/v1/approvals/${id}/info`, "ann")).body;
+  const ended = (id: string) =>
+    people.eventually(async () => {
+      const { act } = await info(id);
+      return act.ended_at ? act : undefined;
+    });
+  const receipt = async (id: string): Promise<Json> => {
+    await people.sealed(id);
+    const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
+    return all.map(({ text }) => JSON.parse(text)).find((one) => one.id === id);
+  };
+
+  it("waits for people where a rule says so, and then runs exactly once with what they saw", async () => {
+    const held = await call("wipe_disk", { disk: "sda" });
+    assert.ok(!held.isError, JSON.stringify(held));
+    const { approval_id, decision_id, ...told } = governanceOf(held);
+    assert.deepEqual([told.decision, told.status, told.rule], [
+      "needs_approval",
+      "pending",
+      "unlisted",
+    ]);
+    assert.deepEqual(told.arguments, { disk: "sda", passes: 1 });
+    assert.match(told.next, /call again with the same arguments/);
+    assert.equal(held._meta?.["sealoop/approval_id"], approval_id);
+    const again = governanceOf(await call("wipe_disk", { disk: "sda" }));
+    assert.equal(again.approval_id, approval_id, "the same call joins what waits");
+    assert.equal(runs.length, 0);
+
+    const { action } = await info(approval_id);
+    assert.deepEqual(action.arguments, { disk: "sda", passes: 1 });
+    const approved = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    assert.equal(approved.status, 200, JSON.stringify(approved.body));
+    const act = await ended(approval_id);
+    assert.deepEqual([act.state, act.output], ["done", { wiped: "sda", passes: 1 }]);
+    assert.deepEqual(runs, [{ disk: "sda", passes: 1 }]);
+
+    const result = await call("wipe_disk", { disk: "sda" });
+    assert.deepEqual(result.structuredContent, { wiped: "sda", passes: 1 });
+    assert.equal(runs.length, 1, "the result was collected, and nothing was run again");
+    const next = governanceOf(await call("wipe_disk", { disk: "sda" }));
+    assert.notEqual(next.approval_id, approval_id, "another time takes another approval");
+
+    const sealed = await receipt(act.receipt_id);
+    assert.deepEqual([sealed.category, sealed.outcome, sealed.details.approval_id], [
+      "governed_act",
+      "success",
+      approval_id,
+    ]);
+    assert.equal(sealed.details.decision_id, decision_id);
+    assert.ok(!JSON.stringify(sealed).includes("sda"), "arguments stay private");
+    const heldReceipt = await receipt(String(held._meta?.receipt_id));
+    assert.deepEqual([heldReceipt.outcome, heldReceipt.details.decision], [
+      "held",
+      "needs_approval",
+    ]);
+  });
+
+  it("is refused where a person denies it", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdb" }));
+    await people.call("POST", `/v1/approvals/${approval_id}/deny`, "ann");
+    const refused = await call("wipe_disk", { disk: "sdb" });
+    assert.equal(refused.isError, true);
+    assert.match(JSON.stringify(refused.content), /a person has denied it/);
+    assert.equal(runs.length, 0);
+  });
+
+  it("runs after an approval that was denied at first and then reopened", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdc" }));
+    for (const move of ["deny", "reopen", "approve"]) {
+      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/${move}`, "ann");
+      assert.equal(status, 200, move);
+    }
+    assert.equal((await ended(approval_id)).state, "done");
+    assert.deepEqual(runs, [{ disk: "sdc", passes: 1 }]);
+  });
+
+  it("is held by the same rule over REST, with status 202 and the same body", async () => {
+    const answer = await people.call("POST", "/v1/test/wipe", "program", { disk: "sdd" });
+    assert.equal(answer.status, 200, "REST is the way of people and programs: its tiers allow it");
+    await setGovernance(people.store, {
+      rules: [{ name: "wiping", when: { tools: ["wipe_disk"] }, then: "needs_approval" }],
+    });
+    const held = await people.call("POST", "/v1/test/wipe", "program", { disk: "sdd" });
+    assert.equal(held.status, 202);
+    assert.equal(held.body.governance.rule, "wiping");
+    assert.match(String(held.headers.get("x-receipt-id")), /^\w{16}$/);
+    assert.equal(runs.length, 1);
+    await setGovernance(people.store, {});
+  });
+
+  it("that fails after its approval says why, and is not run again", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "busy" }));
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    const act = await ended(approval_id);
+    assert.deepEqual([act.state, act.error.name], ["failed", "Conflict"]);
+    const told = await call("wipe_disk", { disk: "busy" });
+    assert.equal(told.isError, true);
+    assert.match(JSON.stringify(told.content), /is mounted/);
+    assert.equal(runs.length, 1);
+  });
+
+  it("is only decided in a dry run, and that is sealed", async () => {
+    const dry = await call("wipe_disk", { disk: "sde" }, { "sealoop/dry_run": true });
+    const told = governanceOf(dry);
+    assert.deepEqual([told.decision, told.dry_run, told.approval_id], [
+      "needs_approval",
+      true,
+      null,
+    ]);
+    const { outcome, details } = await receipt(String(dry._meta?.receipt_id));
+    assert.deepEqual([outcome, details.dry_run], ["dry_run", true]);
+    assert.equal(runs.length, 0);
+  });
+
+  it("is refused while a switch stops it, everything or its key; and reading goes on", async () => {
+    for (
+      const stop of [
+        { kind: "tool", name: "wipe_disk" },
+        { kind: "all", name: "" },
+      ] as const
+    ) {
+      await addStop(people.store.knex, { ...stop, reason: "we look into it" });
+      const refused = await call("wipe_disk", { disk: "sdf" });
+      assert.equal(refused._meta?.["sealoop/error"], "Denied");
+      assert.match(JSON.stringify(refused.content), /is stopped: we look into it/);
+      assert.ok(!(await call("ledger.search_receipts")).isError);
+      await removeStop(people.store.knex, stop);
+    }
+    assert.equal(runs.length, 0);
+  });
+
+  it("is not run where it is stopped between its approval and its run", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdg" }));
+    await addStop(people.store.knex, { kind: "all", name: "", reason: "halt" });
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    const act = await ended(approval_id);
+    await removeStop(people.store.knex, { kind: "all", name: "" });
+    assert.equal(act.state, "refused");
+    assert.equal(runs.length, 0);
+  });
+
+  it("is not run with other arguments than those that were approved", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdh" }));
+    await people.store.knex("governed_acts").where({ approval_id })
+      .update({ input: '{"disk":"all"}' });
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    const act = await ended(approval_id);
+    assert.deepEqual([act.state, act.error.name], ["refused", "Denied"]);
+    assert.equal(runs.length, 0);
+    assert.equal((await receipt(act.receipt_id)).outcome, "refused");
+  });
+
+  it("is on record with its reasons, for its own tenant", async () => {
+    const { body } = await people.call("GET", "/v1/governance/decisions?limit=200", "program");
+    const kinds = new Set(body.decisions.map(({ decision }: Json) => decision));
+    assert.deepEqual([...kinds].sort(), ["allow", "deny", "needs_approval"]);
+    const denied = body.decisions.find(({ rule }: Json) => rule === "stopped");
+    assert.match(denied.reasons[0], /is stopped/);
+    const { category, outcome } = await receipt(denied.receipt_id);
+    assert.deepEqual([category, outcome], ["governance_decision", "deny"]);
+    const anonymous = await people.call("GET", "/v1/governance/decisions");
+    assert.equal(anonymous.status, 401);
+  });
+});
