@@ -31,6 +31,7 @@ export const simulateAttack = operation({
     wait_seconds: WaitSeconds,
   }),
   output: Started,
+  perMinute: "simulate",
   tool: { simulate_infrastructure_attack: FULL },
   errors: ["Unavailable"],
   example: {

@@ -60,7 +60,6 @@ export const operations: readonly Operation<Platform>[] = [
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
   ...[registerWebhook, webhookDeliveries, simulateAttack],
-  ...[registerWebhook, webhookDeliveries],
   ...[governanceDecisions],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
