@@ -39,6 +39,7 @@ export interface Marks {
 
 const EFFECT = "SEALOOP_EFFECT";
 const STARTED_WITHIN_MS = 3_000;
+const BECOMES_WITHIN_MS = 500;
 const POLL_MS = 5;
 
 /** The mark can be made once: of two launches of the same act, the second ends here. */
@@ -109,6 +110,16 @@ export function isOf(pid: number, effectId: string): boolean {
     return environment.includes(`${EFFECT}=${effectId}`);
   } catch {
     return false;
+  }
+}
+
+/** The same of a process that may be becoming another program, while which it shows no environment for a moment. */
+export async function becameOf(pid: number, effectId: string): Promise<boolean> {
+  const deadline = Date.now() + BECOMES_WITHIN_MS;
+  while (true) {
+    if (isOf(pid, effectId)) return true;
+    if (!identify(pid) || Date.now() > deadline) return false;
+    await sleep(POLL_MS);
   }
 }
 

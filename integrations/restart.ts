@@ -2,7 +2,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify } from "../embedded/mod.ts";
-import { findLaunched, isOf, type Launch, launch, type Limits, readMarks } from "./_launch.ts";
+import {
+  becameOf,
+  findLaunched,
+  isOf,
+  type Launch,
+  launch,
+  type Limits,
+  readMarks,
+} from "./_launch.ts";
 import { recordManaged, stopManaged } from "./managed.ts";
 
 /** How a service is brought back: by running a command, or by running it as a process of the platform's own. */
@@ -79,7 +87,7 @@ export async function whatHappened(order: RestartOrder): Promise<Happened> {
       : { state: "not_done", code: "not_started" };
   }
   if ("command" in order.restart) return await commandEnd(order, started);
-  const id = isOf(started, effectId) ? identify(started) : undefined;
+  const id = await becameOf(started, effectId) ? identify(started) : undefined;
   if (!id) return { state: "done", code: "ended_at_once" };
   recordManaged(dataDir, { name: service, ...id, effect_id: effectId });
   return { state: "done", code: "started" };

@@ -21,6 +21,7 @@ import {
   startPostgres,
   startTemporal,
 } from "../embedded/mod.ts";
+import { openClassifier } from "../engine/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
 
 /** A database of its own, with the platform's schema. */
@@ -148,6 +149,7 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
   const [{ version, port, urls, superuserUrl }, temporal] = await Promise.all([
     postgresWithTemplate(),
     temporalAddress(),
+    openClassifier(), // which keeps what it learns, or each worker would take its time for that
   ]);
   const shared: Run = { id: run, postgres: { version, port, urls, superuserUrl }, temporal };
   process.env[TOLD] = JSON.stringify(shared);
@@ -205,9 +207,9 @@ async function makeNamespace(address: string, namespace: string): Promise<void> 
   }
 }
 
-/** Tries until it works or ten seconds have gone by. */
+/** Tries until it works or a minute has gone by. */
 async function eventually<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (true) {
     try {
       return await work();

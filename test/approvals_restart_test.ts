@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { platformSettings, startPlatform } from "./_platform.ts";
 import { testFolder } from "./_servers.ts";
 
-describe("an approval, on a platform started by npm start", function () {
-  this.timeout(180_000);
-
+describe("an approval, on a platform started by npm start", () => {
   it("waits while everything is killed with -9 and started again", async () => {
     const data = join(await testFolder(), "data");
     const settings = await platformSettings(data);

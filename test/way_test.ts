@@ -14,8 +14,7 @@ import { testFolder } from "./_servers.ts";
 /** What an answer of the gateway or the ledger may hold. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
 
-describe("the whole way, on a platform started by npm start", function () {
-  this.timeout(90_000);
+describe("the whole way, on a platform started by npm start", () => {
   let platform: TestPlatform;
   let settings: Record<string, string>;
   let adminKey: string;

@@ -4,8 +4,7 @@ import { exportReceipts } from "../../ledger/mod.ts";
 import { insertTicket, putApproval, ticketTimeline } from "../../store/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
-describe("approvals over REST", function () {
-  this.timeout(60_000);
+describe("approvals over REST", () => {
   let people: People;
   before(async () => {
     people = await openPeople();

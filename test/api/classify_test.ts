@@ -18,8 +18,7 @@ interface Answer {
   proof: Record<string, string> & { hash_chained: boolean; ots_attested: boolean };
 }
 
-describe("POST /v1/classify", function () {
-  this.timeout(60_000);
+describe("POST /v1/classify", () => {
   let gateway: TestGateway;
   let engine: TestEngine;
   let sequencer: Store;

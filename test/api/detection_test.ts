@@ -9,8 +9,7 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 const QUIET = ["host_resources", "logs", "certificates", "platform"]
   .map((name) => `${name}: { enabled: false }\n`).join("");
 
-describe("detection over REST", function () {
-  this.timeout(30_000);
+describe("detection over REST", () => {
   let gateway: TestGateway;
   let file: string;
   before(async () => {

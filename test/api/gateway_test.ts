@@ -42,8 +42,7 @@ const failing = defineOperation<Platform>()({
   run: () => Promise.reject(new Error("password in SELECT at /home/somebody")),
 });
 
-describe("the gateway", function () {
-  this.timeout(60_000);
+describe("the gateway", () => {
   let gateway: TestGateway;
   let described: Described;
   let partner: string;

@@ -8,10 +8,9 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 
 const doorsOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
   all.flatMap(({ rest = {} }) => Object.entries(rest));
-const PATIENCE = { timeout: 30_000 };
+const PATIENCE = { timeout: 120_000 };
 
-describe("documentation pages", function () {
-  this.timeout(90_000);
+describe("documentation pages", () => {
   let gateway: TestGateway;
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
   let tab: TestPage;

@@ -4,8 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { insertTicket } from "../../store/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
-describe("tickets", function () {
-  this.timeout(90_000);
+describe("tickets", () => {
   let people: People;
   before(async () => {
     people = await openPeople();

@@ -19,8 +19,7 @@ const RESTART = {
   touches_secrets: false,
 };
 
-describe("POST /v1/validate", function () {
-  this.timeout(60_000);
+describe("POST /v1/validate", () => {
   let gateway: TestGateway;
   let engine: TestEngine;
   let sequencer: Store;

@@ -12,8 +12,7 @@ interface Came {
   readonly body: string;
 }
 
-describe("webhooks", function () {
-  this.timeout(60_000);
+describe("webhooks", () => {
   let people: People;
   let server: Server;
   let origin: string;

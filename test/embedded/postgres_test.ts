@@ -13,9 +13,7 @@ import pg from "pg";
 import { isRunning, type Postgres, startPostgres } from "../../embedded/mod.ts";
 import { freePort, testFolder, testPostgres } from "../_servers.ts";
 
-describe("startPostgres()", function () {
-  this.timeout(60_000);
-
+describe("startPostgres()", () => {
   it("runs PostgreSQL 18 with fsync, on loopback alone", async () => {
     const { superuserUrl, version } = await testPostgres();
     assert.match(version, /^18\.\d+$/);

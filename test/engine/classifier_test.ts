@@ -6,8 +6,7 @@ import { ROOT } from "../../config.ts";
 import { CATEGORIES, type Classifier, openClassifier, SEVERITIES } from "../../engine/mod.ts";
 import { readReports } from "../../engine/knowledge.ts";
 
-describe("openClassifier()", function () {
-  this.timeout(60_000);
+describe("openClassifier()", () => {
   let classifier: Classifier;
   const classify = (description: string) => classifier.classify({ description, source: "test" });
   before(async () => {
@@ -139,8 +138,7 @@ describe("openClassifier()", function () {
   });
 });
 
-describe("the held-out reports", function () {
-  this.timeout(60_000);
+describe("the held-out reports", () => {
   const folder = join(ROOT, "engine");
   const sets = ["held_out", "held_out/second"];
 

@@ -198,9 +198,7 @@ describe("openModel()", () => {
   });
 });
 
-describe("the engine with a model", function () {
-  this.timeout(60_000);
-
+describe("the engine with a model", () => {
   it("says who answered, and answers itself where the model does not", async () => {
     const database = await testDatabase();
     let good = true;

@@ -10,8 +10,7 @@ import { dangerous } from "./_dangerous.ts";
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;
 
-describe("a call that changes something", function () {
-  this.timeout(60_000);
+describe("a call that changes something", () => {
   const { operation, runs } = dangerous();
   let people: People;
   let agent: Client;

@@ -67,7 +67,7 @@ describe("the HTTP client for addresses that others name", () => {
   });
 
   const refusal = async (client: HttpClient, url: string): Promise<string> => {
-    const error = await client.request(url, { method: "POST", body: "x", timeoutMs: 2_000 }).then(
+    const error = await client.request(url, { method: "POST", body: "x", timeoutMs: 30_000 }).then(
       () => assert.fail(`${url} was asked`),
       (error: OutboundRefused) => error,
     );

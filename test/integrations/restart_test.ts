@@ -64,7 +64,7 @@ describe("restart()", () => {
       { cwd: ROOT, timeout: 60_000 },
     );
     assert.equal(stdout.trim(), "exit_0");
-  }).timeout(70_000);
+  });
   it("runs a command with its arguments as they are", async () => {
     const file = join(dataDir, "argv");
     await restart(command("sh", "-c", `printf %s "$1" > '${file}'`, "sh", `a 'b' "c" $HOME;`));

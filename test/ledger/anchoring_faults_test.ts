@@ -44,8 +44,7 @@ const block = (height: number): Timestamp => ({
 const hashed = (times: number, then: Timestamp) =>
   following(Array.from({ length: times }, () => ({ kind: "sha256" }) as const), then);
 
-describe("anchoring, while others fail or lie", function () {
-  this.timeout(30_000);
+describe("anchoring, while others fail or lie", () => {
   let bench: AnchorBench;
   let slow: TestServer;
   let slowCalendar: Promise<Attempt>;

@@ -22,8 +22,7 @@ const VECTOR = join(import.meta.dirname, "..", "vectors", "mixed-era-chain.json"
 /** Positions at the edges of what is kept of a batch's tree, and between them. */
 const SOME = [0, 1, 500, 1023, 1024, 1025, 2047, 2048, 2300, 2499];
 
-describe("anchoring", function () {
-  this.timeout(30_000);
+describe("anchoring", () => {
   let bench: AnchorBench;
   before(async () => {
     bench = await anchorBench();

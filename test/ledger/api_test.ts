@@ -16,8 +16,7 @@ const paths = (id: string) => [
   ...[`/api/log/inclusion/${id}`, "/api/log/consistency?from=1"],
 ];
 
-describe("the public ledger", function () {
-  this.timeout(60_000);
+describe("the public ledger", () => {
   let sealing: TestSealing;
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
   let ids: string[];
@@ -222,7 +221,7 @@ describe("the public ledger while PostgreSQL is away", () => {
       await tree.stop();
       await tree.release();
     }
-  }).timeout(60_000);
+  });
 });
 
 /** Asks with the path as it is, and gives the bytes as they came. */

@@ -55,7 +55,7 @@ describe("sealing", () => {
     const { total, breaks } = await verifyChain(seen(), await ledgerKeys(sealing.app));
     assert.deepEqual({ total, breaks }, { total: 16_000, breaks: [] });
     assert.equal(asked.size, 0);
-  }).timeout(180_000);
+  });
 
   it("keeps 100,000 generated payloads to the byte, ten in a receipt", async () => {
     const next = generator(Number(process.env["SEED"] ?? 20_261_121));
@@ -76,7 +76,7 @@ describe("sealing", () => {
     }
     const { total, breaks } = await verifyChain(compared(), await ledgerKeys(sealing.app));
     assert.deepEqual({ total, breaks }, { total: 10_000, breaks: [] });
-  }).timeout(240_000);
+  });
 
   /** Every statement that changes something, on the way from a request to a published checkpoint. */
   const statements = [
@@ -118,7 +118,7 @@ describe("sealing", () => {
           ...{ days: 300, categories: 300, waiting: 0, evidence: 300, keys: 1 },
         });
         assert.equal(await failures(sealing), 1, "it has failed");
-      }).timeout(30_000);
+      });
     }
   }
 });

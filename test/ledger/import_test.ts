@@ -21,8 +21,7 @@ const KEY = vectorKeys[0]!.publicKey;
 const VECTOR = join(import.meta.dirname, "..", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;
 
-describe("importLedger()", function () {
-  this.timeout(60_000);
+describe("importLedger()", () => {
   let folder: string;
   let ledger: TestSealing;
   let store: Store;

@@ -28,8 +28,7 @@ import { serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
 
 const run = promisify(execFile);
 
-describe("the Merkle log", function () {
-  this.timeout(120_000);
+describe("the Merkle log", () => {
   let sealing: TestSealing;
   beforeEach(async () => {
     sealing = await startSealing();
@@ -160,8 +159,7 @@ describe("the Merkle log", function () {
   });
 });
 
-describe("witnesses", function () {
-  this.timeout(60_000);
+describe("witnesses", () => {
   it("cosign what only grew, by the published protocol", async () => {
     const witness = await openWitness("witness.example/w1");
     const sealing = await startSealing({

@@ -6,13 +6,12 @@ import { newPage, type TestPage } from "../_browser.ts";
 import { anyRequest, serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
 import { barriers, type OnTheWay, startOnTheWay, tamper, textOf } from "./_pages.ts";
 
-const PATIENCE = { timeout: 30_000 };
+const PATIENCE = { timeout: 120_000 };
 /** Most bytes that a page loads, compressed, all of it together. */
 const MOST_BYTES = 150_000;
 const DONE = ".verdict.intact, .verdict.broken, .verdict.part";
 
-describe("the ledger's pages", function () {
-  this.timeout(90_000);
+describe("the ledger's pages", () => {
   let sealing: TestSealing;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let way: OnTheWay;

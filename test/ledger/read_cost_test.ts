@@ -26,8 +26,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-describe("what the public ledger asks of a long chain", function () {
-  this.timeout(60_000);
+describe("what the public ledger asks of a long chain", () => {
   let database: TestDatabase;
   let superuser: pg.Client;
   let asked: Statement[];

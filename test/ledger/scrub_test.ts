@@ -123,8 +123,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-describe("the scrub", function () {
-  this.timeout(60_000);
+describe("the scrub", () => {
   let sealing: TestSealing;
   let troubles: string[] = [];
   beforeEach(async () => {
@@ -328,8 +327,7 @@ describe("the scrub", function () {
   });
 });
 
-describe("the scrub of a ledger that was taken over", function () {
-  this.timeout(60_000);
+describe("the scrub of a ledger that was taken over", () => {
   let sealing: TestSealing;
   beforeEach(async () => {
     sealing = await startSealing();

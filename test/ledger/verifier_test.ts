@@ -11,8 +11,7 @@ import { testFolder } from "../_servers.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "./_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
 
-describe("the published verifier in Python", function () {
-  this.timeout(120_000);
+describe("the published verifier in Python", () => {
   let python: string;
   let script: string;
   let sealing: TestSealing;

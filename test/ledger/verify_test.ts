@@ -27,7 +27,7 @@ describe("verifyChain()", () => {
       const { breaks } = await verifyChain(records, vectorKeys);
       assert.ok(breaks.length > 0, `not found: ${what} at ${at}, seed ${seed}`);
     }
-  }).timeout(120_000);
+  });
 });
 
 /** A small generator of numbers in [0, 1), the same for the same seed. @see mulberry32 */

@@ -23,8 +23,7 @@ const MEND = "UPDATE receipts SET category = 'test' WHERE position = 5";
 const CUT_OFF = `DELETE FROM receipts WHERE position >= 30; UPDATE ledger_head SET size = 30,
   hash = (SELECT hash FROM receipts WHERE position = 29)`;
 
-describe("watchChain()", function () {
-  this.timeout(30_000);
+describe("watchChain()", () => {
   let sealing: TestSealing;
   let ledger: Store;
   const watches: ChainWatch[] = [];

@@ -13,8 +13,7 @@ import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
 const COUNT = 12_000;
 
-describe("npm run ledger -- import", function () {
-  this.timeout(90_000);
+describe("npm run ledger -- import", () => {
   let database: TestDatabase;
   let store: Store;
   let file: string;

@@ -47,8 +47,7 @@ async function verify(...args: readonly string[]): Promise<Ended> {
   });
 }
 
-describe("npm run verify", function () {
-  this.timeout(90_000);
+describe("npm run verify", () => {
   let folder: string;
   before(async () => {
     folder = await testFolder();

@@ -22,8 +22,7 @@ import { openConnection, type RawAnswer } from "./_socket.ts";
 
 const SECRET = "slp_admin_secretsecretsecret";
 
-describe("a server", function () {
-  this.timeout(30_000);
+describe("a server", () => {
   const running: Listening[] = [];
   let server: Listening;
   let log = "";

@@ -71,10 +71,10 @@ export async function anchorThroughKills(): Promise<void> {
 
 /** Waits until calendars have taken a batch. */
 export async function isPending({ pool }: Store): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 150_000;
   const pending = "SELECT FROM anchors WHERE state = 'pending'";
   while ((await pool.query(pending)).rowCount === 0) {
-    if (Date.now() > deadline) throw new Error("No calendar has taken a batch in a minute");
+    if (Date.now() > deadline) throw new Error("No calendar has taken a batch in 150 seconds");
     await sleep(25);
   }
 }

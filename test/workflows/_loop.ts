@@ -1,5 +1,14 @@
 /** A platform of a test in this process: database, Temporal, workers, and services to break. */
-import { fileURLToPath } from "node:url";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { serveEngine } from "../engine/_engine.ts";
 import {
@@ -9,7 +18,7 @@ import {
   type WorkflowBundle,
 } from "@temporalio/worker";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
-import { type Config, loadConfig } from "../../config.ts";
+import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/ots/mod.ts";
 import { openWorkers } from "../../processes/_workers.ts";
@@ -49,15 +58,37 @@ const quiet = {
   warn: console.warn,
   error: console.error,
 };
+/** Within the project, as the programs of tests are. */
+const KEPT = join(ROOT, "node_modules", ".cache", "sealoop", "programs");
 let bundling: Promise<WorkflowBundle> | undefined;
 let installed = false;
 
-/** The workflows as workers load them; made once a run. */
+/** The workflows as workers load them; kept for as long as nothing changes in what they import. */
 export function testBundle(): Promise<WorkflowBundle> {
-  return bundling ??= bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL("../../workflows/mod.ts", import.meta.url)),
+  return bundling ??= keptBundle();
+}
+
+async function keptBundle(): Promise<WorkflowBundle> {
+  const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
+  for (const folder of ["workflows", "contract", "temporal"]) {
+    for (
+      const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).sort()
+    ) {
+      if (name.endsWith(".ts")) {
+        hash.update(`\n${name}\n`).update(readFileSync(join(ROOT, folder, name)));
+      }
+    }
+  }
+  const path = join(KEPT, `workflows-${hash.digest("hex").slice(0, 32)}.js`);
+  if (existsSync(path)) return { code: readFileSync(path, "utf8") };
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(ROOT, "workflows", "mod.ts"),
     logger: quiet,
-  }).then(({ code }) => ({ code }));
+  });
+  mkdirSync(KEPT, { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, code);
+  renameSync(`${path}.${process.pid}`, path);
+  return { code };
 }
 
 /** Keeps the SDK from writing about every worker that stops. */

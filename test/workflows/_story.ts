@@ -31,10 +31,10 @@ export async function storyOf(store: Store, ticketId: string) {
 
 /** Looks until something is there, for twenty seconds at the most. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 120_000;
   for (let found = await look();; found = await look()) {
     if (found) return found;
-    if (Date.now() > deadline) throw new Error("It did not come about in 20 seconds");
+    if (Date.now() > deadline) throw new Error("It did not come about in two minutes");
     await sleep(25);
   }
 }

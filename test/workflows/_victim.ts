@@ -36,7 +36,7 @@ export interface Victim {
   remove(): Promise<void>;
 }
 
-const HEALTHY_WITHIN_MS = 20_000;
+const HEALTHY_WITHIN_MS = 120_000;
 
 /**
  * Starts a service, waits until it is healthy, and kills it.

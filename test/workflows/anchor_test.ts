@@ -14,8 +14,7 @@ import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
-describe("the workflows that anchor", function () {
-  this.timeout(60_000);
+describe("the workflows that anchor", () => {
   let world: Outside;
   let loop: TestLoop;
   let runs = 0;
@@ -92,8 +91,8 @@ describe("the workflows that anchor", function () {
     await run(id!).result();
   });
 
-  it("anchor every receipt once, though their worker is killed with -9 at every turn", () => killed)
-    .timeout(120_000);
+  it("anchor every receipt once, though their worker is killed with -9 at every turn", () =>
+    killed);
 });
 
 async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {

@@ -18,8 +18,7 @@ const QUEUE = "itsm-approvals";
 const ann: Voice = { key_id: "00000000000000aa", principal: "ann", may_approve: true };
 const bob: Voice = { key_id: "00000000000000bb", principal: "bob", may_approve: true };
 
-describe("an approval whose worker is killed with -9", function () {
-  this.timeout(120_000);
+describe("an approval whose worker is killed with -9", () => {
   let bench: LoopBench;
   let worker: WorkerProcess;
   before(async () => {

@@ -23,8 +23,7 @@ import { eventually } from "./_story.ts";
 
 const ann: Voice = { key_id: "00000000000000aa", principal: "ann", may_approve: true };
 
-describe("the approval workflow", function () {
-  this.timeout(60_000);
+describe("the approval workflow", () => {
   let loop: TestLoop;
   before(async () => {
     loop = await openLoop();

@@ -17,8 +17,7 @@ import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
-describe("itsmLoop", function () {
-  this.timeout(120_000);
+describe("itsmLoop", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
   const victims: Victim[] = [];

@@ -14,8 +14,7 @@ import {
 import { freePort, testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
-describe("itsmSweep", function () {
-  this.timeout(120_000);
+describe("itsmSweep", () => {
   let loop: TestLoop;
   let folder: string;
   let spool: string;

@@ -48,8 +48,7 @@ interface Hands {
   worker: WorkerProcess;
 }
 
-describe("a worker that is killed with -9", function () {
-  this.timeout(150_000);
+describe("a worker that is killed with -9", () => {
   let bench: LoopBench;
   let running: Promise<unknown>;
   const aftermaths = new Map<Killing, Promise<Aftermath>>();

@@ -38,8 +38,7 @@ steps:
     never: [Restart another service.]
 `;
 
-describe("a repair that needs permission", function () {
-  this.timeout(60_000);
+describe("a repair that needs permission", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
   const victims: Victim[] = [];

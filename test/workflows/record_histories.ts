@@ -190,9 +190,11 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return await ended(run);
   },
   "governedAct.done": async () =>
-    await ended(await start(GOVERNED_ACT, "act-APR-a70000000000", [{
-      approval_id: "APR-a70000000000",
-    }])),
+    await ended(
+      await start(GOVERNED_ACT, "act-APR-a70000000000", [{
+        approval_id: "APR-a70000000000",
+      }]),
+    ),
   "webhookDelivery.delivered": async () => {
     const server = createServer((_, res) => res.end()).listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -13,8 +13,7 @@ const ENDS_OF_THE_LOOP = [
   ...["healed_while_waiting", "cancelled_waiting"],
 ];
 
-describe("recorded histories", function () {
-  this.timeout(120_000);
+describe("recorded histories", () => {
   const recorded = recordedHistories();
   const outcomes = new Map<string, Error | undefined>();
 

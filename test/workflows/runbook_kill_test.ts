@@ -35,8 +35,7 @@ type Aftermath = Awaited<ReturnType<typeof storyOf>> & {
   readonly times: number;
 };
 
-describe("a worker that is killed with -9 in the middle of a runbook", function () {
-  this.timeout(150_000);
+describe("a worker that is killed with -9 in the middle of a runbook", () => {
   let bench: LoopBench;
   const programs: string[] = [];
   const aftermaths = new Map<string, Promise<Aftermath>>();

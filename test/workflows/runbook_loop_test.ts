@@ -33,8 +33,7 @@ import { type Receipt, storyOf } from "./_story.ts";
 
 const PUT_BACK = { put_back: true };
 
-describe("the loop with runbooks", function () {
-  this.timeout(120_000);
+describe("the loop with runbooks", () => {
   let loop: TestLoop;
   let own: string;
   let inVain: Promise<LoopResult>;

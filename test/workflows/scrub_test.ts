@@ -10,8 +10,7 @@ import { eventually } from "./_story.ts";
 /** Three parts of a pass. */
 const COUNT = 12_000;
 
-describe("scrubLedger", function () {
-  this.timeout(120_000);
+describe("scrubLedger", () => {
   let bench: LoopBench;
   before(async () => {
     bench = await loopBench();

@@ -5,8 +5,7 @@ import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
 import { type Aftermath, shoot } from "./_shots.ts";
 
-describe("a server that is killed with -9 while loops are in each step", function () {
-  this.timeout(120_000);
+describe("a server that is killed with -9 while loops are in each step", () => {
   let platform: CompiledPlatform;
   let holds: Holds;
 

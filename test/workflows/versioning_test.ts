@@ -9,8 +9,7 @@ import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
 import { openParts, quietRuntime, testBundle } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
-describe("workers of a named build", function () {
-  this.timeout(60_000);
+describe("workers of a named build", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;
   const running: Workers[] = [];
   before(async () => {

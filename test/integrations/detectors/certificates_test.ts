@@ -13,8 +13,7 @@ import { type TestWorld, testWorld } from "../_world.ts";
 const DAY = 86_400_000;
 const LONG: Wanted = { from: -100 * DAY, to: 100 * DAY };
 
-describe("certificates", function () {
-  this.timeout(30_000);
+describe("certificates", () => {
   let world: TestWorld;
   let authority: TestCertificate;
   let caFile: string;

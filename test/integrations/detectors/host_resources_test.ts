@@ -8,8 +8,7 @@ import { putService } from "../../../store/mod.ts";
 import { type TestWorld, testWorld } from "../_world.ts";
 import { freePort } from "../../_servers.ts";
 
-describe("host_resources", function () {
-  this.timeout(30_000);
+describe("host_resources", () => {
   let world: TestWorld;
   let folder: string;
   before(async () => {

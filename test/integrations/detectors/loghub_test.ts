@@ -44,8 +44,7 @@ function templates(name: string): (message: string) => string | undefined {
   return (message) => patterns.find(({ pattern }) => pattern.test(message))?.id;
 }
 
-describe("the log detector on real logs", function () {
-  this.timeout(120_000);
+describe("the log detector on real logs", () => {
   let world: TestWorld;
   before(async function () {
     if (!existsSync(DATA)) {

@@ -6,8 +6,7 @@ import { getFinding } from "../../../store/mod.ts";
 import { type TestWorld, testWorld } from "../_world.ts";
 import { sshd, testLog } from "./_logs.ts";
 
-describe("logs", function () {
-  this.timeout(60_000);
+describe("logs", () => {
   let world: TestWorld;
   let count = 0;
   before(async () => {

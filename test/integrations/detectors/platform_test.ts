@@ -9,8 +9,7 @@ import { type TestWorld, testWorld } from "../_world.ts";
 const QUIET =
   "backlog: 1000000, backlog_seconds: 100000, failed_workflows: 1000000, connections_percent: 100";
 
-describe("platform", function () {
-  this.timeout(60_000);
+describe("platform", () => {
   let world: TestWorld;
   let connection: Connection;
   let client: Client;

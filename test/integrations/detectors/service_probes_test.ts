@@ -13,8 +13,7 @@ import { getFinding, putService } from "../../../store/mod.ts";
 import { type TestWorld, testWorld } from "../_world.ts";
 import { freePort } from "../../_servers.ts";
 
-describe("service_probes", function () {
-  this.timeout(60_000);
+describe("service_probes", () => {
   let world: TestWorld;
   let server: Server;
   let answer: { status: number; afterMs: number };

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { type Place, readAdded } from "../../../integrations/detectors/_tail.ts";
 import { testFolder } from "../../_servers.ts";
 
-describe("readAdded()", function () {
-  this.timeout(60_000);
-
+describe("readAdded()", () => {
   it("gives every line once and in order, however the log is rotated, also if it is read in small pieces", async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     let state = seed % 2147483647 || 1;

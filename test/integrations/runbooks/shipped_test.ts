@@ -26,8 +26,7 @@ interface Carried {
   readonly told: readonly string[];
 }
 
-describe("the runbooks that ship, carried out on this host", function () {
-  this.timeout(30_000);
+describe("the runbooks that ship, carried out on this host", () => {
   let dataDir: string;
   before(async () => {
     dataDir = await testFolder();

@@ -20,9 +20,7 @@ const statesAt = (position: number) =>
     stepsAt(mixedChain.records, position).map(({ name, state }) => [name, state]),
   );
 
-describe("stepsOf()", function () {
-  this.timeout(30_000);
-
+describe("stepsOf()", () => {
   it("lets every receipt of every era hold, and says what its era can't be asked for", () => {
     mixedChain.records.forEach((_, n) => assert.ok(holds(stepsAt(mixedChain.records, n)), `#${n}`));
     const none = "not_applicable";
