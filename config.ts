@@ -179,6 +179,9 @@ export const SETTINGS = z.strictObject({
     3_600,
     "Seconds without a decision until people are told of an approval once more; 0: they are not",
   ),
+  SEALOOP_ADVISORIES: z.string().min(1).optional().describe(
+    "File of advisories in the OSV form, that security scans hold the installed packages against",
+  ),
   SEALOOP_OUTBOUND_ALLOW: z.string().regex(/^[0-9a-fA-F:.]+(\/\d+)?(,[0-9a-fA-F:.]+(\/\d+)?)*$/)
     .optional().transform((text) => text?.split(",") ?? [])
     .describe(

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { EngineAway } from "../engine/mod.ts";
-import { type Service, type Severity, worse } from "../integrations/mod.ts";
+import { SCAN, type Service, type Severity, worse } from "../integrations/mod.ts";
 import {
   type Catalogue,
   type Circumstances,
@@ -29,6 +29,8 @@ const ALONE: Judgement = { basis: "runbook_alone", classification: null, citatio
 interface Subject {
   readonly service: Service;
   readonly disk?: Circumstances["disk"];
+  /** The file that the finding is about. */
+  readonly file?: string;
 }
 
 const THIS_HOST = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
@@ -47,7 +49,13 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const category = judgement.classification?.category ?? null;
     const { action, passed_over } = service
       ? await actionFor(
-        { service, disk: diskOf(known), category, text: wordsOf(finding, known) },
+        {
+          service,
+          disk: diskOf(known),
+          file: fileOf(known),
+          category,
+          text: wordsOf(finding, known),
+        },
         step,
       )
       : { action: null, passed_over: [] };
@@ -98,7 +106,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   }
 
   async function actionFor(
-    { service, disk, category, text }: Pick<Incident, "category" | "text"> & Subject,
+    { service, disk, file, category, text }: Pick<Incident, "category" | "text"> & Subject,
     { finding, code, round, run }: RoundStep,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
     const values = await runbookValues(store.knex, service.name);
@@ -116,7 +124,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     for (const runbook of fitting) {
       if (ready.length >= round) break;
       try {
-        ready.push(madeReady(runbook, { service, disk }, values));
+        ready.push(madeReady(runbook, { service, disk, file }, values));
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
         passed_over.push({ runbook: runbook.runbook, code: error.code });
@@ -128,7 +136,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
 
   function madeReady(
     runbook: Runbook,
-    { service, disk }: Subject,
+    { service, disk, file }: Subject,
     values: Awaited<ReturnType<typeof runbookValues>>,
   ): Omit<Action, "id" | "sha256"> {
     const { steps, exceeds } = resolve(runbook, {
@@ -137,6 +145,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       catalogue,
       here: THIS_HOST.has(service.host),
       disk,
+      file,
     });
     return {
       runbook: runbook.runbook,
@@ -166,6 +175,12 @@ function diskOf(known: FindingRecord | undefined): Subject["disk"] {
   const { kind, path, max_bytes } = known?.target ?? {};
   if (kind !== "disk" || typeof path !== "string") return undefined;
   return { path, ...(typeof max_bytes === "number" ? { maxBytes: max_bytes } : {}) };
+}
+
+/** The file that a security scan has found. */
+function fileOf(known: FindingRecord | undefined): string | undefined {
+  const { path } = known?.target ?? {};
+  return known?.detector === SCAN && typeof path === "string" ? path : undefined;
 }
 
 function shown({ cause, basis, classification, citations, passed_over, action }: Diagnosis) {

@@ -24,6 +24,7 @@ import { catalogueOf } from "./runbooks.ts";
 import { sandboxes } from "./sandbox.ts";
 import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";
+import { securityScans } from "./security_scan.ts";
 import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
@@ -57,6 +58,7 @@ export function createActivities(parts: ActivityParts) {
     ...sweeping(parts),
     ...testServices(parts),
     ...sandboxes(parts),
+    ...securityScans(parts),
     ...sequencing(parts),
     ...anchors(parts),
     ...scrubbing(parts),

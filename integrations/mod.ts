@@ -19,6 +19,7 @@ export * from "./managed.ts";
 export * from "./ports.ts";
 export * from "./probe.ts";
 export * from "./restart.ts";
+export * from "./scan/mod.ts";
 export * from "./secret_box.ts";
 export * from "./services_file.ts";
 export * from "./sockets.ts";

@@ -11,11 +11,13 @@ import {
   RECONCILE_RUNS,
   SCRUB_LEDGER,
   SEAL_REQUEST,
+  SECURITY_SCAN,
   WEBHOOK_DELIVERY,
   WEBHOOK_RELAY,
 } from "../workflows/mod.ts";
 import { approvalsCreate } from "./approvals.ts";
 import { simulateAttack } from "./attacks.ts";
+import { triggerScan } from "./security.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
 
 /** Types of workflows; those that a caller may start, through which operation. */
@@ -31,6 +33,7 @@ export const WORKFLOW_TYPES = [
   { type: GOVERNED_ACT, about: "Runs one call that people have approved", operation: null },
   { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },
+  { type: SECURITY_SCAN, about: "Looks for weaknesses", operation: triggerScan },
   { type: SEAL_REQUEST, about: "Seals what a caller asked for", operation: null },
   { type: WEBHOOK_DELIVERY, about: "Tells one webhook one piece of news", operation: null },
   { type: WEBHOOK_RELAY, about: "Starts what is queued for webhooks", operation: null },

@@ -24,6 +24,7 @@ import { ledgerPage, receipt } from "./ledger.ts";
 import type { Platform } from "./platform.ts";
 import { portCheck, ports } from "./ports.ts";
 import { search, verifyAll, verifyOne } from "./receipts.ts";
+import { approveFinding, scanQueue, triggerScan } from "./security.ts";
 import { seal, sealStatus } from "./seal.ts";
 import { status, statusFresh, statusLive } from "./status.ts";
 import { dashboard, mttr, remediations } from "./itsm_figures.ts";
@@ -59,8 +60,8 @@ export const operations: readonly Operation<Platform>[] = [
     incidentTimeline,
   ],
   ...[embedReceipt, verifyTicket, mttr, remediations, dashboard, openIncidents],
-  ...[registerWebhook, webhookDeliveries, simulateAttack],
-  ...[governanceDecisions],
+  ...[registerWebhook, webhookDeliveries, governanceDecisions],
+  ...[simulateAttack, scanQueue, approveFinding, triggerScan],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
   ...[seal, sealStatus, verifyOne, verifyAll, search],

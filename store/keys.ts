@@ -111,6 +111,32 @@ export async function touchKeys(on: Queryable, uses: ReadonlyMap<string, Date>):
   );
 }
 
+/** A key that has long not been used. */
+export type UnusedKey = Pick<KeyRecord, "id" | "tier" | "mayApprove" | "expiresAt"> & {
+  /** Days since its last use, or since it was issued. */
+  readonly days: number;
+};
+
+/** Valid keys that nobody has used for so many days, the longest unused first. */
+export async function unusedKeys(on: Queryable, days: number): Promise<UnusedKey[]> {
+  const { rows } = await on.raw(
+    `SELECT id, tier, may_approve, expires_at,
+       floor(extract(epoch FROM now() - coalesce(last_used_at, created_at)) / 86400)::int AS days
+     FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+       AND coalesce(last_used_at, created_at) < now() - make_interval(days => ?)
+     ORDER BY days DESC, id`,
+    [days],
+  );
+  // deno-lint-ignore no-explicit-any -- a row as the driver gives it
+  return rows.map((row: any) => ({
+    id: row.id,
+    tier: row.tier,
+    mayApprove: row.may_approve,
+    expiresAt: row.expires_at,
+    days: row.days,
+  }));
+}
+
 /** Whether any admin key is valid. */
 export async function hasAdminKey(on: Queryable): Promise<boolean> {
   const row = await on("keys").where({ tier: "admin" }).whereNull("revoked_at")

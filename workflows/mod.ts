@@ -15,6 +15,7 @@ export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
 export { foundAgain, itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";
 export { itsmTest, type TestRequest } from "./itsm_test.ts";
+export { securityScan } from "./security_scan.ts";
 export { scrubLedger } from "./scrub.ts";
 export { webhookDelivery, webhookRelay } from "./webhook.ts";
 export { type Progress, progressQuery } from "./_track.ts";

@@ -5,6 +5,7 @@ export const TASK_QUEUE = { itsm: "itsm", ledger: "ledger" } as const;
 export const ITSM_LOOP = "itsmLoop";
 export const ITSM_TEST = "itsmTest";
 export const ATTACK_SIMULATION = "attackSimulation";
+export const SECURITY_SCAN = "securityScan";
 export const ITSM_SWEEP = "itsmSweep";
 export const RECONCILE_RUNS = "reconcileRuns";
 export const SEAL_REQUEST = "sealRequest";
@@ -54,6 +55,17 @@ export interface AttackCounts {
   /** Bytes carried to the sandbox's own sink. */
   readonly bytes_out: number;
   readonly crashes: number;
+}
+
+/** What a security scan gave. */
+export interface ScanResult {
+  readonly scanners: readonly {
+    readonly scanner: string;
+    readonly state: "ok" | "not_configured" | "failed";
+    readonly findings: number;
+  }[];
+  readonly findings: number;
+  readonly receipt_id: string;
 }
 
 /** The six steps, in their order. */

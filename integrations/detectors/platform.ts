@@ -1,6 +1,7 @@
 import type { Client } from "@temporalio/client";
 import { databaseState, type FindingRecord, openBreaks, outboxState } from "../../store/mod.ts";
 import { type DetectedFinding, fingerprintOf, type Severity } from "../findings.ts";
+import { SCAN, stillWeak } from "../scan/mod.ts";
 import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
 
 /** What is wrong with a part of the platform, as far as one aspect goes. */
@@ -63,6 +64,10 @@ async function recheckPlatform(
   { code, fingerprint }: DetectedFinding,
   known: FindingRecord | undefined,
 ): Promise<Rechecked> {
+  if (known?.detector === SCAN) {
+    const present = await stillWeak(world, String(known.target.scanner), fingerprint) ?? true;
+    return { present, code: present ? code : "ok" };
+  }
   const aspect = String(known?.target.aspect ?? "");
   const look = ASPECTS[aspect];
   if (!look) return { present: false, code: "unknown_finding" };

@@ -33,6 +33,8 @@ export interface Circumstances {
   readonly here: boolean;
   /** The disk that the finding is about: a path of its file system, or a folder with a bound of its own. */
   readonly disk?: { readonly path: string; readonly maxBytes?: number };
+  /** The file that the finding is about. */
+  readonly file?: string;
 }
 
 /** A runbook can't be used for this service here. */
@@ -69,7 +71,7 @@ function isPath(value: unknown): boolean {
  */
 export function resolve(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
-  { service, values: own, catalogue, here, disk }: Circumstances,
+  { service, values: own, catalogue, here, disk, file }: Circumstances,
 ): Ready {
   if (!here && steps.some(actsHere)) {
     throw new NotApplicable("other_host", `${service} is on another host than this worker`);
@@ -77,7 +79,7 @@ export function resolve(
   const given: Values = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
-    const value = given[name] ?? found(parameter, disk) ?? parameter.default;
+    const value = given[name] ?? found(parameter, { disk, file }) ?? parameter.default;
     if (value === undefined || !IS[parameter.kind](value)) {
       const wrong = value === undefined ? "has no value" : "has a value that is no such thing";
       throw new NotApplicable(`parameter_${name}`, `{${name}} (${parameter.kind}) ${wrong}`);
@@ -90,7 +92,11 @@ export function resolve(
 }
 
 /** What a finding itself says of a parameter. */
-function found({ from, kind }: ParameterDocument, disk: Circumstances["disk"]) {
+function found(
+  { from, kind }: ParameterDocument,
+  { disk, file }: Pick<Circumstances, "disk" | "file">,
+) {
+  if (from === "found_file") return file;
   if (from === undefined || disk?.maxBytes === undefined) return undefined;
   return kind === "paths" ? [disk.path] : disk.path;
 }

@@ -134,8 +134,9 @@ const Parameter = z.strictObject({
   about: Sentence,
   default: z.union([z.string(), z.number(), z.array(z.string())]).optional()
     .describe("Without one, the runbook fits only services that give a value"),
-  from: z.literal("bounded_folder").optional()
-    .describe("Where the service gives no value: the folder whose own bound the finding is about"),
+  from: z.enum(["bounded_folder", "found_file"]).optional().describe(
+    "Where the service gives no value: the folder whose own bound the finding is about, or the file that it names",
+  ),
 });
 
 const Match = z.strictObject({

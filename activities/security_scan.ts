@@ -1,0 +1,78 @@
+import { hostname } from "node:os";
+import { SCAN, scanAll, type ScannerName } from "../integrations/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  clearOtherFindings,
+  noteDetection,
+  noteFindings,
+  openFindings,
+  transaction,
+} from "../store/mod.ts";
+import type { RunId, ScanResult } from "../workflows/mod.ts";
+import { type ActivityParts, receiptIdOf } from "./_parts.ts";
+
+const ACTOR = "security-scan";
+
+/** Looking for weaknesses of the platform and its host. */
+export function securityScans({ config, store }: ActivityParts) {
+  /**
+   * Looks with every scanner, notes what it finds in place of what it found before, and asks for a receipt of it, in one
+   * transaction. Safe to repeat: the receipt is the run's, and a finding that is there already is seen once more.
+   */
+  async function runSecurityScan(run: RunId): Promise<ScanResult> {
+    const scans = await scanAll({ config, store });
+    const found = scans.flatMap(({ findings }) => findings);
+    const receiptId = receiptIdOf(run, "SCAN");
+    const looked = new Set<string>(
+      scans.filter((one) => one.state === "ok").map((one) => one.scanner),
+    );
+    await transaction(store, async (trx) => {
+      const before = await openFindings(trx, { detector: SCAN, host: hostname() });
+      const unseen = before.filter(({ target }) => !looked.has(String(target.scanner)));
+      await noteFindings(trx, found);
+      await clearOtherFindings(trx, {
+        detector: SCAN,
+        host: hostname(),
+        present: [...found, ...unseen].map(({ fingerprint }) => fingerprint),
+      });
+      for (const { scanner, state, duration_ms, findings } of scans) {
+        await noteDetection(trx, {
+          detector: runOf(scanner),
+          ...{ duration_ms, probed: 1, findings: findings.length },
+          error: state === "ok" ? null : state,
+        });
+      }
+      await requestSeal(trx, {
+        id: receiptId,
+        category: "platform_scan",
+        actor: ACTOR,
+        subject: run.workflow_id,
+        action: "security.scan",
+        outcome: found.length === 0 ? "clean" : "findings",
+        details: {
+          scanners: Object.fromEntries(scans.map(({ scanner, state }) => [scanner, state])),
+          codes: countBy(found.map(({ code }) => code)),
+          ...run,
+        },
+        evidence: { findings: found },
+      });
+    });
+    return {
+      scanners: scans.map(({ scanner, state, findings }) => ({
+        ...{ scanner, state, findings: findings.length },
+      })),
+      findings: found.length,
+      receipt_id: receiptId,
+    };
+  }
+  return { runSecurityScan };
+}
+
+/** Under what a scanner's last run is noted. */
+const runOf = (scanner: ScannerName) => `${SCAN}:${scanner}`;
+
+function countBy(codes: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

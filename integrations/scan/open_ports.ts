@@ -1,0 +1,23 @@
+import { portedServices } from "../../store/mod.ts";
+import { portClaims, portRegistry } from "../ports.ts";
+import { listeningSockets } from "../sockets.ts";
+import type { Scanner } from "./_scanner.ts";
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** Ports of this host that the network can reach, and that nobody declares. */
+export const openPorts: Scanner = async ({ config, store }) => {
+  const claims = portClaims(config, await portedServices(store.knex));
+  const entries = portRegistry(claims, await listeningSockets());
+  return entries.flatMap(({ port, claims, sockets }) => {
+    const open = sockets.find(({ address }) => !LOOPBACK.test(address));
+    if (!open || claims.length > 0) return [];
+    return [{
+      code: "open_port",
+      severity: "low" as const,
+      summary: `Port ${port} is open to the network, and no service declares it`,
+      detail: { port, address: open.address, program: open.program ?? null },
+      which: String(port),
+    }];
+  });
+};

@@ -1,0 +1,38 @@
+import type { Scanner, Weakness } from "./_scanner.ts";
+
+const LOCAL = /^(localhost|127\.|\[?::1)/;
+const WIDE_BITS = 16;
+const MOST_TOOL_CALLS = 600;
+
+/** Settings that are allowed, but weaker than they should be in production. */
+export const settings: Scanner = ({ config: { settings: given } }) => {
+  const found: Weakness[] = [];
+  const say = (
+    setting: keyof typeof given,
+    severity: Weakness["severity"],
+    summary: string,
+  ) => found.push({ code: "weak_setting", severity, summary, detail: { setting }, which: setting });
+  const database = given.DATABASE_URL && new URL(given.DATABASE_URL);
+  if (database && !LOCAL.test(database.hostname) && !/verify-full/.test(database.search)) {
+    say("DATABASE_URL", "high", "The database is on another host without sslmode=verify-full");
+  }
+  const wide = given.SEALOOP_OUTBOUND_ALLOW
+    .find((net) => Number(net.split("/")[1] ?? 128) < WIDE_BITS);
+  if (wide) {
+    say("SEALOOP_OUTBOUND_ALLOW", "medium", `Webhooks may reach the whole network ${wide}`);
+  }
+  if (given.SEALOOP_TRUSTED_HOPS > 0 && !given.SEALOOP_TLS_PROXY) {
+    say(
+      "SEALOOP_TRUSTED_HOPS",
+      "medium",
+      "X-Forwarded-For is believed, but no proxy is said to be in front",
+    );
+  }
+  if (given.SEALOOP_OTS_CALENDARS.length === 0) {
+    say("SEALOOP_OTS_CALENDARS", "low", "Receipts are not anchored in Bitcoin");
+  }
+  if (given.SEALOOP_LIMIT_TOOLS > MOST_TOOL_CALLS) {
+    say("SEALOOP_LIMIT_TOOLS", "low", `A key may call ${given.SEALOOP_LIMIT_TOOLS} tools a minute`);
+  }
+  return Promise.resolve(found);
+};

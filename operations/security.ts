@@ -1,0 +1,204 @@
+import { z } from "zod";
+import { Problem } from "../contract/mod.ts";
+import { MENDABLE, SCAN, SCANNER_NAMES, SEVERITIES } from "../integrations/mod.ts";
+import { type FindingRecord, listDetections, openFindings, type Queryable } from "../store/mod.ts";
+import { type Finding, ITSM_LOOP, SECURITY_SCAN, TASK_QUEUE } from "../workflows/mod.ts";
+import { FULL } from "./_audience.ts";
+import { Timestamp } from "./_shapes.ts";
+import { exampleRun, Started, started, WaitSeconds } from "./_started.ts";
+import { told } from "./_temporal.ts";
+import { operation } from "./platform.ts";
+
+const group = "security";
+const Index = z.number().int().min(0).describe("Place in the queue, as get_sie_queue gives it");
+const Fingerprint = z.string().regex(/^[0-9a-f]{16}$/).describe("The same weakness has the same");
+
+const Weakness = z.object({
+  index: Index,
+  fingerprint: Fingerprint,
+  code: z.string().describe(
+    "weak_setting, file_permissions, stale_key, open_port, known_vulnerability",
+  ),
+  severity: z.enum(SEVERITIES),
+  summary: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  fix: z.enum(["runbook", "people"]).describe(
+    "runbook: approving it mends it, within the guardrails; people: approving it opens a ticket for them",
+  ),
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
+}).meta({ id: "Weakness" });
+
+/** What scans have found and is there still, worst first; those found longer ago before others. */
+async function queueOf(on: Queryable): Promise<FindingRecord[]> {
+  const rank = ({ severity }: FindingRecord) => SEVERITIES.indexOf(severity);
+  return (await openFindings(on, { detector: SCAN })).sort((a, b) =>
+    rank(a) - rank(b) || a.first_seen_at.localeCompare(b.first_seen_at) ||
+    a.fingerprint.localeCompare(b.fingerprint)
+  );
+}
+
+const shown = (finding: FindingRecord, index: number) => {
+  const { fingerprint, code, severity, summary, detail, first_seen_at, last_seen_at } = finding;
+  return {
+    ...{ index, fingerprint, code, severity, summary, detail, first_seen_at, last_seen_at },
+    fix: MENDABLE.has(code) ? "runbook" as const : "people" as const,
+  };
+};
+
+const exampleWeakness = {
+  index: 0,
+  fingerprint: "1d0f6a2b9c3e4857",
+  code: "file_permissions",
+  severity: "high" as const,
+  summary: "Others than its owner may get at the file ledger.key",
+  detail: { path: "/srv/sealoop/ledger.key", mode: "644" },
+  fix: "runbook" as const,
+  first_seen_at: "2026-07-01T12:00:00.000Z",
+  last_seen_at: "2026-07-01T12:00:00.000Z",
+};
+
+/** What waits for somebody to decide. */
+export const scanQueue = operation({
+  name: "security.queue",
+  group,
+  summary: "List the weaknesses that security scans have found, worst first",
+  description:
+    "Each can be approved by its `index` (`approve_sie_finding`). The queue moves when scans find more or less, " +
+    "so send the `fingerprint` too.",
+  effect: "read",
+  access: "key",
+  input: z.object({}),
+  output: z.object({
+    queue: z.array(Weakness),
+    scanners: z.array(z.object({
+      scanner: z.enum(SCANNER_NAMES),
+      state: z.enum(["ok", "not_configured", "failed", "never_run"]),
+      last_run_at: Timestamp.nullable(),
+    })),
+  }),
+  tool: { get_sie_queue: FULL },
+  example: {
+    input: {},
+    output: {
+      queue: [exampleWeakness],
+      scanners: [{
+        scanner: "permissions" as const,
+        state: "ok" as const,
+        last_run_at: "2026-07-01T12:00:00.000Z",
+      }],
+    },
+  },
+  run: async (_, { store }) => {
+    const runs = new Map((await listDetections(store.knex)).map((one) => [one.detector, one]));
+    return {
+      queue: (await queueOf(store.knex)).map(shown),
+      scanners: SCANNER_NAMES.map((scanner) => {
+        const run = runs.get(`${SCAN}:${scanner}`);
+        const state = run === undefined ? "never_run" : run.error ?? "ok";
+        return {
+          scanner,
+          state: state as "ok" | "not_configured" | "failed" | "never_run",
+          last_run_at: run?.last_run_at ?? null,
+        };
+      }),
+    };
+  },
+});
+
+/** Has a weakness mended. */
+export const approveFinding = operation({
+  name: "security.approve",
+  group,
+  summary: "Have one weakness of the queue mended, by the incident loop",
+  description:
+    "Runs the six steps on it: a ticket, the runbook where there is one, the guardrails, another scan to see that it is " +
+    "gone, a receipt. What no runbook mends becomes a ticket for people.",
+  effect: "run",
+  access: "key",
+  input: z.object({
+    index: Index,
+    fingerprint: Fingerprint.optional().describe(
+      "Of the weakness that is meant: where another has its place by now, nothing is done",
+    ),
+    wait_seconds: WaitSeconds,
+  }),
+  output: Started.extend({ finding: Weakness }),
+  tool: { approve_sie_finding: FULL },
+  errors: ["NotFound", "Conflict", "Unavailable"],
+  example: {
+    input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
+    output: { ...exampleRun, finding: exampleWeakness },
+  },
+  run: async ({ index, fingerprint, wait_seconds }, context) => {
+    const queue = await queueOf(context.store.knex);
+    const found = queue[index];
+    if (!found) {
+      throw new Problem(
+        "NotFound",
+        queue.length === 0
+          ? "The queue is empty; trigger_sie_scan looks anew"
+          : `There is no index ${index} in the queue; its last is ${queue.length - 1}`,
+      );
+    }
+    if (fingerprint !== undefined && found.fingerprint !== fingerprint) {
+      const now = queue.findIndex((one) => one.fingerprint === fingerprint);
+      const where = now < 0 ? "is not in the queue any more" : `has index ${now} now`;
+      throw new Problem("Conflict", `The weakness ${fingerprint} ${where}; nothing was done`);
+    }
+    const client = await context.temporal();
+    const handle = await told(client.workflow.start(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${found.fingerprint}`,
+      workflowIdConflictPolicy: "USE_EXISTING",
+      args: [toFinding(found, `key:${context.caller.keyId}`)],
+      staticSummary: found.summary,
+    }));
+    const run = await started(context, client, handle, wait_seconds);
+    return { ...run, finding: shown(found, index) };
+  },
+});
+
+function toFinding(found: FindingRecord, requested_by: string): Finding {
+  const { service, code, fingerprint, severity } = found;
+  return {
+    ...{ service, detector: "platform", check: "platform", code, fingerprint, severity },
+    observed_at: found.last_seen_at,
+    requested_by,
+  };
+}
+
+/** Looks now. */
+export const triggerScan = operation({
+  name: "security.scan",
+  group,
+  summary: "Look for weaknesses of the platform and its host now",
+  description:
+    "Holds settings, files, keys, open ports and installed packages against what they should be. Changes nothing but the " +
+    "queue. Two at the same time are one.",
+  effect: "run",
+  access: "key",
+  input: z.object({ wait_seconds: WaitSeconds }),
+  output: Started,
+  tool: { trigger_sie_scan: FULL },
+  errors: ["Unavailable"],
+  example: {
+    input: {},
+    output: {
+      ...exampleRun,
+      workflow_id: "security-scan",
+      result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
+    },
+  },
+  run: async ({ wait_seconds }, context) => {
+    const client = await context.temporal();
+    const handle = await told(client.workflow.start(SECURITY_SCAN, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "security-scan",
+      workflowIdConflictPolicy: "USE_EXISTING",
+      args: [],
+      staticSummary: "Security scan that was asked for",
+    }));
+    return await started(context, client, handle, wait_seconds);
+  },
+});

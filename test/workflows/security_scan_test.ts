@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { scanAll, type ScannerName } from "../../integrations/mod.ts";
+import { approveFinding, scanQueue } from "../../operations/security.ts";
+import { issueKey } from "../../store/mod.ts";
+import { SECURITY_SCAN, type securityScan, TASK_QUEUE } from "../../workflows/mod.ts";
+import { packages } from "../_packages.ts";
+import { testFolder } from "../_servers.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+
+const KEY = {
+  ...{ tenant: "t", tier: "enterprise", scope: "full", principal: "ann" } as const,
+  ...{ mayApprove: false, expiresAt: null },
+};
+
+describe("securityScan", () => {
+  let loop: TestLoop;
+  let advisories: string;
+  before(async () => {
+    advisories = join(await testFolder(), "advisories.ndjson");
+    writeFileSync(advisories, "");
+    loop = await openLoop({ settings: { SEALOOP_ADVISORIES: advisories } });
+  });
+  after(() => loop?.stop());
+
+  const found = async (scanner: ScannerName) => {
+    const scans = await scanAll(loop);
+    return scans.find((one) => one.scanner === scanner)!;
+  };
+  const context = () => ({
+    ...{ store: loop.store, temporal: () => Promise.resolve(loop.client), caller: { keyId: "k" } },
+    ...{ urls: { gateway: "http://127.0.0.1" }, door: "mcp", signal: AbortSignal.timeout(30_000) },
+    progress() {},
+  } as unknown as Parameters<typeof scanQueue.run>[1]);
+
+  it("finds a secret that others may read, has it mended when that is approved, and seals both", async () => {
+    const path = join(loop.config.dataDir, "spare.key");
+    writeFileSync(path, "secret");
+    chmodSync(path, 0o644);
+    const scan = await loop.client.workflow.execute<typeof securityScan>(SECURITY_SCAN, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "security-scan",
+      args: [],
+    });
+    assert.ok((await loop.sealer.sealed(scan.receipt_id)).hash);
+    // deno-lint-ignore no-explicit-any -- as a caller gets it
+    const { queue, scanners } = await scanQueue.run({}, context()) as any;
+    // deno-lint-ignore no-explicit-any -- likewise
+    const mine = queue.find(({ detail }: any) => detail.path === path);
+    assert.equal(mine.code, "file_permissions");
+    assert.equal(mine.fix, "runbook");
+    // deno-lint-ignore no-explicit-any -- likewise
+    assert.ok(scanners.every(({ state }: any) => state === "ok"), JSON.stringify(scanners));
+
+    const { index, fingerprint } = mine;
+    await assert.rejects(
+      approveFinding.run({ index: index + 1, fingerprint }, context()),
+      /nothing was done|no index/,
+    );
+    const approved = await approveFinding.run({ index, fingerprint, wait_seconds: 25 }, context());
+    // deno-lint-ignore no-explicit-any -- likewise
+    const { result } = approved as any;
+    assert.equal(result?.outcome, "sealed", JSON.stringify(approved));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    // deno-lint-ignore no-explicit-any -- likewise
+    const after = await scanQueue.run({}, context()) as any;
+    // deno-lint-ignore no-explicit-any -- likewise
+    assert.ok(!after.queue.some((one: any) => one.fingerprint === fingerprint), "is gone");
+  });
+
+  it("finds keys that nobody has used for long, and no others", async () => {
+    const { record: stale } = await issueKey(loop.store.knex, KEY);
+    const { record: fresh } = await issueKey(loop.store.knex, KEY);
+    await loop.store.knex("keys").where({ id: stale.id })
+      .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
+    const ids = (await found("keys")).findings.map(({ detail }) => detail.key_id);
+    assert.ok(ids.includes(stale.id));
+    assert.ok(!ids.includes(fresh.id));
+  });
+
+  it("holds installed packages against advisories by their ranges", async () => {
+    const { version } = packages()["node_modules/koa"]!;
+    const about = (id: string, events: readonly Record<string, string>[], name = "koa") => ({
+      id,
+      affected: [{ package: { ecosystem: "npm", name }, ranges: [{ type: "SEMVER", events }] }],
+      database_specific: { severity: "HIGH" },
+    });
+    const list = [
+      about("HIT-1", [{ introduced: "0" }]),
+      about("HIT-2", [{ introduced: "0" }, { last_affected: version }]),
+      about("MISS-1", [{ introduced: "0" }, { fixed: version }]),
+      about("MISS-2", [{ introduced: "99.0.0" }]),
+      about("MISS-3", [{ introduced: "0" }], "no-such-package"),
+      { ...about("MISS-4", [{ introduced: "0" }]), withdrawn: "2026-01-01T00:00:00Z" },
+    ];
+    writeFileSync(advisories, list.map((one) => JSON.stringify(one)).join("\n"));
+    const { findings } = await found("dependencies");
+    assert.deepEqual(findings.map(({ detail }) => detail.advisory), ["HIT-1", "HIT-2"]);
+    assert.equal(findings[0]!.severity, "high");
+  });
+
+  it("says that it can't look where its file is no JSON, and keeps what was found", async () => {
+    writeFileSync(advisories, "{ no json");
+    assert.equal((await found("dependencies")).state, "failed");
+  });
+});
