@@ -43,6 +43,7 @@ export function openStore(url: string, role: Role, size = 10): Store {
     connection,
     pool: { min: 0, max: size },
     acquireConnectionTimeout: 10_000,
+    log: { warn },
   });
   const pool = new pg.Pool({ ...connection, max: size, connectionTimeoutMillis: 10_000 });
   pool.on("error", () => {}); // an idle connection that died: the pool drops it, the next query reports
@@ -55,6 +56,11 @@ export function openStore(url: string, role: Role, size = 10): Store {
       await Promise.all([knex.destroy(), pool.end()]);
     },
   };
+}
+
+/** What the builder would print, which is no line of a log. Whose connection has died is told by the query that fails. */
+function warn(message: string): void {
+  if (!message.startsWith("Connection Error")) process.emitWarning(message);
 }
 
 /** Options of one `pg` connection as a role, for those who need a connection of their own. */
