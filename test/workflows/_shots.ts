@@ -1,5 +1,5 @@
 /** One kill: six loops, one held in each step, and what became of them. */
-import { access } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
@@ -54,6 +54,7 @@ export async function shoot(
   const loops = await Promise.all(
     STEPS.map((step, n) => prepare(platform, holds, { target, step, round, n })),
   );
+  await list(platform, loops.map(({ victim }) => victim));
   await holds.set(Object.fromEntries(loops.map(({ name, hold }) => [name, hold])));
   try {
     const [first, ...others] = loops;
@@ -96,6 +97,24 @@ interface Prepared {
   begun(): Promise<void>;
 }
 
+/** Lists services in the file, where every worker that starts looks for them, and waits until the one that runs has. */
+async function list(
+  { dataDir, store }: CompiledPlatform,
+  victims: readonly Victim[],
+): Promise<void> {
+  const services = victims.map(({ service: { name, type, check, restart } }) => {
+    return { name, type, check, restart };
+  });
+  await writeFile(join(dataDir, "sealoop.services.yaml"), JSON.stringify({ services }));
+  const names = services.map(({ name }) => name);
+  while (true) {
+    const read = await store.knex("services").where({ watched: true }).whereIn("name", names)
+      .pluck("name");
+    if (read.length === names.length) return; // as all in the file are watched
+    await sleep(RETRY_MS);
+  }
+}
+
 async function prepare(
   platform: CompiledPlatform,
   holds: Holds,
@@ -108,7 +127,6 @@ async function prepare(
   const byCommand = hold === "command" || (round + n) % 2 === 0;
   const victim = await brokenService(platform, {
     name,
-    origin: "test",
     runbook: hold === "command" ? heldBack : byCommand ? atOnce : undefined,
     through: (health) => holds.gate(name, health),
   });

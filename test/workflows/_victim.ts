@@ -43,14 +43,12 @@ const HEALTHY_WITHIN_MS = 120_000;
  *
  * @param runbook what is to start it again; default: the platform, as a process of its own
  * @param watched whether sweeps probe it
- * @param origin who has listed it; a worker that starts forgets what is of the `file` and not in it
  * @param through URL of its health check, for the service's own
  */
 export async function brokenService(
   { store, dataDir }: VictimPlace,
-  { name, runbook, watched = false, through = (health) => health, origin = "file" }: {
+  { name, runbook, watched = false, through = (health) => health }: {
     name: string;
-    origin?: Service["origin"];
     runbook?: (command: readonly string[], folder: string) => Restart | null;
     watched?: boolean;
     through?: (health: string) => string;
@@ -64,7 +62,7 @@ export async function brokenService(
   const check = { http: through(`http://127.0.0.1:${port}/health`) };
   const first = { process: { command } };
   const service: Service = {
-    ...{ name, type: "web", host: "127.0.0.1", owner: null, origin, dependsOn: [] },
+    ...{ name, type: "web", host: "127.0.0.1", owner: null, origin: "file", dependsOn: [] },
     check,
     restart: runbook ? runbook(command, folder) : first,
     watched,

@@ -127,6 +127,16 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     for (const victim of victims) if (victim.service.watched) await victim.remove();
     return run;
   },
+  "itsmSweep.joined": async () => {
+    const victim = await broken("joined", heldBack, true);
+    const run = await heal(victim);
+    await repairing(run);
+    const sweep = await ended(await start(ITSM_SWEEP, "sweep-joined", []));
+    await victim.letGo();
+    await ended(run);
+    await victim.remove();
+    return sweep;
+  },
   "itsmSweep.asked": async () => {
     await broken("asked", undefined, true);
     return await ended(await start(ITSM_SWEEP, "sweep-asked", ["key:recorder"]));
@@ -140,6 +150,14 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "attackSimulation.ransomware": async () => {
     const request = { id: "0a1b2c3e", scenario: "ransomware", requested_by: "key:recorder" };
     return await ended(await start(ATTACK_SIMULATION, "attack-0a1b2c3e", [request]));
+  },
+  "itsmTest.cancelled": async () => {
+    const request = { id: "0a1b2c3e", scenario: "hang", requested_by: "key:recorder" };
+    const run = await start(ITSM_TEST, "test-0a1b2c3e", [request]);
+    watch = async (moment, activity) => {
+      if (moment === "before" && activity === "breakTestService") await run.cancel();
+    };
+    return await ended(run);
   },
   "sealRequest.sealed": async () => {
     const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
