@@ -28,6 +28,7 @@ import {
   RECONCILE_RUNS,
   SCRUB_LEDGER,
   SEAL_REQUEST,
+  SECURITY_SCAN,
   TASK_QUEUE,
   type Voice,
   WEBHOOK_DELIVERY,
@@ -159,6 +160,8 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     };
     return await ended(run);
   },
+  "securityScan.scanned": async () =>
+    await ended(await start(SECURITY_SCAN, "security-scan-recorded", [])),
   "sealRequest.sealed": async () => {
     const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
     const request = { id: "recorded", ...fields, outcome: "ok" };
