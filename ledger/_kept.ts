@@ -1,20 +1,24 @@
-import { open, readFile, rename } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
 import { BadNote, type Checkpoint, isSignedBy, parseCheckpoint, parseNote } from "./tlog/mod.ts";
 
-/** Writes a checkpoint down outside of the database, so that it lasts. @param path of the file; made anew as a whole */
-export async function keepCheckpoint(path: string, note: string): Promise<void> {
-  const fresh = `${path}.new`;
-  const file = await open(fresh, "w", 0o644);
+/** Writes a file outside of the database, so that it lasts. @param path of the file; made anew as a whole */
+export async function keepText(path: string, text: string, mode = 0o644): Promise<void> {
+  const fresh = `${path}.${randomUUID()}.new`; // several processes may keep the same
+  const file = await open(fresh, "w", mode);
   try {
-    await file.writeFile(note);
+    await file.writeFile(text);
     await file.sync();
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
   } finally {
     await file.close();
   }
-  await rename(fresh, path);
 }
 
-/** The note that was kept; undefined: none was. */
+/** The text that was kept; undefined: none was. */
 export async function readKept(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

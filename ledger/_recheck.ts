@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/mod.ts";
-import { type FoundBreak, verifySpan } from "./_span.ts";
+import type { FoundBreak } from "./_span.ts";
+import { openSpanVerifier } from "./_span_thread.ts";
 import type { Place } from "./rules.ts";
 
 /** What is to be verified again. */
@@ -39,15 +40,20 @@ async function once(
   const end = verified();
   if (!end) return;
   onBegin();
+  const verifier = openSpanVerifier(store, end.position, signal);
   let place: Place = { position: 0, previousHash: "" };
   let whole = true;
-  while (place.position < end.position) {
-    const span = await verifySpan(store, {
-      ...{ from: place, to: end.position, most: PAGE, share: SHARE, signal },
-    });
-    for (const found of span.breaks) onBreak(found);
-    whole &&= span.breaks.length === 0;
-    place = span.place;
+  try {
+    while (place.position < end.position) {
+      const span = await verifier.verify({
+        ...{ from: place, to: end.position, most: PAGE, share: SHARE },
+      });
+      for (const found of span.breaks) onBreak(found);
+      whole &&= span.breaks.length === 0;
+      place = span.place;
+    }
+  } finally {
+    await verifier.close();
   }
   if (whole && place.previousHash !== end.previousHash) {
     const reason = "It is not the receipt that was verified at this position";

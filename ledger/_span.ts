@@ -8,9 +8,10 @@ import { NATIVE } from "./verify.ts";
 
 /**
  * What did not hold: a check of the receipt itself; `columns` (the row says other than its record), `missing`, `head`,
- * `log` (the Merkle log has another), `keys` (another key is published than before).
+ * `log` (the Merkle log has another), `keys` (another key is published than before), `anchor` (what is anchored in
+ * Bitcoin is another).
  */
-export type FailedCheck = keyof Checks | "columns" | "missing" | "head" | "log" | "keys";
+export type FailedCheck = keyof Checks | "columns" | "missing" | "head" | "log" | "keys" | "anchor";
 
 /** Where the stored chain does not hold, and in what respect. */
 export interface FoundBreak extends Break {
@@ -34,6 +35,13 @@ export interface SpanOrder {
   readonly onLeaf?: (position: number, leaf: Hash) => void;
 }
 
+/** What was found in a part. */
+export interface VerifiedSpan {
+  /** The place after it. */
+  readonly place: Place;
+  readonly breaks: FoundBreak[];
+}
+
 const PAGE = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Longest that verifying holds up whatever else this process does, milliseconds. */
@@ -42,13 +50,11 @@ const SLICE_MS = 5;
 /**
  * Verifies what is stored, row by row: each receipt by the rules of its era, its row's columns by its record, and that
  * none is missing.
- *
- * @returns what was found, and the place after it
  */
 export async function verifySpan(
   store: Store,
   { from, to, most = Infinity, share, signal, onLeaf }: SpanOrder,
-): Promise<{ place: Place; breaks: FoundBreak[] }> {
+): Promise<VerifiedSpan> {
   const breaks: FoundBreak[] = [];
   const breathe = breathing(share);
   let place = from;

@@ -171,7 +171,7 @@ async function confirm(store: Store, row: Row, found: Found): Promise<void> {
       anchored_receipts: trx.raw("anchored_receipts + ?", [last - first + 1]),
     });
     await requestSeal(trx, {
-      id: createHash("sha256").update(`anchor\n${first}\n${root}`).digest("hex").slice(0, 16),
+      id: anchorReceiptId(first, root),
       category: ANCHOR_CONFIRMED,
       actor: "ledger-anchor",
       subject: `${first}-${last}`,
@@ -184,5 +184,9 @@ async function confirm(store: Store, row: Row, found: Found): Promise<void> {
     });
   });
 }
+
+/** Id of the receipt which says that a batch is in a block. @param root hex */
+export const anchorReceiptId = (first: number, root: string): string =>
+  createHash("sha256").update(`anchor\n${first}\n${root}`).digest("hex").slice(0, 16);
 
 const timeOf = ({ time }: BlockHeader) => new Date(time * 1000);

@@ -184,8 +184,8 @@ const changed = (id: string) =>
   );
 
 /** Cuts joined digests apart. */
-function pieces(joined: Uint8Array): Uint8Array[] {
-  const all: Uint8Array[] = [];
+export function pieces(joined: Buffer): Buffer[] {
+  const all: Buffer[] = [];
   for (let at = 0; at < joined.length; at += 32) all.push(joined.subarray(at, at + 32));
   return all;
 }

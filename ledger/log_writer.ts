@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/mod.ts";
-import { keepCheckpoint, ownCheckpoint, readKept } from "./_kept.ts";
+import { keepText, ownCheckpoint, readKept } from "./_kept.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
 import type { LogPlace } from "./log_place.ts";
 import { leafHashOf, logHashes, publishedCheckpoint, sha256, tiledLeaves } from "./log_hashes.ts";
@@ -168,7 +168,7 @@ function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
     const published = await publishedCheckpoint(store);
     if (published && isOf(published.note, { origin, size })) return;
     const signed = signNote(checkpointText({ origin, size, root }), key, privateKey);
-    await keepCheckpoint(keptFile, signed);
+    await keepText(keptFile, signed);
     const request = {
       note: signed,
       size,

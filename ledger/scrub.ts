@@ -1,6 +1,7 @@
 import { type Store, transaction } from "../store/mod.ts";
 import { ownCheckpoint, readKept } from "./_kept.ts";
 import { signingKey } from "./_key.ts";
+import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
 import { growRange, type Range, rootOfRange } from "./_range.ts";
 import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";
 import { headBreaks, type KnownChain, lostOf, replacedKeys } from "./_scrub_ends.ts";
@@ -13,6 +14,7 @@ import {
   readScrub,
 } from "./_scrub_rows.ts";
 import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
+import { anchorTotals } from "./anchors.ts";
 import type { LogPlace } from "./log_place.ts";
 import { head, ledgerKeys } from "./read.ts";
 import type { Place } from "./rules.ts";
@@ -85,6 +87,7 @@ export async function beginScrub(
 ): Promise<ScrubPass> {
   const { store } = parts;
   const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
+  const { nextPosition } = await anchorTotals(store);
   const [{ size }, row, keys] = await Promise.all([
     head(store),
     readScrub(store.knex),
@@ -92,6 +95,7 @@ export async function beginScrub(
   ]);
   const seen = [
     ...(checkpoint ? [{ size: checkpoint.size, by: "the signed checkpoint" }] : []),
+    { size: nextPosition, by: "the newest anchor" },
     ...(known ? [{ ...known, by: "the last pass" }] : []),
     ...(row
       ? [{ size: row.verified.position, hash: row.verified.previousHash, by: "a pass" }]
@@ -148,6 +152,10 @@ export async function scrubPart(
     ),
     ...(wrong && breaks.length + strange.length + at.found === 0 ? [wrong] : []),
   ];
+  const span = { from: at.place.position, to: place.position };
+  const known = new Set(all.map(({ position }) => position));
+  const anchors = await anchorBreaks(parts.store, span, known);
+  all.push(...anchors.filter(({ position }) => !known.has(position)));
   await transaction(parts.store, async (trx) => {
     await keep(trx, parts, at, all);
     if (!at.lost) await noteVerified(trx, place); // else it is not the chain that was verified before
@@ -180,7 +188,7 @@ async function followEnd(
 /** Ends a pass: compares its end with the head, and with what was known before. Safe to repeat. */
 export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubResult> {
   const { store } = parts;
-  const all = await headBreaks(store);
+  const all = [...await headBreaks(store), ...await totalsBreaks(store)];
   const found = at.found + all.length;
   const more = Math.max(0, found - MOST_KEPT);
   await transaction(store, async (trx) => {

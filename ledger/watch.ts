@@ -1,8 +1,11 @@
 import { listen, type Store } from "../store/mod.ts";
+import { openMark } from "./_mark.ts";
 import { recheck } from "./_recheck.ts";
 import { openReport, type OwnBreak } from "./_scrub_report.ts";
+import { replacedKeys } from "./_scrub_ends.ts";
 import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
-import { examine, type FoundBreak, verifySpan } from "./_span.ts";
+import { examine, type FoundBreak } from "./_span.ts";
+import { openSpanVerifier } from "./_span_thread.ts";
 import { exportReceipts, head, ledgerKeys } from "./read.ts";
 import type { Break, Place } from "./rules.ts";
 
@@ -41,27 +44,33 @@ const PAGE = 500;
 const POLL_MS = 5_000;
 const MOST_KEPT = 10_000;
 const MOST_SHOWN = 100;
-/** Of a core, until everything that was there at the start is verified. */
-const SHARE_AT_START = 1 / 2;
+/** Of a core, until everything that was there at the start is verified; in a thread that others come before. */
+const SHARE_AT_START = 3 / 4;
 const GENESIS: Place = { position: 0, previousHash: "" };
 
 /** How the chain is watched. */
 export interface WatchOptions {
   /** Verifies all of it again by itself, with such pauses, milliseconds; default: that is left to the scrub. */
   readonly recheckEveryMs?: number;
+  /** File in which it keeps how far it has verified, for the next start; default: it keeps nothing. */
+  readonly markFile?: string;
+  /** Told why that can't be kept or read. */
+  readonly onTrouble?: (error: unknown) => void;
 }
 
 /**
- * Begins where the scrub's verified part ends, as far as that is still what it was; without one at the first receipt.
+ * Begins where this process or one before it had verified all, as the mark says that is kept outside of the database;
+ * without a mark where the scrub's verified part ends; as far as that is still what it was, or else at the first receipt.
  * From there on it goes by what it has verified itself, and keeps that in memory: whoever changes the database later
  * can't change it.
  */
 export async function watchChain(
   store: Store,
-  { recheckEveryMs }: WatchOptions = {},
+  { recheckEveryMs, markFile, onTrouble = () => {} }: WatchOptions = {},
 ): Promise<ChainWatch> {
   const end = new AbortController();
   const report = openReport(store);
+  const mark = openMark(store, markFile, onTrouble);
   /** Found here, and not by the scrub. */
   const own = new Map<number, OwnBreak>();
   let notKept = 0;
@@ -83,25 +92,34 @@ export async function watchChain(
     if (fresh) await report.forgetHealed(own);
     if (!caughtUp) place = await begin(place ?? GENESIS, size);
     if (!place) return;
-    while (place.position < size) {
-      const { place: next, breaks } = await verifySpan(store, {
-        from: place,
-        to: size,
-        most: PAGE,
-        share: caughtUp ? 1 : SHARE_AT_START,
-        signal: end.signal,
-      });
-      for (const found of breaks) note(found);
-      place = next;
+    const verifier = openSpanVerifier(store, size - place.position, end.signal);
+    try {
+      while (place.position < size) {
+        const { place: next, breaks } = await verifier.verify({
+          ...{ from: place, to: size, most: PAGE, share: caughtUp ? 1 : SHARE_AT_START },
+        });
+        for (const found of breaks) note(found);
+        place = next;
+        await keep();
+      }
+    } finally {
+      await verifier.close();
     }
     ending = wrongEnd(place, size, hash);
     caughtUp = true;
+    await keep();
   }
 
-  /** Takes over what the scrub has verified, where its last receipt is still there and holds. */
+  /** Takes over what was verified before, where its last receipt is still there and holds. */
   async function begin(place: Place, size: number): Promise<Place> {
-    const { position, previousHash } = report.verified;
+    const known = await mark.read();
+    const { position, previousHash } = known
+      ? { position: known.size, previousHash: known.hash }
+      : report.verified;
     if (position <= place.position) return place;
+    const keys = await ledgerKeys(store);
+    const replaced = known ? replacedKeys(known, keys) : [];
+    for (const found of replaced) note(found);
     const from = Math.max(0, position - 2);
     const rows = await exportReceipts(store, { from, to: position });
     const last = rows.at(-1);
@@ -110,16 +128,22 @@ export async function watchChain(
       note({ position: Math.min(position - 1, size), check: "head", reason, receiptId: null });
       return place;
     }
+    if (replaced.length > 0 || known?.whole === false) return place;
     const before = rows.length > 1 ? rows[0] : undefined;
     const at = {
       position: last.position,
       previousHash: before?.hash ?? "",
       previousEra: before?.era,
     };
-    const { found, after } = examine(last, at, await ledgerKeys(store));
+    const { found, after } = examine(last, at, keys);
     if (found) note(found);
     return after;
   }
+
+  const keep = async (now = false) => {
+    const { breaks } = report.with(own, { ending, notKept, limit: 1 });
+    if (place) await mark.keep(place, breaks === 0, { now });
+  };
 
   function note(found: FoundBreak): void {
     if (own.size < MOST_KEPT || own.has(found.position)) {
@@ -197,6 +221,7 @@ export async function watchChain(
       clearInterval(poll);
       await listener.close();
       await Promise.all([running, rechecking]);
+      await keep(true).catch(onTrouble);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { createRestApp } from "../api/mod.ts";
 import { asProblem, createInvoke, type Invoke, isAway, Problem } from "../contract/mod.ts";
 import {
@@ -27,7 +28,11 @@ export async function startLedger(
 ): Promise<Running & { readonly address: string }> {
   const { settings } = config;
   const store = openStore(databaseUrl("ledger"), "ledger");
-  const chain = await watchChain(store, { recheckEveryMs: RECHECK_MS });
+  const chain = await watchChain(store, {
+    recheckEveryMs: RECHECK_MS,
+    markFile: join(config.dataDir, "verified.json"),
+    onTrouble: (err) => log.warn({ err }, "How far the chain is verified can't be kept or read"),
+  });
   const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
     `http://127.0.0.1:${port}`;
   const parts: LedgerParts = { store, chain, ledgerUrl };

@@ -115,14 +115,14 @@ export async function startSealing(
 }
 
 /** Serves a database's ledger. */
-export function serveLedger(
+export async function serveLedger(
   { urls }: Pick<TestDatabase, "urls">,
   settings: Readonly<Record<string, string>> = {},
 ) {
   const parts = {
-    config: loadConfig(settings),
+    config: loadConfig({ SEALOOP_DATA: await testFolder(), ...settings }),
     log: createLog("ledger", "silent"),
     databaseUrl: (role: keyof TestDatabase["urls"]) => urls[role],
   };
-  return startLedger(parts, 0);
+  return await startLedger(parts, 0);
 }

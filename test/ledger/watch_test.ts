@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { loadConfig } from "../../config.ts";
@@ -13,6 +15,7 @@ import {
   watchChain,
   type WatchOptions,
 } from "../../ledger/mod.ts";
+import { openSpanVerifier } from "../../ledger/_span_thread.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { eventually } from "../workflows/_story.ts";
 import { serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
@@ -183,6 +186,97 @@ describe("watchChain()", () => {
     await sealing.pause();
     await asSuperuser("DELETE FROM receipts WHERE position = 39");
     assert.deepEqual(positions(await until(opened, ({ breaks }) => breaks > 0)), [39]);
+  });
+
+  describe("with a mark outside of the database", () => {
+    let markFile: string;
+    const troubles: string[] = [];
+    const options = (more: WatchOptions = {}): WatchOptions => ({
+      markFile,
+      onTrouble: (error) => troubles.push(String(error)),
+      ...more,
+    });
+    beforeEach(async () => {
+      markFile = join(sealing.folder, "verified.json");
+      troubles.length = 0;
+      await (await watch(options())).caughtUp();
+      await watches.pop()!.close();
+    });
+
+    it("begins where it had ended, and not at what the scrub is said to have verified", async () => {
+      await sealing.pause();
+      await asSuperuser(
+        `${EDIT}; INSERT INTO ledger_scrub (pass, size, verified_through, verified_hash)
+        VALUES (1, 10, 9, (SELECT hash FROM receipts WHERE position = 9))`,
+      );
+      const opened = await watch(options());
+      const { chain_intact, verified_through } = await opened.caughtUp();
+      assert.deepEqual([chain_intact, verified_through], [true, COUNT - 1]); // as while it was running
+      assert.deepEqual(troubles, []);
+    });
+
+    it("verifies all again at each start once something did not hold", async () => {
+      await asSuperuser(EDIT);
+      const opened = await watch(options({ recheckEveryMs: 50 }));
+      await until(opened, ({ breaks }) => breaks === 1);
+      await watches.pop()!.close();
+      const { chain_intact, first_breaks } = await (await watch(options())).caughtUp();
+      assert.deepEqual([chain_intact, first_breaks[0]?.position], [false, 5]);
+      await watches.pop()!.close();
+      await asSuperuser(MEND);
+      assert.equal((await (await watch(options())).caughtUp()).chain_intact, true);
+      await watches.pop()!.close();
+      await asSuperuser(EDIT);
+      assert.equal(
+        (await (await watch(options())).caughtUp()).chain_intact,
+        true,
+        "it goes by the mark",
+      );
+    });
+
+    it("knows that an end was cut off while it was away", async () => {
+      await sealing.pause();
+      await asSuperuser(CUT_OFF);
+      for (let start = 1; start <= 2; start++) {
+        const state = await (await watch(options())).caughtUp();
+        assert.deepEqual([state.chain_intact, positions(state)], [false, [30]]);
+        await watches.pop()!.close();
+      }
+    });
+
+    it("knows that another key was published while it was away", async () => {
+      await asSuperuser("UPDATE ledger_keys SET public_key = sha256('x')");
+      const { first_breaks: [first] } = await (await watch(options())).caughtUp();
+      assert.equal(first?.position, 0);
+    });
+
+    it("verifies all where the mark is none, and says so", async () => {
+      await writeFile(markFile, "{}");
+      await asSuperuser(EDIT);
+      assert.equal((await (await watch(options())).caughtUp()).chain_intact, false);
+      assert.match(troubles.join(), /verified\.json is none that the ledger wrote/);
+    });
+  });
+
+  it("verifies long spans on a thread, which finds the same", async () => {
+    await asSuperuser(EDIT);
+    const { signal } = new AbortController();
+    const order = { from: { position: 0, previousHash: "" }, to: COUNT, share: 1 };
+    const thread = openSpanVerifier(ledger, Infinity, signal);
+    try {
+      const span = await thread.verify(order);
+      assert.deepEqual(span, await openSpanVerifier(ledger, COUNT, signal).verify(order));
+      assert.deepEqual([span.place.position, span.breaks.length], [COUNT, 1]);
+    } finally {
+      await thread.close();
+    }
+    const away = openSpanVerifier(
+      { ...ledger, url: ledger.url.replace(/\/test_/, "/none_") },
+      Infinity,
+      signal,
+    );
+    await assert.rejects(away.verify(order), /does not exist/);
+    await away.close();
   });
 
   it("lets the public ledger say so everywhere", async () => {
