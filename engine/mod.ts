@@ -17,6 +17,7 @@
  * report says: its text is counted, never followed.
  * @module
  */
+export { BOUNDS as LEARNING_BOUNDS, lessonReceiptId } from "./arbiter.ts";
 export {
   CLASSIFICATION,
   type Classified,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../config.ts";
 import {
+  addLearningItems,
   type FoundPassage,
   type KnowledgeChange,
   listen,
@@ -17,6 +18,7 @@ import {
   unlearntTickets,
 } from "../store/mod.ts";
 import type { Log } from "../web/mod.ts";
+import { itemOf, rule } from "./arbiter.ts";
 import type { Classifier } from "./classifier.ts";
 import { keptOrMade } from "./kept.ts";
 import { hashOfText, incidentOf, passageOf, stemsOf, textOf } from "./passages.ts";
@@ -64,7 +66,10 @@ const BATCH = 100;
 /** Within the time that a whole answer may take, there must be some left for answering from memory. */
 const SEARCH_MS = 500;
 
-/** Opens the knowledge base: stores what ships, and learns from each ticket that is resolved, from now on and before. */
+/**
+ * Opens the knowledge base: stores what ships, and learns from each ticket that is resolved, from now on and before, as
+ * far as the arbiter trusts it.
+ */
 export function openKnowledge(
   { store, classifier, learning, log }: {
     readonly store: Store;
@@ -101,14 +106,19 @@ export function openKnowledge(
   async function learn(): Promise<void> {
     for (;;) {
       const tickets = await unlearntTickets(store.knex, BATCH);
-      const learnt = tickets.map((ticket) => {
+      const judged = tickets.map((ticket) => {
         const description = `${ticket.title}. ${ticket.description}`;
         const { category } = classifier.classify({ description, source: "ticket" });
-        return { ticket, passage: incidentOf(ticket, category) };
+        const passage = incidentOf(ticket, category);
+        return { ticket, passage, item: itemOf(ticket, passage, rule(ticket, category)) };
       });
-      await storeIncidents(store, learnt.map(({ passage }) => passage), async (trx) => {
-        for (const { ticket, passage } of learnt) await learning.incident(trx, ticket, passage);
+      const applied = judged.filter(({ item }) => item.state === "applied");
+      await storeIncidents(store, applied.map(({ passage }) => passage), async (trx) => {
+        await addLearningItems(trx, applied.map(({ item }) => item));
+        for (const { ticket, passage } of applied) await learning.incident(trx, ticket, passage);
       });
+      const others = judged.filter(({ item }) => item.state !== "applied");
+      await addLearningItems(store.knex, others.map(({ item }) => item));
       if (tickets.length < BATCH || closed) return;
     }
   }

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import type { Learning } from "../engine/mod.ts";
+import { type Learning, lessonReceiptId } from "../engine/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 
 const ACTOR = "engine";
@@ -27,7 +26,7 @@ export const sealedLearning: Learning = {
   },
   async incident(trx, { id, receipt_id }, { category, sha256 }) {
     await requestSeal(trx, {
-      id: createHash("sha256").update(`knowledge\n${id}`).digest("hex").slice(0, 16),
+      id: lessonReceiptId(id),
       category: "learning_receipt",
       actor: ACTOR,
       subject: id,

@@ -105,6 +105,8 @@ export interface ResolvedTicket {
   readonly receipt_id: string | null;
   /** What each diagnosis of it said, the last one last. */
   readonly diagnoses: readonly Readonly<Record<string, unknown>>[];
+  /** Other tickets of the same fault that were resolved within the day before it was opened: what did not hold. */
+  readonly repeats: number;
 }
 
 /** Resolved tickets that nothing was learnt from so far, oldest first. Those of test incidents are exercises. */
@@ -112,10 +114,13 @@ export async function unlearntTickets(on: Queryable, limit: number): Promise<Res
   const { rows } = await on.raw(
     `SELECT id, title, description, service, fingerprint, outcome, resolution, receipt_id,
        coalesce((SELECT jsonb_agg(data ORDER BY e.id) FROM ticket_events e
-         WHERE e.ticket_id = t.id AND e.kind = 'diagnosed'), '[]') AS diagnoses
+         WHERE e.ticket_id = t.id AND e.kind = 'diagnosed'), '[]') AS diagnoses,
+       (SELECT count(*)::int FROM tickets o WHERE o.fingerprint = t.fingerprint AND o.id <> t.id
+         AND o.resolved_at BETWEEN t.opened_at - interval '1 day' AND t.opened_at) AS repeats
      FROM tickets t
      WHERE status = 'resolved' AND coalesce(service, '') !~ ?
        AND NOT EXISTS (SELECT FROM knowledge k WHERE k.id = t.id)
+       AND NOT EXISTS (SELECT FROM learning_items i WHERE i.ticket_id = t.id)
      ORDER BY resolved_at, id LIMIT ?`,
     [TEST_SERVICE, limit],
   );

@@ -1,4 +1,5 @@
 /** The second rail: what the action would do, and how far it reaches. */
+import { remembered } from "./_remembered.ts";
 import { confidenceOf, radiusOf, secretsOf } from "./_claims.ts";
 import { commandsIn } from "./_input_safety.ts";
 import type { Text } from "./_texts.ts";
@@ -107,7 +108,12 @@ function claimed(action: ProposedAction, { bounds }: Policy, { dependents }: Rea
 }
 
 /** What a text of the action would do: its commands by what they run, its words by what they mean. */
-function done({ at, text, isCommand }: Text): Objection[] {
+const done = remembered(
+  doneBy,
+  ({ at, text, isCommand }) => `${isCommand} ${at}\n${text}`,
+);
+
+function doneBy({ at, text, isCommand }: Text): Objection[] {
   const seen = visible(text);
   const found = isCommand || looksLikeCommand(seen)
     ? commandObjections(seen).filter(({ weight, code }) =>

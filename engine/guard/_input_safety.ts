@@ -1,4 +1,5 @@
 /** The first rail: whether the request's texts are meant for the people and programs that repair, or for the judge. */
+import { remembered } from "./_remembered.ts";
 import { commandObjections } from "./shell/mod.ts";
 import { hiddenIn, ordersTheJudge, secretsIn, tricksIn, type View, viewsOf } from "./text/mod.ts";
 import type { Text, Texts } from "./_texts.ts";
@@ -23,14 +24,24 @@ export function inputSafety({ all, tooMuch }: Texts): Finding {
     });
   }
   for (const text of all) {
-    objections.push(...hidden(text), ...secrets(text));
-    for (const view of viewsOf(text.text)) objections.push(...readAs(view, text, notes));
+    const found = lookedAt(text);
+    objections.push(...found.objections);
+    notes.push(...found.notes);
   }
   const distinct = [
     ...new Map(objections.map((one) => [`${one.weight} ${one.code} ${one.reason}`, one])).values(),
   ];
   return { objections: distinct.slice(0, 12), notes: [...new Set(notes)].slice(0, 4) };
 }
+
+const lookedAt = remembered(
+  (text: Text): Finding => {
+    const notes: string[] = [];
+    const read = viewsOf(text.text).flatMap((view) => readAs(view, text, notes));
+    return { objections: [...hidden(text), ...secrets(text), ...read], notes };
+  },
+  ({ at, text, isCommand }) => at === "incident" ? undefined : `${isCommand} ${at}\n${text}`,
+);
 
 function hidden({ at, text }: Text): Objection[] {
   return hiddenIn(text).map(({ kind, sure }) => ({

@@ -1,6 +1,7 @@
 import type { Store } from "../../store/mod.ts";
 import { executionBounds } from "./_execution_bounds.ts";
 import { outputFactCheck } from "./_fact_check.ts";
+import { remembered } from "./_remembered.ts";
 import { inputSafety } from "./_input_safety.ts";
 import { retrievalIntegrity } from "./_retrieval.ts";
 import { openSurroundings, type Surroundings } from "./_surroundings.ts";
@@ -58,7 +59,7 @@ export function judge(
 ): GuardVerdict {
   const { action = {} } = request;
   const texts = textsOf(request);
-  const looks = typeof action.command === "string" && onlyLooks(action.command);
+  const looks = typeof action.command === "string" && harmless(action.command);
   const dependents = looks ? null : known.dependents;
   return verdictOf({
     input_safety: inputSafety(texts),
@@ -70,6 +71,8 @@ export function judge(
     retrieval_integrity: retrievalIntegrity(request, known),
   }, known.policyVersion);
 }
+
+const harmless = remembered(onlyLooks, (command: string) => command);
 
 /** Puts the findings of the rails together: one that denies is enough, and so is one that asks. */
 function verdictOf(

@@ -15,6 +15,8 @@ import * as approvals from "./0013_approvals.ts";
 import * as webhooks from "./0014_webhooks.ts";
 import * as append from "./0015_append.ts";
 import * as governance from "./0016_governance.ts";
+import * as serviceNames from "./0018_service_names.ts";
+import * as learning from "./0019_learning.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -34,4 +36,6 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0014_webhooks": webhooks.up,
   "0015_append": append.up,
   "0016_governance": governance.up,
+  "0018_service_names": serviceNames.up,
+  "0019_learning": learning.up,
 };

@@ -79,7 +79,7 @@ describe("the engine's process", () => {
     assert.deepEqual(await engine.client.health(), { classify: true, validate: true });
   });
 
-  it("learns from each ticket that is resolved, tells the house of it, and nobody else", async () => {
+  it("learns from each ticket that was mended, tells the house of it, and nobody else", async () => {
     await untilStored();
     const ticket = (id: string, fault: string | null) => ({
       id,
@@ -90,12 +90,18 @@ describe("the engine's process", () => {
       phase: "ticketed",
       fingerprint: fault,
       requested_by: "tester",
+      outcome: "sealed",
+      receipt_id: "9f2c4b7a01d3e856",
     });
     await store.knex("tickets").insert([
       ticket("INC-1", null),
       ticket("INC-2", "f"),
       ticket("INC-3", "f"),
     ]);
+    await store.knex("ticket_events").insert(["INC-1", "INC-2", "INC-3"].map((ticket_id) => ({
+      ...{ ticket_id, key: "diagnosed-1", kind: "diagnosed" },
+      data: { classification: { category: "hardware", confidence: 0.9 }, citations: ["x"] },
+    })));
     for (const id of ["INC-1", "INC-2", "INC-3"]) {
       const resolution = `Cleaned the frobnicator's fan (${id})`;
       await store.knex("tickets").where({ id })

@@ -488,8 +488,14 @@ export interface Found {
  */
 export function tricksIn(text: string, mayReport: boolean): Found[] {
   const found: Found[] = [];
+  let looked: Pattern["needs"];
+  let may = true;
   for (const { trick, test, reportable, needs } of PATTERNS) {
-    if (needs?.some((one) => !one.test(text))) continue;
+    if (needs !== looked) { // patterns of one language share theirs
+      looked = needs;
+      may = !needs?.some((one) => !one.test(text));
+    }
+    if (!may) continue;
     test.lastIndex = 0;
     for (let match = test.exec(text), n = 0; match && n < 8; match = test.exec(text), n++) {
       if (match[0] === "") test.lastIndex++;

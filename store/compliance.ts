@@ -1,0 +1,109 @@
+import type { Queryable } from "./connection.ts";
+
+/** What the store knows that controls are held against; counts, no names. */
+export interface StoredFacts {
+  readonly keys: {
+    /** Neither revoked nor expired. */
+    readonly active: number;
+    /** Of those, below the admin tier, without an end. */
+    readonly endless: number;
+    /** … unused for 90 days, and older than that. */
+    readonly stale: number;
+    readonly admins: number;
+    readonly auditors: number;
+    /** Holders of a key that may approve. */
+    readonly approvers: number;
+  };
+  readonly services: {
+    readonly known: number;
+    readonly owned: number;
+    readonly watched: number;
+    /** Watched, and found up or down within the hour. */
+    readonly looked_at: number;
+    readonly down: number;
+    /** Of a type that begins with `backup`, and of these up. */
+    readonly backups: number;
+    readonly backups_up: number;
+  };
+  readonly tickets: {
+    readonly open: number;
+    /** Open for more than a day, and critical or high. */
+    readonly overdue: number;
+    /** Within 90 days. */
+    readonly resolved: number;
+    readonly with_receipt: number;
+  };
+  /** Within 90 days, by their end. */
+  readonly repairs: { readonly done: number; readonly not_done: number; readonly unknown: number };
+  readonly approvals: {
+    readonly pending: number;
+    /** Within 90 days. */
+    readonly decided: number;
+    readonly expired: number;
+  };
+  /** Detectors that ever ran, and those of them that did within the hour without an error. */
+  readonly detectors: { readonly known: number; readonly fresh: number };
+  /** Version of the guardrails' policy; 0: the one that ships. */
+  readonly policy_version: number;
+  readonly learnt: number;
+}
+
+/** Counts what controls are held against, as of one moment. Tests' services and their tickets are left out. */
+export async function storedFacts(on: Queryable): Promise<StoredFacts> {
+  const { rows: [row] } = await on.raw<{ rows: { facts: StoredFacts }[] }>(`
+    SELECT json_build_object(
+      'keys', (SELECT json_build_object(
+          'active', count(*),
+          'endless', count(*) FILTER (WHERE tier <> 'admin' AND expires_at IS NULL),
+          'stale', count(*) FILTER (
+            WHERE coalesce(last_used_at, created_at) < now() - interval '90 days'),
+          'admins', count(*) FILTER (WHERE tier = 'admin'),
+          'auditors', count(*) FILTER (WHERE scope = 'audit'),
+          'approvers', count(DISTINCT lower(trim(principal))) FILTER (WHERE may_approve))
+        FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())),
+      'services', (SELECT json_build_object(
+          'known', count(*),
+          'owned', count(*) FILTER (WHERE owner IS NOT NULL OR origin = 'platform'),
+          'watched', count(*) FILTER (WHERE watched AND health_check IS NOT NULL),
+          'looked_at', count(*) FILTER (WHERE watched AND health_check IS NOT NULL
+            AND status <> 'unknown' AND checked_at > now() - interval '1 hour'),
+          'down', count(*) FILTER (WHERE status = 'down'),
+          'backups', count(*) FILTER (WHERE type LIKE 'backup%'),
+          'backups_up', count(*) FILTER (WHERE type LIKE 'backup%' AND status = 'up'
+            AND checked_at > now() - interval '1 day'))
+        FROM services WHERE origin <> 'test'),
+      'tickets', (SELECT json_build_object(
+          'open', count(*) FILTER (WHERE status = 'open'),
+          'overdue', count(*) FILTER (WHERE status = 'open' AND severity IN ('critical', 'high')
+            AND opened_at < now() - interval '1 day'),
+          'resolved', count(*) FILTER (WHERE resolved_at > now() - interval '90 days'),
+          'with_receipt', count(*) FILTER (
+            WHERE resolved_at > now() - interval '90 days' AND receipt_id IS NOT NULL))
+        FROM tickets),
+      'repairs', (SELECT json_build_object(
+          'done', count(*) FILTER (WHERE state = 'done'),
+          'not_done', count(*) FILTER (WHERE state = 'not_done'),
+          'unknown', count(*) FILTER (WHERE state = 'unknown'))
+        FROM effects WHERE intended_at > now() - interval '90 days' AND undoes IS NULL),
+      'approvals', (SELECT json_build_object(
+          'pending', count(*) FILTER (WHERE status = 'pending'),
+          'decided', count(*) FILTER (WHERE status IN ('approved', 'denied')
+            AND decided_at > now() - interval '90 days'),
+          'expired', count(*) FILTER (WHERE status = 'expired'
+            AND asked_at > now() - interval '90 days'))
+        FROM approvals),
+      'detectors', (SELECT json_build_object(
+          'known', count(*),
+          'fresh', count(*) FILTER (WHERE error IS NULL AND last_run_at > now() - interval '1 hour'))
+        FROM detections),
+      'policy_version', (SELECT coalesce(max(version), 0) FROM guard_policies),
+      'learnt', (SELECT count(*) FROM knowledge WHERE kind = 'incident' AND current)
+    ) AS facts`);
+  return row!.facts;
+}
+
+/** How many receipts there are of each category, as the ledger counts them. */
+export async function receiptCounts(on: Queryable): Promise<Record<string, number>> {
+  const rows = await on("ledger_categories").select("category", "n");
+  return Object.fromEntries(rows.map(({ category, n }) => [category, Number(n)]));
+}

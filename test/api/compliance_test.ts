@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../../config.ts";
+import { type Invoke, Problem } from "../../contract/mod.ts";
+import { ALGORITHMS } from "../../integrations/grc/mod.ts";
+import { requestSeal, runSequencer } from "../../ledger/mod.ts";
+import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_servers.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
+
+// deno-lint-ignore no-explicit-any -- the tests look into it
+type Json = any;
+
+describe("compliance", function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let invoke: Invoke<Platform>;
+  let full: string;
+  let sequencing: Promise<unknown>;
+  const stop = new AbortController();
+
+  before(async () => {
+    gateway = await startGateway();
+    invoke = createPlatformInvoke(gateway.platform);
+    full = await gateway.key({ expiresAt: new Date(Date.now() + 86_400_000) });
+    const store = openStore(gateway.urls.sequencer, "sequencer");
+    const keyFile = join(await testFolder(), "ledger.key");
+    sequencing = runSequencer({ store, keyFile, signal: stop.signal }).finally(() => store.close());
+  });
+  after(async () => {
+    stop.abort();
+    await sequencing?.catch(() => {});
+    await gateway?.stop();
+  });
+
+  const get = async (path: string): Promise<Json> => {
+    const answer = await fetch(gateway.url + path);
+    assert.equal(answer.status, 200, path);
+    return await answer.json();
+  };
+  const tool = async (name: string, input = {}, credential = full): Promise<Json> => {
+    const operation = operations.find((one) => one.tool?.[name])!;
+    const { output } = await invoke(operation, {
+      ...{ door: "mcp", as: name, requestId: "r", credential, address: "127.0.0.1", input },
+      signal: new AbortController().signal,
+    });
+    return operation.output.parse(output);
+  };
+  /** Waits until an assessment is made anew; they are kept for a second. */
+  const eventually = async (look: () => Promise<boolean>) => {
+    for (let n = 0; n < 100; n++) {
+      if (await look()) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.fail("it did not come about");
+  };
+
+  it("scores three frameworks, and says of itself that it is an internal assessment", async () => {
+    const { scores } = await get("/v1/compliance");
+    assert.deepEqual(Object.keys(scores), ["nist_csf", "hipaa", "soc2"]);
+    for (const { score, max, status } of Object.values<Json>(scores)) {
+      assert.ok(score > 0 && score < max && max === 100);
+      assert.equal(status, "internal_assessment");
+    }
+    const { controls_total, fully_evidenced, partial, gaps, breakdown } = scores.soc2;
+    assert.equal(controls_total, fully_evidenced + partial + gaps);
+    assert.equal(breakdown.length, controls_total);
+    const summary = await get("/v1/compliance/summary");
+    assert.equal(summary.scores.soc2, scores.soc2.score);
+    assert.deepEqual((await tool("get_compliance_status")).scores.soc2.breakdown, breakdown);
+  });
+
+  it("says that backups are not configured, until a service makes them and is seen to", async () => {
+    const { store } = gateway.platform;
+    const before = await get("/v1/compliance/summary");
+    const backups = async () => {
+      const { controls } = await tool("grc_controls", { framework: "soc2" });
+      const control = controls.find((one: Json) => one.id === "CC7.5");
+      return control.evidence.find((one: Json) => one.name === "backups").state;
+    };
+    assert.equal(await backups(), "not_configured");
+    assert.ok((await tool("grc_risks")).risks.some((risk: Json) => risk.id === "backups"));
+    assert.ok((await tool("grc_health")).unseen.includes("backups"));
+    await store.knex("services").insert({
+      ...{ name: "nightly-backup", type: "backup", origin: "file", owner: "ann", status: "up" },
+      checked_at: store.knex.fn.now(),
+    });
+    await eventually(async () => await backups() === "met");
+    const after = await get("/v1/compliance/summary");
+    for (const framework of ["nist_csf", "hipaa", "soc2"]) {
+      assert.ok(after.scores[framework] > before.scores[framework], framework);
+    }
+    await store.knex("services").where({ name: "nightly-backup" }).update({ status: "down" });
+    await eventually(async () => await backups() === "missing");
+  });
+
+  it("lowers a score when keys are left lying about", async () => {
+    const access = async () => {
+      const { controls } = await tool("grc_controls", { framework: "hipaa" });
+      return controls.find((one: Json) => one.id === "164.312(d)");
+    };
+    await eventually(async () => (await access()).state === "pass");
+    await gateway.key({ expiresAt: null });
+    await eventually(async () => (await access()).state === "partial");
+    assert.match((await access()).evidence[0].because, /1 of them without an end/);
+  });
+
+  it("names the receipts that prove a control", async () => {
+    const { store, sealer } = gateway.platform;
+    await store.knex.transaction((trx) =>
+      requestSeal(trx, {
+        ...{ id: "0123456789abcdef", category: "config_change", actor: "test", subject: "x" },
+        ...{ action: "change", outcome: "done", details: {} },
+      })
+    );
+    await sealer.sealed("0123456789abcdef");
+    const proven = async () => {
+      const { controls } = await tool("grc_controls", { framework: "soc2" });
+      return controls.find((one: Json) => one.id === "CC8.1").receipts as Json[];
+    };
+    await eventually(async () => (await proven()).some(({ id }) => id === "0123456789abcdef"));
+    const [receipt] = (await proven()).filter(({ id }) => id === "0123456789abcdef");
+    assert.match(receipt.verify_url, /\/api\/verify\/0123456789abcdef$/);
+  });
+
+  it("gives an auditor the sum of it, and no other tool of the group", async () => {
+    const audit = await gateway.key({ scope: "audit", principal: "auditor" });
+    const summary = await tool("compliance.audit_summary", {}, audit);
+    assert.equal(summary.chain.breaks, 0);
+    assert.ok(summary.receipts_by_category.config_change >= 1);
+    assert.equal(summary.controls.controls_total, 76);
+    await assert.rejects(
+      tool("grc_controls", {}, audit),
+      (error) => error instanceof Problem && error.name === "Forbidden",
+    );
+    const { frameworks } = await tool("grc_summary");
+    assert.equal(frameworks.length, 3);
+  });
+
+  describe("the bill of cryptographic materials", () => {
+    it("is the same at both addresses, and holds the ledger's key", async () => {
+      const [one, other] = await Promise.all(
+        ["/v1/security/cbom", "/api/v1/security/cbom"].map(get),
+      );
+      assert.equal(one.serialNumber, other.serialNumber);
+      assert.deepEqual([one.bomFormat, one.specVersion], ["CycloneDX", "1.6"]);
+      const key = one.components.find((it: Json) =>
+        it.cryptoProperties.assetType === "related-crypto-material"
+      );
+      const { rows } = await gateway.platform.store.knex.raw("SELECT public_key FROM ledger_keys");
+      const stored = rows[0].public_key;
+      const hex = Buffer.isBuffer(stored) ? stored.toString("hex") : stored;
+      assert.equal(key.cryptoProperties.relatedCryptoMaterialProperties.value, hex);
+      const refs = one.components.map((it: Json) => it["bom-ref"]);
+      assert.deepEqual(refs, [...new Set(refs)]);
+      assert.deepEqual(one.dependencies[0].dependsOn, refs);
+    });
+
+    it("leaves out no algorithm that the code names, and lists none that it does not", () => {
+      const names: Readonly<Record<string, RegExp>> = {
+        "sha-1": /createHash\("sha1"\)|\bsha1\b/,
+        "sha-256": /(?:createHash|hash)\("sha256"|\bsha256\b/,
+        "sha-384": /createHash\("sha384"\)/,
+        "sha-512": /createHash\("sha512"\)|\bsha512\b/,
+        "hmac-sha-256": /createHmac\("sha256"/,
+        "aes-256-gcm": /createCipheriv\("aes-256-gcm"/,
+        "ed25519": /"ed25519"|ed25519/,
+        "keccak-256": /keccak_256/,
+        "ripemd-160": /ripemd160/,
+        "scram-sha-256": /scram-sha-256/,
+        "ctr-drbg": /randomBytes/,
+      };
+      const folders = ["activities", "contract", "embedded", "engine", "integrations", "ledger"];
+      const files = [...folders, "mcp", "operations", "processes", "store", "temporal", "web"]
+        .flatMap((folder) =>
+          readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+            .filter((name) => name.endsWith(".ts") && !name.endsWith("cbom.ts"))
+            .map((name) => join(folder, name))
+        );
+      const texts = new Map(files.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+      for (const { ref, where } of ALGORITHMS) {
+        for (const path of where) {
+          assert.match(texts.get(path) ?? "", names[ref]!, `${ref}: ${path}`);
+        }
+      }
+      const used = [...texts.values()].join("\n");
+      const named = [
+        ...used.matchAll(/\bcreate(?:Hash|Hmac|Cipheriv)\(\s*"([\w-]+)"/g),
+      ].map(([call, name]) => call.includes("Hmac") ? `hmac-${name}` : name!);
+      const known = new Set(ALGORITHMS.map(({ ref }) => ref.replaceAll("-", "")));
+      const unlisted = named.filter((name) => !known.has(name.replaceAll("-", "")));
+      assert.deepEqual([...new Set(unlisted)], []);
+    });
+  });
+});
