@@ -35,7 +35,7 @@ export const ALGORITHMS: readonly Algorithm[] = [
     ...{ ref: "ed25519", name: "Ed25519", oid: "1.3.101.112", primitive: "signature" },
     ...{ functions: ["keygen", "sign", "verify"], curve: "Ed25519", classical: 128, quantum: 0 },
     usedFor: "Signatures of receipts and of the log's checkpoints",
-    where: ["ledger/_sign_worker.ts", "ledger/_key.ts", "ledger/tlog/note.ts"],
+    where: ["ledger/_key.ts", "ledger/_ed25519.ts", "ledger/tlog/note.ts"],
   },
   {
     ...{ ref: "sha-256", name: "SHA-256", oid: "2.16.840.1.101.3.4.2.1", primitive: "hash" },

@@ -267,7 +267,7 @@ export const EVIDENCE = {
   vulnerability_scans: {
     about: "The platform and its host are scanned for weaknesses",
     find(facts) {
-      const [newest] = receiptsOf(facts, "security_scan").newest;
+      const [newest] = receiptsOf(facts, "platform_scan").newest;
       const days = daysSince(facts, newest?.timestamp);
       if (days === Infinity) return missing("No scan was ever made");
       const said = `The last scan was ${
@@ -275,7 +275,7 @@ export const EVIDENCE = {
       }`;
       return days <= 30 ? met(said) : partly(said);
     },
-    receipts: ["security_scan"],
+    receipts: ["platform_scan"],
     risk: {
       title: "A known weakness stays open",
       impact: "high",
