@@ -33,51 +33,68 @@ function scoresOf(frameworks: readonly AssessedFramework[]): z.output<typeof Sco
   };
 }
 
-/** Scores, from what is true now. */
+/** Scores, from what is true now. Anybody may ask, so what they follow from is not told here. */
 export const complianceScores = operation({
   name: "compliance.scores",
-  group: "compliance",
+  group: "core",
   summary:
     "Score the platform against NIST CSF 2.0, the HIPAA security rule and SOC 2, as it is now",
   description: NOTE,
   effect: "read",
   access: "public",
   input: z.object({}),
+  output: z.object({ scores: Scores, assessed_at: Timestamp, note: z.string() }),
+  rest: { compliance: "GET /v1/compliance" },
+  example: {
+    input: {},
+    output: { scores: exampleScores, assessed_at: "2026-07-01T12:00:00.000Z", note: NOTE },
+  },
+  run: async (_, context) => {
+    const { frameworks, facts } = await assessment(context);
+    return { scores: scoresOf(frameworks), assessed_at: facts.at, note: NOTE };
+  },
+});
+
+/** The scores with what keeps them from being better. */
+export const complianceStatus = operation({
+  name: "compliance.status",
+  group: "compliance",
+  summary: "Give the compliance scores, and the gravest of what is missing for better ones",
+  description:
+    `${NOTE} Ask grc_controls for the evidence of each control, grc_risks for all risks.`,
+  effect: "read",
+  access: "key",
+  input: z.object({}),
   output: z.object({
     scores: Scores,
+    risks: z.array(RiskShape).describe("The gravest five"),
     assessed_at: Timestamp,
     note: z.string(),
-    risks: z.array(RiskShape).describe("The gravest five of what is missing"),
   }),
-  rest: { compliance: "GET /v1/compliance" },
   tool: { get_compliance_status: FULL },
   example: {
     input: {},
     output: {
       scores: exampleScores,
+      risks: [exampleRisk],
       assessed_at: "2026-07-01T12:00:00.000Z",
       note: NOTE,
-      risks: [exampleRisk],
     },
   },
   run: async (_, context) => {
     const { frameworks, facts } = await assessment(context);
-    return {
-      scores: scoresOf(frameworks),
-      assessed_at: facts.at,
-      note: NOTE,
-      risks: risksOf(frameworks).slice(0, 5).map((risk) => ({
-        ...risk,
-        controls: [...risk.controls],
-      })),
-    };
+    const risks = risksOf(frameworks).slice(0, 5).map((risk) => ({
+      ...risk,
+      controls: [...risk.controls],
+    }));
+    return { scores: scoresOf(frameworks), risks, assessed_at: facts.at, note: NOTE };
   },
 });
 
 /** The scores in one line. */
 export const complianceSummary = operation({
   name: "compliance.summary",
-  group: "compliance",
+  group: "core",
   summary: "Give the compliance scores in short",
   description: NOTE,
   effect: "read",

@@ -19,7 +19,12 @@ import { governanceDecisions } from "./governance_decisions.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
-import { auditSummary, complianceScores, complianceSummary } from "./compliance.ts";
+import {
+  auditSummary,
+  complianceScores,
+  complianceStatus,
+  complianceSummary,
+} from "./compliance.ts";
 import { cbom } from "./cbom.ts";
 import { grcControls, grcHealth, grcRisks, grcSummary } from "./grc.ts";
 import { generateKey, revoke } from "./keys.ts";
@@ -68,7 +73,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...[simulateAttack, scanQueue, approveFinding, triggerScan],
   ...[approvalsList, approvalsCreate, approvalsInfo],
   ...[approvalsApprove, approvalsDeny, approvalsReopen],
-  ...[complianceScores, complianceSummary, auditSummary, cbom],
+  ...[complianceScores, complianceSummary, complianceStatus, auditSummary, cbom],
   ...[queue, approveItem, metrics],
   ...[grcHealth, grcControls, grcRisks, grcSummary],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
