@@ -18,10 +18,18 @@ export interface Mistake {
 export function readYamlFile<T extends z.ZodType>(
   path: string,
   schema: T,
+  explain?: (issue: z.core.$ZodIssue) => string,
+): { value: z.output<T> } | { mistakes: Mistake[] } {
+  return readYaml(existsSync(path) ? readFileSync(path, "utf8") : "", schema, explain);
+}
+
+/** As {@linkcode readYamlFile}, where the file has been read already. */
+export function readYaml<T extends z.ZodType>(
+  text: string,
+  schema: T,
   explain: (issue: z.core.$ZodIssue) => string = (issue) => issue.message,
 ): { value: z.output<T> } | { mistakes: Mistake[] } {
   const lines = new LineCounter();
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
     return {

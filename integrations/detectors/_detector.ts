@@ -71,11 +71,15 @@ export interface Detector {
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at everything. Changes nothing, until what it gives is asked to `remember`. */
   look(world: World, deadline: AbortSignal): Promise<Look>;
-  /** Looks at one fault again. */
+  /**
+   * Looks at one fault again.
+   *
+   * @param known as it was noted; for those who need it to be waited for
+   */
   recheck(
     world: World,
     finding: DetectedFinding,
-    known: FindingRecord | undefined,
+    known: Promise<FindingRecord | undefined>,
     moment: Moment,
   ): Promise<Rechecked>;
 }

@@ -60,7 +60,7 @@ export const certificates: Detector = {
   },
 
   async recheck(world, finding, known): Promise<Rechecked> {
-    return await recheckCertificate(world, finding, known);
+    return await recheckCertificate(world, finding, await known);
   },
 };
 

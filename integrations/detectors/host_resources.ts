@@ -45,7 +45,7 @@ export const hostResources: Detector = {
   },
 
   async recheck(world, finding, known): Promise<Rechecked> {
-    return await recheckHost(world, finding, known);
+    return await recheckHost(world, finding, await known);
   },
 };
 

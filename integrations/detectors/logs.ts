@@ -218,9 +218,10 @@ function attack(attacks: readonly Attack[], path: string, host: string) {
 async function recheckLog(
   { settings: { logs: settings }, host }: World,
   _: DetectedFinding,
-  known: FindingRecord | undefined,
+  knowing: Promise<FindingRecord | undefined>,
   moment: Moment,
 ): Promise<Rechecked> {
+  const known = await knowing;
   if (!known || known.cleared_at !== null) return { present: false, code: "ok" };
   if (moment === "before") {
     const present = isRecent(known, settings, new Date());

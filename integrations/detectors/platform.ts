@@ -55,7 +55,7 @@ export const platform: Detector = {
   },
 
   async recheck(world, finding, known): Promise<Rechecked> {
-    return await recheckPlatform(world, finding, known);
+    return await recheckPlatform(world, finding, await known);
   },
 };
 

@@ -35,16 +35,19 @@ export async function recheck(
   const detector = ALL.find(({ name }) =>
     name === (check === "report" ? "service_probes" : BY_CHECK[check])
   )!;
-  const known = await getFinding(world.store.knex, finding.fingerprint);
+  const knowing = getFinding(world.store.knex, finding.fingerprint);
   const found = { ...finding, detector: detector.name, severity: "high", observed_at: "" } as const;
-  const again = await detector.recheck(
-    world,
-    { ...found, check: check === "report" ? "http" : check },
-    known,
-    moment,
-  );
+  const [again, known] = await Promise.all([
+    detector.recheck(
+      world,
+      { ...found, check: check === "report" ? "http" : check },
+      knowing,
+      moment,
+    ),
+    knowing,
+  ]);
   if (again.code === "no_check") return undefined;
-  if (moment === "after" && !again.present) {
+  if (moment === "after" && !again.present && known?.cleared_at === null) {
     await clearFinding(world.store.knex, finding.fingerprint);
   }
   return again;

@@ -1,5 +1,6 @@
+import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
-import { readYamlFile } from "../_yaml_file.ts";
+import { readYaml } from "../_yaml_file.ts";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const count = (fallback: number) => z.number().int().min(1).max(1_000_000).default(fallback);
@@ -140,6 +141,9 @@ export class BadDetectorsFile extends Error {
   override readonly name = "BadDetectorsFile";
 }
 
+/** The file as it was read last: every look asks for it, and it hardly ever changes. */
+let last: { path: string; text: string; settings: DetectorSettings } | undefined;
+
 /**
  * Reads the file of the detectors' settings.
  *
@@ -147,10 +151,15 @@ export class BadDetectorsFile extends Error {
  * @throws {BadDetectorsFile} says the line, what was wrong, and what would be right
  */
 export function readDetectorsFile(path: string): DetectorSettings {
-  const read = readYamlFile(path, DETECTORS_FILE, explain);
-  if ("value" in read) return read.value;
-  const text = read.mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
-  throw new BadDetectorsFile(`Cannot use ${path}:\n${text}`);
+  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (last?.path === path && last.text === text) return last.settings;
+  const read = readYaml(text, DETECTORS_FILE, explain);
+  if ("value" in read) {
+    last = { path, text, settings: read.value };
+    return read.value;
+  }
+  const mistakes = read.mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
+  throw new BadDetectorsFile(`Cannot use ${path}:\n${mistakes}`);
 }
 
 /** The file as a JSON schema, for editors. */
