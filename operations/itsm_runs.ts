@@ -9,6 +9,7 @@ import {
   ITSM_SWEEP,
   ITSM_TEST,
   SCENARIOS,
+  startAttributes,
   TASK_QUEUE,
   type TestRequest,
 } from "../workflows/mod.ts";
@@ -60,6 +61,7 @@ export const runLoop = operation({
       workflowId: `loop-${finding.fingerprint}`,
       workflowIdConflictPolicy: "USE_EXISTING",
       args: [finding],
+      typedSearchAttributes: startAttributes(finding),
       staticSummary: finding.service ?? "Reported incident",
     }));
     return await started(context, client, handle, wait_seconds);

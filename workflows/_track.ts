@@ -3,16 +3,18 @@ import {
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from "@temporalio/workflow";
 import { ATTRIBUTE } from "../temporal/attributes.ts";
-import type {
-  Diagnosis,
-  Effect,
-  Finding,
-  Permission,
-  Proof,
-  StepName,
-  StepRecord,
+import {
+  type Diagnosis,
+  type Effect,
+  type Finding,
+  type Permission,
+  type Proof,
+  startAttributes,
+  type StepName,
+  type StepRecord,
 } from "./types.ts";
 
 /** How far a run is: for callers who wait, and for the Web UI. */
@@ -117,21 +119,19 @@ export function track(finding: Finding): Track {
   };
 
   function show(step: StepName, details: string): void {
+    setCurrentDetails(details);
+    if (step === "DETECT") {
+      // Each change of them costs the server a write, and a run that was started with them needs none.
+      const { typedSearchAttributes: known } = workflowInfo();
+      if (known.get(ATTRIBUTE.step) !== step) upsertSearchAttributes(startAttributes(finding));
+      return;
+    }
     upsertSearchAttributes([
       { key: ATTRIBUTE.step, value: step },
-      ...(step === "DETECT"
-        ? [
-          {
-            key: ATTRIBUTE.service,
-            value: service ?? (check === "report" ? "reported" : check),
-          } as const,
-        ]
-        : []),
       ...(step === "DIAGNOSE" && run.ticketId
         ? [{ key: ATTRIBUTE.ticket, value: run.ticketId } as const]
         : []),
     ]);
-    setCurrentDetails(details);
   }
 
   setHandler(

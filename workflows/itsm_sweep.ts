@@ -5,10 +5,9 @@ import {
   startChild,
 } from "@temporalio/workflow";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { ATTRIBUTE } from "../temporal/attributes.ts";
 import { PATIENT, perform, SEALING } from "./_options.ts";
 import { foundAgain, itsmLoop, runId } from "./itsm_loop.ts";
-import type { Finding, LoopResult } from "./types.ts";
+import { type Finding, type LoopResult, startAttributes } from "./types.ts";
 
 /** What a sweep found and started. */
 export interface SweepResult {
@@ -58,7 +57,7 @@ async function startOrJoin(finding: Finding) {
       workflowId,
       args: [finding],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: finding.service ?? finding.check }],
+      typedSearchAttributes: startAttributes(finding),
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

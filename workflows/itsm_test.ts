@@ -1,8 +1,7 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
-import { ATTRIBUTE } from "../temporal/attributes.ts";
 import { perform, QUICK, SET_UP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
-import type { LoopResult, Scenario } from "./types.ts";
+import { type LoopResult, type Scenario, startAttributes } from "./types.ts";
 
 /** A test incident that is asked for. */
 export interface TestRequest {
@@ -25,7 +24,7 @@ export async function itsmTest(
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      typedSearchAttributes: [{ key: ATTRIBUTE.service, value: service }],
+      typedSearchAttributes: startAttributes(finding),
     });
     return { ...result, scenario: request.scenario, service };
   } finally {
