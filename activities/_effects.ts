@@ -8,13 +8,14 @@ import {
   ResolvedStep,
   type StepParts,
 } from "../integrations/runbooks/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,
-  intendEffect,
+  INTENDED,
+  intendedEffect,
   type Store,
-  transaction,
+  ticketEvents,
 } from "../store/mod.ts";
 import type { Action, Effect, RunId, StepEffect } from "../workflows/mod.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
@@ -49,7 +50,7 @@ export function stepOf({ steps }: Action, number: number): ResolvedStep {
 }
 
 /**
- * Writes an intent down and asks for its receipt, in one transaction.
+ * Writes an intent down and asks for its receipt, in one statement.
  *
  * @param undoing whether the step is to be undone
  * @returns false where an earlier attempt has written it down, or nobody may any more
@@ -60,39 +61,41 @@ export function intending(store: Store, place: string, undoing = false) {
     const { step, kind } = stepOf(action, number);
     const effectId = effectIdOf(action.id, step);
     const id = undoing ? undoIdOf(effectId) : effectId;
-    return await transaction(store, async (trx) => {
-      const { runbook, version } = action;
-      const effect = {
-        ...{ id, ticket_id, service: service.name, action_id: action.id, step },
-        undoes: undoing ? effectId : null,
-        action: { runbook, version, step, kind, order: action.steps[number] },
-        action_sha256: action.sha256,
-        detail: { place },
-      };
-      if (!await intendEffect(trx, effect, run.run_id)) return false;
-      const what = undoing ? "undo" : "repair";
-      await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/${what}-intended-${round}-${step}`,
-        kind: undoing ? "undo_intended" : "intended",
-        data: { round, effect_id: id, runbook, version, step, kind },
-      });
-      await requestSeal(trx, {
-        id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${step}`),
-        category: `${what}_intended`,
-        actor: ACTOR,
-        subject: ticket_id,
-        action: kind,
-        outcome: "intended",
-        details: {
-          ...{ effect_id: id, action_id: action.id, action_sha256: action.sha256 },
-          ...(undoing ? { undoes: effectId } : {}),
-          ...{ step: number + 1, steps: action.steps.length, round },
-          ...run,
-        },
-        evidence: { action },
-      });
-      return true;
-    });
+    const { runbook, version } = action;
+    const effect = {
+      ...{ id, ticket_id, service: service.name, action_id: action.id, step },
+      undoes: undoing ? effectId : null,
+      action: { runbook, version, step, kind, order: action.steps[number] },
+      action_sha256: action.sha256,
+      detail: { place },
+    };
+    const what = undoing ? "undo" : "repair";
+    const event = {
+      key: `${run.run_id}/${what}-intended-${round}-${step}`,
+      kind: undoing ? "undo_intended" : "intended",
+      data: { round, effect_id: id, runbook, version, step, kind },
+    };
+    const seal = {
+      id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${step}`),
+      category: `${what}_intended`,
+      actor: ACTOR,
+      subject: ticket_id,
+      action: kind,
+      outcome: "intended",
+      details: {
+        ...{ effect_id: id, action_id: action.id, action_sha256: action.sha256 },
+        ...(undoing ? { undoes: effectId } : {}),
+        ...{ step: number + 1, steps: action.steps.length, round },
+        ...run,
+      },
+      evidence: { action },
+    };
+    const parts = [
+      intendedEffect(effect, run.run_id),
+      ticketEvents(ticket_id, [event], { given: INTENDED }),
+    ];
+    const { intended } = await sealTogether(store.knex, parts, seal, INTENDED);
+    return Number(intended) > 0;
   };
 }
 

@@ -1,5 +1,14 @@
-import { requestSeal } from "../ledger/mod.ts";
-import { abandonEffects, addTicketEvent, endTicket, transaction } from "../store/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
+import {
+  abandonEffects,
+  addedEvents,
+  endTicket,
+  resolvedTicket,
+  TICKET,
+  type TicketEvent,
+  ticketEvents,
+  transaction,
+} from "../store/mod.ts";
 import type { Diagnosis, Effect, Finding, Permission, Proof, RunId } from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
@@ -35,35 +44,58 @@ export interface Ending {
 /** The last step. */
 export function closing({ store, sealer }: ActivityParts) {
   /**
-   * Closes or escalates the ticket and seals the run's receipt, in one transaction; then waits until it is part of the
+   * Closes or escalates the ticket and seals the run's receipt, all or nothing of it; then waits until it is part of the
    * chain. Safe to repeat: the run names the receipt, and a ticket that is closed stays as it is.
    */
   async function closeAndSeal(ending: Ending): Promise<string> {
-    const { ticket_id, run, story } = ending;
-    const { outcome, reason } = story;
-    const resolved = outcome === "sealed";
+    const { run, story } = ending;
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
-    await transaction(store, async (trx) => {
-      const changed = await endTicket(trx, ticket_id, {
-        resolved,
-        outcome,
-        resolution: resolved ? resolutionOf(story) : undefined,
-        receiptId,
-      });
-      if (!resolved) await abandonEffects(trx, ticket_id);
-      await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/ended`,
-        kind: !changed ? "run_ended" : resolved ? "resolved" : "escalated",
-        phase: changed ? "sealed" : undefined,
-        data: { receipt_id: receiptId, outcome, ...(reason ? { reason } : {}) },
-      });
-      await requestSeal(trx, { id: receiptId, ...receiptOf(ending) });
-    });
+    if (story.outcome !== "sealed" || !await resolve(ending, receiptId)) {
+      await endOtherwise(ending, receiptId);
+    }
     await sealer.sealed(receiptId, { timeoutMs: SEALED_WITHIN_MS });
     return receiptId;
   }
 
+  /** @returns whether the ticket was open */
+  async function resolve(ending: Ending, receiptId: string): Promise<boolean> {
+    const { ticket_id, story } = ending;
+    const end = { outcome: story.outcome, resolution: resolutionOf(story), receiptId };
+    const parts = [
+      resolvedTicket(ticket_id, end),
+      ticketEvents(ticket_id, [eventOf(ending, receiptId, "resolved")], { ticket: TICKET }),
+    ];
+    const request = { id: receiptId, ...receiptOf(ending) };
+    return addedEvents(await sealTogether(store.knex, parts, request, TICKET)) > 0;
+  }
+
+  /** Leaves the ticket to people, or as it is where somebody has closed it, or an earlier attempt has. */
+  async function endOtherwise(ending: Ending, receiptId: string): Promise<void> {
+    const { ticket_id, story: { outcome } } = ending;
+    await transaction(store, async (trx) => {
+      const escalated = outcome === "escalated" &&
+        await endTicket(trx, ticket_id, { resolved: false, outcome, receiptId });
+      if (outcome === "escalated") await abandonEffects(trx, ticket_id);
+      const event = eventOf(ending, receiptId, escalated ? "escalated" : "run_ended");
+      const request = { id: receiptId, ...receiptOf(ending) };
+      await sealTogether(trx, [ticketEvents(ticket_id, [event])], request);
+    });
+  }
+
   return { closeAndSeal };
+}
+
+function eventOf(
+  { run, story: { outcome, reason } }: Ending,
+  receiptId: string,
+  kind: "resolved" | "escalated" | "run_ended",
+): TicketEvent {
+  return {
+    key: `${run.run_id}/ended`,
+    kind,
+    phase: kind === "run_ended" ? undefined : "sealed",
+    data: { receipt_id: receiptId, outcome, ...(reason ? { reason } : {}) },
+  };
 }
 
 /** Controls that a receipt attests to: that an incident was contained and mended, or told to those who have to. */

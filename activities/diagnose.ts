@@ -10,13 +10,7 @@ import {
   resolve,
   type Runbook,
 } from "../integrations/runbooks/mod.ts";
-import {
-  addTicketEvent,
-  type FindingRecord,
-  getFinding,
-  noteDiagnosis,
-  runbookValues,
-} from "../store/mod.ts";
+import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
@@ -43,10 +37,14 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
    */
   async function diagnose(step: RoundStep): Promise<Diagnosis> {
     const { finding, ticket_id, code, round, run } = step;
-    const known = await getFinding(store.knex, finding.fingerprint);
-    const service = await subjectOf(finding, known);
+    const [known, named] = await Promise.all([
+      getFinding(store.knex, finding.fingerprint),
+      finding.service === null ? undefined : subjectNamed(store.knex, finding.service),
+    ]);
+    const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
-    const category = judgement.classification?.category ?? null;
+    const { classification } = judgement;
+    const category = classification?.category ?? null;
     const { action, passed_over } = service
       ? await actionFor(
         {
@@ -60,28 +58,25 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       )
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
-    if (diagnosis.classification) {
-      const { category, severity } = diagnosis.classification;
-      await noteDiagnosis(store.knex, ticket_id, {
-        category,
-        severity: worse(severity as Severity, finding.severity ?? "low"), // a detector has measured, and is not talked down
-      });
-    }
+    const found = classification && {
+      category: classification.category,
+      severity: worse(classification.severity as Severity, finding.severity ?? "low"), // a detector has measured, and is not talked down
+    };
     await addTicketEvent(store.knex, ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",
       phase: "diagnosed",
       data: { round, ...shown(diagnosis) },
+      ...found ? { found } : {},
     });
     return diagnosis;
   }
 
-  /** The service; else this host, where the finding is about it and nothing else. */
-  async function subjectOf(
-    { service, check }: Finding,
+  /** This host, where the finding is about it and nothing else. */
+  async function hostOf(
+    { check }: Finding,
     known: FindingRecord | undefined,
   ): Promise<Service | undefined> {
-    if (service !== null) return await subjectNamed(store.knex, service);
     return check === "host" && known?.host === hostname()
       ? await subjectNamed(store.knex, known.host)
       : undefined;

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Problem } from "../contract/mod.ts";
 import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import {
+  addedEvents,
   addTicketEvent,
   getFindings,
-  insertTicket,
   lockOpenTicket,
+  openedTicket,
   type Queryable,
   takeOverTicket,
+  TICKET,
+  ticketEvents,
   ticketOfRun,
   transaction,
 } from "../store/mod.ts";
@@ -53,51 +57,51 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   }
 
   /**
-   * Opens the run's ticket, or takes over the one that is open for the same fault, and asks for its receipt, in one
-   * transaction. Safe to repeat: the ticket names the run.
+   * Opens the run's ticket, or takes over the one that is open for the same fault, and asks for its receipt: all or
+   * nothing of it. Safe to repeat: the ticket names the run.
    *
    * @returns ticket id
    */
-  async function openTicket({ finding, code, run }: TicketOrder): Promise<string> {
-    const { related = [] } = finding;
+  async function openTicket(order: TicketOrder): Promise<string> {
+    const { finding, run } = order;
+    const [mine, words] = await Promise.all([
+      ticketOfRun(store.knex, run.workflow_id, run.run_id),
+      wordsOf(store.knex, finding),
+    ]);
+    if (mine) return mine;
+    const id = ticketIdOf(run);
+    const opened = await sealTogether(
+      store.knex,
+      [
+        openedTicket(newTicket(id, order, words)),
+        ticketEvents(id, eventsOf(order, "opened"), { ticket: TICKET }),
+      ],
+      receiptOf(order, id, "ticket.open"),
+      TICKET,
+    );
+    return addedEvents(opened) > 0 ? id : await takeOver(order);
+  }
+
+  /** Makes the open ticket of the same fault this run's own, in place of opening another. */
+  async function takeOver(order: TicketOrder): Promise<string> {
+    const { finding: { fingerprint }, run } = order;
     return await transaction(store, async (trx) => {
-      const mine = await ticketOfRun(trx, run.workflow_id, run.run_id);
-      if (mine) return mine;
-      const taken = await takeOver(trx, finding, run);
-      const id = taken ?? ticketIdOf(run);
-      if (!taken) {
-        const words = await wordsOf(trx, finding);
-        await insertTicket(trx, newTicket(id, { finding, code, run }, words));
+      const open = await lockOpenTicket(trx, fingerprint);
+      if (!open) {
+        throw new Problem("Unavailable", "The ticket of the same fault was closed just now");
       }
-      await addTicketEvent(trx, id, {
-        key: `${run.run_id}/detected`,
-        kind: "detected",
-        phase: "detected",
-        data: {
-          ...{ check: finding.check, code, observed_at: finding.observed_at },
-          ...related.length > 0 ? { related } : {},
-        },
-      });
-      await addTicketEvent(trx, id, {
-        key: `${run.run_id}/ticketed`,
-        kind: taken ? "taken_over" : "opened",
-        phase: "ticketed",
-        data: { workflow_id: run.workflow_id, run_id: run.run_id },
-      });
-      await requestSeal(trx, {
-        id: receiptIdOf(run, "TICKET"),
-        category: "ticket_opened",
-        actor: ACTOR,
-        subject: id,
-        action: taken ? "ticket.take_over" : "ticket.open",
-        outcome: "open",
-        details: {
-          ...{ check: finding.check, code, fingerprint: finding.fingerprint, ...run },
-          ...related.length > 0 ? { related: related.length } : {},
-        },
-        evidence: { finding },
-      });
-      return id;
+      if (open.runId === run.run_id) return open.id; // of two attempts at once
+      if (!open.escalated) { // its run can't be running, as this one has its workflow id
+        const before = { workflow_id: open.workflowId, run_id: open.runId };
+        await endRun(trx, { ticket_id: open.id, status: "REPLACED", ...before });
+      }
+      await takeOverTicket(trx, open.id, run.workflow_id, run.run_id);
+      await sealTogether(
+        trx,
+        [ticketEvents(open.id, eventsOf(order, "taken_over"))],
+        receiptOf(order, open.id, "ticket.take_over"),
+      );
+      return open.id;
     });
   }
 
@@ -121,20 +125,36 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   return { detect, openTicket, verify };
 }
 
-/** Makes the open ticket of the same fault this run's own, in place of opening another. */
-async function takeOver(
-  on: Queryable,
-  { fingerprint }: Finding,
-  { workflow_id, run_id }: RunId,
-): Promise<string | undefined> {
-  const open = await lockOpenTicket(on, fingerprint);
-  if (!open) return undefined;
-  if (!open.escalated) { // its run can't be running, as this one has its workflow id
-    const before = { workflow_id: open.workflowId, run_id: open.runId };
-    await endRun(on, { ticket_id: open.id, status: "REPLACED", ...before });
-  }
-  await takeOverTicket(on, open.id, workflow_id, run_id);
-  return open.id;
+function eventsOf({ finding, code, run }: TicketOrder, kind: "opened" | "taken_over") {
+  const { check, observed_at, related = [] } = finding;
+  return [{
+    key: `${run.run_id}/detected`,
+    kind: "detected",
+    phase: "detected" as const,
+    data: { check, code, observed_at, ...related.length > 0 ? { related } : {} },
+  }, {
+    key: `${run.run_id}/ticketed`,
+    kind,
+    phase: "ticketed" as const,
+    data: { workflow_id: run.workflow_id, run_id: run.run_id },
+  }];
+}
+
+function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action: string) {
+  const { check, fingerprint, related = [] } = finding;
+  return {
+    id: receiptIdOf(run, "TICKET"),
+    category: "ticket_opened",
+    actor: ACTOR,
+    subject: ticketId,
+    action,
+    outcome: "open",
+    details: {
+      ...{ check, code, fingerprint, ...run },
+      ...related.length > 0 ? { related: related.length } : {},
+    },
+    evidence: { finding },
+  };
 }
 
 /** What detectors say of a finding, and of what it is likely to be the cause of. */
@@ -162,7 +182,7 @@ function newTicket(
       : summary ?? `${service} fails its ${check} check (${code})`,
     description: report ?? description.slice(0, 4_000),
     severity,
-    phase: "detected" as const,
+    phase: "ticketed" as const,
     service,
     fingerprint,
     workflowId: run.workflow_id,

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../contract/mod.ts";
-import { EngineAway, type GuardVerdict } from "../engine/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import {
-  addTicketEvent,
+  ADDED,
+  addedEvents,
   getApproval,
   getFinding,
   getTicketEvent,
   principalOf,
+  ticketEvents,
   ticketOfRun,
-  transaction,
 } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding, Permission } from "../workflows/mod.ts";
 import type { RepairOrder } from "./_effects.ts";
@@ -42,13 +43,16 @@ export function permitting({ store, engine }: ActivityParts) {
   async function permit(request: RepairRequest): Promise<Permission> {
     const { ticket_id, run, round } = request;
     const key = `${run.run_id}/permit-${round}`;
-    const known = await getTicketEvent(store.knex, ticket_id, key);
-    if (
-      !known && await ticketOfRun(store.knex, run.workflow_id, run.run_id, "open") !== ticket_id
-    ) {
+    const { report, fingerprint } = request.finding;
+    const [known, ours, finding] = await Promise.all([
+      getTicketEvent(store.knex, ticket_id, key),
+      ticketOfRun(store.knex, run.workflow_id, run.run_id, "open"),
+      report ? undefined : getFinding(store.knex, fingerprint),
+    ]);
+    if (!known && ours !== ticket_id) {
       throw new Problem("Conflict", `Ticket ${ticket_id} is not in this run's hands any more`);
     }
-    const verdict = known ? known.data as Ruling : await rule(request, key);
+    const verdict = known ? known.data as Ruling : await rule(request, key, finding?.summary);
     if (!verdict) return { granted: false, decision: "away", receipt_id: null };
     const { decision, policy_version, receipt_id } = verdict;
     const said = { decision, policy_version, receipt_id };
@@ -59,8 +63,12 @@ export function permitting({ store, engine }: ActivityParts) {
   }
 
   /** @returns undefined where the guardrails can't be reached, so that nothing may be done */
-  async function rule(request: RepairRequest, key: string): Promise<Ruling | undefined> {
-    const verdict = await ask(request);
+  async function rule(
+    request: RepairRequest,
+    key: string,
+    summary: string | undefined,
+  ): Promise<Ruling | undefined> {
+    const verdict = await ask(questionOf(request, summary));
     if (!verdict) return undefined;
     const { ticket_id, action, round, run } = request;
     const decision = verdict.decision === "allow" && action.exceeds.length > 0
@@ -74,34 +82,35 @@ export function permitting({ store, engine }: ActivityParts) {
       exceeds: action.exceeds,
       receipt_id: receiptId,
     };
-    const isNew = await transaction(store, async (trx) => {
-      const event = { key, kind: KINDS[decision], data: ruling };
-      if (!await addTicketEvent(trx, ticket_id, event)) return false;
-      await requestSeal(trx, {
-        id: receiptId,
-        category: "guardrail_verdict",
-        actor: ACTOR,
-        subject: ticket_id,
-        action: "validate",
-        outcome: decision,
-        details: {
-          ...{ action_id: action.id, action_sha256: action.sha256, round },
-          policy_version: verdict.policy_version,
-          rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),
-          exceeds: action.exceeds.length,
-          ...run,
-        },
-        evidence: { verdict, action },
-      });
-      return true;
-    });
-    if (isNew) return ruling;
+    const event = { key, kind: KINDS[decision], data: ruling };
+    const seal = {
+      id: receiptId,
+      category: "guardrail_verdict",
+      actor: ACTOR,
+      subject: ticket_id,
+      action: "validate",
+      outcome: decision,
+      details: {
+        ...{ action_id: action.id, action_sha256: action.sha256, round },
+        policy_version: verdict.policy_version,
+        rails: Object.fromEntries(verdict.rails.map(({ rail, passed }) => [rail, passed])),
+        exceeds: action.exceeds.length,
+        ...run,
+      },
+      evidence: { verdict, action },
+    };
+    const written = await sealTogether(
+      store.knex,
+      [ticketEvents(ticket_id, [event])],
+      seal,
+      ADDED,
+    );
+    if (addedEvents(written) > 0) return ruling;
     const first = await getTicketEvent(store.knex, ticket_id, key); // of two attempts at once
     return first?.data as Ruling;
   }
 
-  async function ask(request: RepairRequest): Promise<GuardVerdict | undefined> {
-    const question = await questionOf(request);
+  async function ask(question: ValidateRequest): Promise<GuardVerdict | undefined> {
     for (const pause of [...PAUSES_MS, undefined]) {
       try {
         return await engine.validate(question);
@@ -113,13 +122,13 @@ export function permitting({ store, engine }: ActivityParts) {
     return undefined;
   }
 
-  async function questionOf(
+  function questionOf(
     { ticket_id, action, finding, code, diagnosis: { classification, citations } }: RepairRequest,
-  ) {
-    const summary = finding.report ?? (await getFinding(store.knex, finding.fingerprint))?.summary;
+    summary: string | undefined,
+  ): ValidateRequest {
     const { service, runbook, version, steps } = action;
     return {
-      incident: summary ??
+      incident: finding.report ?? summary ??
         `${finding.service ?? "A host"} fails its ${finding.check} check: ${code}`,
       action: {
         description: steps.map(({ does }) => does).join(" "),

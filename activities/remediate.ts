@@ -11,10 +11,13 @@ import {
 import {
   addTicketEvent,
   type EffectRecord,
-  endEffect,
+  effectsOfAction,
+  endedEffect,
   getEffect,
   runbookValues,
-  transaction,
+  type TicketEvent,
+  ticketEvents,
+  together,
 } from "../store/mod.ts";
 import type { Action, Effect, Repaired, StepEffect } from "../workflows/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
@@ -59,26 +62,35 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
 
   async function carryOutAll(order: RepairOrder): Promise<Effect> {
     const { action } = order;
-    const source = await sourceOf(action);
-    const steps: StepEffect[] = [];
+    const [source, effects] = await Promise.all([
+      sourceOf(action),
+      effectsOfAction(store.knex, action.id),
+    ]);
+    const known = new Map(effects.map((effect) => [effect.id, effect]));
+    const progress: Progress = { source, known, steps: [], concluded: false };
+    const { steps } = progress;
     for (const number of action.steps.keys()) {
       const effect = steps.length > 0 && cancellationSignal().aborted
         ? notBegun(order, number, "cancelled")
-        : await carryOut(order, number, source, steps);
+        : await carryOut(order, number, progress);
       steps.push(effect);
       if (!effect.ok) break;
     }
     const effect = effectOf(action, steps);
-    await conclude(order, effect);
+    if (!progress.concluded) {
+      await addTicketEvent(store.knex, order.ticket_id, conclusion(order, effect));
+    }
     return effect;
   }
 
   /** The service, where everything that the action was made from is still as it was. */
   async function sourceOf(action: Action): Promise<Service | undefined> {
-    const service = await subjectNamed(store.knex, action.service);
+    const [service, values] = await Promise.all([
+      subjectNamed(store.knex, action.service),
+      runbookValues(store.knex, action.service),
+    ]);
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service || !runbook) return undefined;
-    const values = await runbookValues(store.knex, service.name);
     const now = sourceHash({ runbook, service, values, catalogue });
     return now === action.source_sha256 ? service : undefined;
   }
@@ -86,14 +98,14 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   async function carryOut(
     order: RepairOrder,
     number: number,
-    service: Service | undefined,
-    before: readonly StepEffect[],
+    progress: Progress,
   ): Promise<StepEffect> {
+    const { source: service, steps: before } = progress;
     const { step, effectId } = at(order, number);
-    const known = await getEffect(store.knex, effectId);
+    const known = progress.known.get(effectId);
     if (known && known.state !== "intended") return resultOf(known, step.kind);
     if (!service) {
-      if (known) return await ended(order, number, unknown("runbook_changed"));
+      if (known) return await ended(order, number, unknown("runbook_changed"), progress);
       if (before.some(({ state }) => state !== "not_done")) {
         return notBegun(order, number, "runbook_changed");
       }
@@ -101,7 +113,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     }
     const stepping = { order, number, service };
     if (HARMLESS.has(step.kind)) return asEffect(order, number, await act(stepping));
-    return await ended(order, number, await once(stepping, known, before.length > 0));
+    return await ended(order, number, await once(stepping, known, before.length > 0), progress);
   }
 
   /** Intends and acts, or finds that an earlier attempt has, which only the host that it began on can tell. */
@@ -111,11 +123,12 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     begun: boolean,
   ): Promise<StepHappened> {
     const { ticket_id } = stepping.order;
-    const { effectId } = at(stepping.order, stepping.number);
-    const intended = known ??
-      (await intend(stepping) ? { detail: { place } } : await getEffect(store.knex, effectId));
+    const { step, effectId } = at(stepping.order, stepping.number);
+    const intended = known ?? (await intend(stepping) || await getEffect(store.knex, effectId));
+    if (intended === true) return await act(stepping);
     if (!intended && begun) return notDone("not_ours_any_more");
     if (!intended) throw conflict(`Ticket ${ticket_id} is not in this run's hands any more`);
+    if (intended.state !== "intended") return resultOf(intended, step.kind); // by another attempt, just now
     if (intended.detail.place !== place) return unknown("other_host");
     return await act(stepping);
   }
@@ -129,39 +142,58 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     return seen.ok ? happened : { ...happened, ok: false, code: `not_verified_${seen.code}` };
   }
 
+  /** Writes down what became of a step, and of the whole action where it is the last one. */
   async function ended(
     order: RepairOrder,
     number: number,
     happened: StepHappened,
+    progress: Progress,
   ): Promise<StepEffect> {
     const { ticket_id, action, round, run } = order;
     const { step, effectId } = at(order, number);
     const { state, ...detail } = happened;
-    await transaction(store, async (trx) => {
-      await endEffect(trx, effectId, state, detail);
-      if (action.steps.length === 1) return;
-      await addTicketEvent(trx, ticket_id, {
-        key: `${run.run_id}/step-${round}-${step.step}`,
-        kind: happened.ok ? "step_done" : "step_failed",
-        data: { round, step: step.step, kind: step.kind, effect_id: effectId, ...happened },
-      });
-    });
-    return asEffect(order, number, happened);
-  }
-
-  async function conclude(order: RepairOrder, effect: Effect): Promise<void> {
-    const { ticket_id, action: { id, runbook, version }, round, run } = order;
-    const { state, code, steps } = effect;
-    const carried = steps.map(({ step, state, code }) => ({ step, state, code }));
-    await addTicketEvent(store.knex, ticket_id, {
-      key: `${run.run_id}/remediated-${round}`,
-      kind: state === "done" ? "remediated" : "remediation_failed",
-      phase: state === "done" ? "remediated" : undefined,
-      data: { round, action_id: id, runbook, version, state, code, steps: carried },
-    });
+    const effect = asEffect(order, number, happened);
+    const events: TicketEvent[] = action.steps.length === 1 ? [] : [{
+      key: `${run.run_id}/step-${round}-${step.step}`,
+      kind: happened.ok ? "step_done" : "step_failed",
+      data: { round, step: step.step, kind: step.kind, effect_id: effectId, ...happened },
+    }];
+    progress.concluded = !happened.ok || number === action.steps.length - 1;
+    if (progress.concluded) {
+      events.push(conclusion(order, effectOf(action, [...progress.steps, effect])));
+    }
+    await together(store.knex, [
+      endedEffect(effectId, state, detail),
+      ...events.length > 0 ? [ticketEvents(ticket_id, events)] : [],
+    ]);
+    return effect;
   }
 
   return { remediate };
+}
+
+/** How far an action is. */
+interface Progress {
+  /** The service, where all that the action was made from is as it was. */
+  readonly source: Service | undefined;
+  /** Acts of earlier attempts, by their ids. */
+  readonly known: ReadonlyMap<string, EffectRecord>;
+  readonly steps: StepEffect[];
+  /** Whether it is written down what became of the whole. */
+  concluded: boolean;
+}
+
+function conclusion(
+  { action: { id, runbook, version }, round, run }: RepairOrder,
+  { state, code, steps }: Effect,
+): TicketEvent {
+  const carried = steps.map(({ step, state, code }) => ({ step, state, code }));
+  return {
+    key: `${run.run_id}/remediated-${round}`,
+    kind: state === "done" ? "remediated" : "remediation_failed",
+    phase: state === "done" ? "remediated" : undefined,
+    data: { round, action_id: id, runbook, version, state, code, steps: carried },
+  };
 }
 
 function at({ action }: RepairOrder, number: number) {

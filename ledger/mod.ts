@@ -36,7 +36,7 @@ export {
   type CheckpointCheck,
   type SignedCheckpoint,
 } from "./checkpoint_check.ts";
-export { requestSeal, type SealState, sealState } from "./outbox.ts";
+export { requestSeal, type SealState, sealState, sealTogether } from "./outbox.ts";
 export {
   exportReceipts,
   findReceipt,

@@ -1,4 +1,4 @@
-import type { Queryable } from "../store/mod.ts";
+import { type Part, type Queryable, together } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { ReceiptConflict } from "./errors.ts";
 import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
@@ -47,6 +47,59 @@ export async function requestSeal(on: Queryable, request: SealRequest): Promise<
   const [conflict] = await insert(onQueryable(on), [prepared]);
   if (conflict) throw conflict;
   return { id: prepared.id };
+}
+
+/**
+ * Does several things as one statement, and asks for a receipt of them: all of it or none.
+ *
+ * @param given table of one of the parts: where it has no rows, no receipt is asked for
+ * @returns the row of the parts' columns
+ * @throws {InvalidInput} the request can't be sealed
+ * @throws {ReceiptConflict} the id is already taken by other content
+ */
+export async function sealTogether(
+  on: Queryable,
+  parts: readonly Part[],
+  request: SealRequest,
+  given?: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const prepared = prepare(request);
+  try {
+    return await together(on, [...parts, sealPart(prepared, given)]);
+  } catch (error) {
+    if (error instanceof Error && error.message.includes(TAKEN)) {
+      throw new ReceiptConflict(prepared.id);
+    }
+    throw error;
+  }
+}
+
+/** What the database says where a receipt's id is taken: it can't be read as a number, so that nothing is done. */
+const TAKEN = "receipt id taken by other content";
+
+function sealPart({ id, payload, requestHash, evidence }: Prepared, given?: string): Part {
+  const where = given ? `WHERE EXISTS (SELECT FROM ${given})` : "";
+  return {
+    tables: `asked (id, request_hash) AS (SELECT ?::text, ?::bytea ${where}), fresh AS (
+       INSERT INTO seal_requests (id, request_hash) SELECT * FROM asked
+       ON CONFLICT (id) DO NOTHING RETURNING id
+     ), to_seal AS (
+       INSERT INTO seal_outbox (id, payload) SELECT id, ? FROM fresh
+     ), shown AS (
+       INSERT INTO evidence (receipt_id, name, salt, content)
+       SELECT fresh.id, e.* FROM fresh, unnest(?::text[], ?::bytea[], ?::text[]) AS e
+     ), taken AS (
+       SELECT count(*) AS n FROM asked JOIN seal_requests r USING (id) WHERE r.request_hash <> asked.request_hash
+     )`,
+    values: [
+      ...[id, requestHash, payload],
+      evidence.map((e) => e.name),
+      evidence.map((e) => e.salt) as unknown as string[],
+      evidence.map((e) => e.content),
+    ],
+    columns: `(SELECT CASE WHEN n > 0 THEN ('${TAKEN} ' || n)::int END FROM taken) AS taken,
+      (SELECT pg_notify('sealoop_outbox', '')::text FROM fresh) AS asked`,
+  };
 }
 
 /** Knex numbers its own parameters, so ours are turned into its form. */

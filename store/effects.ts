@@ -1,4 +1,5 @@
 import type { Queryable } from "./connection.ts";
+import { type Part, together } from "./together.ts";
 
 /** A side effect on the world: intended first, then known to be done, not done, or unknown. */
 export type EffectRecord = {
@@ -18,33 +19,53 @@ export type EffectRecord = {
   readonly ended_at: string | null;
 };
 
+/** Table of {@linkcode intendedEffect}: it has a row where the intent is new. */
+export const INTENDED = "intended";
+
 /**
- * Writes an intent down, once, while the ticket is open and in the hands of the run.
+ * Part of a statement that writes an intent down, once, while the ticket is open and in the hands of the run.
  *
- * @returns false where it was there already (then ask the world before acting), or where the ticket is not the run's
- * any more (then there is none)
+ * Its column `intended` is 0 where it was there already (then ask the world before acting), or where the ticket is not
+ * the run's any more (then there is none).
  */
-export async function intendEffect(
-  on: Queryable,
+export function intendedEffect(
   { id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail }: Omit<
     EffectRecord,
     "state" | "intended_at" | "ended_at"
   >,
   runId: string,
-): Promise<boolean> {
-  const { rows } = await on.raw(
-    `INSERT INTO effects
-       (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
-     SELECT ?, tickets.id, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
-     WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated FOR UPDATE
-     ON CONFLICT (id) DO NOTHING RETURNING id`,
-    [
+): Part {
+  return {
+    tables: `${INTENDED} AS (
+       INSERT INTO effects
+         (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
+       SELECT ?, tickets.id, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
+       WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated FOR UPDATE
+       ON CONFLICT (id) DO NOTHING RETURNING id
+     )`,
+    values: [
       ...[id, service, action_id, step, undoes],
       ...[JSON.stringify(action), action_sha256, JSON.stringify(detail)],
       ...[ticket_id, runId],
     ],
-  );
-  return rows.length > 0;
+    columns: `(SELECT count(*)::int FROM ${INTENDED}) AS intended`,
+  };
+}
+
+/** As {@linkcode endEffect}, as a part of a statement that does more. */
+export function endedEffect(
+  id: string,
+  state: "done" | "not_done" | "unknown",
+  detail: Readonly<Record<string, unknown>>,
+): Part {
+  return {
+    tables: `ended AS (
+       UPDATE effects SET state = ?, detail = detail || ?::jsonb, ended_at = now()
+       WHERE id = ? AND state = 'intended' RETURNING id
+     )`,
+    values: [state, JSON.stringify(detail), id],
+    columns: "(SELECT count(*)::int FROM ended) AS ended",
+  };
 }
 
 /** An effect by id, or undefined. */
@@ -65,12 +86,7 @@ export async function endEffect(
   state: "done" | "not_done" | "unknown",
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await on("effects").where({ id, state: "intended" })
-    .update({
-      state,
-      detail: on.raw("detail || ?::jsonb", [JSON.stringify(detail)]),
-      ended_at: on.fn.now(),
-    });
+  await together(on, [endedEffect(id, state, detail)]);
 }
 
 /** Notes that nobody will find out any more what became of a ticket's intended effects. @returns how many */

@@ -32,4 +32,5 @@ export * from "./services.ts";
 export * from "./ticket_figures.ts";
 export * from "./ticket_runs.ts";
 export * from "./tickets.ts";
+export * from "./together.ts";
 export * from "./webhooks.ts";

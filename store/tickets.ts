@@ -1,5 +1,6 @@
-import { QUEUED, WEBHOOKS_QUEUED } from "./_webhook_queue.ts";
+import { FOUND, PHASE, queued, WEBHOOKS_QUEUED } from "./_webhook_queue.ts";
 import type { Queryable } from "./connection.ts";
+import { type Part, together } from "./together.ts";
 
 /** How far a ticket has come, by the steps of the loop. */
 export type Phase = "detected" | "ticketed" | "diagnosed" | "remediated" | "verified" | "sealed";
@@ -47,6 +48,8 @@ export interface TicketEvent {
   readonly kind: string;
   readonly phase?: Phase;
   readonly data?: Readonly<Record<string, unknown>>;
+  /** What was found to be the matter with a ticket that is open. A severity that is none of the four stays as it was. */
+  readonly found?: { readonly category: string; readonly severity: string };
 }
 
 /** Opens a ticket, once. @returns false where it was there already */
@@ -68,6 +71,48 @@ export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<bo
   return rows.length > 0;
 }
 
+/** Table of {@linkcode openedTicket} and {@linkcode resolvedTicket}: the ticket, where the part has done anything. */
+export const TICKET = "ticket";
+
+/**
+ * Part of a statement that opens a ticket, once, unless one is open for the same fault.
+ *
+ * Its events are to be those `of` the table {@linkcode TICKET}.
+ */
+export function openedTicket(ticket: Omit<NewTicket, "category">): Part {
+  const { id, title, description, severity, phase, service, fingerprint } = ticket;
+  const { workflowId, runId, requestedBy } = ticket;
+  return {
+    tables: `${TICKET} AS (
+       INSERT INTO tickets (id, title, description, severity, phase, service, fingerprint, workflow_id, run_id, requested_by)
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+       WHERE NOT EXISTS (SELECT FROM tickets WHERE fingerprint = ? AND status = 'open')
+       ON CONFLICT (id) DO NOTHING RETURNING *
+     )`,
+    values: [
+      ...[id, title, description, severity, phase, service, fingerprint],
+      ...[workflowId, runId, requestedBy, fingerprint],
+    ],
+    columns: `(SELECT count(*)::int FROM ${TICKET}) AS tickets`,
+  };
+}
+
+/** Part of a statement that ends a ticket which is open. Its events are to be those `of` {@linkcode TICKET}. */
+export function resolvedTicket(
+  id: string,
+  { outcome, resolution, receiptId }: { outcome: string; resolution: string; receiptId: string },
+): Part {
+  return {
+    tables: `${TICKET} AS (
+       UPDATE tickets SET outcome = ?, resolution = ?, receipt_id = ?, status = 'resolved', phase = 'sealed',
+         resolved_at = now()
+       WHERE id = ? AND status = 'open' RETURNING *
+     )`,
+    values: [outcome, resolution, receiptId, id],
+    columns: `(SELECT count(*)::int FROM ${TICKET}) AS tickets`,
+  };
+}
+
 /**
  * Adds to a ticket's timeline, once, and moves its phase along; whoever is to be told of it by a webhook has it queued in
  * the same statement. What is there already stays; and a ticket that is sealed stays so, whatever a run still tells that
@@ -78,20 +123,49 @@ export async function addTicketEvent(
   id: string,
   event: TicketEvent,
 ): Promise<boolean> {
-  const { key, kind, phase = null, data = {} } = event;
-  const { rows } = await on.raw(
-    `WITH added AS (
-       INSERT INTO ticket_events (ticket_id, key, kind, phase, data) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (ticket_id, key) DO NOTHING RETURNING ticket_id, phase, kind, at
-     ), moved AS (
-       UPDATE tickets SET phase = added.phase FROM added WHERE tickets.id = added.ticket_id AND ${MOVES}
-     ), ${QUEUED}
-     SELECT CASE WHEN EXISTS (SELECT FROM queued) THEN pg_notify('${WEBHOOKS_QUEUED}', '') END
-     FROM added`,
-    [id, key, kind, phase, JSON.stringify(data)],
-  );
-  return rows.length > 0;
+  return addedEvents(await together(on, [ticketEvents(id, [event])])) > 0;
 }
+
+/** What events depend on, in a statement that does more than add them. */
+export interface EventsOf {
+  /** Table of an earlier part: where it has no rows, nothing is added. */
+  readonly given?: string;
+  /** Table of an earlier part that has the ticket as the statement leaves it; then that is what moves its phase. */
+  readonly ticket?: string;
+}
+
+/** As {@linkcode addTicketEvent}, as a part of a statement that does more, and for several events in their order. */
+export function ticketEvents(
+  id: string,
+  events: readonly TicketEvent[],
+  { ticket, given = ticket }: EventsOf = {},
+): Part {
+  const [first, ...more] = events.map(({ key, kind, phase = null, data = {}, found }) => {
+    const severity = found && KNOWN.has(found.severity) ? found.severity : null;
+    return [key, kind, phase, JSON.stringify(data), found?.category ?? null, severity];
+  });
+  return {
+    tables: `wanted (key, kind, phase, data, category, severity) AS (
+       VALUES (?::text, ?::text, ?::text, ?::jsonb, ?::text, ?::text)
+       ${more.map(() => ", (?, ?, ?, ?, ?, ?)").join("")}
+     ), ${ADDED} AS (
+       INSERT INTO ticket_events (ticket_id, key, kind, phase, data)
+       SELECT ?, key, kind, phase, data FROM wanted ${
+      given ? `WHERE EXISTS (SELECT FROM ${given})` : ""
+    }
+       ON CONFLICT (ticket_id, key) DO NOTHING RETURNING id, ticket_id, key, phase, kind, at
+     ), ${ticket ? "" : MOVED} ${queued(ticket ?? "tickets")}`,
+    values: [...first!, ...more.flat(), id],
+    columns: `(SELECT count(*)::int FROM ${ADDED}) AS added,
+      CASE WHEN EXISTS (SELECT FROM queued) THEN pg_notify('${WEBHOOKS_QUEUED}', '')::text END AS told`,
+  };
+}
+
+/** Table of {@linkcode ticketEvents}: the events that are new. */
+export const ADDED = "added";
+
+/** How many events a statement with {@linkcode ticketEvents} has added. */
+export const addedEvents = ({ added }: Readonly<Record<string, unknown>>): number => Number(added);
 
 /** What happened to a ticket, by the event's key; undefined: it has not. */
 export async function getTicketEvent(on: Queryable, id: string, key: string) {
@@ -99,22 +173,16 @@ export async function getTicketEvent(on: Queryable, id: string, key: string) {
   return row && { kind: row.kind as string, data: row.data as Record<string, unknown> };
 }
 
-/** Whether an event moves the ticket's phase. */
-const MOVES =
-  "(added.phase IS NOT NULL AND (tickets.phase <> 'sealed' OR added.phase = 'detected'))";
+const MOVED = `last AS (
+       SELECT added.ticket_id, added.phase, wanted.category, wanted.severity
+       FROM added JOIN wanted USING (key) ORDER BY added.id DESC LIMIT 1
+     ), moved AS (
+       UPDATE tickets SET phase = ${PHASE("last")}, category = ${FOUND("last", "category")},
+         severity = ${FOUND("last", "severity")}
+       FROM last WHERE tickets.id = last.ticket_id AND (last.phase IS NOT NULL OR last.category IS NOT NULL)
+     ),`;
 
-/** Writes down what was found to be the matter with an open ticket. @param severity none of the four: it stays */
-export async function noteDiagnosis(
-  on: Queryable,
-  id: string,
-  { category, severity }: { category: string; severity: string },
-): Promise<void> {
-  const known = (SEVERITIES as readonly string[]).includes(severity);
-  await on("tickets").where({ id, status: "open" })
-    .update({ category, ...(known ? { severity } : {}) });
-}
-
-const SEVERITIES = ["critical", "high", "medium", "low"] as const;
+const KNOWN: ReadonlySet<string> = new Set(["critical", "high", "medium", "low"]);
 
 /** Ends a ticket, or marks it for people. @returns false where it was not open any more */
 export async function endTicket(

@@ -13,6 +13,7 @@ import {
   requestSeal,
   runSequencer,
   type Sealer,
+  sealTogether,
   verifyChain,
   watchChain,
 } from "../../ledger/mod.ts";
@@ -94,6 +95,32 @@ describe("the sequencer", () => {
       name: "ReceiptConflict",
       message: /another outcome/,
     });
+  });
+
+  it("seals together with what else a statement does, and does neither where the id is taken", async () => {
+    const done = (kind: string) => ({
+      tables: "seen AS (INSERT INTO seal_requests VALUES (?, '') RETURNING id)",
+      values: [kind],
+      columns: "(SELECT count(*)::int FROM seen) AS seen",
+    });
+    const nothing = {
+      tables: "none AS (SELECT WHERE false)",
+      values: [],
+      columns: "(SELECT count(*)::int FROM none) AS n",
+    };
+    const row = await sealTogether(app.knex, [done("a")], request("together"), "seen");
+    assert.equal(row.seen, 1);
+    const first = await sealer.sealed("together");
+    await sealTogether(app.knex, [done("b")], request("together"));
+    assert.deepEqual(await sealer.sealed("together"), first);
+    await assert.rejects(
+      sealTogether(app.knex, [done("c")], { ...request("together"), outcome: "other" }),
+      { name: "ReceiptConflict" },
+    );
+    await sealTogether(app.knex, [nothing], request("not-together"), "none");
+    const there = await app.knex("seal_requests").whereIn("id", ["a", "b", "c", "not-together"])
+      .orderBy("id").pluck("id");
+    assert.deepEqual(there, ["a", "b"]);
   });
 
   it("refuses, by name, what can't be sealed", async () => {
