@@ -4,8 +4,8 @@
  *
  * A loop probes a service over HTTP, opens its ticket, has the engine judge it, asks the guardrails, runs `touch`, probes
  * until it is healthy, closes the ticket, and waits until its receipt is part of the chain: four receipts, a dozen rows,
- * fsync on. Workers, client and service
- * share this process in both cases; Temporal and PostgreSQL are processes of their own.
+ * fsync on. Workers, client and service share this process in both cases; Temporal, PostgreSQL and the engine are
+ * processes of their own.
  */
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
@@ -18,6 +18,7 @@ import { openWorkers } from "../processes/_workers.ts";
 import { DEFAULT_POLICY } from "../engine/guard/mod.ts";
 import { putService, setPolicy, type Store } from "../store/mod.ts";
 import { ITSM_LOOP, type itsmLoop, startAttributes, TASK_QUEUE } from "../workflows/mod.ts";
+import { startEngine } from "../test/engine/_engine.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import type { bare } from "./_bare_workflow.ts";
@@ -31,7 +32,7 @@ type Work = () => Promise<() => Promise<void>>;
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
-  const loop = await openLoop();
+  const loop = await openLoop({ serve: engineApart });
   await allowMany(loop.store);
   const stopBare = await openBareWorkers(loop);
   const { loopWork, close } = await openServices(loop);
@@ -53,6 +54,12 @@ export async function* run(): AsyncGenerator<Figure> {
     await stopBare();
     await loop.stop();
   }
+}
+
+/** The engine as a process of its own, as it is on the platform. */
+async function engineApart(databaseUrl: string) {
+  const { client, kill: close } = await startEngine(databaseUrl);
+  return { client, close };
 }
 
 /** The guardrails would ask a person about so many repairs within an hour. */

@@ -50,6 +50,11 @@ export interface TestLoop extends ActivityParts {
   stop(): Promise<void>;
 }
 
+/** Serves the engine of a database. */
+export type ServeEngine = (
+  databaseUrl: string,
+) => Promise<Pick<Awaited<ReturnType<typeof serveEngine>>, "client" | "close">>;
+
 const quiet = {
   trace() {},
   debug() {},
@@ -97,8 +102,15 @@ export function quietRuntime(): void {
   installed = true;
 }
 
-/** Servers and parts, without a worker. */
-export async function openParts(env: Record<string, string> = {}) {
+/**
+ * Servers and parts, without a worker.
+ *
+ * @param serve serves the engine of a database; left out: this process does
+ */
+export async function openParts(
+  env: Record<string, string> = {},
+  serve: ServeEngine = serveEngine,
+) {
   const [database, place, folder] = await Promise.all([
     testDatabase(),
     testTemporal(),
@@ -118,7 +130,7 @@ export async function openParts(env: Record<string, string> = {}) {
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
   const stopping = new AbortController();
-  const engine = await serveEngine(database.urls.app);
+  const engine = await serve(database.urls.app);
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
   const parts: ActivityParts = {
@@ -148,18 +160,20 @@ export async function openParts(env: Record<string, string> = {}) {
  * All of it, with workers in this process.
  *
  * @param settings by the names of environment variables
+ * @param serve serves the engine of a database; left out: this process does
  * @param network whose blocks anchors are checked against, where it is not Bitcoin's
  */
 export async function openLoop(
-  { watch, settings, network, runAct }: {
+  { watch, settings, serve, network, runAct }: {
     watch?: Watch;
+    serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
     runAct?: ActivityParts["runAct"];
   } = {},
 ): Promise<TestLoop> {
   quietRuntime();
-  const { close, stopping, ...rest } = await openParts(settings);
+  const { close, stopping, ...rest } = await openParts(settings, serve);
   const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {}, runAct };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);
