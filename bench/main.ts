@@ -7,7 +7,7 @@ import { mochaGlobalTeardown } from "../test/_servers.ts";
 import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
-  ...["seal", "log", "peers", "gateway", "tools", "loop", "verify", "ledger", "cmdb"],
+  ...["seal", "log", "peers", "gateway", "tools", "sessions", "loop", "verify", "ledger", "cmdb"],
   ...["classify", "retrieval", "temporal", "chaos", "open_loops"],
 ];
 /** Only when they are named: they don't compare the house with anything. */

@@ -1,4 +1,12 @@
-import { type Call, type Caller, type Door, JsonText, type Operation, TIERS } from "./operation.ts";
+import {
+  type Call,
+  type Caller,
+  type Door,
+  JsonText,
+  type Operation,
+  scopesOf,
+  TIERS,
+} from "./operation.ts";
 import { asProblem, Problem } from "./errors.ts";
 import type { Ruling } from "./governed.ts";
 import { parseInput } from "./input.ts";
@@ -134,7 +142,7 @@ function callOf({ door, requestId, signal, progress = () => {} }: Request, calle
 /** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */
 function authorize(operation: Operation<never>, request: Request, caller: Caller): void {
   if (request.door === "rest") return authorizeRest(operation, caller);
-  const scopes = operation.tool?.[request.as];
+  const scopes = scopesOf(operation, request.as);
   if (!scopes) throw new Problem("NotFound", `There is no tool named ${request.as}`);
   if (caller.keyId === null) throw new Problem("Unauthenticated", "A tool needs an API key");
   if (caller.mayApprove) throw approverKey();

@@ -73,6 +73,12 @@ export interface Operation<Context = never> {
   readonly rest?: Readonly<Record<string, string>>;
   /** Tool doors: tool name → the scopes of keys that reach it. */
   readonly tool?: Readonly<Record<string, readonly Scope[]>>;
+  /** Resource doors: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
+  readonly resource?: Readonly<Record<string, readonly Scope[]>>;
+  /** Prompt doors: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
+  readonly prompt?: Readonly<Record<string, readonly Scope[]>>;
+  /** True where the output quotes the outside: people, logs, devices. Agents are given it as data, and told so. */
+  readonly untrusted?: true;
   /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */
   readonly media?: string;
   /** True where what it gives over REST, once it is there, never changes. */
@@ -122,6 +128,17 @@ export function defineOperation<Context>(): <
   Output extends z.ZodType,
 >(definition: Definition<Context, Input, Output>) => Operation<Context> {
   return (definition) => definition;
+}
+
+/** The scopes of keys that reach an operation by the name that an agent calls: a tool, a resource or a prompt. */
+export function scopesOf(
+  { tool, resource, prompt }: Operation<never>,
+  name: string,
+): readonly Scope[] | undefined {
+  for (const doors of [tool, resource, prompt]) {
+    if (doors && Object.hasOwn(doors, name)) return doors[name];
+  }
+  return undefined;
 }
 
 /**

@@ -53,6 +53,7 @@ function malformed(ctx: Context, error: unknown): undefined {
 /** Requests that are counted on their way, as calls of operations. */
 export const COUNTED_LATER: ReadonlySet<string> = new Set([
   "tools/call",
+  "resources/list",
   "resources/read",
   "prompts/get",
 ]);

@@ -1,17 +1,20 @@
 import Router from "@koa/router";
 import type Koa from "koa";
+import type { Context } from "koa";
 import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
 import { type Names, refuseForeignPages } from "./_origin.ts";
-import { answersFor } from "./answers.ts";
+import { createAnswers } from "./answers.ts";
+import { openChanges } from "./changes.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
 import { createSessions, PACE, type Pace } from "./sessions.ts";
 import { createSseDoors } from "./sse.ts";
 import { createHttpDoor } from "./streamable.ts";
-import { bindTools, registry } from "./tools.ts";
+import { bindTools, chooseTools, registry } from "./tools.ts";
+import type { FindInjection } from "./untrusted.ts";
 
 /** What a tool server consists of. */
 export interface ToolServerParts<C> extends Names {
@@ -21,6 +24,8 @@ export interface ToolServerParts<C> extends Names {
   readonly shell: AppOptions;
   /** Requests a minute of a key, for `/health`: the gates are what holds them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
+  /** Looks through what comes from outside. */
+  readonly findInjection: FindInjection;
   /** {@linkcode PACE} where it is left out. */
   readonly pace?: Pace;
 }
@@ -28,6 +33,10 @@ export interface ToolServerParts<C> extends Names {
 /** A tool server, ready to be served. */
 export interface ToolServer {
   readonly app: Koa<RequestState>;
+  /** Tells those who follow it that a resource has changed. */
+  changed(uri: string): void;
+  /** Whether anybody follows any. */
+  followed(): boolean;
   /**
    * Opens no session any more, answers the calls under way, and ends every stream.
    *
@@ -40,13 +49,19 @@ const DRAIN_MS = 5_000;
 
 /** Makes the application of a tool server: `/mcp`, `/sse` with `/messages`, `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
-  const { operations, invoke, entrance, shell, limits, pace = PACE } = parts;
+  const { operations, invoke, entrance, shell, limits, findInjection, pace = PACE } = parts;
   const tools = bindTools(operations);
   const described = JSON.stringify(registry(tools));
   const sessions = createSessions(pace);
   const httpSessions = createHttpSessions(pace);
   const current = serveCurrentClients((err) => shell.log.warn({ err }, "session"));
-  const handlers = (sender: Sender) => answersFor({ invoke, log: shell.log }, tools, sender);
+  const changes = openChanges();
+  const answers = createAnswers({
+    ...{ operations, invoke, log: shell.log, findInjection },
+    onChange: changes.onChange,
+  });
+  const handlers = (sender: Sender, { query }: Context) =>
+    answers(chooseTools(tools, query.tools), sender);
   const sse = createSseDoors({ sessions, entrance, handlers });
   const http = createHttpDoor({
     sessions: httpSessions,
@@ -83,6 +98,11 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   app.use(refuseMethods(router));
   return {
     app,
+    changed(uri) {
+      changes.changed(uri);
+      current.changed(uri);
+    },
+    followed: () => changes.followers > 0 || current.listening(),
     async close(deadlineMs = DRAIN_MS) {
       await Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
       await current.close();

@@ -1,23 +1,38 @@
-import { asProblem, type Invoke, JsonText, type Outcome, type Problem } from "../contract/mod.ts";
+import {
+  asProblem,
+  type Invoke,
+  JsonText,
+  type Outcome,
+  outputValue,
+  type Problem,
+} from "../contract/mod.ts";
 import type { ToolCall, ToolResult } from "./handlers.ts";
 import type { Tool } from "./tools.ts";
+import { type FindInjection, untrustedResult } from "./untrusted.ts";
+
+/** Whose call it is, and what it goes through. */
+export interface CallParts<C> {
+  /** The key as sent, which is checked again at every call. */
+  readonly credential: string;
+  readonly invoke: Invoke<C>;
+  /** Looks through what comes from outside. */
+  readonly findInjection: FindInjection;
+  /** Told of what is the service's own fault, for the log. */
+  failed(problem: Problem): void;
+}
 
 /**
- * Calls a tool by the one way in. What goes wrong is a result too, that tells the agent what to do next.
- *
- * @param credential the session's key, which is checked again at every call
- * @param failed told of what is the service's own fault, for the log
+ * Calls a tool by the one way in. What goes wrong is a result too, that tells the agent what to do next; what comes from
+ * outside is marked as data.
  */
 export async function callTool<C>(
-  { operation, wrapped }: Tool<C>,
+  tool: Tool<C>,
   call: ToolCall,
-  credential: string,
-  invoke: Invoke<C>,
-  failed: (problem: Problem) => void,
+  { credential, invoke, findInjection, failed }: CallParts<C>,
 ): Promise<ToolResult> {
   const { name, input, dryRun, requestId, address, signal, progress } = call;
   try {
-    const outcome = await invoke(operation, {
+    const outcome = await invoke(tool.operation, {
       door: "mcp",
       as: name,
       requestId,
@@ -28,7 +43,7 @@ export async function callTool<C>(
       signal,
       progress,
     });
-    return success(outcome, wrapped);
+    return success(outcome, tool, findInjection);
   } catch (error) {
     const problem = asProblem(error);
     if (problem.rule.status >= 500) failed(problem);
@@ -36,15 +51,25 @@ export async function callTool<C>(
   }
 }
 
-function success({ output, receiptId, ruling }: Outcome, isWrapped: boolean): ToolResult {
+function success<C>(
+  { output, receiptId, ruling }: Outcome,
+  tool: Tool<C>,
+  find: FindInjection,
+): ToolResult {
+  const meta = receiptId ? { ...receiptMeta(receiptId), ...decisionMeta(ruling) } : {};
   const kind = ruling?.instead?.kind;
-  const wrapped = isWrapped && (kind === undefined || kind === "earlier"); // governance gives an object
+  const isGiven = kind === undefined || kind === "earlier"; // else governance answers, with an object of its own
+  const wrapped = tool.wrapped && isGiven;
+  const value = outputValue(output);
+  if (tool.operation.untrusted && isGiven) {
+    const { _meta, ...result } = untrustedResult(value, wrapped, find);
+    return { ...result, _meta: { ..._meta, ...meta } };
+  }
   const text = output instanceof JsonText ? output.text : JSON.stringify(output ?? null);
-  const value = output instanceof JsonText ? output.value() : output;
   return {
     content: [{ type: "text", text }],
     structuredContent: wrapped ? { result: value ?? null } : value as Record<string, unknown>,
-    ...(receiptId ? { _meta: { ...receiptMeta(receiptId), ...decisionMeta(ruling) } } : {}),
+    ...(receiptId ? { _meta: meta } : {}),
   };
 }
 
@@ -60,7 +85,7 @@ function failure(problem: Problem, requestId: string): ToolResult {
       "sealoop/error": name,
       "sealoop/request_id": requestId,
       ...(retryAfter ? { "sealoop/retry_after_seconds": Number(retryAfter) } : {}),
-      ...(receiptId ? receiptMeta(receiptId) : {}),
+      ...receiptMeta(receiptId),
     },
   };
 }
@@ -74,5 +99,7 @@ function decisionMeta(ruling: Outcome["ruling"]) {
   };
 }
 
-/** Under the protocol's prefixed form of names, and plainly for those who look for that. */
-const receiptMeta = (id: string) => ({ "sealoop/receipt_id": id, receipt_id: id });
+/** A receipt's id under the protocol's prefixed form of names, and plainly for those who look for that. */
+export function receiptMeta(id: string | undefined): Readonly<Record<string, string>> {
+  return id === undefined ? {} : { "sealoop/receipt_id": id, receipt_id: id };
+}

@@ -41,11 +41,97 @@ export interface ToolCall extends Origin {
   progress(done: number, total: number, message: string): void;
 }
 
-/** What answers a client's requests. */
+/** A request that runs an operation. */
+export interface Ask extends Origin {
+  /** Aborted when the client cancels it or leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** A resource that there is. */
+export interface ResourceDescription {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType: string;
+}
+
+/** Resources by the form of their URIs; one without variables is a resource itself. */
+export interface TemplateDescription {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+}
+
+/** What reading a resource gave. */
+export interface ResourceContents {
+  readonly contents: readonly {
+    readonly uri: string;
+    readonly mimeType: string;
+    readonly text: string;
+  }[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** What a client is told of a prompt. */
+export interface PromptDescription {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly required: boolean;
+  }[];
+}
+
+/** A prompt, filled in. */
+export interface PromptMessages {
+  readonly description: string;
+  readonly messages: readonly {
+    readonly role: "user" | "assistant";
+    readonly content:
+      | { readonly type: "text"; readonly text: string }
+      | { readonly type: "resource"; readonly resource: ResourceContents["contents"][number] };
+  }[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** Why a request was not done, as JSON-RPC has it. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  constructor(
+    /** @see JSON-RPC 2.0 §5.1, and the protocol's own */
+    readonly code: number,
+    message: string,
+    readonly data?: Readonly<Record<string, unknown>>,
+  ) {
+    super(message);
+  }
+}
+
+/** What answers a client's requests. Those that take an {@linkcode Ask} throw {@linkcode Refused}. */
 export interface Handlers {
   readonly name: string;
   readonly version: string;
   readonly instructions: string;
+  templates(): readonly TemplateDescription[];
+  resources(ask: Ask): Promise<readonly ResourceDescription[]>;
+  read(uri: string, ask: Ask): Promise<ResourceContents>;
+  /** Whether the key reaches a resource, and so may be told of its changes. */
+  reaches(uri: string): boolean;
+  prompts(): readonly PromptDescription[];
+  prompt(name: string, input: unknown, ask: Ask): Promise<PromptMessages>;
+  /**
+   * Ends of what a person types for an argument of a resource or prompt.
+   *
+   * @param name of the argument @param start what is typed so far
+   */
+  complete(name: string, start: string, ask: Ask): Promise<readonly string[]>;
+  /** Tells of resources that changed, until what it gives is called. */
+  onChange(told: (uri: string) => void): () => void;
   list(): readonly ToolDescription[];
   /** @returns undefined where there is no tool of that name */
   call(call: ToolCall): Promise<ToolResult> | undefined;

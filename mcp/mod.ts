@@ -14,3 +14,4 @@ export { PACE, type Pace } from "./sessions.ts";
 export { bindTools, registry, type Tool, type Tools } from "./tools.ts";
 export type { ToolDescription } from "./handlers.ts";
 export { serveStdio, type StdioParts } from "./stdio.ts";
+export type { FindInjection, Injection } from "./untrusted.ts";

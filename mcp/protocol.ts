@@ -12,13 +12,22 @@ import {
 } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
   CallToolRequestSchema,
+  CompleteRequestSchema,
   ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  ReadResourceRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import {
   classifyInboundRequest,
   createMcpHandler,
+  InMemoryServerEventBus,
   type JSONRPCMessage,
   ProtocolError,
   Server as CurrentServer,
@@ -26,7 +35,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import type { Handlers, Origin } from "./handlers.ts";
+import { type Ask, type Handlers, type Origin, Refused, type ToolResult } from "./handlers.ts";
 
 /** One client's open stream. */
 export interface Channel {
@@ -119,18 +128,23 @@ export interface CurrentClients {
   /** Whether this request is of such a revision, or at least of none with a handshake. */
   speak(exchange: Exchange): boolean;
   answer(exchange: Exchange, handlers: Handlers): Promise<Response>;
+  /** Tells those who listen for it that a resource has changed. */
+  changed(uri: string): void;
+  /** Whether anybody listens. */
+  listening(): boolean;
   /** Ends what they listen to. */
   close(): Promise<void>;
 }
 
 /** Starts to serve them. @param failed something went wrong that no answer can tell */
 export function serveCurrentClients(failed: (error: Error) => void): CurrentClients {
+  const bus = new InMemoryServerEventBus(failed);
   const { fetch, close } = createMcpHandler(
     ({ authInfo }) => {
       const { handlers, ...origin } = authInfo!.extra as unknown as Served;
       return currentServerOf(handlers, () => origin);
     },
-    { legacy: "reject", onerror: failed },
+    { legacy: "reject", onerror: failed, bus },
   );
   return {
     speak({ request: { method, headers }, body }) {
@@ -143,10 +157,30 @@ export function serveCurrentClients(failed: (error: Error) => void): CurrentClie
         body,
       }).kind !== "legacy";
     },
-    answer: ({ request, body, ...origin }, handlers) =>
-      fetch(request, { parsedBody: body, authInfo: carried({ ...origin, handlers }) }),
+    answer({ request, body, ...origin }, handlers) {
+      const parsedBody = withinReach(body, handlers);
+      return fetch(request, { parsedBody, authInfo: carried({ ...origin, handlers }) });
+    },
+    changed: (uri) => bus.publish({ kind: "resource_updated", uri }),
+    listening: () => bus.listenerCount > 0,
     close,
   };
+}
+
+/** A request to listen, to no more than the key reaches: what is left is what the client is told it listens to. */
+function withinReach(body: unknown, handlers: Handlers): unknown {
+  const { method, params } = body as { method?: string; params?: Listening };
+  const wanted = params?.notifications?.resourceSubscriptions;
+  if (method !== "subscriptions/listen" || !Array.isArray(wanted)) return body;
+  const resourceSubscriptions = wanted.slice(0, MOST_SUBSCRIPTIONS).filter((uri) =>
+    typeof uri === "string" && handlers.reaches(uri)
+  );
+  const notifications = { ...params!.notifications, resourceSubscriptions };
+  return { ...body as object, params: { ...params, notifications } };
+}
+
+interface Listening {
+  readonly notifications?: { readonly resourceSubscriptions?: readonly unknown[] };
 }
 
 /** A client at the other end of a pipe, of whatever revision. */
@@ -167,11 +201,28 @@ export function serveWire(
     send: (message) => Promise.resolve(send(message)),
     close: () => Promise.resolve(transport.onclose?.()),
   };
-  const { close } = serveStdio(
-    () => currentServerOf(handlers, origin),
-    { transport, onerror: handlers.failed },
-  );
-  return { take: (message) => transport.onmessage?.(message as JSONRPCMessage), close };
+  const { close } = serveStdio(({ era }) => {
+    const server = currentServerOf(handlers, origin);
+    const tell = (uri: string) => server.sendResourceUpdated({ uri });
+    if (era === "modern") { // the SDK knows who listens to what
+      server.onclose = handlers.onChange((uri) => void tell(uri).catch(handlers.failed));
+      return server;
+    }
+    const subscribed = followChanges(handlers, tell);
+    server.onclose = subscribed.end;
+    const add = ({ params }: { params: { uri: string } }) =>
+      told(Promise.resolve().then(() => subscribed.add(params.uri)));
+    server.setRequestHandler("resources/subscribe", add);
+    server.setRequestHandler(
+      "resources/unsubscribe",
+      ({ params }) => subscribed.remove(params.uri),
+    );
+    return server;
+  }, { transport, onerror: handlers.failed });
+  return {
+    take: (message) => transport.onmessage?.(withinReach(message, handlers) as JSONRPCMessage),
+    close,
+  };
 }
 
 /** What a request of theirs is answered with. */
@@ -185,32 +236,161 @@ const CallTool = z.object({
 
 function serverOf(handlers: Handlers): Server {
   const { name, version, instructions } = handlers;
-  const server = new Server({ name, version }, { capabilities: { tools: {} }, instructions });
+  const server = new Server({ name, version }, { capabilities: CAPABILITIES, instructions });
   server.onerror = (error) => handlers.failed(error);
+  offerResources(server, handlers);
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...handlers.list()] }));
-  server.setRequestHandler(CallTool, async ({ params }, { signal, authInfo, sendNotification }) => {
-    const token = params._meta?.progressToken;
-    const result = handlers.call({
-      ...(authInfo?.extra as unknown as Origin),
-      name: params.name,
-      input: params.arguments,
-      dryRun: params._meta?.["sealoop/dry_run"] === true,
-      signal,
-      progress: teller(token, sendNotification, handlers),
-    });
-    if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-    return { ...await result };
-  });
+  server.setRequestHandler(
+    CallTool,
+    async ({ params }, { signal, authInfo, sessionId, sendNotification }) => {
+      const token = params._meta?.progressToken;
+      const result = handlers.call({
+        ...(authInfo?.extra as unknown as Origin),
+        name: params.name,
+        input: params.arguments,
+        dryRun: params._meta?.["sealoop/dry_run"] === true,
+        signal,
+        progress: teller(token, sendNotification, handlers),
+      });
+      if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+      const ended = await result;
+      const told = complaint(params.name, ended);
+      if (told) server.sendLoggingMessage(told, sessionId).catch(handlers.failed);
+      return { ...ended };
+    },
+  );
   return server;
+}
+
+const CAPABILITIES = {
+  tools: {},
+  resources: { subscribe: true },
+  prompts: {},
+  completions: {},
+  logging: {},
+};
+/** Most completions that an answer may have. @see MCP, Completion */
+const MOST_COMPLETIONS = 100;
+
+async function completed(
+  { argument: { name, value } }: { argument: { name: string; value: string } },
+  handlers: Handlers,
+  ask: Ask,
+) {
+  const all = await handlers.complete(name, value, ask);
+  const values = all.slice(0, MOST_COMPLETIONS);
+  return { completion: { values, total: all.length, hasMore: values.length < all.length } };
+}
+
+/** What a client's log is told of a call that failed. */
+function complaint(name: string, { isError, _meta }: ToolResult) {
+  if (!isError) return undefined;
+  const { "sealoop/error": error, "sealoop/request_id": request_id } = _meta ?? {};
+  const level = error === "Internal" ? "error" as const : "warning" as const;
+  return { level, data: { tool: name, error, request_id } };
+}
+
+/** What came with a request, for handlers of the first SDK. */
+const askOf = (
+  { authInfo, signal }: { authInfo?: { extra?: object }; signal: AbortSignal },
+): Ask => ({
+  ...(authInfo?.extra as Origin),
+  signal,
+});
+
+/** Resources and prompts, by the first SDK. */
+function offerResources(server: Server, handlers: Handlers): void {
+  server.setRequestHandler(
+    ListResourceTemplatesRequestSchema,
+    () => ({ resourceTemplates: [...handlers.templates()] }),
+  );
+  server.setRequestHandler(
+    ListResourcesRequestSchema,
+    async (_, extra) => ({ resources: [...await handlers.resources(askOf(extra))] }),
+  );
+  server.setRequestHandler(
+    ReadResourceRequestSchema,
+    async ({ params }, extra) => ({ ...await handlers.read(params.uri, askOf(extra)) }) as never,
+  );
+  server.setRequestHandler(
+    ListPromptsRequestSchema,
+    () => ({ prompts: [...handlers.prompts()] }) as never,
+  );
+  server.setRequestHandler(
+    GetPromptRequestSchema,
+    async ({ params }, extra) =>
+      ({ ...await handlers.prompt(params.name, params.arguments, askOf(extra)) }) as never,
+  );
+  server.setRequestHandler(
+    CompleteRequestSchema,
+    ({ params }, extra) => completed(params, handlers, askOf(extra)),
+  );
+  const subscribed = followChanges(handlers, (uri) => server.sendResourceUpdated({ uri }));
+  server.onclose = subscribed.end;
+  server.setRequestHandler(SubscribeRequestSchema, ({ params }) => subscribed.add(params.uri));
+  server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => subscribed.remove(params.uri));
+}
+
+/** Most resources that one client may be told of. */
+const MOST_SUBSCRIPTIONS = 1_000;
+
+/** What a client wants to be told of; nothing is listened to before it wants that. */
+function followChanges(handlers: Handlers, tell: (uri: string) => Promise<void>) {
+  const wanted = new Set<string>();
+  let stop: (() => void) | undefined;
+  return {
+    add(uri: string) {
+      if (!handlers.reaches(uri)) throw new Refused(-32002, `There is no resource ${uri}`, { uri });
+      if (wanted.size >= MOST_SUBSCRIPTIONS) {
+        throw new Refused(-32000, `At most ${MOST_SUBSCRIPTIONS} subscriptions; give one up first`);
+      }
+      wanted.add(uri);
+      stop ??= handlers.onChange((changed) => {
+        if (wanted.has(changed)) tell(changed).catch(handlers.failed);
+      });
+      return {};
+    },
+    remove(uri: string) {
+      wanted.delete(uri);
+      return {};
+    },
+    end: () => stop?.(),
+  };
 }
 
 function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServer {
   const { name, version, instructions } = handlers;
   const server = new CurrentServer({ name, version }, {
-    capabilities: { tools: {} },
+    capabilities: CAPABILITIES,
     instructions,
   });
   server.onerror = (error) => handlers.failed(error);
+  const askOf = ({ mcpReq }: { mcpReq: { signal: AbortSignal } }) => ({
+    ...origin(),
+    signal: mcpReq.signal,
+  });
+  server.setRequestHandler(
+    "resources/templates/list",
+    () => ({ resourceTemplates: [...handlers.templates()] }),
+  );
+  server.setRequestHandler(
+    "resources/list",
+    (_, context) =>
+      told(handlers.resources(askOf(context)).then((all) => ({ resources: [...all] }))),
+  );
+  server.setRequestHandler(
+    "resources/read",
+    ({ params }, context) => told(handlers.read(params.uri, askOf(context))),
+  );
+  server.setRequestHandler("prompts/list", () => ({ prompts: [...handlers.prompts()] }) as never);
+  server.setRequestHandler(
+    "prompts/get",
+    ({ params }, context) => told(handlers.prompt(params.name, params.arguments, askOf(context))),
+  );
+  server.setRequestHandler(
+    "completion/complete",
+    ({ params }, context) => told(completed(params, handlers, askOf(context))),
+  );
   server.setRequestHandler("tools/list", () => ({ tools: [...handlers.list()] }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const result = handlers.call({
@@ -226,6 +406,16 @@ function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServe
     return { ...rest, content: [...content] };
   });
   return server;
+}
+
+/** What was asked for, or why not, in the second SDK's own words. Its types want what may be changed. */
+async function told(answer: Promise<object>): Promise<never> {
+  try {
+    return await answer as never;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw new ProtocolError(error.code, error.message, error.data);
+  }
 }
 
 /** Tells a call's progress, where the client gave a token for it. */

@@ -12,8 +12,8 @@ import type { Session, Sessions } from "./sessions.ts";
 export interface SseParts {
   readonly sessions: Sessions;
   readonly entrance: Entrance;
-  /** What answers a key's requests. */
-  handlers(sender: Sender): Handlers;
+  /** What answers a key's requests at this address. @throws {Problem} the address names tools that there are not */
+  handlers(sender: Sender, ctx: Context): Handlers;
 }
 
 /** The doors of SSE, as handlers of HTTP requests. */
@@ -39,10 +39,11 @@ export function createSseDoors(parts: SseParts): SseDoors {
       if (sessions.closing) throw stopping();
       if (sessions.count(caller.keyId) >= MOST_SESSIONS) throw tooManyStreams();
       const { address } = ctx.state as RequestState;
+      const handlers = parts.handlers(sender, ctx);
       ctx.respond = false;
       await sessions.open(ctx.res, {
         keyId: caller.keyId,
-        handlers: parts.handlers(sender),
+        handlers,
         stillValid: () => isValid(entrance, credential, address),
       });
     },

@@ -5,9 +5,11 @@ import type { Entrance } from "../operations/mod.ts";
 import type { Log } from "../web/mod.ts";
 import { COUNTED_LATER, isMessage, wantsAnswer } from "./_message.ts";
 import { openLines } from "./_lines.ts";
-import { answersFor } from "./answers.ts";
+import { createAnswers } from "./answers.ts";
+import { openChanges } from "./changes.ts";
 import { serveWire } from "./protocol.ts";
 import { bindTools } from "./tools.ts";
+import type { FindInjection } from "./untrusted.ts";
 
 /** What a tool server for one client consists of. */
 export interface StdioParts<C> {
@@ -15,6 +17,8 @@ export interface StdioParts<C> {
   readonly invoke: Invoke<C>;
   readonly entrance: Entrance;
   readonly log: Log;
+  /** Looks through what comes from outside. */
+  readonly findInjection: FindInjection;
   /** The API key that every call is made with. */
   readonly key: string | undefined;
   /** The process's own, where they are left out. */
@@ -22,6 +26,15 @@ export interface StdioParts<C> {
   readonly output?: Writable;
   /** Called when the client has closed its end. */
   left(): void;
+}
+
+/** A client that is served. */
+export interface StdioServer {
+  /** Tells it that a resource has changed, where it follows that. */
+  changed(uri: string): void;
+  /** Whether it follows any. */
+  followed(): boolean;
+  close(): Promise<void>;
 }
 
 /** Address of a client that started this process itself. */
@@ -33,14 +46,19 @@ const ADDRESS = "127.0.0.1";
  *
  * @throws {Problem} there is no key, or it is none that an agent may hold
  */
-export async function serveStdio<C>(parts: StdioParts<C>): Promise<{ close(): Promise<void> }> {
-  const { operations, invoke, entrance, log, key, left } = parts;
+export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> {
+  const { operations, invoke, entrance, log, findInjection, key, left } = parts;
   if (key === undefined) {
     throw new Problem("Unauthenticated", "Set SEALOOP_MCP_KEY to the API key to act with");
   }
   const caller = await entrance.authenticate(key, ADDRESS);
   const sender = { caller: { ...caller, keyId: caller.keyId! }, credential: key };
-  const handlers = answersFor({ invoke, log }, bindTools(operations), sender);
+  const changes = openChanges();
+  const answers = createAnswers({
+    ...{ operations, invoke, log, findInjection },
+    onChange: changes.onChange,
+  });
+  const handlers = answers(bindTools(operations), sender);
   const lines = openLines(parts.input ?? process.stdin, parts.output ?? process.stdout);
   const refuse = (code: number, message: string, id: unknown = null) =>
     lines.write({ jsonrpc: "2.0", id, error: { code, message } });
@@ -71,5 +89,9 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<{ close(): Pr
     },
     ended: left,
   });
-  return { close: () => wire.close() };
+  return {
+    changed: changes.changed,
+    followed: () => changes.followers > 0,
+    close: () => wire.close(),
+  };
 }

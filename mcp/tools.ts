@@ -1,6 +1,7 @@
 import {
   type Effect,
   Governed,
+  InvalidInput,
   isGoverned,
   type JsonSchema,
   jsonSchema,
@@ -108,6 +109,33 @@ function isObject(schema: JsonSchema, root: JsonSchema): boolean {
 function referred($ref: string, root: JsonSchema): JsonSchema {
   const defs = root.$defs as Record<string, JsonSchema> | undefined;
   return defs?.[$ref.replace("#/$defs/", "")] ?? {};
+}
+
+/**
+ * The tools that an address names: `itsm,receipts` are groups, or single tools by their names. All, where it names none.
+ *
+ * @throws {Problem} `InvalidInput`: there is no such group or tool
+ */
+export function chooseTools<C>(
+  tools: Tools<C>,
+  chosen: string | readonly string[] | undefined,
+): Tools<C> {
+  const names = [chosen ?? []].flat().flatMap((part) => part.split(",")).map((name) => name.trim())
+    .filter((name) => name !== "");
+  if (names.length === 0) return tools;
+  const all = [...tools];
+  const groups = [...new Set(all.map(([, { operation }]) => operation.group))].sort();
+  const unknown = names.filter((name) => !tools.has(name) && !groups.includes(name));
+  if (unknown.length > 0) {
+    throw new InvalidInput([{
+      path: ["tools"],
+      msg: `There is no tool or group ${unknown.join(", ")}; groups are ${groups.join(", ")}`,
+      type: "value_error",
+    }]);
+  }
+  return new Map(
+    all.filter(([name, { operation }]) => names.includes(name) || names.includes(operation.group)),
+  );
 }
 
 /** The registry of `GET /mcp/tools`. */

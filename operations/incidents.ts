@@ -22,6 +22,8 @@ export const openIncidents = operation({
     ),
   }),
   tool: { itsm_list_open_incidents: FULL },
+  resource: { "sealoop://incidents": FULL },
+  untrusted: true,
   example: {
     input: {},
     output: {
@@ -63,6 +65,8 @@ export const incidentTimeline = operation({
   }),
   rest: { itsm_ticket_timeline: "GET /v1/itsm/tickets/{ticket_id}/timeline" },
   tool: { itsm_get_incident_timeline: FULL },
+  resource: { "sealoop://incidents/{ticket_id}": FULL },
+  untrusted: true,
   errors: ["NotFound"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id },

@@ -32,6 +32,8 @@ import { ledgerPage, receipt } from "./ledger.ts";
 import { approveItem, metrics, queue } from "./learning.ts";
 import type { Platform } from "./platform.ts";
 import { portCheck, ports } from "./ports.ts";
+import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
+import { resourceIndex } from "./resources.ts";
 import { search, verifyAll, verifyOne } from "./receipts.ts";
 import { approveFinding, scanQueue, triggerScan } from "./security.ts";
 import { seal, sealStatus } from "./seal.ts";
@@ -49,6 +51,7 @@ import { validate } from "./validate.ts";
 export { type Keyring, openKeyring } from "./_authentication.ts";
 export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
 export type { Action } from "./_record.ts";
+export { type Follower, followResources } from "./resource_changes.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */
@@ -76,5 +79,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...[complianceScores, complianceSummary, complianceStatus, auditSummary, cbom],
   ...[queue, approveItem, metrics],
   ...[grcHealth, grcControls, grcRisks, grcSummary],
+  ...[resourceIndex, triagePrompt, postmortemPrompt, auditPrompt],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];

@@ -15,6 +15,8 @@ export const verifyOne = operation({
   input: z.object({ receipt_id: ReceiptId }),
   output: VerifiedReceipt,
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
+  resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
+  untrusted: true,
   errors: ["ReceiptNotFound", "AmbiguousReceipt"],
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: exampleVerified },
   run: async ({ receipt_id }, { store, urls }) =>
@@ -58,6 +60,8 @@ export const search = operation({
   }),
   output: z.object({ receipts: z.array(z.looseObject({})), searched: z.number().int() }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
+  resource: { "sealoop://receipts": FULL_AND_AUDIT },
+  untrusted: true,
   example: { input: { category: "self_heal", limit: 5 }, output: { receipts: [], searched: 42 } },
   run: async ({ query = "", category, limit }, { store }) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);

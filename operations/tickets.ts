@@ -109,6 +109,8 @@ export const readTicket = operation({
   }),
   rest: { itsm_ticket: "GET /v1/itsm/tickets/{ticket_id}" },
   tool: { itsm_get_ticket: FULL },
+  resource: { "sealoop://tickets/{ticket_id}": FULL },
+  untrusted: true,
   errors: ["NotFound"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
@@ -152,6 +154,8 @@ export const ticketList = operation({
   output: z.object({ tickets: z.array(TicketShape) }),
   rest: { itsm_incidents: "GET /v1/itsm/incidents" },
   tool: { itsm_list_tickets: FULL },
+  resource: { "sealoop://tickets": FULL },
+  untrusted: true,
   example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
   run: async ({ since, ...filter }, { store }) => ({
     tickets: await listTickets(store.knex, {

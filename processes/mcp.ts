@@ -1,5 +1,6 @@
 import { createToolServer } from "../mcp/mod.ts";
-import { createEntrance, operations } from "../operations/mod.ts";
+import { findInjection } from "../engine/mod.ts";
+import { createEntrance, followResources, operations } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
@@ -10,6 +11,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
   const { settings } = parts.config;
   const tools = createToolServer({
     operations,
+    findInjection,
     invoke,
     entrance: createEntrance(platform),
     shell,
@@ -20,11 +22,13 @@ async function startToolServer(parts: Parts): Promise<Running> {
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
   });
+  const following = await followResources(platform, tools);
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
   return {
     address: server.address,
     async stop() {
       await tools.close();
+      await following.close();
       await server.close(STREAMS_ENDED_MS);
       await close();
     },

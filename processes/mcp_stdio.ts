@@ -1,7 +1,8 @@
 import { loadConfig } from "../config.ts";
 import { databaseOf } from "../embedded/mod.ts";
 import { serveStdio } from "../mcp/mod.ts";
-import { createEntrance, operations } from "../operations/mod.ts";
+import { findInjection } from "../engine/mod.ts";
+import { createEntrance, followResources, operations } from "../operations/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
 
@@ -10,15 +11,18 @@ async function startStdio(parts: Parts): Promise<Running> {
   const { platform, invoke, close } = await openPlatform(parts);
   const client = await serveStdio({
     operations,
+    findInjection,
     invoke,
     entrance: createEntrance(platform),
     log: parts.log,
     key: parts.config.settings.SEALOOP_MCP_KEY,
     left: () => process.kill(process.pid, "SIGTERM"),
   });
+  const following = await followResources(platform, client);
   return {
     async stop() {
       await client.close();
+      await following.close();
       await close();
     },
   };

@@ -31,6 +31,7 @@ export * from "./runbooks.ts";
 export * from "./services.ts";
 export * from "./ticket_figures.ts";
 export * from "./ticket_runs.ts";
+export * from "./ticket_changes.ts";
 export * from "./tickets.ts";
 export * from "./together.ts";
 export * from "./webhooks.ts";

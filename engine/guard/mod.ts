@@ -10,6 +10,7 @@
  * whatever is thrown is a refusal.
  * @module
  */
+export { findInjection } from "./inspect.ts";
 export { type Guard, openGuard } from "./guard.ts";
 export { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./policy.ts";
 export { DECISIONS, RAILS } from "./types.ts";

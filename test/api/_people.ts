@@ -11,6 +11,7 @@ import {
   operations,
   type Platform,
 } from "../../operations/mod.ts";
+import { findInjection } from "../../engine/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { watchChain } from "../../ledger/mod.ts";
 import { issueKey, type NewKey, openMeter, type Store } from "../../store/mod.ts";
@@ -113,6 +114,7 @@ export async function openPeople(
         entrance: createEntrance(platform),
         shell: { log, trustedHops: 0, secure: false },
         limits: { perMinute: 60, simulatePerMinute: 10 },
+        findInjection,
         loopback: true,
       });
       const server = await serve(tools.app, loadConfig({}).settings, 0);

@@ -4,8 +4,14 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
+import { findInjection } from "../../engine/mod.ts";
 import { createToolServer, type Pace } from "../../mcp/mod.ts";
-import { createEntrance, operations, type Platform } from "../../operations/mod.ts";
+import {
+  createEntrance,
+  followResources,
+  operations,
+  type Platform,
+} from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
@@ -38,8 +44,9 @@ export async function startToolServer(
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
   const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
-  const { app, close: drain } = createToolServer({
+  const tools = createToolServer({
     operations: [...operations, ...extra],
+    findInjection,
     invoke,
     entrance: createEntrance(platform),
     shell,
@@ -49,6 +56,8 @@ export async function startToolServer(
   });
   const tests = extra.map(({ name }) => name);
   if (tests.length > 0) await allowTools(platform.store, tests);
+  const { app, close: drain } = tools;
+  const following = await followResources(platform, tools);
   const server = await serve(app, config.settings, 0);
   return {
     url: server.address,
@@ -70,6 +79,7 @@ export async function startToolServer(
     async stop() {
       await drain(0);
       await server.close(0);
+      await following.close();
       await close();
       await database.drop();
     },

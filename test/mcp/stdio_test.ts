@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { createEntrance, createPlatformInvoke } from "../../operations/mod.ts";
+import { findInjection } from "../../engine/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { revokeKey } from "../../store/mod.ts";
 import { counting } from "./_operations.ts";
@@ -29,6 +30,7 @@ describe("a client at the other end of a pipe", () => {
     const left = new Promise<void>((resolve) => leave = resolve);
     const served = await serveStdio({
       operations: [counting],
+      findInjection,
       invoke: createPlatformInvoke(server.platform),
       entrance: createEntrance(server.platform),
       log: server.platform.log,

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { fixtures, NOT_OFFERED } from "./_conformance.ts";
+import { npmPackage, pythonPackage } from "./_outside.ts";
+import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
+
+const run = promisify(execFile);
+const FETCHED_WITHIN = 400_000;
+
+describe("clients of others", () => {
+  let server: TestToolServer;
+  let key: string;
+  let folder: string;
+  before(async () => {
+    server = await startToolServer({
+      extra: fixtures,
+      settings: { SEALOOP_LIMIT_TOOLS: "10000" },
+    });
+    ({ key } = await server.key());
+    folder = await mkdtemp(join(tmpdir(), "sealoop-clients-"));
+  });
+  after(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Without a registry there is nothing to run, and the test says so. */
+  const having = (where: string | undefined, what: string, test: Mocha.Context): string => {
+    if (where !== undefined) return where;
+    console.log(
+      `      ${what} is not to be had here: no registry answers, or no program to run it`,
+    );
+    return test.skip();
+  };
+
+  it("pass the scenarios of MCP's conformance runner for what is offered", async function () {
+    this.timeout(FETCHED_WITHIN);
+    const name = "@modelcontextprotocol/conformance";
+    const where = having(await npmPackage(name, "0.1.13"), name, this);
+    const expected = join(folder, "expected.yaml");
+    writeFileSync(expected, `server:\n${NOT_OFFERED.map((one) => `  - ${one}\n`).join("")}`);
+    const program = join(where, "node_modules", ".bin", "conformance");
+    const url = `${server.url}/mcp?api_key=${key}`;
+    const args = ["server", "--url", url, "--suite", "all", "--expected-failures", expected];
+    const ended = await run(program, args, { cwd: folder }).catch((error) => error);
+    assert.match(String(ended.stdout), /Baseline check passed/, `${ended.stdout}${ended.stderr}`);
+  });
+
+  it("list and call by the Inspector's command line", async function () {
+    this.timeout(FETCHED_WITHIN);
+    const name = "@modelcontextprotocol/inspector-cli";
+    const where = having(await npmPackage(name, "1.0.3"), name, this);
+    const program = join(where, "node_modules", ".bin", "mcp-inspector-cli");
+    const inspect = async (path: string, transport: string, ...args: string[]) => {
+      const to = [`${server.url}${path}`, "--transport", transport];
+      const header = ["--header", `Authorization: Bearer ${key}`];
+      return JSON.parse((await run(program, [...to, ...args, ...header])).stdout);
+    };
+    const { tools } = await inspect("/mcp", "http", "--method", "tools/list");
+    assert.ok(tools.length > 20);
+    const call = ["--method", "tools/call", "--tool-name", "ledger.search_receipts"];
+    const result = await inspect("/sse", "sse", ...call, "--tool-arg", "limit=1");
+    assert.match(result._meta.receipt_id, /^[0-9a-f]{16}$/);
+  });
+
+  it("work as the Python SDK's do, over both transports and of either era", async function () {
+    this.timeout(FETCHED_WITHIN);
+    const where = having(await pythonPackage("mcp", "2.3.0"), "Python's mcp", this);
+    const script = new URL("client.py", import.meta.url).pathname;
+    const { stdout } = await run(join(where, "bin", "python"), [script, server.url, key]);
+    const said = JSON.parse(stdout);
+    assert.deepEqual(said.map(({ version }: Json) => version), [
+      "2026-07-28",
+      "2025-11-25",
+      "2025-11-25",
+    ]);
+    for (const { tools, receipt, progress, templates, error } of said) {
+      assert.ok(tools > 20);
+      assert.match(receipt, /^[0-9a-f]{16}$/);
+      assert.deepEqual(progress, [0, 50, 100]);
+      assert.ok(templates.includes("sealoop://tickets/{ticket_id}"));
+      assert.match(error, /title: Field required/);
+    }
+  });
+});
