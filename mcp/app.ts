@@ -10,7 +10,7 @@ import { createAnswers } from "./answers.ts";
 import { openChanges } from "./changes.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
-import { createSessions, PACE, type Pace } from "./sessions.ts";
+import { counted, createSessions, PACE, type Pace, settledWithin } from "./sessions.ts";
 import { createSseDoors } from "./sse.ts";
 import { createHttpDoor } from "./streamable.ts";
 import { bindTools, chooseTools, registry } from "./tools.ts";
@@ -60,8 +60,11 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     ...{ operations, invoke, log: shell.log, findInjection },
     onChange: changes.onChange,
   });
-  const handlers = (sender: Sender, { query }: Context) =>
-    answers(chooseTools(tools, query.tools), sender);
+  const underWay = new Set<Promise<unknown>>();
+  const handlers = (sender: Sender, { query }: Context) => {
+    const all = answers(chooseTools(tools, query.tools), sender);
+    return { ...all, ...counted(all, underWay) };
+  };
   const sse = createSseDoors({ sessions, entrance, handlers });
   const http = createHttpDoor({
     sessions: httpSessions,
@@ -104,7 +107,9 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     },
     followed: () => changes.followers > 0 || current.listening(),
     async close(deadlineMs = DRAIN_MS) {
-      await Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
+      const closed = Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
+      await settledWithin([...underWay], deadlineMs); // those of no session, too
+      await closed;
       await current.close();
     },
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Problem } from "../contract/mod.ts";
 import { rememberEvents } from "./_events.ts";
 import type { Handlers } from "./handlers.ts";
 import { type Exchange, type HttpSession, openHttpSession } from "./protocol.ts";
@@ -19,7 +20,11 @@ export interface HeldSession {
 export interface HttpSessions {
   readonly size: number;
   find(id: string): HeldSession | undefined;
-  /** Opens one. Where the key has as many as it may, that which was used least of late is given up for it. */
+  /**
+   * Opens one. Where the key has as many as it may, that which nobody uses and was used least of late is given up.
+   *
+   * @throws {Problem} `RateLimited`: all of them are in use
+   */
   open(keyId: string, handlers: Handlers): Promise<HeldSession>;
   /** Lets the calls under way finish, then ends every session. @param deadlineMs milliseconds, ≥ 0 */
   close(deadlineMs: number): Promise<void>;
@@ -35,6 +40,14 @@ interface Live extends HeldSession {
   lastUse: number;
 }
 
+const inUse = ({ calls, readers }: Live) => calls.size + readers > 0;
+
+const tooManySessions = () =>
+  new Problem(
+    "RateLimited",
+    `This key has ${MOST_SESSIONS} sessions in use; end one before opening another`,
+  );
+
 /** Starts with no session. A client that goes away says nothing, so those that are not used are ended. */
 export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions {
   const live = new Map<string, Live>();
@@ -44,18 +57,20 @@ export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions 
   };
   const timer = setInterval(() => {
     for (const held of live.values()) {
-      const used = held.calls.size + held.readers > 0;
-      if (!used && Date.now() - held.lastUse > abandonedMs) void end(held);
+      if (!inUse(held) && Date.now() - held.lastUse > abandonedMs) void end(held);
     }
   }, beatMs).unref();
 
   async function open(keyId: string, handlers: Handlers): Promise<HeldSession> {
     const own = [...live.values()].filter((session) => session.keyId === keyId);
     if (own.length >= MOST_SESSIONS) {
-      await end(own.reduce((oldest, one) => one.lastUse < oldest.lastUse ? one : oldest));
+      const unused = own.filter((session) => !inUse(session));
+      if (unused.length === 0) throw tooManySessions();
+      await end(unused.reduce((oldest, one) => one.lastUse < oldest.lastUse ? one : oldest));
     }
     const id = randomUUID();
-    const { call, calls } = counted(handlers);
+    const calls = new Set<Promise<unknown>>();
+    const { call } = counted(handlers, calls);
     const events = rememberEvents<never>();
     const session = await openHttpSession({ ...handlers, call }, { id, events });
     const held: Live = {

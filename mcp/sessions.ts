@@ -94,13 +94,9 @@ export function createSessions(pace: Pace): Sessions {
   };
 }
 
-/** Handlers whose calls under way are known. */
-export function counted(
-  { call }: Handlers,
-): Pick<Handlers, "call"> & { calls: Set<Promise<unknown>> } {
-  const calls = new Set<Promise<unknown>>();
+/** The same calls, which are among those that are given while they are under way. */
+export function counted({ call }: Handlers, calls: Set<Promise<unknown>>): Pick<Handlers, "call"> {
   return {
-    calls,
     call(request: ToolCall) {
       const answered = call(request);
       if (answered) {
@@ -113,7 +109,8 @@ export function counted(
 }
 
 async function start(res: ServerResponse, opening: Opening): Promise<Live> {
-  const { call, calls } = counted(opening.handlers);
+  const calls = new Set<Promise<unknown>>();
+  const { call } = counted(opening.handlers, calls);
   res.setHeader("x-accel-buffering", "no"); // else nginx would hold events back
   const channel = await openChannel(PATH, res, { ...opening.handlers, call });
   const session: Live = {

@@ -67,7 +67,11 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
       name,
       title: summary,
       description: description ? `${summary}. ${description}` : summary,
-      inputSchema: { ...jsonSchema(operation.input.strict(), "input"), type: "object" },
+      inputSchema: {
+        ...jsonSchema(operation.input.strict(), "input"),
+        type: "object",
+        ...{ examples: [operation.example.input] },
+      },
       outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
       annotations: HINTS[effect],
     },
