@@ -84,6 +84,7 @@ export const detect = operation({
   }),
   rest: { itsm_detect: "POST /v1/itsm/detect" },
   tool: { itsm_trigger_detection: FULL },
+  untrusted: true,
   errors: ["Unavailable"],
   example: {
     input: {},

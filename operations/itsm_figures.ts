@@ -92,6 +92,7 @@ export const remediations = operation({
   }),
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
+  untrusted: true,
   example: {
     input: { limit: 1 },
     output: {

@@ -78,6 +78,7 @@ export const scanQueue = operation({
     })),
   }),
   tool: { get_sie_queue: FULL },
+  untrusted: true,
   example: {
     input: {},
     output: {
