@@ -55,11 +55,16 @@ describe("clients of others", () => {
     this.timeout(FETCHED_WITHIN);
     const name = "@modelcontextprotocol/inspector-cli";
     const where = having(await npmPackage(name, "1.0.3"), name, this);
-    const program = join(where, "node_modules", ".bin", "mcp-inspector-cli");
+    const scope = join(where, "node_modules", "@modelcontextprotocol");
+    // It reads its version from the Inspector's own package, which has a whole web application besides.
+    writeFileSync(join(scope, "package.json"), '{"name":"inspector","version":"1.0.3"}');
+    const program = join(scope, "inspector-cli", "build", "index.js");
     const inspect = async (path: string, transport: string, ...args: string[]) => {
       const to = [`${server.url}${path}`, "--transport", transport];
       const header = ["--header", `Authorization: Bearer ${key}`];
-      return JSON.parse((await run(program, [...to, ...args, ...header])).stdout);
+      return JSON.parse(
+        (await run(process.execPath, [program, ...to, ...args, ...header])).stdout,
+      );
     };
     const { tools } = await inspect("/mcp", "http", "--method", "tools/list");
     assert.ok(tools.length > 20);
