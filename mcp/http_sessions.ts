@@ -51,9 +51,13 @@ const tooManySessions = () =>
 /** Starts with no session. A client that goes away says nothing, so those that are not used are ended. */
 export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions {
   const live = new Map<string, Live>();
-  const end = async ({ id, session }: Live) => {
-    live.delete(id);
-    await session.close();
+  const byKey = new Map<string, Set<Live>>();
+  const end = async (held: Live) => {
+    live.delete(held.id);
+    const own = byKey.get(held.keyId);
+    own?.delete(held);
+    if (own?.size === 0) byKey.delete(held.keyId);
+    await held.session.close();
   };
   const timer = setInterval(() => {
     for (const held of live.values()) {
@@ -62,9 +66,9 @@ export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions 
   }, beatMs).unref();
 
   async function open(keyId: string, handlers: Handlers): Promise<HeldSession> {
-    const own = [...live.values()].filter((session) => session.keyId === keyId);
-    if (own.length >= MOST_SESSIONS) {
-      const unused = own.filter((session) => !inUse(session));
+    const own = byKey.get(keyId);
+    if (own && own.size >= MOST_SESSIONS) {
+      const unused = [...own].filter((session) => !inUse(session));
       if (unused.length === 0) throw tooManySessions();
       await end(unused.reduce((oldest, one) => one.lastUse < oldest.lastUse ? one : oldest));
     }
@@ -94,6 +98,7 @@ export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions 
       close: () => end(held),
     };
     live.set(id, held);
+    byKey.set(keyId, (byKey.get(keyId) ?? new Set()).add(held));
     return held;
   }
 

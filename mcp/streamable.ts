@@ -118,12 +118,15 @@ async function answerAlone(
   const session = await openHttpSession(parts.handlers(sender, ctx), {
     json: !requestsOf(exchange.body as object).some(asksForProgress),
   });
-  const end = () => void session.close();
-  gone.addEventListener("abort", end);
+  const left = new Promise<undefined>((resolve) => {
+    gone.addEventListener("abort", () => resolve(undefined));
+  });
   try {
-    await give(ctx, await session.answer(exchange));
+    const response = await Promise.race([session.answer(exchange), left]);
+    if (response) await give(ctx, response);
+    else ctx.respond = false;
   } finally {
-    end();
+    await session.close(); // and so, where the client has left, what it asked for is cancelled
   }
 }
 

@@ -23,7 +23,7 @@ export const counting = operation({
 });
 
 /** Ends when it is cancelled, and remembers that it was. */
-export function waiting(): {
+export function waiting(name = "wait"): {
   operation: typeof counting;
   begun: Promise<void>;
   ended: Promise<void>;
@@ -34,11 +34,11 @@ export function waiting(): {
   const ended = new Promise<void>((resolve) => end = resolve);
   const waits = operation({
     ...common,
-    name: "test.wait",
+    name: `test.${name}`,
     summary: "Wait to be cancelled",
     effect: "run",
     output: z.object({}),
-    tool: { wait: ["full"] },
+    tool: { [name]: ["full"] },
     example: { input: {}, output: {} },
     run: (_, { signal }) =>
       new Promise<never>((_, reject) => {

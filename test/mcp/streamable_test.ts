@@ -32,9 +32,10 @@ describe("Streamable HTTP at /mcp", () => {
   let server: TestToolServer;
   let key: string;
   const waits = waiting();
+  const leaves = waiting("leave");
   before(async () => {
     server = await startToolServer({
-      extra: [slow, counting, waits.operation],
+      extra: [slow, counting, waits.operation, leaves.operation],
       settings: { SEALOOP_LIMIT_TOOLS: "10000" },
     });
     ({ key } = await server.key());
@@ -109,6 +110,20 @@ describe("Streamable HTTP at /mcp", () => {
     assert.match(stream.headers.get("content-type")!, /^text\/event-stream/);
     const events = eventsOf(await stream.text());
     assert.deepEqual(events.map(({ params }) => params?.progress), [1, 2, 3, undefined]);
+  });
+
+  it("cancels what a client asked for by itself and did not wait for", async () => {
+    const leave = new AbortController();
+    const { operation, begun, ended } = leaves;
+    const asked = fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: { ...BOTH, "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: message("tools/call", { name: Object.keys(operation.tool!)[0] }),
+      signal: leave.signal,
+    });
+    await begun;
+    leave.abort();
+    await Promise.all([assert.rejects(asked), ended]);
   });
 
   it("is refused without a key that is valid, and takes a session's id for no proof", async () => {
