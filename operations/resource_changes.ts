@@ -31,6 +31,8 @@ export async function followResources(
   let again: NodeJS.Timeout | undefined;
   let lastLook = 0;
 
+  const warn = (err: unknown) => log.warn({ err }, "Cannot look for changed resources");
+
   async function look(): Promise<void> {
     if (!followed() || move === undefined || position === undefined) {
       move = await newestTicketChange(store.knex);
@@ -62,11 +64,11 @@ export async function followResources(
       again = undefined;
       lastLook = Date.now();
       looking = (looking ?? Promise.resolve()).then(look)
-        .catch((err) => log.warn({ err }, "Cannot look for changed resources"));
+        .catch(warn);
     }, Math.max(0, lastLook + SOONEST_MS - Date.now())).unref();
   }
 
-  await look(); // whoever follows from now on misses nothing
+  await look().catch(warn); // whoever follows from now on misses nothing
   const listener = await listen(store, ["sealoop_sealed"], {
     onNotify: () => {
       if (followed()) soon();
