@@ -80,7 +80,7 @@ describe("resources, prompts and sets of tools", () => {
     const [data, marker] = contents as { text: string; mimeType: string }[];
     assert.equal(JSON.parse(data!.text).title, "Printer jams");
     assert.ok(!data!.text.includes("\u202E"));
-    assert.match(marker!.text, /^WARNING: .*\/description \(overrides instructions/);
+    assert.match(marker!.text, /^WARNING: .*\/description \(.*overrides instructions/);
     assert.equal(_meta?.["sealoop/untrusted"], true);
     const { subject, action, outcome } = await sealed(_meta?.receipt_id);
     assert.deepEqual([subject, action, outcome], [
