@@ -1,4 +1,5 @@
 /** Policy, services, tickets and repairs, in one look at the store for all requests that wait for one. */
+import { setImmediate as arrived } from "node:timers/promises";
 import type { PolicyRecord, Store } from "../../store/mod.ts";
 import type { KnownService, Surroundings } from "./_surroundings.ts";
 
@@ -75,6 +76,7 @@ export function openGlances(store: Pick<Store, "pool">): (sought: Sought) => Pro
   async function lookAround(): Promise<void> {
     looking = true;
     while (waiting.length > 0) {
+      await arrived(); // of requests that came at the same moment, some are still being read
       const together = waiting.slice(0, TOGETHER);
       waiting = waiting.slice(TOGETHER);
       try {

@@ -13,10 +13,16 @@ export const IMITATING: readonly Pattern[] = [
     `</?(?:system(?:[_-]?(?:prompt|message|instructions?|override))?|assistant|instructions?|incident|developer|guardrails?|admin[_-]?(?:override|message)?|important|secret|policy(?:_override)?|verdict|tool_(?:result|call|response|output)|function_(?:results?|calls?)|thinking|context|user_(?:input|message))(?:\\s[^<>]{0,60})?>`,
     false,
   ),
-  pattern(
-    "imitates the system",
-    `(?:^|[\n\r.!?#*>\\]|}-])\\s{0,4}(?:#{1,6}\\s?)?[\\[(<*_]{0,3}(?:system|assistant|developer|admin(?:istrator)?|root|operator|guardrail\\w*|validator|policy engine|openai|anthropic|moderator|security team|ciso)(?: (?:message|prompt|note|override|notice|instruction|update|command|directive|policy))?[\\])>*_]{0,3}\\s?(?::|=>|>>|»)\\s?(?=.{0,200}?(?:approv(?!ed by|al)|allow (?:this|all|any|every|the)|ignor|disregard|guardrail|rails?\\b|instruction|skip|bypass|overrid|you (?:are|must|will|should|may|can)|trusted|no restriction|confidence|permit (?:this|all|any|every|the)|accept (?:this|all|any|every)|maintenance mode))`,
-  ),
+  {
+    ...pattern(
+      "imitates the system",
+      `(?:^|[\n\r.!?#*>\\]|}-])\\s{0,4}(?:#{1,6}\\s?)?[\\[(<*_]{0,3}(?:system|assistant|developer|admin(?:istrator)?|root|operator|guardrail\\w*|validator|policy engine|openai|anthropic|moderator|security team|ciso)(?: (?:message|prompt|note|override|notice|instruction|update|command|directive|policy))?[\\])>*_]{0,3}\\s?(?::|=>|>>|»)\\s?(?=.{0,200}?(?:approv(?!ed by|al)|allow (?:this|all|any|every|the)|ignor|disregard|guardrail|rails?\\b|instruction|skip|bypass|overrid|you (?:are|must|will|should|may|can)|trusted|no restriction|confidence|permit (?:this|all|any|every|the)|accept (?:this|all|any|every)|maintenance mode))`,
+    ),
+    needs: [
+      /:|=>|>>|»/,
+      /system|assistant|developer|admin|root|operator|guardrail|validator|policy engine|openai|anthropic|moderator|security team|ciso/iu,
+    ],
+  },
   pattern(
     "imitates the system",
     `(?:^|\n)\\s{0,4}(?:#{2,6}|={3,8}|-{3,8}|\\*{3,8})\\s?(?:system|new|updated|admin|developer|end of|begin|start|override|important|instruction)\\s?[\\p{L} ]{0,40}(?:prompt|instructions?|message|context|input|task|override|rules?|incident|ticket|data)?(?: update)?\\s?(?:#{2,6}|={3,8}|-{3,8}|\\*{3,8}|:)`,
