@@ -1,0 +1,143 @@
+/** What removes files, and how much of them. */
+import type { Objection } from "../types.ts";
+import { ask, deny, has, type Judge, words } from "./_objections.ts";
+import { areaOf, normalized, takesAll } from "./_paths.ts";
+import { type Run, UNKNOWN } from "./types.ts";
+
+export const CRITICAL =
+  /^\/etc\/(passwd|shadow|group|gshadow|sudoers|fstab|hosts|resolv\.conf|nsswitch\.conf|ld\.so|pam\.d|security|ssh\/|login\.defs|securetty|crontab|cron\.|profile|bash|environment|rc\.local|init\.d|systemd\/|selinux|audit|apparmor|iptables|nftables|ufw|firewalld|hosts\.(allow|deny)|machine-id)/;
+const ROTATED =
+  /\.(gz|xz|bz2|zst|zip|\d{1,3}|old|bak|tmp|core)$|[-.]\d{4,8}|\.\d+\.gz$|\.log\.\*|core\.\*|core$/;
+
+/** A path given to a program that removes it. */
+export function removal(path: string, run: Run, deep: boolean): Objection[] {
+  const area = areaOf(path, run.folder);
+  const whole = normalized(path, run.folder);
+  const wide = deep || /[*?[]/.test(path);
+  const named = `\`${shown(path)}\``;
+  switch (area) {
+    case "root":
+      return [deny("destroys", `It removes ${named}: a whole part of the machine`)];
+    case "device":
+      return [deny("disk", `It removes the device ${named}`)];
+    case "secret":
+      return [deny("access", `It removes ${named}, which holds keys, accounts or rights`)];
+    case "evidence":
+      return [deny("traces", `It removes ${named}, which shows who did what`)];
+    case "backup":
+      return [(wide ? deny : ask)("destroys", `It removes backups: ${named}`)];
+    case "data":
+      if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(whole.replace(/.*\//, ""))) return [];
+      return [(wide ? deny : ask)("destroys", `It removes data: ${named}`)];
+    case "system":
+      if (!wide && /^\/etc\//.test(whole) && !CRITICAL.test(whole)) return [];
+      return [
+        (wide || !/^\/(run|etc)\//.test(whole) || CRITICAL.test(whole) ? deny : ask)(
+          "destroys",
+          `It removes a part of the system: ${named}`,
+        ),
+      ];
+    case "log":
+      if (deep && !ROTATED.test(whole) && (takesAll(path) || !/\.\w+$/.test(whole))) {
+        return [ask("traces", `It removes a whole folder of logs: ${named}`)];
+      }
+      return [];
+    case "unknown":
+      return deep || takesAll(path)
+        ? [unclear(path, run)]
+        : wide
+        ? [ask("unseen", `What ${named} stands for can't be told`)]
+        : [];
+    case "named":
+      return deep && depthOf(whole) <= 2 && whole.startsWith("/")
+        ? [ask("destroys", `It removes all of ${named}`)]
+        : [];
+    default:
+      return [];
+  }
+}
+
+/** A variable that nobody knows, or a bare `*`: where it is empty, all is lost. */
+function unclear(path: string, run: Run): Objection {
+  const rest = path.replaceAll(UNKNOWN, "");
+  if (path !== rest && areaOf(rest || "/", run.folder) !== "scratch") {
+    return ask(
+      "unseen",
+      "It removes what a variable or another program names, which can't be known beforehand",
+    );
+  }
+  if (path !== rest) return ask("unseen", "What it removes depends on a variable");
+  return deny("destroys", `It removes \`${shown(path)}\` in a folder that is not named`);
+}
+
+function depthOf(path: string): number {
+  return path.split("/").filter((part) => part !== "").length;
+}
+
+/** A path as it may be shown: without what stands for the unknown. */
+export function shown(path: string): string {
+  return path.replace(/[\uE000-\uE00F]/g, "…").slice(0, 120);
+}
+
+/** `rm` and its like. */
+export const remove: Judge = (run) => {
+  const deep = has(run.args, "rR", "--recursive", "--no-preserve-root");
+  const paths = words(run.args);
+  if (run.args.includes("--no-preserve-root")) {
+    return [deny("destroys", "It removes the root folder")];
+  }
+  return paths.flatMap((path) => removal(path, run, deep || run.program === "srm"));
+};
+
+/** `find` that deletes: where it looks, and how narrowly. */
+export const find: Judge = (run) => {
+  const { args } = run;
+  const first = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPOD]/.test(arg));
+  const roots = args.slice(0, first < 0 ? undefined : first).filter((arg) => !arg.startsWith("-"));
+  const runs = args.findIndex((arg) => /^-(exec|execdir|ok|okdir)$/.test(arg));
+  const program = runs < 0 ? "" : (args[runs + 1] ?? "").replace(/.*\//, "");
+  const all = args.slice(runs + 1).join(" ");
+  const removes = args.includes("-delete") || /^(rm|unlink|shred|srm)$/.test(program) ||
+    /^(sh|bash|dash|busybox|sudo|env|xargs|nice|ionice)$/.test(program) &&
+      /\b(rm|shred|unlink)\b/.test(all);
+  if (!removes) return [];
+  const narrow = narrowness(args);
+  const from = roots.length > 0 ? roots : ["."];
+  return from.flatMap((root): Objection[] => {
+    const area = areaOf(root, run.folder);
+    const named = `\`find ${shown(root)}\``;
+    if (area === "scratch") return [];
+    if (area === "evidence" && normalized(root, run.folder) === "/var/log" || area === "log") {
+      return narrow > 0 ? [] : [deny("traces", `${named} removes every log below it`)];
+    }
+    if (area === "named" && narrow > 0 || area === "unknown" && narrow > 1) return [];
+    if (
+      /^(\/home|\/srv|\/data|\/opt|\/var|\/var\/www|~|\/home\/\w+)(\/|$)/.test(
+        normalized(root, run.folder),
+      ) && narrow > 1 && scratchName(args)
+    ) return [];
+    if (area === "data" && narrow > 1 || area === "backup" && narrow > 0) {
+      return [ask("destroys", `${named} removes data or backups that match`)];
+    }
+    return [
+      deny("destroys", `${named} removes ${narrow > 0 ? "what matches" : "everything"} below it`),
+    ];
+  });
+};
+
+/** How many tests narrow what `find` gives: a name that is no mere `*`, an age. */
+function narrowness(args: readonly string[]): number {
+  return args.filter((arg, n) => {
+    const value = args[n + 1] ?? "";
+    if (/^-(i?name|i?path|i?regex|wholename)$/.test(arg)) return !/^[*.?]*$/.test(value);
+    return /^-[acm](time|min)$/.test(arg) && /^\+?\d{1,5}$/.test(value) ||
+      arg === "-size" && /^\+/.test(value) && false;
+  }).length;
+}
+
+function scratchName(args: readonly string[]): boolean {
+  return args.some((arg, n) =>
+    /name$/.test(args[n - 1] ?? "") &&
+    /tmp|temp|cache|log|core|sess|\.gz|\.bak|\.old|dump/.test(arg)
+  );
+}
