@@ -20,15 +20,14 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -49,9 +48,18 @@ const CARRIED = {
     "redoc/LICENSE",
   ],
 };
-/** Tests that mostly wait: for servers that start, processes that are killed, timers. */
-const WAITING =
-  /^(workflows|processes|embedded|integrations)[/\\]|^(start|way|approvals_restart)_test\.ts$/;
+/** Tests that take long, the longest first: they are begun first, so that none of them is the last to end. */
+const LONG = [
+  ...["start", "workflows/kill", "ledger/append", "workflows/runbook_kill", "workflows/scrub"],
+  ...["workflows/runbook_loop", "ledger/scrub", "ledger/log", "ledger/import", "workflows/anchor"],
+  ...["workflows/approval_kill", "ledger/page", "ledger/watch", "ledger/verify", "api/approvals"],
+  ...[
+    "approvals_restart",
+    "processes/verify",
+    "integrations/detectors/service_probes",
+    "api/pages",
+  ],
+].map((name) => `${name}_test.ts`);
 /** Files that the compiled form reads from beside itself. */
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 
@@ -285,38 +293,18 @@ function undocumented(args) {
 }
 
 /**
- * Runs the tests: those that arguments name, or all. All are two runs at the same time, as half of them wait for servers
- * and people more than they compute; what the second one prints comes after the first has ended. What failed in either
- * is told once more at the very end.
+ * Runs the tests: those that arguments name, or all. All are run a file to a process, as many at once as there are cores
+ * and one more, as many tests wait; each file's report comes when it has ended, and what failed at the very end.
  */
 async function mocha(args) {
   const program = join("node_modules", "mocha", "bin", "mocha.js");
   if (args.some((arg) => /\.ts$|[/\\]/.test(arg))) return await run([program, ...args]);
   const all = readdirSync("test", { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith("_test.ts")).sort();
-  mkdirSync(CACHE, { recursive: true });
-  const runs = [true, false].map((waits) => {
-    const names = all.filter((name) => WAITING.test(name) === waits);
-    const output = join(CACHE, waits ? "tests-waiting.log" : "tests.log");
-    const ended = run([program, ...args, ...names.map((name) => join("test", name))], {
-      output,
-      shown: waits,
-    });
-    return { output, ended };
-  });
-  const codes = [await runs[0].ended, await runs[1].ended];
-  process.stdout.write(readFileSync(runs[1].output));
-  for (const [index, { output }] of runs.entries()) {
-    if (codes[index] !== 0) console.error(whatFailed(readFileSync(output, "utf8"), codes[index]));
-  }
-  return codes.some((code) => code !== 0) ? 1 : 0;
-}
-
-/** What a run of mocha says of its failures; the end of all that it printed, where it ended before it could. */
-function whatFailed(text, code) {
-  const start = text.search(/^ {2}\d+ failing$/m);
-  if (start >= 0) return text.slice(start);
-  return `  A run of the tests ended with ${code}:\n${text.split("\n").slice(-60).join("\n")}`;
+    .filter((name) => name.endsWith("_test.ts")).map((name) => name.replaceAll("\\", "/")).sort();
+  const first = LONG.filter((name) => all.includes(name));
+  const names = [...first, ...all.filter((name) => !first.includes(name))];
+  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 1)];
+  return await run([program, ...jobs, ...args, ...names.map((name) => join("test", name))]);
 }
 
 async function load(entry) {
@@ -324,21 +312,10 @@ async function load(entry) {
   await import(pathToFileURL(join(DIST, entry)).href);
 }
 
-/**
- * Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer.
- * What it prints goes into the file that is named, and is shown too where that is asked for.
- */
-function run(args, { program = process.execPath, output, shown = false } = {}) {
+/** Runs a program to its end, Node unless another is named; signals reach it too, and are its to answer. */
+function run(args, { program = process.execPath } = {}) {
   const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
-  const file = output === undefined ? undefined : openSync(output, "w");
-  const to = file === undefined ? SAID.fd : shown ? "pipe" : file;
-  const child = spawn(program, args, { stdio: ["inherit", to, to], env });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk) => {
-      writeSync(file, chunk);
-      process.stdout.write(chunk);
-    });
-  }
+  const child = spawn(program, args, { stdio: ["inherit", SAID.fd, SAID.fd], env });
   const pass = (signal) => child.kill(signal);
   const ignore = () => {}; // a terminal sends it to the child as well
   process.on("SIGTERM", pass).on("SIGINT", ignore);
