@@ -89,6 +89,21 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** What a test of services needs: a store as role `app`, and the configuration of an empty data folder. */
+export async function testStore() {
+  const database = await testDatabase();
+  const store = openStore(database.urls.app, "app");
+  return {
+    database,
+    store,
+    config: loadConfig({ SEALOOP_DATA: await testFolder() }),
+    async close() {
+      await store.close();
+      await database.drop();
+    },
+  };
+}
+
 /** The PostgreSQL of this run, for tests of the server itself. */
 export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   if (told) return told.postgres;

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
-import { canonicalize, findReceipt, runSequencer } from "../../ledger/mod.ts";
-import { openStore, type Store } from "../../store/mod.ts";
-import { startEngine, type TestEngine } from "../engine/_engine.ts";
-import { freePort, testFolder } from "../_servers.ts";
-import { startGateway, type TestGateway } from "./_gateway.ts";
+import { canonicalize } from "../../ledger/mod.ts";
+import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";
 
-const SECRET = "a secret of a test, of more than 32 characters";
 const REPORT = "Payroll of the Müller branch: writes to db01 fail, no space left on device";
 
 interface Answer {
@@ -19,46 +14,19 @@ interface Answer {
 }
 
 describe("POST /v1/classify", () => {
-  let gateway: TestGateway;
-  let engine: TestEngine;
-  let sequencer: Store;
-  const stop = new AbortController();
+  let gateway: JudgedGateway;
 
   before(async () => {
-    const settings = { SEALOOP_ENGINE_SECRET: SECRET, SEALOOP_LIMIT_CLASSIFY_PARTNER: "12" };
-    const port = String(await freePort());
-    gateway = await startGateway({ settings: { ...settings, SEALOOP_ENGINE_PORT: port } });
-    engine = await startEngine(gateway.urls.app, { SEALOOP_ENGINE_PORT: port });
-    sequencer = openStore(gateway.urls.sequencer, "sequencer");
-    const keyFile = join(await testFolder(), "ledger.key");
-    runSequencer({ store: sequencer, keyFile, signal: stop.signal }).catch(() => {});
+    gateway = await startJudgedGateway({ SEALOOP_LIMIT_CLASSIFY_PARTNER: "12" });
   });
+  after(() => gateway?.stop());
 
-  after(async () => {
-    stop.abort();
-    await engine?.kill();
-    await sequencer?.close();
-    await gateway?.stop();
-  });
-
-  async function post(body: unknown, key?: string): Promise<Response> {
-    return await fetch(`${gateway.url}/v1/classify`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...(key ? { "x-api-key": key } : {}) },
-      body: JSON.stringify(body),
-    });
-  }
+  const post = (body: unknown, key?: string) => gateway.post("/v1/classify", body, key);
 
   async function classified(body: unknown, key?: string): Promise<Answer> {
     const answer = await post(body, key);
     assert.equal(answer.status, 200);
     return await answer.json() as Answer;
-  }
-
-  async function sealed(id: string) {
-    await gateway.platform.sealer.sealed(id);
-    const stored = await findReceipt(gateway.platform.store, id);
-    return JSON.parse(stored.text);
   }
 
   it("gives a verdict with what it rests on, and a proof that can be computed again", async () => {
@@ -83,12 +51,13 @@ describe("POST /v1/classify", () => {
 
   it("seals codes, ids and commitments, and nothing of what the report says", async () => {
     const { proof } = await classified({ description: REPORT, source: "nagios.müller.example" });
-    const record = await sealed(proof.receipt_id!);
+    const record = await gateway.sealed(proof.receipt_id!);
+    const details = record.details as Record<string, unknown>;
     assert.equal(record.category, "api_classification");
     assert.equal(record.subject, `classify-${proof.receipt_hash!.slice(0, 12)}`);
     assert.equal(record.outcome, "classified");
-    assert.equal(record.details.receipt_hash, proof.receipt_hash);
-    assert.equal(record.details.classification.category, "storage");
+    assert.equal(details.receipt_hash, proof.receipt_hash);
+    assert.equal((details.classification as Record<string, unknown>).category, "storage");
     assert.doesNotMatch(JSON.stringify(record), /payroll|müller|db01|nagios/i);
     const { rows: [evidence] } = await gateway.platform.store.pool.query(
       "SELECT content FROM evidence WHERE receipt_id = $1",
@@ -100,7 +69,7 @@ describe("POST /v1/classify", () => {
 
   it("answers nulls and seals all the same while the engine is away, and then with a verdict again", async () => {
     const key = await gateway.key();
-    await engine.kill();
+    await gateway.engine.kill();
     const { proof, ...rest } = await classified({ description: REPORT }, key);
     assert.deepEqual(rest, {
       classification: null,
@@ -108,10 +77,10 @@ describe("POST /v1/classify", () => {
       provider: null,
       elapsed_seconds: null,
     });
-    const record = await sealed(proof.receipt_id!);
+    const record = await gateway.sealed(proof.receipt_id!);
     assert.equal(record.category, "api_classification");
     assert.equal(record.outcome, "engine_unavailable");
-    await engine.start();
+    await gateway.engine.start();
     assert.equal((await classified({ description: REPORT }, key)).provider, "local");
   });
 

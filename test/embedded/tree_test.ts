@@ -92,7 +92,7 @@ describe("claim()", () => {
     const stopped = tree.stop();
     setTimeout(tree.hurry, 300);
     await stopped;
-    assert.ok(Date.now() - before < 2_000);
+    assert.ok(Date.now() - before < 3_400, "it was not given all of its 3.5 s");
     assert.equal(deaf.signalCode ?? "SIGKILL", "SIGKILL");
     await tree.release();
   });

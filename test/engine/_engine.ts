@@ -19,6 +19,9 @@ import { createLog, serve } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort } from "../_servers.ts";
 
+/** What is asked of a busy machine still comes; two seconds after, the platform goes on without. */
+export const PATIENCE_MS = 30_000;
+
 /** An engine that runs. */
 export interface TestEngine {
   /** Without a slash at the end. */
@@ -59,7 +62,7 @@ export async function serveEngine(databaseUrl: string) {
   return {
     url: server.address,
     secret,
-    client: openEngine({ url: server.address, secret }),
+    client: openEngine({ url: server.address, secret, timeoutMs: PATIENCE_MS }),
     async close() {
       await server.close(0);
       await knowledge.close();
@@ -81,7 +84,7 @@ export async function startEngine(
   const engine: TestEngine = {
     url,
     secret,
-    client: openEngine({ url, secret }),
+    client: openEngine({ url, secret, timeoutMs: PATIENCE_MS }),
     async start() {
       child = fork(entry, [], {
         execArgv: [],

@@ -1,26 +1,21 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { type Config, loadConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { discover } from "../../integrations/mod.ts";
-import { impactOf, openStore, putServices, type Store } from "../../store/mod.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+import { impactOf, putServices, type Store } from "../../store/mod.ts";
+import { testStore } from "../_servers.ts";
 import { serviceNamed } from "../store/_graph.ts";
 
 describe("discover()", () => {
-  let database: TestDatabase;
   let store: Store;
   let config: Config;
+  let close: () => Promise<void>;
   let server: Server;
   let port: number;
   before(async () => {
-    database = await testDatabase();
-    store = openStore(database.urls.app, "app");
-    config = loadConfig({ SEALOOP_DATA: await testFolder() });
+    ({ store, config, close } = await testStore());
   });
-  after(async () => {
-    await store.close();
-    await database.drop();
-  });
+  after(() => close());
   beforeEach(async () => {
     await store.knex("services").delete();
     server = createServer();

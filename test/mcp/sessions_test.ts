@@ -231,7 +231,7 @@ describe("a session of the tool server", () => {
   });
 
   it("shows signs of life, and is given up when it is idle or its key is revoked", async () => {
-    const brisk = await startToolServer({ pace: { beatMs: 50, idleMs: 400, abandonedMs: 400 } });
+    const brisk = await startToolServer({ pace: { beatMs: 50, idleMs: 3_000, abandonedMs: 400 } });
     try {
       const { key } = await brisk.key();
       const stream = await openStream(brisk.url, key);
@@ -245,7 +245,7 @@ describe("a session of the tool server", () => {
       const started = Date.now();
       await revokeKey(brisk.platform.store.knex, revoked.id);
       while (await second.next().catch(() => undefined) !== undefined);
-      assert.ok(Date.now() - started < 350, "ended before it was idle");
+      assert.ok(Date.now() - started < 2_500, "ended before it was idle");
     } finally {
       await brisk.stop();
     }

@@ -1,26 +1,21 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Config, loadConfig } from "../../config.ts";
+import type { Config } from "../../config.ts";
 import { BadServicesFile } from "../../integrations/mod.ts";
 import { followServices, syncServices } from "../../processes/_services.ts";
 import { createLog } from "../../web/log.ts";
-import { impactOf, neighbours, openStore, serviceNames, type Store } from "../../store/mod.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+import { impactOf, neighbours, serviceNames, type Store } from "../../store/mod.ts";
+import { testStore } from "../_servers.ts";
 
 describe("syncServices()", () => {
-  let database: TestDatabase;
   let store: Store;
   let config: Config;
+  let close: () => Promise<void>;
   before(async () => {
-    database = await testDatabase();
-    store = openStore(database.urls.app, "app");
-    config = loadConfig({ SEALOOP_DATA: await testFolder() });
+    ({ store, config, close } = await testStore());
   });
-  after(async () => {
-    await store.close();
-    await database.drop();
-  });
+  after(() => close());
 
   const write = (text: string) => writeFile(join(config.dataDir, "sealoop.services.yaml"), text);
   const reached = async (service: string) =>

@@ -275,7 +275,7 @@ describe("a server", () => {
       const rest = await connection.ended;
       clearInterval(drip);
       assert.match(rest, /^HTTP\/1\.1 408 /);
-      assert.ok(Date.now() - started < 15_000);
+      assert.ok(Date.now() - started < 60_000);
     });
   });
 
@@ -300,7 +300,7 @@ describe("a server", () => {
       const answer = await busy.answer();
       assert.deepEqual([answer.status, answer.headers.connection], [200, "close"]);
       await Promise.all([busy.ended, closed]);
-      assert.ok(Date.now() - before < 2_000, "it waits for nobody who is done");
+      assert.ok(Date.now() - before < 6_000, "it waits for nobody who is done");
     });
 
     it("ends what takes too long", async () => {

@@ -29,7 +29,7 @@ export async function storyOf(store: Store, ticketId: string) {
   };
 }
 
-/** Looks until something is there, for twenty seconds at the most. */
+/** Looks until something is there, for two minutes at the most. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 120_000;
   for (let found = await look();; found = await look()) {

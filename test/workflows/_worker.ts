@@ -37,7 +37,7 @@ const activities = createActivities({
   sequencerStore: openStore(sequencerUrl!, "sequencer"),
   sealer: await openSealer(store),
   temporal: new Client({ connection: await Connection.connect({ address }), namespace }),
-  engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET! }),
+  engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET!, timeoutMs: 30_000 }),
   stopping: new AbortController().signal,
   network: TEST_NETWORK,
 });

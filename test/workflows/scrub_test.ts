@@ -35,12 +35,12 @@ describe("scrubLedger", () => {
     const doomed = await bench.worker("itsm-0");
     doomed.begin();
     await fill();
+    const heir = await bench.worker("itsm-0");
     const run = await start("scrub");
     const before = await eventually(async () => {
       const row = await bench.store.knex("ledger_scrub").first();
       return row && Number(row.position) >= 5_000 ? row : undefined;
     });
-    const heir = await bench.worker("itsm-0");
     doomed.kill();
     assert.equal(await doomed.ended, "SIGKILL");
     assert.equal(before.finished_at, null);

@@ -5,6 +5,7 @@ import {
   groupFindings,
   type Severity,
 } from "../../../integrations/mod.ts";
+import { processorMs } from "../../_time.ts";
 
 /** `{web: ["db"]}`: web depends on db. */
 function graph(
@@ -227,11 +228,12 @@ describe("groupFindings()", () => {
         names.map((name, i) => [name, [1, 2, 3, 5, 8].flatMap((d) => names[i + d * 7] ?? [])]),
       ),
     );
-    const started = performance.now();
-    const made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
-    const elapsed = performance.now() - started;
-    console.log(`      ${Math.round(elapsed)} ms`);
-    assert.ok(elapsed < 2_000, `${elapsed} ms`);
+    let made!: ReturnType<typeof groupFindings>;
+    const ms = processorMs(() => {
+      made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
+    });
+    console.log(`      ${Math.round(ms)} ms`);
+    assert.ok(ms < 2_000, `${ms} ms`);
     assert.ok(made.length < 100);
   });
 });

@@ -22,6 +22,7 @@ import {
   verifyTimestamp,
 } from "../../../ledger/ots/mod.ts";
 import { file, needsFiles } from "./_files.ts";
+import { processorMs } from "../../_time.ts";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash("sha256").update(bytes).digest());
@@ -192,7 +193,7 @@ describe("parseFile()", () => {
       }
     }
     assert.ok(read > 50, `only ${read} could still be read, so little was tried`);
-    assert.ok(performance.now() - started < 10_000);
+    assert.ok(performance.now() - started < 60_000);
   });
 
   it("refuses a small file that asks for endless work", () => {
@@ -201,9 +202,10 @@ describe("parseFile()", () => {
     const file = parseFile(
       hex(`${HEAD} 01 ${DIGEST} ${grown} ${arm.repeat(200)} 00 ${BITCOIN} 01 01`),
     );
-    const started = performance.now();
-    assert.throws(() => attestationsOf(file.timestamp, file.digest), { name: "BadTimestamp" });
-    assert.ok(performance.now() - started < 2_000);
+    const ms = processorMs(() =>
+      assert.throws(() => attestationsOf(file.timestamp, file.digest), { name: "BadTimestamp" })
+    );
+    assert.ok(ms < 2_000, `${ms} ms`);
   });
 });
 
