@@ -232,14 +232,16 @@ async function learn() {
   const done = join(DIST, ".learnt");
   if (!existsSync(face) || existsSync(done)) return;
   await step("Classifier", async () => {
-    const open = `await (await import(${
-      JSON.stringify(pathToFileURL(face).href)
-    })).openClassifier();`;
-    const code = await run(["--input-type=module", "--eval", open]);
+    const code = await openClassifier(face);
     if (code !== 0) stop("The classifier could not learn; what it says is above");
     writeFileSync(done, "");
     return "has learnt";
   });
+}
+
+function openClassifier(face, ...options) {
+  const open = `await (await import("${pathToFileURL(face).href}")).openClassifier();`;
+  return run([...options, "--input-type=module", "--eval", open]);
 }
 
 /** @returns titles of the checks that failed */
@@ -270,9 +272,13 @@ async function check() {
   return failed;
 }
 
-/** Checks and tests; what of the checks failed is told once more at the end, where it is looked for. */
+/**
+ * Checks and tests; what of the checks failed is told once more at the end, where it is looked for. Meanwhile the
+ * classifier learns as its sources have it, which the tests run: each of their processes would take its time for that.
+ */
 async function test(args) {
-  const failed = await check();
+  const face = join(ROOT, "engine", "mod.ts");
+  const [failed] = await Promise.all([check(), openClassifier(face, "--import", "tsx")]);
   const code = await mocha(args);
   if (failed.length > 0) console.error(`  Not as it should be, see above: ${failed.join(", ")}`);
   return failed.length > 0 ? 1 : code;

@@ -21,7 +21,6 @@ import {
   startPostgres,
   startTemporal,
 } from "../embedded/mod.ts";
-import { openClassifier } from "../engine/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
 
 /** A database of its own, with the platform's schema. */
@@ -164,7 +163,6 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
   const [{ version, port, urls, superuserUrl }, temporal] = await Promise.all([
     postgresWithTemplate(),
     temporalAddress(),
-    openClassifier(), // which keeps what it learns, or each worker would take its time for that
   ]);
   const shared: Run = { id: run, postgres: { version, port, urls, superuserUrl }, temporal };
   process.env[TOLD] = JSON.stringify(shared);

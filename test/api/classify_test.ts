@@ -58,7 +58,7 @@ describe("POST /v1/classify", () => {
     assert.equal(record.outcome, "classified");
     assert.equal(details.receipt_hash, proof.receipt_hash);
     assert.equal((details.classification as Record<string, unknown>).category, "storage");
-    assert.doesNotMatch(JSON.stringify(record), /payroll|müller|db01|nagios/i);
+    assert.doesNotMatch(JSON.stringify(record), /payroll|müller|\bdb01\b|nagios/i);
     const { rows: [evidence] } = await gateway.platform.store.pool.query(
       "SELECT content FROM evidence WHERE receipt_id = $1",
       [proof.receipt_id],
