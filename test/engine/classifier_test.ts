@@ -97,7 +97,7 @@ describe("openClassifier()", () => {
       assert.deepEqual(again.classify({ description, source: "test" }), verdict);
       assert.deepEqual(anew.classify({ description, source: "test" }), verdict);
     }
-  });
+  }).timeout(600_000); // it computes for half a minute
 
   it("opens within half a second of computing once it has learnt", async () => {
     const before = process.cpuUsage();

@@ -103,7 +103,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       });
       const model = modelAt(url);
       assert.equal(model.provider, name);
-      assert.deepEqual(await model.ask(QUESTION, 5_000), GOOD);
+      assert.deepEqual(await model.ask(QUESTION, 60_000), GOOD);
       const { request, body } = seen!;
       assert.equal(request.url, wire.path);
       if (name !== "ollama") {
@@ -125,8 +125,8 @@ for (const [name, wire] of Object.entries(WIRES)) {
           say(answer, wire.put(GOOD));
         }),
       );
-      await model.ask(QUESTION, 5_000);
-      await model.ask(QUESTION, 5_000);
+      await model.ask(QUESTION, 60_000);
+      await model.ask(QUESTION, 60_000);
       const marks = bodies.map((body) => /<(data-[0-9a-f]{16}) name=\\"report\\">/.exec(body)![1]!);
       assert.notEqual(marks[0], marks[1]);
       assert.match(bodies[0]!, new RegExp(`is full\\.\\\\n</${marks[0]}>`));
@@ -145,7 +145,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
     for (const [what, answer] of useless) {
       it(`that answers ${what} has given no answer`, async () => {
         const model = await answering(answer);
-        await assert.rejects(model.ask(QUESTION, 5_000), NoAnswer);
+        await assert.rejects(model.ask(QUESTION, 60_000), NoAnswer);
       });
     }
 
@@ -165,12 +165,12 @@ for (const [name, wire] of Object.entries(WIRES)) {
         }),
       );
       for (let i = 0; i < 3; i++) {
-        await assert.rejects(model.ask(QUESTION, 5_000), ({ message, cause }: Error) => {
+        await assert.rejects(model.ask(QUESTION, 60_000), ({ message, cause }: Error) => {
           assert.doesNotMatch(message + String(cause), /sk-/);
           return true;
         });
       }
-      await assert.rejects(model.ask(QUESTION, 5_000), /rests/);
+      await assert.rejects(model.ask(QUESTION, 60_000), /rests/);
       assert.equal(calls, 3);
     });
 
@@ -183,7 +183,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       const model = modelAt(
         await provider((_, answer) => void answer.writeHead(307, { location: elsewhere }).end()),
       );
-      await assert.rejects(model.ask(QUESTION, 5_000), NoAnswer);
+      await assert.rejects(model.ask(QUESTION, 60_000), NoAnswer);
       assert.equal(reached, false);
     });
   });
