@@ -30,7 +30,14 @@ export interface RepairRequest extends RepairOrder {
 const SEEN = 0.9;
 /** How sure one is that rests on a report that nobody could judge. */
 const UNJUDGED = 0.5;
-const PAUSES_MS = [500, 1_000, 2_000, 4_000];
+/** How often the guardrails are asked, how long each time, and what is waited until the next: milliseconds. */
+const ATTEMPTS = [
+  { limit: 2_000, pause: 500 },
+  { limit: 2_000, pause: 1_000 },
+  { limit: 5_000, pause: 2_000 },
+  { limit: 10_000, pause: 4_000 },
+  { limit: 20_000, pause: 0 },
+];
 
 /** The guardrails before each repair. */
 export function permitting({ store, engine }: ActivityParts) {
@@ -111,12 +118,12 @@ export function permitting({ store, engine }: ActivityParts) {
   }
 
   async function ask(question: ValidateRequest): Promise<GuardVerdict | undefined> {
-    for (const pause of [...PAUSES_MS, undefined]) {
+    for (const { limit, pause } of ATTEMPTS) {
       try {
-        return await engine.validate(question);
+        return await engine.validate(question, limit);
       } catch (error) {
         if (!(error instanceof EngineAway)) throw error;
-        if (pause !== undefined) await sleep(pause); // it may be starting again
+        await sleep(pause); // it may be starting again, or have much to do
       }
     }
     return undefined;

@@ -28,8 +28,13 @@ export class EngineAway extends Problem {
 export interface Engine {
   /** What a report is about. @throws {EngineAway} */
   classify(request: ClassifyRequest): Promise<Classified>;
-  /** Whether a repair may be done. @throws {EngineAway} then nothing may */
-  validate(request: ValidateRequest): Promise<GuardVerdict>;
+  /**
+   * Whether a repair may be done.
+   *
+   * @param limitMs for the whole answer, milliseconds, > 0; default: as for all questions
+   * @throws {EngineAway} then nothing may
+   */
+  validate(request: ValidateRequest, limitMs?: number): Promise<GuardVerdict>;
   /** What it is ready for. @throws {EngineAway} */
   health(): Promise<Health>;
 }
@@ -79,20 +84,25 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
     });
   }
 
-  async function ask<T extends z.ZodType>(path: string, shape: T, body?: unknown) {
+  async function ask<T extends z.ZodType>(
+    path: string,
+    shape: T,
+    body?: unknown,
+    limitMs = timeoutMs,
+  ) {
     try {
       const sent = body === undefined ? undefined : JSON.stringify(body);
-      const text = await send(path, sent, AbortSignal.timeout(timeoutMs));
+      const text = await send(path, sent, AbortSignal.timeout(limitMs));
       return shape.parse(JSON.parse(text));
     } catch (error) {
       if (error instanceof EngineAway) throw error;
-      throw new EngineAway(reasonOf(error, timeoutMs), error);
+      throw new EngineAway(reasonOf(error, limitMs), error);
     }
   }
 
   return {
     classify: (request) => ask("/classify", CLASSIFIED, request),
-    validate: (request) => ask("/validate", VERDICT, request),
+    validate: (request, limitMs) => ask("/validate", VERDICT, request, limitMs),
     health: async () => (await ask("/health", HEALTH)).ready,
   };
 }

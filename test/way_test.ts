@@ -66,7 +66,8 @@ describe("the whole way, on a platform started by npm start", () => {
       ticket_id: string;
       receipt_id: string;
     };
-    assert.equal(result.outcome, "sealed");
+    const timeline = await call("GET", `/v1/itsm/tickets/${result.ticket_id}/timeline`);
+    assert.equal(result.outcome, "sealed", JSON.stringify(timeline.body));
     assert.deepEqual(result.steps.map(({ step }) => step), [
       ...["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CLOSE+SEAL"],
     ]);

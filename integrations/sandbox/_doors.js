@@ -39,7 +39,7 @@ export async function openDoors(log) {
         counts.attempts++;
         tell(
           `sshd[${process.pid}]`,
-          `Failed password for invalid user ${user} from 127.0.0.1 port ${socket.remotePort} ssh2`,
+          `Failed password for ${user} from 127.0.0.1 port ${socket.remotePort} ssh2`,
         );
       }
       if (!socket.destroyed) socket.write("Permission denied\n");
