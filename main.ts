@@ -95,7 +95,7 @@ async function start(platform: Platform, children: readonly Launched[]): Promise
   progress.line(`\nsealoop is ready (${seconds} s)`);
   const places = {
     Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
-    "Tool server": mcp && `${mcp}/sse`,
+    "Tool server": mcp && `${mcp}/mcp`,
     Ledger: ledger,
     "Temporal UI": temporal.ui,
     "Admin key": join(config.dataDir, "admin.key"),
