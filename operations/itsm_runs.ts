@@ -3,13 +3,13 @@ import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { findingOf, probe, type Service } from "../integrations/mod.ts";
 import { getService, serviceNames, type Store } from "../store/mod.ts";
+import { startAttributes } from "../temporal/mod.ts";
 import {
   type Finding,
   ITSM_LOOP,
   ITSM_SWEEP,
   ITSM_TEST,
   SCENARIOS,
-  startAttributes,
   TASK_QUEUE,
   type TestRequest,
 } from "../workflows/mod.ts";

@@ -8,3 +8,11 @@ export const ATTRIBUTE = {
   receipt: defineSearchAttributeKey("SealoopReceipt", "KEYWORD"),
   outcome: defineSearchAttributeKey("SealoopOutcome", "KEYWORD"),
 } as const;
+
+/** What a loop is filtered by from its start on. @param finding that it is about */
+export const startAttributes = (
+  { service, check }: { readonly service: string | null; readonly check: string },
+) => [
+  { key: ATTRIBUTE.step, value: "DETECT" },
+  { key: ATTRIBUTE.service, value: service ?? (check === "report" ? "reported" : check) },
+];

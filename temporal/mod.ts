@@ -9,6 +9,6 @@
  *
  * @module
  */
-export { ATTRIBUTE } from "./attributes.ts";
+export { ATTRIBUTE, startAttributes } from "./attributes.ts";
 export * from "./connect.ts";
 export * from "./register.ts";

@@ -5,14 +5,13 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
-import { ATTRIBUTE } from "../temporal/attributes.ts";
+import { ATTRIBUTE, startAttributes } from "../temporal/attributes.ts";
 import {
   type Diagnosis,
   type Effect,
   type Finding,
   type Permission,
   type Proof,
-  startAttributes,
   type StepName,
   type StepRecord,
 } from "./types.ts";

@@ -7,7 +7,8 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { PATIENT, perform, SEALING } from "./_options.ts";
 import { foundAgain, itsmLoop, runId } from "./itsm_loop.ts";
-import { type Finding, type LoopResult, startAttributes } from "./types.ts";
+import { startAttributes } from "../temporal/attributes.ts";
+import type { Finding, LoopResult } from "./types.ts";
 
 /** What a sweep found and started. */
 export interface SweepResult {

@@ -1,7 +1,8 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
 import { perform, QUICK, SET_UP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
-import { type LoopResult, type Scenario, startAttributes } from "./types.ts";
+import { startAttributes } from "../temporal/attributes.ts";
+import type { LoopResult, Scenario } from "./types.ts";
 
 /** A test incident that is asked for. */
 export interface TestRequest {

@@ -1,5 +1,3 @@
-import { ATTRIBUTE } from "../temporal/attributes.ts";
-
 /** Task queues of `temporal.yaml`. */
 export const TASK_QUEUE = { itsm: "itsm", ledger: "ledger" } as const;
 
@@ -340,9 +338,3 @@ export interface DeliveryResult {
   /** `status_<n>`, or why there was no answer. */
   readonly code: string;
 }
-
-/** What a loop is filtered by from its start on. */
-export const startAttributes = ({ service, check }: Pick<Finding, "service" | "check">) => [
-  { key: ATTRIBUTE.step, value: "DETECT" },
-  { key: ATTRIBUTE.service, value: service ?? (check === "report" ? "reported" : check) },
-];
