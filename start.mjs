@@ -7,6 +7,8 @@
  *     node start.mjs mcp:stdio     the tools of a platform that runs, over standard input and output
  *     node start.mjs ledger import <file>         takes over an existing ledger
  *     node start.mjs verify <address or file>     verifies a whole ledger
+ *     node start.mjs keys […]      lists, issues, rotates and revokes keys
+ *     node start.mjs governance […] shows the policy on calls, stops them and lets them go on
  *     node start.mjs eval [cross]                 how well the classifier does
  *     node start.mjs eval guard [details]         how well the guardrails do
  *     node start.mjs build         only brings things up to date
@@ -76,6 +78,8 @@ const TASKS = [
   "bench",
   "eval",
   "verify",
+  "keys",
+  "governance",
   "mcp:stdio",
   ...PROCESSES,
 ];
@@ -90,6 +94,7 @@ if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts"
 if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
+if (task === "keys" || task === "governance") await load(`processes/${task}.js`);
 if (task === "mcp:stdio") await load("processes/mcp_stdio.js");
 else if (task === "ledger" && rest[0] === "import") await load("processes/import.js");
 else if (PROCESSES.includes(task)) await load(`processes/${task}.js`);

@@ -19,6 +19,7 @@ import { endedApprovals } from "./ended_approvals.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { governedActs } from "./governed_acts.ts";
 import { loopSteps } from "./loop_steps.ts";
+import { openCalls } from "./open_calls.ts";
 import { remediation } from "./remediate.ts";
 import { catalogueOf } from "./runbooks.ts";
 import { sandboxes } from "./sandbox.ts";
@@ -65,6 +66,7 @@ export function createActivities(parts: ActivityParts) {
     ...asking,
     ...endedApprovals(parts, asking.recordApprovalMove),
     ...governedActs(parts),
+    ...openCalls(parts),
     ...webhooks(parts),
   }));
 }

@@ -10,7 +10,7 @@ import {
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
-import { impactOf, inForce, type Meter, type Stop, type Store } from "../store/mod.ts";
+import { impactOf, inForce, type Meter, openHolder, type Stop, type Store } from "../store/mod.ts";
 import { type AskPeople, createDesk, type Found } from "./desk.ts";
 import { readByRails, targetOf } from "./guardrails.ts";
 import { openPolicies } from "./policies.ts";
@@ -60,6 +60,7 @@ export function openGovernor(parts: GovernanceParts): Governor {
   const { store, sealer } = parts;
   const policies = openPolicies(store);
   const desk = createDesk(parts);
+  const holder = openHolder(store);
   return {
     async govern(call) {
       const { operation, request, caller } = call;
@@ -83,11 +84,9 @@ export function openGovernor(parts: GovernanceParts): Governor {
         const found = await desk.hold(call, ruling, policy.max_waiting_per_key);
         return rulingOf(call, { ...ruling, ...found.verdict }, found);
       }
-      await recordDecision({ store, sealer }, {
-        call,
-        ruling,
-        runs: verdict.decision === "allow" && !dryRun,
-      });
+      const runs = verdict.decision === "allow" && !dryRun;
+      const held = runs ? await holder.number() : undefined;
+      await recordDecision({ store, sealer }, { call, ruling, runs, holder: held });
       return rulingOf(call, ruling);
     },
   };

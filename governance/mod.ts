@@ -13,6 +13,7 @@ export { actionOf, type AskPeople, type Question } from "./desk.ts";
 export { type GovernanceParts, type Governor, openGovernor } from "./governor.ts";
 export {
   GOVERNANCE_POLICY,
+  governanceFileSchema,
   type GovernancePolicy,
   governanceVersion,
   NO_RULES,

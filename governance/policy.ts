@@ -113,6 +113,14 @@ export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
   },
 ]);
 
+/** The JSON Schema of the policy's file. */
+export function governanceFileSchema(): Record<string, unknown> {
+  return {
+    title: "The governance policy's file of sealoop",
+    ...z.toJSONSchema(GOVERNANCE_POLICY, { io: "input" }),
+  };
+}
+
 /** Name of a version of a policy: its number and the first digits of its content's SHA-256. */
 export function governanceVersion(version: number, policy: GovernancePolicy): string {
   const text = JSON.stringify([policy, SHIPPED]);

@@ -10,6 +10,8 @@ export interface DecisionEntry<C> {
   /** Whether it is run now. */
   readonly runs: boolean;
   readonly approvalId?: string;
+  /** Lock that this process holds; absent where nothing is run. */
+  readonly holder?: number;
 }
 
 /** Puts a decision on record: a row, and a receipt. On disk when this gives. */
@@ -27,14 +29,14 @@ export async function recordDecisionIn<C>(on: Queryable, entry: DecisionEntry<C>
   await requestSeal(on, receiptOf(entry));
 }
 
-function rowOf<C>({ call, ruling, runs, approvalId }: DecisionEntry<C>): DecisionRecord {
+function rowOf<C>({ call, ruling, runs, approvalId, holder }: DecisionEntry<C>): DecisionRecord {
   const { operation, request, caller } = call;
   return {
     ...{ id: ruling.id, tenant: caller.tenant, keyId: caller.keyId!, principal: caller.principal },
     ...{ door: request.door, tool: request.as, operation: operation.name, runs },
     ...{ effect: operation.effect, decision: ruling.decision, rule: ruling.rule },
     ...{ reasons: ruling.reasons, policyVersion: ruling.policyVersion, dryRun: ruling.dryRun },
-    ...{ approvalId: approvalId ?? null, receiptId: ruling.receiptId, holder: null },
+    ...{ approvalId: approvalId ?? null, receiptId: ruling.receiptId, holder: holder ?? null },
     callReceiptId: ruling.callReceiptId ?? null,
   };
 }

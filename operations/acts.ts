@@ -17,12 +17,15 @@ import { canonicalize, requestSeal } from "../ledger/mod.ts";
 import {
   type ActEnd,
   type ActRecord,
+  beginAct,
   endAct,
   findKeyById,
   getAct,
   getApproval,
   inForce,
-  moveAct,
+  intendAct,
+  isHeld,
+  openHolder,
   transaction,
 } from "../store/mod.ts";
 import type { GovernedActResult, RunId } from "../workflows/mod.ts";
@@ -54,22 +57,24 @@ export function createRunAct(
   operations: readonly Operation<Platform>[],
 ): RunAct {
   const { store, sealer } = platform;
+  const holder = openHolder(store);
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
   async function run(order: ActOrder): Promise<GovernedActResult> {
     const act = await getAct(store.knex, order.approvalId);
     if (!act) throw new Problem("NotFound", `There is no call that ${order.approvalId} allows`);
     if (act.endedAt) return resultOf(act, act);
-    if (act.state === "begun") return await endUnknown(act, order);
+    if (act.state === "begun") {
+      if (act.holder !== null && await isHeld(store.knex, act.holder)) throw goesOn(act);
+      return await endUnknown(act, order);
+    }
     const ready = await prepare(act).catch((error) => {
       if (error instanceof Problem && error.rule.status < 500) return error;
       throw error;
     });
     if (ready instanceof Problem) return await endRefused(act, order, ready);
     if (act.state === "waiting") await intend(act, order);
-    if (!await moveAct(store.knex, act.approvalId, "intended", "begun")) {
-      throw new Problem("Unavailable", `${act.approvalId} is being run by another attempt`);
-    }
+    if (!await beginAct(store.knex, act.approvalId, await holder.number())) throw goesOn(act);
     return await perform(act, order, ready);
   }
 
@@ -103,7 +108,7 @@ export function createRunAct(
 
   async function intend(act: ActRecord, { intentReceiptId, run }: ActOrder): Promise<void> {
     await transaction(store, async (trx) => {
-      if (!await moveAct(trx, act.approvalId, "waiting", "intended")) return;
+      if (!await intendAct(trx, act.approvalId)) return;
       await requestSeal(trx, {
         id: intentReceiptId,
         category: "governed_act",
@@ -207,6 +212,11 @@ export function createRunAct(
   }
 
   return run;
+}
+
+/** Temporal asks again, until it has ended or its process has. */
+function goesOn({ approvalId }: ActRecord): Problem {
+  return new Problem("Unavailable", `${approvalId} is being run by another attempt`);
 }
 
 function detailsOf(act: ActRecord) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Problem, TIERS } from "../contract/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
-import { hashKey, issueKey, revokeKey, transaction } from "../store/mod.ts";
+import { hashKey } from "../store/mod.ts";
+import { issueSealedKey, revokeSealedKey } from "./key_acts.ts";
 import { operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
 
@@ -55,25 +55,13 @@ export const generateKey = operation({
     if (expiresAt && expiresAt <= new Date()) {
       throw new Problem("Conflict", `expires_at ${input.expires_at} has passed already`);
     }
-    const { key, record } = await transaction(store, async (trx) => {
-      const issued = await issueKey(trx, {
-        tenant: input.tenant,
-        tier: input.tier,
-        scope: input.scope,
-        principal: input.principal ?? input.tenant,
-        mayApprove: input.may_approve,
-        expiresAt,
-      });
-      await requestSeal(trx, {
-        category: "key_issued",
-        actor: `key:${caller.keyId}`,
-        subject: `key:${issued.record.id}`,
-        action: "keys.generate",
-        outcome: "success",
-        details: { tier: input.tier, scope: input.scope, may_approve: input.may_approve },
-        evidence: { tenant: input.tenant, principal: issued.record.principal },
-      });
-      return issued;
+    const { key, record } = await issueSealedKey(store, `key:${caller.keyId}`, {
+      tenant: input.tenant,
+      tier: input.tier,
+      scope: input.scope,
+      principal: input.principal ?? input.tenant,
+      mayApprove: input.may_approve,
+      expiresAt,
     });
     return {
       api_key: key,
@@ -119,18 +107,7 @@ export const revoke = operation({
     if (id === caller.keyId) {
       throw new Problem("Conflict", "A key can't revoke itself; use another admin key");
     }
-    await transaction(store, async (trx) => {
-      if (!await revokeKey(trx, id)) {
-        throw new Problem("NotFound", `There is no valid key with the id ${id}`);
-      }
-      await requestSeal(trx, {
-        category: "key_revoked",
-        actor: `key:${caller.keyId}`,
-        subject: `key:${id}`,
-        action: "keys.revoke",
-        outcome: "success",
-      });
-    });
+    await revokeSealedKey(store, `key:${caller.keyId}`, id);
     return { key_id: id, revoked: true as const };
   },
 });

@@ -50,6 +50,7 @@ import { describeRun, runHistory, runResult } from "./workflow_runs.ts";
 import { validate } from "./validate.ts";
 export { type Keyring, openKeyring } from "./_authentication.ts";
 export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
+export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./key_acts.ts";
 export type { Action } from "./_record.ts";
 export { type Follower, followResources } from "./resource_changes.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";

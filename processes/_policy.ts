@@ -1,9 +1,14 @@
-/** The guardrails' policy file: what it says is put in force as a new version, and sealed. */
+/** Policy files, of the guardrails and of governance: what they say is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "../engine/guard/mod.ts";
 import { isAway } from "../contract/mod.ts";
+import {
+  type GovernancePolicy,
+  governanceVersion,
+  readGovernancePolicy,
+} from "../governance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
 import { stampOf } from "./_file_stamp.ts";
@@ -53,12 +58,56 @@ function changedFields(was: Policy, is: Policy): string[] {
 }
 
 /**
- * Follows the policy file: reads it now and whenever it has changed. A file that is wrong changes nothing, and the log
- * says what is wrong with it; where there is none, the policy stays what it was.
+ * Follows the policy file of the guardrails: reads it now and whenever it has changed. A file that is wrong changes
+ * nothing, and the log says what is wrong with it; where there is none, the policy stays what it was.
  *
  * @returns ends it
  */
 export function followPolicyFile(path: string, store: Store, log: Logger): () => void {
+  const put = (value: unknown) => putPolicyInForce(store, readPolicy(value));
+  return followFile(path, "the guardrails' policy", put, log);
+}
+
+/** Follows the policy file of governance, likewise. */
+export function followGovernanceFile(path: string, store: Store, log: Logger): () => void {
+  const put = async (value: unknown) => {
+    const policy = readGovernancePolicy(value);
+    const { version } = await setPolicy(store, policy, sealGovernance, "governance_policies");
+    return governanceVersion(version, policy);
+  };
+  return followFile(path, "the governance policy", put, log);
+}
+
+async function sealGovernance(
+  on: Queryable,
+  before: PolicyRecord | undefined,
+  after: PolicyRecord,
+): Promise<void> {
+  const { rules } = after.policy as GovernancePolicy;
+  await requestSeal(on, {
+    category: "config_change",
+    actor: "worker",
+    subject: "governance-policy",
+    action: "policy.set",
+    outcome: "in_force",
+    details: {
+      device: "governance-policy",
+      change_type: "policy",
+      version: after.version,
+      before_hash: before?.sha256 ?? null,
+      after_hash: after.sha256,
+      rules: rules.length,
+    },
+    evidence: { policy: JSON.stringify(after.policy) },
+  });
+}
+
+function followFile(
+  path: string,
+  what: string,
+  putInForce: (value: unknown) => Promise<string>,
+  log: Logger,
+): () => void {
   let seen = "";
   let busy = false;
   const look = async () => {
@@ -66,12 +115,12 @@ export function followPolicyFile(path: string, store: Store, log: Logger): () =>
     if (busy || stamp === undefined || stamp === seen) return;
     busy = true;
     try {
-      const version = await putPolicyInForce(store, readPolicy(parse(readFileSync(path, "utf8"))));
-      log.info({ version }, "the guardrails' policy is in force");
+      const version = await putInForce(parse(readFileSync(path, "utf8")));
+      log.info({ version }, `${what} is in force`);
       seen = stamp;
     } catch (error) {
       const { message } = error as Error;
-      log.error({ reason: message }, "the guardrails' policy file is not followed");
+      log.error({ reason: message }, `the file of ${what} is not followed`);
       if (!isAway(error)) seen = stamp;
     } finally {
       busy = false;

@@ -1,8 +1,10 @@
 import type { JsonSchema } from "../contract/mod.ts";
+import { governanceFileSchema } from "../governance/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../integrations/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   services: servicesFileSchema(),
   detectors: detectorsFileSchema(),
+  governance: governanceFileSchema(),
 };

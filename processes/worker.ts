@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
 import { catalogueOf, createActivities, forgetAside, putInForce } from "../activities/mod.ts";
@@ -16,6 +17,7 @@ import {
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { openPlatform } from "./_platform.ts";
+import { followGovernanceFile } from "./_policy.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 import { followServices, keepDiscovering } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
@@ -70,16 +72,23 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
       connect: () => connectWorker(config),
       failed: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
+  const unfollow = followGovernanceFile(governanceFile(config), store, log);
   const discovering = keepDiscovering(services, log, stopping.signal);
   return {
     async stop() {
       stopping.abort();
       servicesFile.stop();
+      unfollow();
       await Promise.all([workers.stop(), discovering]);
       await Promise.allSettled([temporal.close(), sealer.close(), acts.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
   };
+}
+
+/** The file of the policy on calls: named by the settings, or in the data folder. */
+function governanceFile({ settings, dataDir }: Parts["config"]): string {
+  return settings.SEALOOP_GOVERNANCE ?? join(dataDir, "sealoop.governance.yaml");
 }
 
 /** Tries until it works. What the user has to mend is thrown at once. */

@@ -29,6 +29,8 @@ export interface NewAct {
 /** Such a call, and what became of it. */
 export interface ActRecord extends NewAct {
   readonly state: ActState;
+  /** Lock that the process which runs it holds as long as it lives; null: none does. */
+  readonly holder: number | null;
   /** JSON of what it gave; null: nothing yet. */
   readonly output: string | null;
   readonly error: { readonly name: string; readonly message: string } | null;
@@ -94,15 +96,20 @@ export async function collectAct(on: Queryable, approvalId: string): Promise<boo
     .update({ collected_at: on.fn.now() }) > 0;
 }
 
-/** Goes one step on. @returns false where it does not stand at `from` */
-export async function moveAct(
+/** Notes that it is going to be run. @returns false where that was noted before */
+export async function intendAct(on: Queryable, approvalId: string): Promise<boolean> {
+  return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
+    .update({ state: "intended" }) > 0;
+}
+
+/** Notes that it is run now, by the holder of a lock. @returns false where somebody has begun it already */
+export async function beginAct(
   on: Queryable,
   approvalId: string,
-  from: ActState,
-  to: ActState,
+  holder: number,
 ): Promise<boolean> {
-  return await on("governed_acts").where({ approval_id: approvalId, state: from })
-    .update({ state: to }) > 0;
+  return await on("governed_acts").where({ approval_id: approvalId, state: "intended" })
+    .update({ state: "begun", holder }) > 0;
 }
 
 /** Notes how it ended. @returns false where that is known already */
@@ -123,6 +130,7 @@ function fromRow(row: any): ActRecord {
     ...{ approvalId: row.approval_id, decisionId: row.decision_id, door: row.door, tool: row.tool },
     ...{ operation: row.operation, input: row.input, actionSha256: row.action_sha256 },
     ...{ tenant: row.tenant, keyId: row.key_id, address: row.address, state: row.state },
+    holder: row.holder,
     ...{ output: row.output, error: row.error, receiptId: row.receipt_id, endedAt: row.ended_at },
   };
 }

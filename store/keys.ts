@@ -101,6 +101,32 @@ export async function revokeKey(on: Queryable, id: string): Promise<boolean> {
   return changed > 0;
 }
 
+/** Lets a key end at a time, and tells every process. @returns false where no such key was valid */
+export async function expireKey(on: Queryable, id: string, at: Date): Promise<boolean> {
+  const changed = await on("keys").where({ id }).whereNull("revoked_at").update({ expires_at: at });
+  await on.raw("SELECT pg_notify(?, ?)", [KEYS_CHANGED, id]);
+  return changed > 0;
+}
+
+/** A key as it is listed. */
+export interface ListedKey extends KeyRecord {
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+  /** Null: never; else true to some seconds. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** Every key that there is or was, oldest first. */
+export async function listKeys(on: Queryable): Promise<ListedKey[]> {
+  const rows = await on("keys").orderBy("created_at").orderBy("id");
+  return rows.map((row) => ({
+    ...recordOf(row),
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  }));
+}
+
 /** Writes when keys were last used. @param uses key id → time of use */
 export async function touchKeys(on: Queryable, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;

@@ -4,7 +4,7 @@ import { PATIENT, perform, SEALING, STANDING } from "./_options.ts";
 
 /**
  * Finds tickets whose run was ended from outside (terminated, timed out, failed), and approvals that nobody waits for any
- * more for the same reason, and seals that they were.
+ * more for the same reason, and seals that they were; and what became of governed calls whose process was killed.
  */
 export async function reconcileRuns(): Promise<{ sealed: number }> {
   const ended = await perform(PATIENT, "Compares open tickets with runs").findEndedRuns();
@@ -19,7 +19,10 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
     await perform(SEALING, `Lets ${approval.approval_id} expire and seals it`)
       .expireEndedApproval(approval);
   }
-  return { sealed: ended.length + forsaken.length };
+  if (!patched("open-calls")) return { sealed: ended.length + forsaken.length };
+  const calls = await perform(PATIENT, "Seals what became of calls whose process has ended")
+    .settleOpenCalls();
+  return { sealed: ended.length + forsaken.length + calls };
 }
 
 /** Seals what a caller asked for. Its id is `seal-<receipt id>`. */

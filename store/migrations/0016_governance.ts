@@ -43,7 +43,7 @@ export async function up(trx: Knex): Promise<void> {
     CREATE INDEX governance_decisions_open ON governance_decisions (at) WHERE NOT settled;
 
     CREATE TABLE governed_acts (
-      approval_id text PRIMARY KEY REFERENCES approvals (id),
+      approval_id text PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
       decision_id text NOT NULL,
       door text NOT NULL,
       tool text NOT NULL,
@@ -55,6 +55,7 @@ export async function up(trx: Knex): Promise<void> {
       address text NOT NULL,
       state text NOT NULL DEFAULT 'waiting'
         CHECK (state IN ('waiting', 'intended', 'begun', 'done', 'failed', 'refused', 'unknown')),
+      holder integer,             -- lock that the process which runs it holds as long as it lives
       output text,                -- JSON of what it gave
       error jsonb,                -- {name, message}
       receipt_id text,

@@ -1,0 +1,91 @@
+import { WorkflowNotFoundError } from "@temporalio/client";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  abandonedCalls,
+  endAct,
+  getAct,
+  lateActs,
+  settleCall,
+  settleEndedCalls,
+  transaction,
+} from "../store/mod.ts";
+import { type ActivityParts, receiptIdOf } from "./_parts.ts";
+
+/** A call is looked for after this many seconds; where its process lives, it is still waited for. */
+const LATE_SECONDS = 15;
+
+/** What is done about calls whose end nobody has told. */
+export function openCalls({ store, temporal }: ActivityParts) {
+  /**
+   * Seals what became of calls that were allowed and whose process was killed: `unknown` where it had begun or may have,
+   * `not_done` where that is proven. Safe to repeat: each call has one receipt of its end.
+   *
+   * @returns how many there were
+   */
+  async function settleOpenCalls(): Promise<number> {
+    await settleEndedCalls(store.knex);
+    const found = await abandonedCalls(store.knex, LATE_SECONDS);
+    for (const call of found) {
+      await transaction(store, async (trx) => {
+        if (!await settleCall(trx, call.id)) return;
+        await requestSeal(trx, {
+          id: call.callReceiptId,
+          category: call.door === "rest" ? "api_call" : "tool_call",
+          actor: `key:${call.keyId}`,
+          subject: call.tool,
+          action: call.operation,
+          outcome: call.sealed ? "unknown" : "not_done",
+          details: {
+            door: call.door,
+            effect: call.effect,
+            decision: "allow",
+            decision_id: call.id,
+            code: "process_ended",
+          },
+        });
+      });
+    }
+    return found.length + await settleLateActs();
+  }
+
+  /** Approved calls whose workflow was ended from outside. */
+  async function settleLateActs(): Promise<number> {
+    let ended = 0;
+    for (const approvalId of await lateActs(store.knex, LATE_SECONDS)) {
+      const run = await endedRun(`act-${approvalId}`);
+      const act = run && await getAct(store.knex, approvalId);
+      if (!run || !act || act.endedAt) continue;
+      const state = act.state === "begun" ? "unknown" : "refused";
+      const receiptId = receiptIdOf(run, "ENDED");
+      const message = `The run of ${approvalId} was ended from outside`;
+      await transaction(store, async (trx) => {
+        const error = { name: "Cancelled", message };
+        if (!await endAct(trx, approvalId, { state, output: null, error, receiptId })) return;
+        await requestSeal(trx, {
+          id: receiptId,
+          category: "governed_act",
+          actor: `key:${act.keyId}`,
+          subject: act.tool,
+          action: act.operation,
+          outcome: state,
+          details: { approval_id: approvalId, decision_id: act.decisionId, ...run },
+        });
+      });
+      ended++;
+    }
+    return ended;
+  }
+
+  /** @returns undefined where it goes on, or has not begun yet */
+  async function endedRun(workflowId: string) {
+    try {
+      const { status, runId } = await temporal.workflow.getHandle(workflowId).describe();
+      return status.name === "RUNNING" ? undefined : { workflow_id: workflowId, run_id: runId };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  return { settleOpenCalls };
+}

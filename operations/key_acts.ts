@@ -1,0 +1,93 @@
+/** What is done to keys, each sealed with the change: over REST, and by the command. */
+import { Problem } from "../contract/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  expireKey,
+  findKeyById,
+  issueKey,
+  type KeyRecord,
+  type NewKey,
+  type Queryable,
+  revokeKey,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
+
+/** A key that was made; it can be read nowhere else. */
+export interface IssuedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
+/** Issues a key. @param actor as in receipts: `key:<id>`, or `operator` */
+export async function issueSealedKey(
+  store: Store,
+  actor: string,
+  fields: NewKey,
+): Promise<IssuedKey> {
+  return await transaction(store, (trx) => issueIn(trx, actor, fields));
+}
+
+/** Revokes a key for good. @throws {Problem} `NotFound` */
+export async function revokeSealedKey(store: Store, actor: string, id: string): Promise<void> {
+  await transaction(store, async (trx) => {
+    if (!await revokeKey(trx, id)) throw noSuchKey(id);
+    await sealKey(trx, actor, id, "key_revoked", "keys.revoke");
+  });
+}
+
+/**
+ * Issues a key like another one, which ends after a while.
+ *
+ * @param graceSeconds until the old one ends, ≥ 0
+ * @throws {Problem} `NotFound`
+ */
+export async function rotateSealedKey(
+  store: Store,
+  actor: string,
+  id: string,
+  graceSeconds: number,
+): Promise<IssuedKey & { readonly oldUntil: Date }> {
+  return await transaction(store, async (trx) => {
+    const old = await findKeyById(trx, id);
+    if (!old) throw noSuchKey(id);
+    const end = new Date(Date.now() + graceSeconds * 1000);
+    const oldUntil = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
+    const issued = await issueIn(trx, actor, { ...old, expiresAt: null });
+    await expireKey(trx, id, oldUntil);
+    await sealKey(trx, actor, id, "key_rotated", "keys.rotate", { new_key: issued.record.id });
+    return { ...issued, oldUntil };
+  });
+}
+
+async function issueIn(trx: Queryable, actor: string, fields: NewKey): Promise<IssuedKey> {
+  const issued = await issueKey(trx, fields);
+  const { tier, scope, mayApprove, tenant, principal } = fields;
+  await requestSeal(trx, {
+    category: "key_issued",
+    actor,
+    subject: `key:${issued.record.id}`,
+    action: "keys.generate",
+    outcome: "success",
+    details: { tier, scope, may_approve: mayApprove },
+    evidence: { tenant, principal },
+  });
+  return issued;
+}
+
+async function sealKey(
+  trx: Queryable,
+  actor: string,
+  id: string,
+  category: string,
+  action: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await requestSeal(trx, {
+    ...{ category, actor, subject: `key:${id}`, action, outcome: "success", details },
+  });
+}
+
+function noSuchKey(id: string): Problem {
+  return new Problem("NotFound", `There is no valid key with the id ${id}`);
+}

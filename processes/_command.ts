@@ -1,0 +1,80 @@
+/** What commands of operators share: they act on a platform that runs, or on the database that the environment names. */
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { loadConfig } from "../config.ts";
+import { isAway } from "../contract/mod.ts";
+import { databaseOf } from "../embedded/mod.ts";
+import { openStore, type Store } from "../store/mod.ts";
+
+/** Who is named in the receipts of what a command does. */
+export const OPERATOR = "operator";
+
+/** The words after a command's name, taken apart. */
+export interface Words {
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** A mistake in what was typed. */
+export class Misused extends Error {
+  override readonly name = "Misused";
+}
+
+/**
+ * Runs a command and ends the process: with 0, or with 1 and a sentence of what was wrong.
+ *
+ * @param name the word of `npm run`
+ * @param usage shown where what was typed is not understood
+ */
+export async function runCommand(
+  name: string,
+  usage: string,
+  options: NonNullable<ParseArgsConfig["options"]>,
+  work: (store: Store, words: Words) => Promise<void>,
+): Promise<never> {
+  let code = 0;
+  try {
+    const args = process.argv.slice(process.argv.indexOf(name) + 1);
+    const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
+    const store = open();
+    try {
+      await work(store, { words: positionals, options: values as Words["options"] });
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    code = 1;
+    console.error(sentence(error as Error, usage));
+  }
+  process.exit(code);
+}
+
+function open(): Store {
+  const { settings, dataDir } = loadConfig(process.env);
+  const url = settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL ??
+    databaseOf(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
+  if (url === undefined) throw new Error("There is no platform here yet; npm start makes one");
+  return openStore(url, "app", 2);
+}
+
+function sentence(error: Error, usage: string): string {
+  if (isAway(error)) return "The database can't be reached: start the platform first (npm start)";
+  const code = (error as { code?: string }).code ?? "";
+  const misused = error instanceof Misused || code.startsWith("ERR_PARSE_ARGS");
+  return misused ? `${error.message}\n\n${usage}` : error.message;
+}
+
+/** Seconds of a duration such as `90d`, `12h`, `30m` or `0`. @throws {Misused} it is none */
+export function seconds(text: string): number {
+  const [, count, unit = "s"] = /^(\d{1,6})([smhd]?)$/.exec(text) ?? [];
+  if (count === undefined) throw new Misused(`${text} is no duration like 90d, 12h or 30m`);
+  return Number(count) * { s: 1, m: 60, h: 3_600, d: 86_400 }[unit || "s"]!;
+}
+
+/** Rows below each other, each column as wide as it needs. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
+  return all.map((row) =>
+    row.map((text, column) => text.padEnd(widths[column]!)).join("  ").trimEnd()
+  ).join("\n");
+}

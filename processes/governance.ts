@@ -1,0 +1,102 @@
+/** `npm run governance -- …`: shows what decides on calls, stops them, and lets them go on. */
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import {
+  GOVERNANCE_POLICY,
+  governanceVersion,
+  NO_RULES,
+  readGovernancePolicy,
+  SHIPPED,
+} from "../governance/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  addStop,
+  currentPolicy,
+  listStops,
+  removeStop,
+  type Stop,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
+import { Misused, OPERATOR, runCommand, table } from "./_command.ts";
+
+const USAGE = `Usage: npm run governance -- show
+       npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>"
+       npm run governance -- resume all|key <key id>|tool <name>
+       npm run governance -- check <file>
+
+stop: from the next call on, nothing that changes something is run, of that key, by that tool, or at all; what people have
+approved and has not begun is not run either. Reading goes on, and so does deciding about approvals. Sealed, as resuming is.
+check: says whether a policy file can be put in force; sealoop.governance.yaml in the data folder is followed by itself.`;
+
+await runCommand("governance", USAGE, { reason: { type: "string" } }, async (store, given) => {
+  const [verb, ...rest] = given.words;
+  if (verb === "show" && rest.length === 0) return await show(store);
+  if (verb === "check" && rest.length === 1) return check(rest[0]!);
+  if (verb !== "stop" && verb !== "resume") throw new Misused("There is show, stop, resume, check");
+  const what = readStop(rest);
+  if (verb === "resume") return await resume(store, what);
+  const { reason } = given.options;
+  if (typeof reason !== "string" || reason === "") throw new Misused("stop needs --reason");
+  await stop(store, { ...what, reason });
+});
+
+function readStop([kind, name = "", ...more]: readonly string[]): Pick<Stop, "kind" | "name"> {
+  const fits = kind === "all" && name === "" || kind === "tool" && /^[\w.-]{1,200}$/.test(name) ||
+    kind === "key" && /^[0-9a-f]{16}$/.test(name);
+  if (!fits || more.length > 0) throw new Misused("Say all, key and its id, or tool and its name");
+  return { kind: kind as Stop["kind"], name };
+}
+
+const nameOf = ({ kind, name }: Pick<Stop, "kind" | "name">) => `${kind}${name ? ` ${name}` : ""}`;
+
+async function stop(store: Store, what: Stop): Promise<void> {
+  await transaction(store, async (trx) => {
+    if (!await addStop(trx, what)) throw new Error(`${nameOf(what)} is stopped already`);
+    await requestSeal(trx, receiptOf(what, "stopped"));
+  });
+  console.log(`Stopped ${nameOf(what)}`);
+}
+
+async function resume(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
+  await transaction(store, async (trx) => {
+    if (!await removeStop(trx, what)) throw new Error(`${nameOf(what)} is not stopped`);
+    await requestSeal(trx, receiptOf({ ...what, reason: "" }, "resumed"));
+  });
+  console.log(`${nameOf(what)} goes on`);
+}
+
+function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed") {
+  return {
+    category: "governance_stop",
+    actor: OPERATOR,
+    subject: name ? `${kind}:${name}` : kind,
+    action: outcome === "stopped" ? "governance.stop" : "governance.resume",
+    outcome,
+    evidence: { reason },
+  };
+}
+
+async function show(store: Store): Promise<void> {
+  const stored = await currentPolicy(store.knex, "governance_policies");
+  const policy = stored ? GOVERNANCE_POLICY.parse(stored.policy) : NO_RULES;
+  const rules = [
+    ...policy.rules.map((rule) => [rule, "policy"] as const),
+    ...SHIPPED.map((rule) => [rule, "ships"] as const),
+  ];
+  console.log(
+    `Policy ${governanceVersion(stored?.version ?? 0, policy)}; the first rule that fits decides\n`,
+  );
+  console.log(table(
+    ["rule", "from", "then", "when"],
+    rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
+  ));
+  const stops = await listStops(store.knex);
+  console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");
+  for (const one of stops) console.log(`  ${nameOf(one)}: ${one.reason}`);
+}
+
+function check(path: string): void {
+  const { rules } = readGovernancePolicy(parse(readFileSync(path, "utf8")));
+  console.log(`${path} can be put in force: ${rules.length} rules`);
+}

@@ -1,0 +1,97 @@
+/** `npm run keys -- …`: lists, issues, rotates and revokes keys. */
+import { type Scope, type Tier, TIERS } from "../contract/mod.ts";
+import {
+  type IssuedKey,
+  issueSealedKey,
+  revokeSealedKey,
+  rotateSealedKey,
+} from "../operations/mod.ts";
+import { type ListedKey, listKeys, type Store } from "../store/mod.ts";
+import { Misused, OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
+
+const USAGE = `Usage: npm run keys -- list [--all]
+       npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]
+                             [--principal <who holds it>] [--may-approve] [--expires 90d]
+       npm run keys -- rotate <key id> [--grace 24h]
+       npm run keys -- revoke <key id>
+
+A new key is printed once, and nowhere else to be read: only its hash is kept. Everything but listing is sealed.
+list --all: revoked and expired ones too. rotate: issues one like it; the old one ends after the grace, a day by default.
+--may-approve: for a person who approves, over REST alone; the tool server refuses such keys.`;
+
+await runCommand("keys", USAGE, {
+  all: { type: "boolean" },
+  tenant: { type: "string" },
+  tier: { type: "string", default: "partner" },
+  scope: { type: "string", default: "full" },
+  principal: { type: "string" },
+  "may-approve": { type: "boolean", default: false },
+  expires: { type: "string" },
+  grace: { type: "string", default: "24h" },
+}, async (store, { words, options }) => {
+  const [verb, id, ...more] = words;
+  if (more.length > 0) throw new Misused(`${more.join(" ")} is too much`);
+  if (verb === "list") return await list(store, options.all === true);
+  if (verb === "issue") return await issue(store, options);
+  if (verb !== "rotate" && verb !== "revoke") {
+    throw new Misused("There is list, issue, rotate, revoke");
+  }
+  if (!/^[0-9a-f]{16}$/.test(id ?? "")) {
+    throw new Misused(`${verb} takes the id of a key, 16 hex characters; list shows them`);
+  }
+  if (verb === "revoke") {
+    await revokeSealedKey(store, OPERATOR, id!);
+    return console.log(`Revoked ${id}: no process takes it any more`);
+  }
+  const rotated = await rotateSealedKey(store, OPERATOR, id!, seconds(String(options.grace)));
+  show(rotated);
+  console.log(`The old one, ${id}, ends at ${rotated.oldUntil.toISOString()}`);
+});
+
+async function list(store: Store, all: boolean): Promise<void> {
+  const now = new Date();
+  const keys = (await listKeys(store.knex)).filter((key) => all || stateOf(key, now) === "valid");
+  const rows = keys.map((key) => [
+    ...[key.id, stateOf(key, now), key.tier, key.scope, key.tenant, key.principal],
+    key.mayApprove ? "yes" : "no",
+    ...[day(key.expiresAt, "never"), day(key.lastUsedAt, "never")],
+  ]);
+  const head = [
+    "id",
+    "state",
+    "tier",
+    "scope",
+    "tenant",
+    "principal",
+    "may approve",
+    "ends",
+    "last used",
+  ];
+  console.log(table(head, rows));
+}
+
+function stateOf({ revokedAt, expiresAt }: ListedKey, now: Date): string {
+  if (revokedAt) return "revoked";
+  return expiresAt && expiresAt <= now ? "expired" : "valid";
+}
+
+const day = (at: Date | null, none: string) =>
+  at?.toISOString().slice(0, 16).replace("T", " ") ?? none;
+
+async function issue(store: Store, options: Words["options"]): Promise<void> {
+  const { tenant, tier, scope, principal, expires } = options as Record<string, string | undefined>;
+  if (!tenant) throw new Misused("issue needs --tenant");
+  if (!TIERS.includes(tier as Tier)) throw new Misused(`--tier is one of ${TIERS.join(", ")}`);
+  if (scope !== "full" && scope !== "audit") throw new Misused("--scope is full or audit");
+  show(
+    await issueSealedKey(store, OPERATOR, {
+      ...{ tenant, tier: tier as Tier, scope: scope as Scope, principal: principal ?? tenant },
+      mayApprove: options["may-approve"] === true,
+      expiresAt: expires ? new Date(Date.now() + seconds(expires) * 1000) : null,
+    }),
+  );
+}
+
+function show({ key, record }: IssuedKey): void {
+  console.log(`${key}\nIts id is ${record.id}. It is shown here once.`);
+}

@@ -1,0 +1,49 @@
+/** A process that is killed in the midst of a governed call: `tsx _killed.ts call <key>`, or `act <approval id>`. */
+import { loadConfig } from "../../config.ts";
+import { z } from "zod";
+import { defineOperation } from "../../contract/mod.ts";
+import { createPlatformInvoke, createRunAct, type Platform } from "../../operations/mod.ts";
+import { openPlatform } from "../../processes/_platform.ts";
+import { createLog } from "../../web/mod.ts";
+
+/** Marks in a file that it was run, then kills its process. */
+export const deadly = defineOperation<Platform>()({
+  name: "test.deadly",
+  summary: "Kill whoever runs it",
+  group: "test",
+  effect: "write",
+  access: "key",
+  input: z.object({ n: z.number() }),
+  output: z.object({}),
+  tool: { deadly: ["full"] },
+  example: { input: { n: 1 }, output: {} },
+  run: async ({ n }, { store }) => {
+    await store.knex("usage").insert({
+      ...{ subject: "deadly", kind: String(n), period_start: new Date(0), used: 1 },
+    });
+    process.kill(process.pid, "SIGKILL");
+    return await new Promise<never>(() => {});
+  },
+});
+
+if (process.argv[1]?.endsWith("_killed.ts")) {
+  const [what, word] = process.argv.slice(2);
+  const { platform } = await openPlatform({
+    config: loadConfig({}),
+    log: createLog("test", "silent"),
+    databaseUrl: () => process.env.APP_URL!,
+  });
+  if (what === "act") {
+    await createRunAct(platform, [deadly])({
+      approvalId: word!,
+      run: { workflow_id: `act-${word}`, run_id: "first" },
+      intentReceiptId: `${word}-intent`,
+      outcomeReceiptId: `${word}-outcome`,
+    });
+  } else {
+    await createPlatformInvoke(platform)(deadly, {
+      ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1", as: "deadly" },
+      ...{ input: { n: 1 }, signal: new AbortController().signal },
+    });
+  }
+}

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { ActivityParts } from "../../activities/mod.ts";
+import { openCalls } from "../../activities/open_calls.ts";
+import { loadConfig } from "../../config.ts";
+import { actionOf } from "../../governance/mod.ts";
+import { createPlatformInvoke, createRunAct } from "../../operations/mod.ts";
+import { sha256 } from "../../operations/_shapes.ts";
+import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
+import { getAct, issueKey, putAct, putApproval } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { deadly } from "./_killed.ts";
+
+describe("a governed call whose process is killed", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let open: OpenPlatform;
+  let key: Awaited<ReturnType<typeof issueKey>>;
+  before(async () => {
+    database = await testDatabase();
+    open = await openPlatform({
+      config: loadConfig({}),
+      log: createLog("test", "silent"),
+      databaseUrl: () => database.urls.app,
+    });
+    key = await issueKey(open.platform.store.knex, {
+      ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
+      ...{ mayApprove: false, expiresAt: null },
+    });
+  });
+  after(async () => {
+    await open.close();
+    await database.drop();
+  });
+
+  const killed = async (...words: string[]) => {
+    const file = fileURLToPath(new URL("_killed.ts", import.meta.url));
+    const env = { PATH: process.env.PATH, APP_URL: database.urls.app };
+    const child = spawn(process.execPath, ["--import", "tsx", file, ...words], {
+      env,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    const [, signal] = await once(child, "exit");
+    assert.equal(signal, "SIGKILL");
+  };
+  const receiptsOf = async (id: string) => {
+    const { rows } = await open.platform.store.pool.query(
+      "SELECT payload FROM seal_outbox WHERE id = $1",
+      [id],
+    );
+    return rows.map(({ payload }) => JSON.parse(payload));
+  };
+  const decisions = () => open.platform.store.knex("governance_decisions").orderBy("at", "desc");
+  /** As if some minutes had gone by. */
+  const later = () =>
+    open.platform.store.knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+  const settle = () => openCalls({ store: open.platform.store } as ActivityParts).settleOpenCalls();
+  const timesRun = async (n: number) =>
+    (await open.platform.store.knex("usage").where({ subject: "deadly", kind: String(n) })).length;
+
+  it("after the decision is sealed as unknown, once, and not before its process is gone", async () => {
+    await killed("call", key.key);
+    const [decision] = await decisions();
+    assert.deepEqual([decision.decision, decision.settled], ["allow", false]);
+    assert.equal((await receiptsOf(decision.receipt_id))[0].outcome, "allow");
+    assert.deepEqual(await receiptsOf(decision.call_receipt_id), []);
+    assert.equal(await settle(), 0, "it is too early to tell");
+    await later();
+    assert.equal(await settle(), 1);
+    assert.equal(await settle(), 0);
+    const [{ outcome, details }] = await receiptsOf(decision.call_receipt_id);
+    assert.deepEqual([outcome, details.decision_id], ["unknown", decision.id]);
+  });
+
+  it("before its decision was sealed was provably not done", async () => {
+    const [known] = await decisions();
+    const id = "GOV-000000000001";
+    await open.platform.store.knex("governance_decisions").insert({
+      ...{ ...known, reasons: JSON.stringify(known.reasons), id, settled: false },
+      ...{ receipt_id: "never-sealed", call_receipt_id: "not-done" },
+    });
+    assert.equal(await settle(), 1);
+    assert.equal((await receiptsOf("not-done"))[0].outcome, "not_done");
+  });
+
+  it("is waited for as long as its process lives, and an end that comes late corrects the record", async () => {
+    let finish = () => {};
+    const going = new Promise<void>((resolve) => finish = resolve);
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => begin = resolve);
+    const slow = {
+      ...deadly,
+      run: async () => {
+        begin();
+        await going;
+        return {};
+      },
+    };
+    const outcome = createPlatformInvoke(open.platform)(slow, {
+      ...{ door: "mcp", requestId: "1", credential: key.key, address: "127.0.0.1", as: "deadly" },
+      ...{ input: { n: 2 }, signal: new AbortController().signal },
+    });
+    await begun;
+    await later();
+    assert.equal(await settle(), 0, "its process lives");
+    const open_ = (await decisions()).find(({ settled }) => !settled)!;
+    await open.platform.store.knex("governance_decisions").where({ id: open_.id })
+      .update({ holder: 1 }); // as if its connection had been lost
+    assert.equal(await settle(), 1);
+    finish();
+    const { receiptId } = await outcome;
+    assert.notEqual(receiptId, open_.call_receipt_id);
+    const [correction] = await receiptsOf(receiptId!);
+    assert.deepEqual([correction.outcome, correction.supersedes], [
+      "success",
+      open_.call_receipt_id,
+    ]);
+  });
+
+  const approved = async (approvalId: string, n: number) => {
+    const { store } = open.platform;
+    const call = {
+      ...{ operation: deadly, request: { as: "deadly" }, input: { n } },
+      caller: { keyId: key.record.id, tenant: "test" },
+    };
+    const { action, text } = actionOf(call);
+    await putApproval(store.knex, {
+      ...{ id: approvalId, subject: "tool:deadly", ticketId: null, description: "", action },
+      ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
+      ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
+    });
+    await store.knex("approvals").where({ id: approvalId }).update({ status: "approved" });
+    await putAct(store.knex, {
+      ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
+      ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
+      ...{ keyId: key.record.id, address: "127.0.0.1" },
+    });
+  };
+  const again = (approvalId: string, operation = deadly) =>
+    createRunAct(open.platform, [operation])({
+      approvalId,
+      run: { workflow_id: `act-${approvalId}`, run_id: "first" },
+      intentReceiptId: `${approvalId}-intent`,
+      outcomeReceiptId: `${approvalId}-outcome`,
+    });
+
+  it("in the midst of an approved act is sealed as unknown, and never run twice", async () => {
+    const id = "APR-000000000003";
+    await approved(id, 3);
+    await killed("act", id);
+    assert.equal((await getAct(open.platform.store.knex, id))?.state, "begun");
+    assert.equal((await receiptsOf(`${id}-intent`))[0].outcome, "intended");
+    const result = await again(id);
+    assert.equal(result.state, "unknown");
+    assert.deepEqual(await again(id), result);
+    assert.equal(await timesRun(3), 1);
+    assert.equal((await receiptsOf(`${id}-outcome`))[0].outcome, "unknown");
+  });
+
+  it("between the intent and the beginning of an approved act is run, once", async () => {
+    const id = "APR-000000000004";
+    await approved(id, 4);
+    await open.platform.store.knex("governed_acts").where({ approval_id: id })
+      .update({ state: "intended" });
+    let runs = 0;
+    const harmless = { ...deadly, run: () => Promise.resolve({ n: ++runs }) };
+    const results = await Promise.allSettled([again(id, harmless), again(id, harmless)]);
+    assert.ok(results.some((one) => one.status === "fulfilled" && one.value.state === "done"));
+    assert.equal((await again(id, harmless)).state, "done");
+    assert.equal(runs, 1);
+  });
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import type { Caller } from "../../contract/mod.ts";
+import { isWithin, readGovernancePolicy, ruleFor, SHIPPED } from "../../governance/mod.ts";
+
+const CALLER: Caller = {
+  ...{ keyId: "1f0c7b5a9d3e4820", tenant: "acme", tier: "partner", scope: "full" },
+  ...{ principal: "night-agent", mayApprove: false, address: "127.0.0.1" },
+};
+const CALL = {
+  names: ["rmm_run_script", "rmm.run_script"],
+  effect: "run",
+  door: "mcp",
+  caller: CALLER,
+  environment: "production",
+  now: new Date("2026-07-03T23:30:00Z"), // a Friday
+  input: { agent_id: "db-1", body: { command: "rm -rf /var/cache", tags: ["slow", "night"] } },
+  blastRadius: () => Promise.resolve(4),
+  isOver: () => Promise.resolve(false),
+} as const;
+
+async function decide(when: unknown, facts: Partial<Parameters<typeof ruleFor>[1]> = {}) {
+  const { rules } = readGovernancePolicy({ rules: [{ name: "own", when, then: "deny" }] });
+  return (await ruleFor(rules, { ...CALL, ...facts })).name === "own";
+}
+
+describe("a rule on calls", () => {
+  const fits: readonly (readonly [string, unknown])[] = [
+    ["everything, where it says nothing", {}],
+    ["a tool", { tools: ["rmm_run_script"] }],
+    ["tools by a pattern", { tools: ["crm_*", "rmm_*"] }],
+    ["the operation behind a tool", { tools: ["rmm.run_script"] }],
+    ["effects and doors", { effects: ["run"], doors: ["mcp"] }],
+    ["tenant, key, principal and tier", {
+      ...{ tenants: ["ac*"], keys: ["1f0c7b5a9d3e4820"], principals: ["night-*"] },
+      tiers: ["partner"],
+    }],
+    ["the environment", { environments: ["production"] }],
+    ["an hour, over midnight", { hours: { from: "22:00", to: "06:00", days: ["fri"] } }],
+    ["an argument", { arguments: { "body.command": "^rm " } }],
+    ["an entry of a list", { arguments: { "body.tags": "^night$" } }],
+    ["more services than are reached", { blast_radius_over: 3 }],
+  ];
+  for (const [what, when] of fits) {
+    it(`speaks of ${what}`, async () => assert.equal(await decide(when), true));
+  }
+  const misses: readonly (readonly [string, unknown])[] = [
+    ["another tool", { tools: ["rmm_run"] }],
+    ["another tenant", { tenants: ["acm"] }],
+    ["another environment", { environments: ["staging"] }],
+    ["another day", { hours: { from: "22:00", to: "06:00", days: ["sat"] } }],
+    ["an argument that is not there", { arguments: { command: "." } }],
+    ["one of two conditions", { tools: ["rmm_*"], doors: ["a2a"] }],
+    ["fewer services", { blast_radius_over: 4 }],
+    ["a rate that is kept to", { rate_over: { calls: 3, seconds: 60 } }],
+  ];
+  for (const [what, when] of misses) {
+    it(`does not speak of ${what}`, async () => assert.equal(await decide(when), false));
+  }
+
+  it("counts only calls that all else fits", async () => {
+    let counted = 0;
+    const isOver = () => Promise.resolve(++counted > 0);
+    const rate_over = { calls: 3, seconds: 60 };
+    assert.equal(await decide({ tools: ["other"], rate_over }, { isOver }), false);
+    assert.equal(await decide({ tools: ["rmm_*"], rate_over }, { isOver }), true);
+    assert.equal(counted, 1);
+  });
+
+  it("of a service that the graph does not know reaches nothing that could be counted", async () => {
+    const blastRadius = () => Promise.resolve(null);
+    assert.equal(await decide({ blast_radius_over: 0 }, { blastRadius }), false);
+  });
+
+  it("knows nights, zones and the day on which a night began", () => {
+    const night = { from: "22:00", to: "06:00", zone: "UTC" };
+    const at = (time: string) => new Date(`2026-07-04T${time}:00Z`); // a Saturday
+    assert.equal(isWithin({ ...night, days: ["fri"] }, at("05:59")), true);
+    assert.equal(isWithin({ ...night, days: ["sat"] }, at("05:59")), false);
+    assert.equal(isWithin(night, at("06:00")), false);
+    assert.equal(isWithin({ ...night, zone: "Europe/Vienna" }, at("20:30")), true);
+  });
+
+  it("of those that ship lets tickets and the sandbox be, and holds the outside and the unlisted", async () => {
+    const by = async (tool: string, fields = {}) =>
+      (await ruleFor([], { ...CALL, names: [tool], ...fields })).then;
+    for (const tool of ["itsm_create_ticket", "itsm_run_test", "simulate_infrastructure_attack"]) {
+      assert.equal(await by(tool), "allow", tool);
+    }
+    for (const tool of ["rmm_run_script", "crm_send_email", "approve_sie_finding", "new_tool"]) {
+      assert.equal(await by(tool), "needs_approval", tool);
+      assert.equal(await by(tool, { door: "a2a" }), "needs_approval", tool);
+    }
+    assert.equal(await by("crm_create_contact", { effect: "write" }), "allow");
+    assert.equal(await by("rmm_run_script", { door: "rest" }), "needs_approval");
+    assert.equal(SHIPPED.at(-1)?.name, "unlisted");
+  });
+
+  it("is refused where it is wrong, with what would be right", () => {
+    const refused: readonly (readonly [unknown, RegExp])[] = [
+      [{ rules: [{ name: "a", then: "maybe" }] }, /rules\.0\.then/],
+      [
+        { rules: [{ name: "a", when: { arguments: { x: "(" } }, then: "deny" }] },
+        /regular expression/,
+      ],
+      [
+        { rules: [{ name: "a", when: { hours: { from: "9", to: "10:00" } }, then: "deny" }] },
+        /22:30/,
+      ],
+      [{ rules: [{ name: "unlisted", then: "deny" }] }, /two of the name unlisted/],
+      [{ rule: [] }, /rule/],
+    ];
+    for (const [file, why] of refused) assert.throws(() => readGovernancePolicy(file), why);
+  });
+});

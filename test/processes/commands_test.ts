@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../../config.ts";
+import { findKey, hashKey, openStore, type Store } from "../../store/mod.ts";
+import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+
+describe("commands of an operator", function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app", 2);
+  });
+  after(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  const run = async (command: string, ...words: string[]) => {
+    const file = join(ROOT, "processes", `${command}.ts`);
+    const env = { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: database.urls.app };
+    try {
+      const args = ["--import", "tsx", file, command, ...words];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+      return stdout;
+    } catch (error) {
+      return `refused: ${(error as { stderr: string }).stderr}`;
+    }
+  };
+  const receipts = async () => {
+    const { rows } = await store.pool.query("SELECT payload FROM seal_outbox ORDER BY seq");
+    return rows.map(({ payload }) => JSON.parse(payload)).map(({ action, subject }) => ({
+      action,
+      subject,
+    }));
+  };
+
+  it("issue a key, list it, rotate it and revoke it, all sealed and never shown again", async () => {
+    const issued = await run("keys", "issue", "--tenant", "acme", "--principal", "Robin");
+    const [, key, id] = /^(slp_partner_\S+)\nIts id is (\w{16})\./.exec(issued) ?? [];
+    assert.ok(key && id, issued);
+    const listed = await run("keys", "list");
+    assert.match(listed, new RegExp(`${id} +valid +partner +full +acme +Robin +no +never +never`));
+    assert.ok(!listed.includes(key));
+
+    const rotated = await run("keys", "rotate", id, "--grace", "2h");
+    const other = /Its id is (\w{16})/.exec(rotated)![1]!;
+    const { expiresAt } = (await findKey(store.knex, hashKey(key)))!;
+    assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
+    assert.match(await run("keys", "revoke", id), /no process takes it any more/);
+    assert.equal(await findKey(store.knex, hashKey(key)), undefined);
+    assert.ok(!(await run("keys", "list")).includes(id));
+    assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
+    assert.deepEqual((await receipts()).map(({ action }) => action), [
+      ...["keys.generate", "keys.generate", "keys.rotate", "keys.revoke"],
+    ]);
+    assert.match(
+      await run("keys", "revoke", other.replace(/./g, "0")),
+      /refused: There is no valid/,
+    );
+  });
+
+  it("say what would be right", async () => {
+    assert.match(await run("keys", "issue"), /refused: issue needs --tenant\n\nUsage/);
+    assert.match(await run("keys", "rotate", "x"), /takes the id of a key, 16 hex characters/);
+    assert.match(await run("governance", "stop", "tool", "x"), /stop needs --reason/);
+  });
+
+  it("stop calls and let them go on, sealed, and show what decides", async () => {
+    assert.match(
+      await run("governance", "stop", "tool", "rmm_run_script", "--reason", "look first"),
+      /Stopped tool rmm_run_script/,
+    );
+    const shown = await run("governance", "show");
+    assert.match(shown, /unlisted +ships +needs_approval/);
+    assert.match(shown, /tool rmm_run_script: look first/);
+    assert.match(await run("governance", "resume", "tool", "rmm_run_script"), /goes on/);
+    assert.match(await run("governance", "show"), /Nothing is stopped/);
+    assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
+      ...["tool:rmm_run_script", "tool:rmm_run_script"],
+    ]);
+  });
+
+  it("check a policy file", async () => {
+    const file = join(await testFolder(), "policy.yaml");
+    await writeFile(
+      file,
+      "rules:\n  - { name: night, when: { hours: { from: '22:00', to: '06:00' } }, then: deny }\n",
+    );
+    assert.match(await run("governance", "check", file), /can be put in force: 1 rules/);
+    await writeFile(file, "rules:\n  - { name: night, when: { hour: 3 }, then: deny }\n");
+    assert.match(await run("governance", "check", file), /refused: rules\.0\.when: .*hour/);
+  });
+});
