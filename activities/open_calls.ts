@@ -5,6 +5,7 @@ import {
   endAct,
   getAct,
   lateActs,
+  leaveUnknownToPeople,
   settleCall,
   settleEndedCalls,
   transaction,
@@ -28,6 +29,8 @@ export function openCalls({ store, temporal }: ActivityParts) {
     for (const call of found) {
       await transaction(store, async (trx) => {
         if (!await settleCall(trx, call.id)) return;
+        const unknown = { ...call, receiptId: call.callReceiptId };
+        if (call.sealed) await leaveUnknownToPeople(trx, unknown);
         await requestSeal(trx, {
           id: call.callReceiptId,
           category: call.door === "rest" ? "api_call" : "tool_call",
@@ -61,6 +64,7 @@ export function openCalls({ store, temporal }: ActivityParts) {
       await transaction(store, async (trx) => {
         const error = { name: "Cancelled", message };
         if (!await endAct(trx, approvalId, { state, output: null, error, receiptId })) return;
+        if (state === "unknown") await leaveUnknownToPeople(trx, { ...act, receiptId });
         await requestSeal(trx, {
           id: receiptId,
           category: "governed_act",

@@ -25,6 +25,7 @@ import {
   inForce,
   intendAct,
   isHeld,
+  leaveUnknownToPeople,
   openHolder,
   transaction,
 } from "../store/mod.ts";
@@ -199,6 +200,8 @@ export function createRunAct(
     const first = await whenThere(() =>
       transaction(store, async (trx) => {
         if (!await endAct(trx, act.approvalId, end)) return false;
+        const { state, receiptId } = end;
+        if (state === "unknown") await leaveUnknownToPeople(trx, { ...act, receiptId: receiptId! });
         await requestSeal(trx, receipt);
         return true;
       })

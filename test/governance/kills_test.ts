@@ -157,6 +157,11 @@ describe("a governed call whose process is killed", function () {
     assert.equal(result.state, "unknown");
     assert.deepEqual(await again(id), result);
     assert.equal(await timesRun(3), 1);
+    const { rows: tickets } = await open.platform.store.pool.query(
+      "SELECT title FROM tickets WHERE escalated AND status = 'open'",
+    );
+    assert.ok(tickets.length >= 1);
+    assert.match(tickets[0].title, /Nobody knows whether deadly was done/);
     assert.equal((await receiptsOf(`${id}-outcome`))[0].outcome, "unknown");
   });
 

@@ -1,0 +1,74 @@
+/**
+ * What a call of a tool pays for being on record, in milliseconds, one at a time: its receipt, and where it changes
+ * something the decision before it too. The baseline is the same call through the same gates, with nothing written.
+ *
+ * PostgreSQL, with fsync, is a process of its own; the sequencer does not run.
+ */
+import { z } from "zod";
+import { defineOperation, type Effect, type Invoke, type Operation } from "../contract/mod.ts";
+import { createPlatformInvoke, type Platform } from "../operations/mod.ts";
+import { startToolServer } from "../test/mcp/_tool_server.ts";
+import { type Figure, inTurns, quantile } from "./_figures.ts";
+
+const ROUNDS = 7;
+const CALLS = 300;
+
+/** Measures. */
+export async function* run(): AsyncGenerator<Figure> {
+  const server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "1000000000" } });
+  const { platform } = server;
+  const nothing = { request: () => Promise.resolve({ id: "none" }) };
+  const unsealed = { ...platform, sealer: { ...platform.sealer, ...nothing } };
+  const credential = (await server.key()).key;
+  try {
+    for (const [what, effect] of [["a read", "read"], ["a write, decided", "write"]] as const) {
+      const bare = { ...empty(effect), ...{ governed: false as const } };
+      const milliseconds = await inTurns(ROUNDS, {
+        bare: median(createPlatformInvoke(unsealed), bare, credential),
+        house: median(createPlatformInvoke(platform), empty(effect), credential),
+      });
+      yield {
+        what: `ms of ${what} and sealed, one at a time`,
+        ...milliseconds,
+        baseline: "neither decided nor sealed",
+        goal: "< 3 ms more",
+      };
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+function empty(effect: Effect): Operation<Platform> {
+  return defineOperation<Platform>()({
+    name: `bench.${effect}`,
+    group: "bench",
+    summary: "Do nothing",
+    effect,
+    access: "key",
+    input: z.object({}),
+    output: z.object({}),
+    tool: { empty: ["full"] },
+    example: { input: {}, output: {} },
+    run: () => Promise.resolve({}),
+  });
+}
+
+function median(
+  invoke: Invoke<Platform>,
+  operation: Operation<Platform>,
+  credential: string,
+): () => Promise<number> {
+  return async () => {
+    const took: number[] = [];
+    for (let n = 0; n < CALLS; n++) {
+      const started = performance.now();
+      await invoke(operation, {
+        ...{ door: "mcp", as: "empty", requestId: String(n), credential, input: {} },
+        ...{ address: "127.0.0.1", signal: new AbortController().signal },
+      });
+      took.push(performance.now() - started);
+    }
+    return quantile(took, 0.5);
+  };
+}

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import type { Queryable } from "./connection.ts";
+import { addTicketEvent, insertTicket } from "./tickets.ts";
+
+/** A governed call of which nobody can prove what became. */
+export interface UnknownCall {
+  readonly tool: string;
+  readonly keyId: string;
+  /** Of its end, sealed as unknown. */
+  readonly receiptId: string;
+}
+
+/** Opens a ticket for people to look at the world, once a call. @returns its id */
+export async function leaveUnknownToPeople(
+  on: Queryable,
+  { tool, keyId, receiptId }: UnknownCall,
+): Promise<string> {
+  const digest = createHash("sha256").update(`unknown\n${receiptId}`).digest("hex");
+  const id = `INC-${digest.slice(0, 12)}`;
+  const opened = await insertTicket(on, {
+    id,
+    title: `Nobody knows whether ${tool} was done`,
+    description:
+      `Its process ended in the midst of it. Look at what it acts on, and resolve this ticket with what you ` +
+      `found. Receipt ${receiptId}.`,
+    ...{ severity: "high", phase: "ticketed", service: null, fingerprint: null },
+    ...{ workflowId: null, runId: null, requestedBy: `key:${keyId}` },
+  });
+  if (!opened) return id;
+  await on("tickets").where({ id }).update({ escalated: true });
+  await addTicketEvent(on, id, { key: "opened", kind: "opened", phase: "ticketed" });
+  await addTicketEvent(on, id, {
+    key: "unknown",
+    kind: "escalated",
+    data: { receipt_id: receiptId },
+  });
+  return id;
+}
