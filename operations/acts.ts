@@ -1,12 +1,8 @@
 /** Calls that people have approved: run with exactly what they saw, once. */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   asProblem,
   type Caller,
-  isAway,
-  JsonText,
   type Operation,
-  outputValue,
   parseInput,
   Problem,
   type Request,
@@ -30,6 +26,7 @@ import {
   transaction,
 } from "../store/mod.ts";
 import type { GovernedActResult, RunId } from "../workflows/mod.ts";
+import { bareReceipt, detailsOf, resultOf, textOf, whenThere } from "./_act_end.ts";
 import { type CallReceipt, callReceipt, sealCall } from "./_record.ts";
 import { sha256 } from "./_shapes.ts";
 import type { Platform } from "./platform.ts";
@@ -220,53 +217,4 @@ export function createRunAct(
 /** Temporal asks again, until it has ended or its process has. */
 function goesOn({ approvalId }: ActRecord): Problem {
   return new Problem("Unavailable", `${approvalId} is being run by another attempt`);
-}
-
-function detailsOf(act: ActRecord) {
-  return {
-    approval_id: act.approvalId,
-    decision_id: act.decisionId,
-    action_sha256: act.actionSha256,
-  };
-}
-
-function bareReceipt(act: ActRecord, order: ActOrder, outcome: string, why: string): CallReceipt {
-  return {
-    id: order.outcomeReceiptId,
-    category: "governed_act",
-    actor: `key:${act.keyId}`,
-    subject: act.tool,
-    action: act.operation,
-    outcome,
-    details: { ...detailsOf(act), ...order.run },
-    evidence: { error: why },
-  };
-}
-
-function resultOf(
-  { approvalId }: ActRecord,
-  end: Pick<ActRecord, "state" | "error" | "receiptId">,
-) {
-  return {
-    approval_id: approvalId,
-    state: end.state as ActEnd["state"],
-    error: end.error?.name ?? null,
-    receipt_id: end.receiptId!,
-  };
-}
-
-function textOf(output: unknown): string {
-  return output instanceof JsonText ? output.text : JSON.stringify(outputValue(output) ?? null);
-}
-
-/** What was done has to be written down, so a database that is away for a moment is waited for. */
-async function whenThere<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1;; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isAway(error) || tries === 30) throw error;
-      await sleep(1_000);
-    }
-  }
 }
