@@ -16,24 +16,26 @@ export interface Holder {
  * takes another lock, so that what was begun under the first may be taken for abandoned, never the other way round.
  */
 export function openHolder(store: Store): Holder {
-  let held: Promise<number> | undefined;
-  async function hold(): Promise<number> {
+  let held: { readonly number: Promise<number> } | undefined;
+  function hold(): { readonly number: Promise<number> } {
     const client = new pg.Client(connectionOptions(store.url, store.role));
-    const lost = () => void (held = undefined);
+    const lost = () => {
+      if (held === mine) held = undefined;
+    };
     client.on("error", lost).on("end", lost);
-    await client.connect();
-    const number = randomInt(1, 2 ** 31 - 1);
-    await client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
-    (client as pg.Client & { unref(): void }).unref(); // the types don't know it
-    return number;
+    const mine = { number: lock(client) };
+    mine.number.catch(lost);
+    return mine;
   }
-  return {
-    number: () =>
-      held ??= hold().catch((error) => {
-        held = undefined;
-        throw error;
-      }),
-  };
+  return { number: () => (held ??= hold()).number };
+}
+
+async function lock(client: pg.Client): Promise<number> {
+  const number = randomInt(1, 2 ** 31 - 1);
+  await client.connect();
+  await client.query("SELECT pg_advisory_lock($1, $2)", [HOLDER_LOCK, number]);
+  (client as pg.Client & { unref(): void }).unref(); // the types don't know it
+  return number;
 }
 
 /** Whether the process lives that holds such a lock. */

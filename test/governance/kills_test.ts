@@ -9,9 +9,10 @@ import { actionOf } from "../../governance/mod.ts";
 import { createPlatformInvoke, createRunAct } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { getAct, issueKey, putAct, putApproval } from "../../store/mod.ts";
+import { getAct, HOLDER_LOCK, issueKey, putAct, putApproval } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { eventually } from "../workflows/_story.ts";
 import { deadly } from "./_killed.ts";
 
 describe("a governed call whose process is killed", function () {
@@ -36,7 +37,16 @@ describe("a governed call whose process is killed", function () {
     await database.drop();
   });
 
+  const holders = async () => {
+    const { rows: [{ n }] } = await open.platform.store.pool.query(
+      `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND classid = $1
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [HOLDER_LOCK],
+    );
+    return n;
+  };
   const killed = async (...words: string[]) => {
+    const before = await holders();
     const file = fileURLToPath(new URL("_killed.ts", import.meta.url));
     const env = { PATH: process.env.PATH, APP_URL: database.urls.app };
     const child = spawn(process.execPath, ["--import", "tsx", file, ...words], {
@@ -45,6 +55,7 @@ describe("a governed call whose process is killed", function () {
     });
     const [, signal] = await once(child, "exit");
     assert.equal(signal, "SIGKILL");
+    await eventually(async () => (await holders()) === before || undefined); // its connection ends a moment later
   };
   const receiptsOf = async (id: string) => {
     const { rows } = await open.platform.store.pool.query(
