@@ -48,7 +48,9 @@ function readStop([kind, name = "", ...more]: readonly string[]): Pick<Stop, "ki
   return { kind: kind as Stop["kind"], name };
 }
 
-const nameOf = ({ kind, name }: Pick<Stop, "kind" | "name">) => `${kind}${name ? ` ${name}` : ""}`;
+function nameOf({ kind, name }: Pick<Stop, "kind" | "name">): string {
+  return `${kind}${name ? ` ${name}` : ""}`;
+}
 
 async function stop(store: Store, what: Stop): Promise<void> {
   await transaction(store, async (trx) => {

@@ -75,8 +75,9 @@ function stateOf({ revokedAt, expiresAt }: ListedKey, now: Date): string {
   return expiresAt && expiresAt <= now ? "expired" : "valid";
 }
 
-const day = (at: Date | null, none: string) =>
-  at?.toISOString().slice(0, 16).replace("T", " ") ?? none;
+function day(at: Date | null, none: string): string {
+  return at?.toISOString().slice(0, 16).replace("T", " ") ?? none;
+}
 
 async function issue(store: Store, options: Words["options"]): Promise<void> {
   const { tenant, tier, scope, principal, expires } = options as Record<string, string | undefined>;
