@@ -55,6 +55,16 @@ describe("the operations", () => {
     });
   }
 
+  it("that governance does not decide on are no tools, and these alone", () => {
+    const open = operations.filter(({ effect, governed }) => effect !== "read" && governed === false);
+    assert.deepEqual(open.filter(({ tool }) => tool), []);
+    assert.deepEqual(open.map(({ name }) => name).sort(), [
+      ...["approvals.approve", "approvals.create", "approvals.deny", "approvals.reopen"],
+      ...["incidents.classify", "incidents.validate", "keys.revoke", "receipts.seal"],
+      "workflows.cancel",
+    ]);
+  });
+
   it("have each name once", () => {
     const names = operations.map(({ name }) => name);
     assert.deepEqual(names, [...new Set(names)]);
