@@ -30,6 +30,8 @@ import { sequencing } from "./sequencer.ts";
 import { sweeping } from "./sweep.ts";
 import { testServices } from "./test_service.ts";
 import { undoing } from "./undo.ts";
+import { reasoningNodes } from "./reasoning.ts";
+import { tasks } from "./tasks.ts";
 import { webhooks } from "./webhooks.ts";
 
 export type { ActivityParts } from "./_parts.ts";
@@ -68,5 +70,7 @@ export function createActivities(parts: ActivityParts) {
     ...governedActs(parts),
     ...openCalls(parts),
     ...webhooks(parts),
+    ...reasoningNodes(parts),
+    ...tasks(parts),
   }));
 }

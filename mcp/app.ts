@@ -2,12 +2,14 @@ import Router from "@koa/router";
 import type Koa from "koa";
 import type { Context } from "koa";
 import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
+import type { Entrance, TaskWatch } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
 import { type Names, refuseForeignPages } from "./_origin.ts";
 import { createAnswers } from "./answers.ts";
 import { openChanges } from "./changes.ts";
+import { createA2aDoor } from "./a2a/door.ts";
+import { answersFor } from "./answers.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
 import { counted, createSessions, PACE, type Pace, settledWithin } from "./sessions.ts";
@@ -26,6 +28,10 @@ export interface ToolServerParts<C> extends Names {
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
   /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;
+  /** Tasks of A2A; where it is left out, that protocol is not spoken. */
+  readonly tasks?: TaskWatch;
+  /** Public address of the gateway, without a slash at the end, for the agent card. */
+  readonly gatewayUrl?: string;
   /** {@linkcode PACE} where it is left out. */
   readonly pace?: Pace;
 }
@@ -95,6 +101,16 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
       sessions: sessions.size + httpSessions.size,
     };
   });
+  const a2a = parts.tasks && createA2aDoor({
+    ...{ tools, invoke, entrance, tasks: parts.tasks, log: shell.log, beatMs: pace.beatMs },
+    ...{ url: parts.url, gatewayUrl: parts.gatewayUrl },
+    closing: () => sessions.closing,
+  });
+  if (a2a) {
+    router.post("a2a", "/a2a", a2a.answer);
+    router.get("agent-card", "/.well-known/agent-card.json", a2a.card);
+    router.get("agent", "/.well-known/agent.json", a2a.card);
+  }
   const app = createApp(shell);
   app.use(refuseForeignPages(parts));
   app.use(router.routes());
@@ -110,6 +126,8 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
       const closed = Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
       await settledWithin([...underWay], deadlineMs); // those of no session, too
       await closed;
+      a2a?.close();
+      await Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
       await current.close();
     },
   };

@@ -30,10 +30,12 @@ export async function callTool<C>(
   call: ToolCall,
   { credential, invoke, findInjection, failed }: CallParts<C>,
 ): Promise<ToolResult> {
-  const { name, input, dryRun, requestId, address, signal, progress } = call;
+  const { door = "mcp", name, input, dryRun, requestId, address, signal, progress } = call;
   try {
     const outcome = await invoke(tool.operation, {
       door: "mcp",
+    const outcome = await invoke(operation, {
+      door,
       as: name,
       requestId,
       credential,

@@ -30,6 +30,8 @@ export interface Origin {
 
 /** A call of a tool, as it came in. */
 export interface ToolCall extends Origin {
+  /** `mcp` where it is left out. */
+  readonly door?: "mcp" | "a2a";
   readonly name: string;
   /** Not checked yet. */
   readonly input: unknown;

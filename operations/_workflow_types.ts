@@ -1,4 +1,5 @@
 import {
+  A2A_TASK,
   ANCHOR_BATCH,
   ANCHOR_RECEIPTS,
   APPROVAL,
@@ -8,6 +9,7 @@ import {
   ITSM_SWEEP,
   ITSM_TEST,
   LEDGER_SEQUENCER,
+  REASONING,
   RECONCILE_RUNS,
   SCRUB_LEDGER,
   SEAL_REQUEST,
@@ -18,6 +20,7 @@ import {
 import { approvalsCreate } from "./approvals.ts";
 import { simulateAttack } from "./attacks.ts";
 import { triggerScan } from "./security.ts";
+import { reason } from "./reasoning.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
 
 /** Types of workflows; those that a caller may start, through which operation. */
@@ -31,6 +34,8 @@ export const WORKFLOW_TYPES = [
   },
   { type: APPROVAL, about: "Waits for people to approve one action", operation: approvalsCreate },
   { type: GOVERNED_ACT, about: "Runs one call that people have approved", operation: null },
+  { type: REASONING, about: "Answers a question from what the platform knows", operation: reason },
+  { type: A2A_TASK, about: "A conversation with an agent", operation: null },
   { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },
   { type: SECURITY_SCAN, about: "Looks for weaknesses", operation: triggerScan },

@@ -31,6 +31,7 @@ import { generateKey, revoke } from "./keys.ts";
 import { ledgerPage, receipt } from "./ledger.ts";
 import { approveItem, metrics, queue } from "./learning.ts";
 import type { Platform } from "./platform.ts";
+import { reason } from "./reasoning.ts";
 import { portCheck, ports } from "./ports.ts";
 import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
 import { resourceIndex } from "./resources.ts";
@@ -53,6 +54,9 @@ export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
 export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./key_acts.ts";
 export type { Action } from "./_record.ts";
 export { type Follower, followResources } from "./resource_changes.ts";
+export { cancelTask, sayInTask } from "./a2a_tasks.ts";
+export { type TaskWatch, watchTasks } from "./_task_watch.ts";
+export type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../workflows/mod.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 
 /** Every operation of the platform. */
@@ -81,5 +85,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...[queue, approveItem, metrics],
   ...[grcHealth, grcControls, grcRisks, grcSummary],
   ...[resourceIndex, triagePrompt, postmortemPrompt, auditPrompt],
+  ...[reason],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];

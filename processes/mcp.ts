@@ -1,6 +1,7 @@
 import { createToolServer } from "../mcp/mod.ts";
 import { findInjection } from "../engine/mod.ts";
 import { createEntrance, followResources, operations } from "../operations/mod.ts";
+import { createEntrance, operations, watchTasks } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
@@ -9,6 +10,7 @@ import { type Parts, type Running, runProcess } from "./_process.ts";
 async function startToolServer(parts: Parts): Promise<Running> {
   const { platform, invoke, shell, close } = await openPlatform(parts);
   const { settings } = parts.config;
+  const tasks = await watchTasks(platform.store);
   const tools = createToolServer({
     operations,
     findInjection,
@@ -21,6 +23,8 @@ async function startToolServer(parts: Parts): Promise<Running> {
     },
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
+    tasks,
+    gatewayUrl: platform.urls.gateway,
   });
   const following = await followResources(platform, tools);
   const server = await serve(tools.app, settings, settings.SEALOOP_MCP_PORT);
@@ -30,6 +34,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
       await tools.close();
       await following.close();
       await server.close(STREAMS_ENDED_MS);
+      await tasks.close();
       await close();
     },
   };

@@ -9,6 +9,7 @@
  * Trusts: the server. What must not be trusted to it is the ledger, which proves itself (see `ledger/`).
  * @module
  */
+export * from "./a2a_tasks.ts";
 export * from "./admin_key.ts";
 export * from "./approvals.ts";
 export * from "./cmdb.ts";

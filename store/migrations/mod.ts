@@ -17,6 +17,7 @@ import * as append from "./0015_append.ts";
 import * as governance from "./0016_governance.ts";
 import * as serviceNames from "./0018_service_names.ts";
 import * as learning from "./0019_learning.ts";
+import * as a2a from "./0017_a2a.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -38,4 +39,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0016_governance": governance.up,
   "0018_service_names": serviceNames.up,
   "0019_learning": learning.up,
+  "0017_a2a": a2a.up,
 };

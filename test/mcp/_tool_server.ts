@@ -12,6 +12,7 @@ import {
   operations,
   type Platform,
 } from "../../operations/mod.ts";
+import { createEntrance, operations, type Platform, watchTasks } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
@@ -33,18 +34,22 @@ export interface TestToolServer {
 
 /** Starts one. @param settings by the names of environment variables */
 export async function startToolServer(
-  { extra = [], settings = {}, pace }: {
+  { extra = [], settings = {}, pace, on }: {
     extra?: readonly Operation<Platform>[];
     settings?: Readonly<Record<string, string>>;
     pace?: Pace;
+    /** That is there already, and stays. */
+    on?: TestDatabase;
   } = {},
 ): Promise<TestToolServer> {
-  const database = await testDatabase();
+  const database = on ?? await testDatabase();
   const config = loadConfig({ SEALOOP_LOG_LEVEL: "silent", ...settings });
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
   const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
   const tools = createToolServer({
+  const tasks = await watchTasks(platform.store);
+  const { app, close: drain } = createToolServer({
     operations: [...operations, ...extra],
     findInjection,
     invoke,
@@ -52,6 +57,7 @@ export async function startToolServer(
     shell,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     loopback: true,
+    tasks,
     pace,
   });
   const tests = extra.map(({ name }) => name);
@@ -80,8 +86,9 @@ export async function startToolServer(
       await drain(0);
       await server.close(0);
       await following.close();
+      await tasks.close();
       await close();
-      await database.drop();
+      if (!on) await database.drop();
     },
   };
 }

@@ -1,0 +1,171 @@
+import { Problem } from "../contract/mod.ts";
+import { EngineAway } from "../engine/mod.ts";
+import { getTicket, serviceNames } from "../store/mod.ts";
+import type {
+  Found,
+  Intake,
+  Look,
+  Objections,
+  Plan,
+  Retrieved,
+  Safety,
+  Seen,
+  Source,
+} from "../workflows/mod.ts";
+import { kindOfPrompt, readPrompt } from "./_intake.ts";
+import { LOOKS } from "./_looks.ts";
+import type { ActivityParts } from "./_parts.ts";
+
+/** Passages that an answer may cite. */
+const MOST_ARTICLES = 3;
+
+/** The nodes of the reasoning pipeline. All of them only read, and so are safe to repeat. */
+export function reasoningNodes({ store, engine }: ActivityParts) {
+  return {
+    /** What the prompt names of what is known here. */
+    reasonIntake: async (prompt: string): Promise<Intake> =>
+      readPrompt(prompt, await serviceNames(store.knex)),
+
+    /** The guardrails' rail for what is typed in. @throws {EngineAway} then nothing is answered */
+    async reasonSafety(prompt: string): Promise<Safety> {
+      const { rails } = await engine.validate({ incident: prompt });
+      const input = rails.find(({ rail }) => rail === "input_safety");
+      if (!input) throw new Problem("Unavailable", "The guardrails gave no word on the input");
+      return { passed: input.passed, reasons: input.passed ? [] : [...input.reasons] };
+    },
+
+    /** What is known of such faults; nothing while the engine is away. */
+    async reasonRetrieve(prompt: string): Promise<Retrieved> {
+      try {
+        const { classification, rag_context, provider } = await engine.classify({
+          description: prompt,
+          source: "reasoning",
+        });
+        const { category, severity, confidence, recommended_action } = classification;
+        return {
+          classification: { category, severity, confidence, recommended_action },
+          provider,
+          articles: rag_context.passages.slice(0, MOST_ARTICLES)
+            .map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
+        };
+      } catch (error) {
+        if (!(error instanceof EngineAway)) throw error;
+        return { classification: null, provider: null, articles: [] };
+      }
+    },
+
+    /** Which read-only tools to ask. */
+    reasonPlan(intake: Intake, retrieved: Retrieved): Promise<Plan> {
+      const kind = kindOfPrompt(intake, retrieved);
+      return Promise.resolve({ kind, looks: kind === "unclear" ? [] : looksFor(intake, kind) });
+    },
+
+    /** Asks one of them. */
+    async reasonLook(look: Look): Promise<Seen> {
+      const ask = LOOKS[look.tool];
+      if (!ask) throw new Problem("NotFound", `The pipeline has no tool ${look.tool}`);
+      return { look, ...await ask(store, look.arguments.of ?? "") };
+    },
+
+    /** Objects to what was named and not found, and to what is no longer as it was read. */
+    async reasonVerify(intake: Intake, seen: readonly Seen[]): Promise<Objections> {
+      const objections: string[] = [];
+      for (const { look, says } of seen) {
+        if (says.length === 0 && look.arguments.of) {
+          const what = look.tool === "tickets_of_service" ? "ticket on" : look.tool;
+          objections.push(`There is no ${what} ${look.arguments.of}.`);
+        }
+      }
+      for (const id of intake.tickets) {
+        const said = seen.find(({ look }) => look.tool === "ticket" && look.arguments.of === id);
+        const now = await getTicket(store.knex, id);
+        if (said && now && !said.says[0]?.includes(`, ${now.status}, ${now.phase}`)) {
+          objections.push(`${id} has moved on to ${now.phase} since it was read.`);
+        }
+      }
+      return { holds: objections.length === 0, objections };
+    },
+
+    reasonAnswer: (found: Found) => Promise.resolve(answerOf(found)),
+
+    reasonRefusal: ({ reasons }: Safety): Promise<string> =>
+      Promise.resolve(`The guardrails refuse this text: ${reasons.join("; ")}`),
+
+    /** Asks for what is missing. */
+    async reasonQuestion({ classification }: Retrieved): Promise<string> {
+      const names = (await serviceNames(store.knex)).slice(0, 8).join(", ");
+      return [
+        "Which incident or service is this about?",
+        ...(classification === null
+          ? ["(The engine is away, so only what is named can be looked up.)"]
+          : []),
+        `Say what fails and how, or name a ticket (INC-…), a receipt id, or a service${
+          names ? ` such as ${names}` : ""
+        }. Status, incidents, approvals, repairs, services and the ledger can be asked about, too.`,
+      ].join(" ");
+    },
+  };
+}
+
+function looksFor({ services, tickets, receipts, topics }: Intake, kind: Plan["kind"]): Look[] {
+  const look = (tool: string, of?: string): Look => ({ tool, arguments: of ? { of } : {} });
+  const about = new Set(topics);
+  const named = services.length + tickets.length + receipts.length > 0;
+  return [
+    ...receipts.map((id) => look("receipt", id)),
+    ...tickets.map((id) => look("ticket", id)),
+    ...services.flatMap((name) => [
+      look("service", name),
+      look("topology", name),
+      look("tickets_of_service", name),
+      ...(about.has("repairs") ? [look("repairs", name)] : []),
+    ]),
+    ...(about.has("status") ? [look("platform")] : []),
+    ...(about.has("ledger") && receipts.length === 0 ? [look("ledger")] : []),
+    ...(about.has("approvals") ? [look("approvals")] : []),
+    ...(about.has("services") && services.length === 0 ? [look("services")] : []),
+    ...(about.has("repairs") && services.length === 0 ? [look("repairs")] : []),
+    ...((about.has("incidents") || kind === "incident") && !named ? [look("open_tickets")] : []),
+  ];
+}
+
+/** Puts sentences together, each with the number of what it rests on. */
+function answerOf({ plan, retrieved, seen, objections }: Found) {
+  const citations: Source[] = [];
+  const cite = (source: Source): string => {
+    const at = citations.findIndex(({ id, kind }) => id === source.id && kind === source.kind);
+    return `[${at >= 0 ? at + 1 : citations.push(source)}]`;
+  };
+  const lines = seen.flatMap(({ says, sources }) =>
+    says.map((sentence, n) => {
+      const of = sources.length === says.length ? sources.slice(n, n + 1) : sources.slice(0, 1);
+      return `${sentence} ${of.map(cite).join("")}`.trimEnd();
+    })
+  );
+  const its = retrieved.classification;
+  if (plan.kind === "incident") {
+    if (its) {
+      const marks = retrieved.articles.map(cite).join("");
+      lines.push(
+        `By its words this is ${its.category}, ${its.severity} (confidence ${
+          its.confidence.toFixed(2)
+        }, ` +
+          `judged by ${retrieved.provider}) ${marks}`.trimEnd(),
+        `Recommended: ${its.recommended_action}`,
+      );
+    } else {
+      lines.push("The engine is away, so nothing can be said of what kind of fault this is.");
+    }
+    const service = seen.find(({ look, says }) => look.tool === "service" && says.length > 0);
+    lines.push(
+      service
+        ? `To have it repaired under governance, call itsm_run_loop with service ${service.look.arguments.of}.`
+        : "It names no service that is known here; itsm_run_loop with these words opens a ticket for people.",
+    );
+  }
+  lines.push(...objections.objections);
+  return {
+    answer: lines.join("\n") || "Nothing was found that answers this.",
+    citations,
+  };
+}

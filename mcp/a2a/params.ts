@@ -1,0 +1,73 @@
+/** What requests of protocol 0.3 must look like, which its SDK leaves to chance. */
+import { z } from "zod";
+
+const Id = z.string().min(1).max(200);
+const Metadata = z.record(z.string(), z.unknown()).optional();
+const Url = z.string().min(1).max(2_000);
+
+/** Most parts of a message. */
+const MOST_PARTS = 20;
+
+const Part = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("text"), text: z.string(), metadata: Metadata }),
+  z.object({
+    kind: z.literal("file"),
+    file: z.union([z.object({ bytes: z.string() }), z.object({ uri: Url })]),
+    metadata: Metadata,
+  }),
+  z.object({
+    kind: z.literal("data"),
+    data: z.record(z.string(), z.unknown()),
+    metadata: Metadata,
+  }),
+]);
+
+const Message = z.object({
+  kind: z.literal("message").optional(),
+  messageId: Id,
+  role: z.enum(["user", "agent"]),
+  parts: z.array(Part).min(1).max(MOST_PARTS),
+  taskId: Id.optional(),
+  contextId: Id.optional(),
+  referenceTaskIds: z.array(Id).max(20).optional(),
+  extensions: z.array(z.string()).max(20).optional(),
+  metadata: Metadata,
+});
+
+const HistoryLength = z.number().int().min(0).optional();
+
+const Send = z.object({
+  message: Message,
+  configuration: z.object({
+    acceptedOutputModes: z.array(z.string()).optional(),
+    blocking: z.boolean().optional(),
+    historyLength: HistoryLength,
+    pushNotificationConfig: z.looseObject({ url: Url }).optional(),
+  }).optional(),
+  metadata: Metadata,
+});
+const TaskId = z.object({ id: Id, metadata: Metadata });
+const PushConfig = z.looseObject({});
+
+/** Methods of the protocol, and what each takes; undefined: nothing. */
+export const METHODS: Readonly<Record<string, z.ZodType | undefined>> = {
+  "message/send": Send,
+  "message/stream": Send,
+  "tasks/get": TaskId.extend({ historyLength: HistoryLength }),
+  "tasks/cancel": TaskId,
+  "tasks/resubscribe": TaskId,
+  "tasks/pushNotificationConfig/set": PushConfig,
+  "tasks/pushNotificationConfig/get": PushConfig,
+  "tasks/pushNotificationConfig/list": PushConfig,
+  "tasks/pushNotificationConfig/delete": PushConfig,
+  "agent/getAuthenticatedExtendedCard": undefined,
+};
+
+/** What is wrong with the parameters, in a sentence; undefined: nothing. */
+export function wrongParams(method: string, params: unknown): string | undefined {
+  const shape = METHODS[method];
+  if (!shape) return undefined;
+  const { error } = shape.safeParse(params);
+  const [issue] = error?.issues ?? [];
+  return issue && `Invalid params: ${["params", ...issue.path].join(".")}: ${issue.message}`;
+}

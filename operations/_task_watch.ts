@@ -1,0 +1,83 @@
+import { getTask, listen, listTasks, type Store, TASKS_CHANGED } from "../store/mod.ts";
+import { ENDS, type TaskRecord } from "../workflows/mod.ts";
+
+/** Reading of tasks, which changes nothing, is not sealed, and shows a key its own tasks alone. */
+export interface TaskWatch {
+  get(id: string, keyId: string): Promise<TaskRecord | undefined>;
+  /** A page of them, those that changed last first. */
+  list(
+    keyId: string,
+    page: { contextId?: string; state?: string; limit: number; offset: number },
+  ): Promise<{ total: number; tasks: TaskRecord[] }>;
+  /**
+   * Gives a task as it is, and again whenever it has changed, until it has ended.
+   *
+   * @param least version to begin with
+   */
+  follow(
+    id: string,
+    keyId: string,
+    least: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<TaskRecord, void, undefined>;
+  close(): Promise<void>;
+}
+
+/** A change whose notification was lost, as the connection broke, is seen after this. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** Opens one, with a connection of its own. */
+export async function watchTasks(store: Store): Promise<TaskWatch> {
+  const waiting = new Map<string, Set<() => void>>();
+  const wakeAll = () => [...waiting.values()].forEach((set) => set.forEach((wake) => wake()));
+  const listener = await listen(store, [TASKS_CHANGED], {
+    onNotify: (_, id) => waiting.get(id)?.forEach((wake) => wake()),
+    onConnect: wakeAll,
+  });
+  const get = (id: string, keyId: string) => getTask<TaskRecord>(store.knex, id, keyId);
+
+  /** Listens before the first look, so that no change falls between the two. */
+  async function* follow(id: string, keyId: string, least: number, signal: AbortSignal) {
+    let told = false;
+    let wake = () => {};
+    const notify = () => {
+      told = true;
+      wake();
+    };
+    const set = waiting.get(id) ?? new Set();
+    waiting.set(id, set.add(notify));
+    signal.addEventListener("abort", notify);
+    try {
+      for (let next = least; !signal.aborted;) {
+        told = false;
+        const task = await get(id, keyId);
+        if (!task) return;
+        if (task.version >= next) {
+          yield task;
+          next = task.version + 1;
+        }
+        if (ENDS.has(task.state)) return;
+        if (!told && !signal.aborted) {
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, LOOK_AGAIN_MS);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
+          });
+        }
+      }
+    } finally {
+      signal.removeEventListener("abort", notify);
+      set.delete(notify);
+      if (set.size === 0) waiting.delete(id);
+    }
+  }
+
+  return {
+    get,
+    list: (keyId, page) => listTasks<TaskRecord>(store.knex, { keyId, ...page }),
+    follow,
+    close: () => listener.close(),
+  };
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { Problem } from "../contract/mod.ts";
+import { dropTask, getTask, putTask } from "../store/mod.ts";
+import {
+  A2A_TASK,
+  type a2aTask,
+  cancelUpdate,
+  ENDS,
+  MOST_CHARACTERS,
+  sayUpdate,
+  TASK_QUEUE,
+  type TaskMessage,
+  type TaskRecord,
+} from "../workflows/mod.ts";
+import { FULL } from "./_audience.ts";
+import { told } from "./_temporal.ts";
+import { type Context, operation } from "./platform.ts";
+
+const Id = z.string().min(1).max(200);
+const Part = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ data: z.record(z.string(), z.unknown()) }),
+]);
+const Task = z.custom<TaskRecord>((value) => typeof value === "object" && value !== null);
+const example: TaskRecord = {
+  id: "0b6a5b1e-7a59-4c0e-9d0f-0f6b1f1c2d3e",
+  context_id: "5b0c7c3e-30c5-4b6e-8f0c-0c6c5d4b3a29",
+  key_id: "1f0c7b5a9d3e4820",
+  state: "submitted",
+  version: 0,
+  since: "2026-07-01T12:00:00.000Z",
+  said: null,
+  history: [],
+  artifacts: [],
+};
+/** Not a tool of its own: what is said over A2A goes to the pipeline, and is bound by the same scopes. */
+const tool = { invoke_reasoning_pipeline: FULL };
+
+/** Takes what an agent says: in a new task, or in one of its own that is open. */
+export const sayInTask = operation({
+  name: "a2a.message",
+  group: "platform",
+  summary: "Take a message of another agent",
+  effect: "run",
+  access: "key",
+  input: z.object({
+    message_id: Id,
+    task_id: Id.optional(),
+    context_id: Id.optional(),
+    parts: z.array(Part).min(1).max(20)
+      .refine((parts) => JSON.stringify(parts).length < MOST_CHARACTERS, {
+        message: `Expected at most ${MOST_CHARACTERS} characters`,
+      }),
+  }),
+  output: Task,
+  tool,
+  errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
+  example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
+  run: async ({ message_id, task_id, context_id, parts }, context) => {
+    const message: TaskMessage = { message_id, role: "user", parts };
+    if (task_id === undefined) return await begin(context, message, context_id);
+    const task = await ownTask(context, task_id);
+    if (context_id !== undefined && context_id !== task.context_id) {
+      throw new Problem("InvalidInput", `Task ${task_id} is of another context than ${context_id}`);
+    }
+    refuseEnded(task);
+    const handle = (await context.temporal()).workflow.getHandle(workflowOf(task_id));
+    return await told(
+      handle.executeUpdate(sayUpdate, { args: [message] }),
+      () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
+    );
+  },
+});
+
+/** Ends an open task. */
+export const cancelTask = operation({
+  name: "a2a.cancel",
+  group: "platform",
+  summary: "Cancel an open task",
+  effect: "run",
+  access: "key",
+  input: z.object({ task_id: Id }),
+  output: Task,
+  tool,
+  errors: ["NotFound", "Conflict", "Unavailable"],
+  example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
+  run: async ({ task_id }, context) => {
+    const task = await ownTask(context, task_id);
+    refuseEnded(task);
+    const handle = (await context.temporal()).workflow.getHandle(workflowOf(task_id));
+    return await told(
+      handle.executeUpdate(cancelUpdate),
+      () => new Problem("Conflict", `Task ${task_id} has ended`),
+    );
+  },
+});
+
+async function begin(
+  { store, temporal, caller }: Context,
+  message: TaskMessage,
+  context_id: string = randomUUID(),
+): Promise<TaskRecord> {
+  const client = await temporal();
+  const task: TaskRecord = {
+    ...example,
+    id: randomUUID(),
+    context_id,
+    key_id: caller.keyId!,
+    since: new Date().toISOString(),
+    history: [message],
+  };
+  await putTask(store.knex, task);
+  try {
+    await told(client.workflow.start<typeof a2aTask>(A2A_TASK, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: workflowOf(task.id),
+      args: [task],
+      staticSummary: "Conversation with an agent",
+    }));
+  } catch (error) {
+    await dropTask(store.knex, task.id).catch(() => {});
+    throw error;
+  }
+  return task;
+}
+
+async function ownTask({ store, caller }: Context, id: string): Promise<TaskRecord> {
+  const task = await getTask<TaskRecord>(store.knex, id, caller.keyId!);
+  if (!task) throw new Problem("NotFound", `Task not found: ${id}`);
+  return task;
+}
+
+function refuseEnded({ id, state }: TaskRecord): void {
+  if (ENDS.has(state)) throw new Problem("Conflict", `Task ${id} has ended: ${state}`);
+}
+
+const workflowOf = (taskId: string) => `a2a-${taskId}`;

@@ -1,0 +1,126 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WorkflowHandle } from "@temporalio/client";
+import { z } from "zod";
+import { Problem } from "../contract/mod.ts";
+import { NODES, nodesQuery, REASONING, type reasoning, TASK_QUEUE } from "../workflows/mod.ts";
+import { FULL } from "./_audience.ts";
+import { endWithin } from "./_follow.ts";
+import { characters } from "./_shapes.ts";
+import { told } from "./_temporal.ts";
+import { type Context, operation } from "./platform.ts";
+
+/** Longest that a caller is kept waiting. */
+const WAIT_SECONDS = 45;
+const LOOK_EVERY_MS = 200;
+
+/** What an answer rests on. */
+export const SourceShape = z.object({
+  id: z.string(),
+  kind: z.string().describe(
+    "article, incident, ticket, receipt, service, approval, or platform for its own records",
+  ),
+  title: z.string(),
+  sha256: z.string().optional().describe("Of the cited text or entry, where it has one"),
+}).meta({ id: "Source" });
+
+const Step = z.object({
+  node: z.enum(NODES),
+  state: z.enum(["done", "skipped", "failed"]),
+  seconds: z.number().min(0),
+  found: z.string().describe("In a sentence, what this node found"),
+});
+
+/** Answers a prompt from what the platform knows. */
+export const reason = operation({
+  name: "reasoning.invoke",
+  group: "platform",
+  summary: "Answer a question about incidents, services or receipts from what the platform knows",
+  description:
+    "Seven nodes: intake, safety, retrieve, plan, act, verify, answer. It only reads: to have something repaired, " +
+    "call itsm_run_loop. Every sentence of the answer was read from the platform a moment ago, and [n] names the " +
+    "citation it rests on. A prompt that names nothing comes back as `input_required`, with what is missing.",
+  effect: "run",
+  access: "key",
+  input: z.object({
+    prompt: characters(1, 8000).describe(
+      "In any words; names of services, ticket and receipt ids are found in it",
+    ),
+  }),
+  output: z.object({
+    workflow_id: z.string().describe("The run, for the Web UI and the workflow operations"),
+    run_id: z.string(),
+    outcome: z.enum(["answered", "refused", "input_required"]),
+    answer: z.string(),
+    citations: z.array(SourceShape).describe("In the order of the numbers in the answer"),
+    steps: z.array(Step),
+  }),
+  tool: { invoke_reasoning_pipeline: FULL },
+  errors: ["Unavailable"],
+  example: {
+    input: { prompt: "billing is down" },
+    output: {
+      workflow_id: "reasoning-5f0c21ab9d3e4820",
+      run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
+      outcome: "answered",
+      answer: "billing (http) fails its health check just now: refused. [1]",
+      citations: [{ id: "billing", kind: "service", title: "Service billing" }],
+      steps: NODES.map((node) => ({ node, state: "done" as const, seconds: 0.01, found: "…" })),
+    },
+  },
+  run: async ({ prompt }, context) => {
+    const client = await context.temporal();
+    const workflowId = `reasoning-${randomBytes(8).toString("hex")}`;
+    const handle = await told(client.workflow.start<typeof reasoning>(REASONING, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId,
+      args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],
+      staticSummary: "Question that was asked",
+    }));
+    const { outcome, answer, citations, steps } = await ended(context, handle);
+    const run_id = handle.firstExecutionRunId;
+    return {
+      workflow_id: workflowId,
+      run_id,
+      outcome,
+      answer,
+      citations: [...citations],
+      steps: [...steps],
+    };
+  },
+});
+
+/** Waits for the end, telling of each node; a caller who leaves ends the run as well. */
+async function ended(context: Context, handle: WorkflowHandle<typeof reasoning>) {
+  const over = new AbortController();
+  const looking = look(handle, over.signal, context.progress);
+  try {
+    const end = await told(endWithin(handle.result(), WAIT_SECONDS, context.signal));
+    if (end && "result" in end) return end.result as Awaited<ReturnType<typeof reasoning>>;
+    if (end) throw new Problem("Unavailable", `The pipeline failed: ${end.failure.message}`);
+    await handle.cancel().catch(() => {});
+    if (context.signal.aborted) throw new Problem("Cancelled", "The caller has cancelled");
+    throw new Problem("Unavailable", `The pipeline gave no answer within ${WAIT_SECONDS} s`);
+  } finally {
+    over.abort();
+    await looking;
+  }
+}
+
+async function look(
+  handle: WorkflowHandle,
+  over: AbortSignal,
+  tell: Context["progress"],
+): Promise<void> {
+  let said = 0;
+  while (!over.aborted) {
+    await sleep(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
+    if (over.aborted) return;
+    const done = await handle.query(nodesQuery).catch(() => []);
+    const last = done.at(-1);
+    if (last && done.length > said && !over.aborted) {
+      said = done.length;
+      tell(said, NODES.length, `${last.node}: ${last.found}`);
+    }
+  }
+}

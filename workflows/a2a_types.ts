@@ -1,0 +1,61 @@
+/** Name of the workflow type, as clients start it. */
+export const A2A_TASK = "a2aTask";
+
+/** How a task can stand. The last four are ends. */
+export const TASK_STATES = [
+  "submitted",
+  "working",
+  "input-required",
+  "completed",
+  "canceled",
+  "failed",
+  "rejected",
+] as const;
+/** One of {@linkcode TASK_STATES}. */
+export type TaskState = typeof TASK_STATES[number];
+
+/** States that a task does not leave. */
+export const ENDS: ReadonlySet<string> = new Set(["completed", "canceled", "failed", "rejected"]);
+
+/** A piece of what is said. */
+export type TaskPart = { readonly text: string } | {
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** What one side said. */
+export interface TaskMessage {
+  readonly message_id: string;
+  readonly role: "user" | "agent";
+  readonly parts: readonly TaskPart[];
+}
+
+/** What came out of a task. */
+export interface TaskArtifact {
+  readonly artifact_id: string;
+  readonly name: string;
+  readonly parts: readonly TaskPart[];
+}
+
+/** A task, as its asker sees it. */
+export interface TaskRecord {
+  readonly id: string;
+  readonly context_id: string;
+  /** Public id of the key that asked for it. */
+  readonly key_id: string;
+  readonly state: TaskState;
+  /** Grows with each change, from 0. */
+  readonly version: number;
+  /** ISO 8601: since when it stands so. */
+  readonly since: string;
+  /** What was said last by the agent; null: nothing yet. */
+  readonly said: TaskMessage | null;
+  /** Oldest first. */
+  readonly history: readonly TaskMessage[];
+  readonly artifacts: readonly TaskArtifact[];
+  /** The call of a tool that it stands for; absent: it is a conversation. */
+  readonly skill?: string;
+}
+
+/** Most messages of one task, and most characters of them together. */
+export const MOST_MESSAGES = 50;
+export const MOST_CHARACTERS = 200_000;
