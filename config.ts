@@ -69,6 +69,9 @@ export const SETTINGS = z.strictObject({
     "Public address of the tool server, the one by which its clients reach it; unset: where it listens",
   ),
   SEALOOP_MCP_KEY: secret("API key that npm run mcp:stdio acts with"),
+  SEALOOP_A2A_TOKEN: secret(
+    "What other agents send as x-a2a-token to the gateway; unset: it takes no messages of theirs",
+  ),
   SEALOOP_LEDGER_PORT: port(8082, "Port of the public ledger"),
   SEALOOP_ENGINE_PORT: port(
     8083,

@@ -14,6 +14,7 @@ import type { ActivityParts } from "./_parts.ts";
 import { anchors } from "./anchor.ts";
 import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
+import { crewAgents } from "./crew.ts";
 import { diagnosing } from "./diagnose.ts";
 import { endedApprovals } from "./ended_approvals.ts";
 import { endedRuns } from "./ended_runs.ts";
@@ -71,6 +72,7 @@ export function createActivities(parts: ActivityParts) {
     ...openCalls(parts),
     ...webhooks(parts),
     ...reasoningNodes(parts),
+    ...crewAgents(parts),
     ...tasks(parts),
   }));
 }

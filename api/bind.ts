@@ -59,6 +59,7 @@ function handler<C>(
         as: operationId,
         requestId: state.requestId,
         credential: ctx.get("x-api-key") || undefined,
+        token: ctx.get("x-a2a-token") || undefined,
         address: state.address,
         input: { ...fields, ...path },
         dryRun: ctx.get("x-dry-run").toLowerCase() === "true",

@@ -17,6 +17,8 @@ export interface Request {
   readonly requestId: string;
   /** The key as sent, if one was. */
   readonly credential: string | undefined;
+  /** What the header `x-a2a-token` holds, over REST. */
+  readonly token?: string | undefined;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
   /** The name that the caller used: operation id or tool name. */
@@ -70,7 +72,7 @@ export interface GovernedCall<Context> {
 /** The platform's part in {@linkcode createInvoke}: what each step on the way asks. */
 export interface Gates<Context> {
   /** Who is it? @throws {Problem} `Unauthenticated` */
-  authenticate(request: Request): Promise<Caller>;
+  authenticate(request: Request, operation: Operation<Context>): Promise<Caller>;
   /** How often? Counts the call. @throws {Problem} `RateLimited` */
   admit(operation: Operation<Context>, caller: Caller, door: Door): Promise<Allowance | undefined>;
   /**
@@ -101,7 +103,7 @@ export type Invoke<Context> = (
 export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
   return async (operation, request) => {
     const started = performance.now();
-    const caller = await gates.authenticate(request);
+    const caller = await gates.authenticate(request, operation);
     let input: Record<string, unknown> | undefined;
     let output: unknown;
     let limit: Allowance | undefined;
@@ -168,7 +170,7 @@ function authorizeRest({ access, effect }: Operation<never>, caller: Caller): vo
   if (caller.scope === "audit" && effect !== "read") {
     throw new Problem("Forbidden", "A key of scope audit only reads");
   }
-  if (access === "public") return;
+  if (access === "public" || access === "token") return; // a token is what such a call was authenticated by
   if (caller.keyId === null) {
     throw new Problem("Unauthenticated", "This needs an API key in the header x-api-key");
   }

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { type Caller, KEY_PREFIX, Problem, type Request } from "../contract/mod.ts";
 import {
   findKey,
@@ -81,6 +82,32 @@ export function authentication(
     return { keyId: id, tenant, tier, scope, principal, mayApprove, address };
   };
 }
+
+/** Name in receipts and limits of those who hold the shared token. */
+const TOKEN_HOLDER = "a2a-token";
+
+/** The gate of operations that are reached with a shared token. @param expected undefined: it is not configured */
+export function tokenHolder(
+  { token, address }: Pick<Request, "token" | "address">,
+  expected: string | undefined,
+): Caller {
+  if (expected === undefined) {
+    throw new Problem(
+      "Unavailable",
+      "Messages of other agents are not taken: an operator has to set SEALOOP_A2A_TOKEN first",
+    );
+  }
+  if (token === undefined || !timingSafeEqual(digest(token), digest(expected))) {
+    throw new Problem("Unauthenticated", "This needs the shared token in the header x-a2a-token");
+  }
+  return {
+    ...{ keyId: TOKEN_HOLDER, tenant: TOKEN_HOLDER, tier: "partner", scope: "full" },
+    ...{ principal: TOKEN_HOLDER, mayApprove: false, address },
+  };
+}
+
+/** Of the same length whatever is sent, as the comparison needs it. */
+const digest = (text: string) => createHash("sha256").update(text).digest();
 
 function anonymous(address: string): Caller {
   return {

@@ -4,6 +4,7 @@ import {
   ANCHOR_RECEIPTS,
   APPROVAL,
   ATTACK_SIMULATION,
+  CREW,
   GOVERNED_ACT,
   ITSM_LOOP,
   ITSM_SWEEP,
@@ -20,6 +21,7 @@ import {
 import { approvalsCreate } from "./approvals.ts";
 import { simulateAttack } from "./attacks.ts";
 import { triggerScan } from "./security.ts";
+import { dispatchCrew } from "./crew.ts";
 import { reason } from "./reasoning.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
 
@@ -35,6 +37,7 @@ export const WORKFLOW_TYPES = [
   { type: APPROVAL, about: "Waits for people to approve one action", operation: approvalsCreate },
   { type: GOVERNED_ACT, about: "Runs one call that people have approved", operation: null },
   { type: REASONING, about: "Answers a question from what the platform knows", operation: reason },
+  { type: CREW, about: "Six agents diagnose one incident", operation: dispatchCrew },
   { type: A2A_TASK, about: "A conversation with an agent", operation: null },
   { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },

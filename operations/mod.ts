@@ -10,12 +10,14 @@
  */
 import type { Operation } from "../contract/mod.ts";
 import { simulateAttack } from "./attacks.ts";
+import { a2aDispatch, a2aHealth, a2aReceive } from "./a2a.ts";
 import { classify } from "./classify.ts";
 import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
 import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
 import { cmdbQuery, cmdbStatus } from "./cmdb.ts";
 import { cmdbImpact, cmdbPath } from "./cmdb_reach.ts";
 import { governanceDecisions } from "./governance_decisions.ts";
+import { dispatchCrew } from "./crew.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -86,5 +88,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...[grcHealth, grcControls, grcRisks, grcSummary],
   ...[resourceIndex, triagePrompt, postmortemPrompt, auditPrompt],
   ...[reason],
+  ...[reason, dispatchCrew, a2aHealth, a2aReceive, a2aDispatch],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];

@@ -17,7 +17,7 @@ import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
 import { admission, toolAdmission } from "./_admission.ts";
 import { askPeople } from "./_ask_people.ts";
-import { authentication, type Keyring } from "./_authentication.ts";
+import { authentication, type Keyring, tokenHolder } from "./_authentication.ts";
 import { type Action, recorder, sealAction } from "./_record.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
@@ -46,8 +46,12 @@ export type Context = Platform & Call;
 
 /** The one way in, with this platform's gates. Every door is given what this gives. */
 export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
+  const identify = authentication(platform.keyring);
   return createInvoke<Platform>({
-    authenticate: authentication(platform.keyring),
+    authenticate: async (request, { access }) =>
+      access === "token"
+        ? tokenHolder(request, platform.config.settings.SEALOOP_A2A_TOKEN)
+        : await identify(request),
     admit: admission(platform.meter, platform.config.settings),
     govern: governorOf(platform).govern,
     context: (call) => Object.assign(Object.create(platform), call),

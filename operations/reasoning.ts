@@ -77,7 +77,11 @@ export const reason = operation({
       args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],
       staticSummary: "Question that was asked",
     }));
-    const { outcome, answer, citations, steps } = await ended(context, handle);
+    const { outcome, answer, citations, steps } = await ended(context, handle, async (tell) => {
+      const done = await handle.query(nodesQuery);
+      const last = done.at(-1);
+      if (last) tell(done.length, NODES.length, `${last.node}: ${last.found}`);
+    });
     const run_id = handle.firstExecutionRunId;
     return {
       workflow_id: workflowId,
@@ -90,37 +94,48 @@ export const reason = operation({
   },
 });
 
-/** Waits for the end, telling of each node; a caller who leaves ends the run as well. */
-async function ended(context: Context, handle: WorkflowHandle<typeof reasoning>) {
+/**
+ * Waits for the end of a run; a caller who leaves ends the run as well.
+ *
+ * @param look tells the caller how far the run is; called again and again
+ */
+export async function ended<T>(
+  context: Context,
+  handle: WorkflowHandle & { result(): Promise<T> },
+  look: (tell: Context["progress"]) => Promise<void>,
+): Promise<T> {
   const over = new AbortController();
-  const looking = look(handle, over.signal, context.progress);
+  const looking = watch(look, growing(context.progress, over.signal), over.signal);
   try {
     const end = await told(endWithin(handle.result(), WAIT_SECONDS, context.signal));
-    if (end && "result" in end) return end.result as Awaited<ReturnType<typeof reasoning>>;
-    if (end) throw new Problem("Unavailable", `The pipeline failed: ${end.failure.message}`);
+    if (end && "result" in end) return end.result as T;
+    if (end) throw new Problem("Unavailable", `The run failed: ${end.failure.message}`);
     await handle.cancel().catch(() => {});
     if (context.signal.aborted) throw new Problem("Cancelled", "The caller has cancelled");
-    throw new Problem("Unavailable", `The pipeline gave no answer within ${WAIT_SECONDS} s`);
+    throw new Problem("Unavailable", `There was no answer within ${WAIT_SECONDS} s`);
   } finally {
     over.abort();
     await looking;
   }
 }
 
-async function look(
-  handle: WorkflowHandle,
-  over: AbortSignal,
+/** Progress has to grow, and none is told after the end. */
+function growing(tell: Context["progress"], over: AbortSignal): Context["progress"] {
+  let most = 0;
+  return (done, total, message) => {
+    if (done <= most || over.aborted) return;
+    most = done;
+    tell(done, total, message);
+  };
+}
+
+async function watch(
+  look: (tell: Context["progress"]) => Promise<void>,
   tell: Context["progress"],
+  over: AbortSignal,
 ): Promise<void> {
-  let said = 0;
   while (!over.aborted) {
     await sleep(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
-    if (over.aborted) return;
-    const done = await handle.query(nodesQuery).catch(() => []);
-    const last = done.at(-1);
-    if (last && done.length > said && !over.aborted) {
-      said = done.length;
-      tell(said, NODES.length, `${last.node}: ${last.found}`);
-    }
+    if (!over.aborted) await look(tell).catch(() => {});
   }
 }

@@ -11,6 +11,8 @@ export { anchorBatch, anchorReceipts, type AnchorSweep } from "./anchor.ts";
 export { approval, approvalQuery, approveUpdate, denyUpdate, reopenUpdate } from "./approval.ts";
 export { type AttackRequest, type AttackResult, attackSimulation } from "./attack.ts";
 export { governedAct } from "./governed_act.ts";
+export { crew, reportsQuery } from "./crew.ts";
+export * from "./crew_types.ts";
 export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
 export { foundAgain, itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";

@@ -14,22 +14,29 @@ import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
 import { putService, putWebhook } from "../../store/mod.ts";
 import {
+  A2A_TASK,
   ANCHOR_RECEIPTS,
   type anchorReceipts,
   APPROVAL,
   type ApprovalRequest,
   ATTACK_SIMULATION,
+  cancelUpdate,
+  CREW,
   foundAgain,
   GOVERNED_ACT,
   ITSM_LOOP,
   ITSM_SWEEP,
   ITSM_TEST,
   progressQuery,
+  REASONING,
   RECONCILE_RUNS,
+  sayUpdate,
   SCRUB_LEDGER,
   SEAL_REQUEST,
   SECURITY_SCAN,
   TASK_QUEUE,
+  type TaskMessage,
+  type TaskRecord,
   type Voice,
   WEBHOOK_DELIVERY,
   WEBHOOK_RELAY,
@@ -244,6 +251,25 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     world.commitAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
+  "reasoning.answered": async () =>
+    await ended(await start(REASONING, "reasoning-1", [asking("the search is down")])),
+  "reasoning.input_required": async () =>
+    await ended(await start(REASONING, "reasoning-2", [asking("Hello")])),
+  "crew.diagnosed": async () => {
+    const { service } = await broken("diagnosed");
+    const incident = `${service.name} is down`;
+    return await ended(await start(CREW, "crew-1", [{ incident, requested_by: "key:recorder" }]));
+  },
+  "a2aTask.completed": async () => {
+    const run = await start(A2A_TASK, "a2a-1", [taskOf("1", "Hello")]);
+    await run.executeUpdate(sayUpdate, { args: [saying("m2", "the search is down")] });
+    return await ended(run);
+  },
+  "a2aTask.canceled": async () => {
+    const run = await start(A2A_TASK, "a2a-2", [taskOf("2", "Hello")]);
+    await run.executeUpdate(cancelUpdate);
+    return await ended(run);
+  },
   "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
@@ -281,6 +307,18 @@ async function broken(
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
 }
+
+const asking = (prompt: string) => ({ prompt, requested_by: "key:recorder" });
+
+const saying = (message_id: string, text: string): TaskMessage => ({
+  ...{ message_id, role: "user", parts: [{ text }] },
+});
+
+const taskOf = (id: string, text: string): TaskRecord => ({
+  ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
+  ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
+  history: [saying("m1", text)],
+});
 
 async function asked(
   name: string,

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { AGENTS, CREW, type crew, reportsQuery, TASK_QUEUE } from "../workflows/mod.ts";
+import { FULL } from "./_audience.ts";
+import { ended, SourceShape } from "./reasoning.ts";
+import { characters } from "./_shapes.ts";
+import { told } from "./_temporal.ts";
+import { operation } from "./platform.ts";
+
+const Report = z.object({
+  agent: z.enum(AGENTS),
+  round: z.number().int().describe("From 1; 2: looked at what the verifier named"),
+  says: z.array(z.string()).describe("What it found, in sentences"),
+  sources: z.array(SourceShape),
+  suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: z.string() })),
+});
+
+/** Has six agents diagnose an incident. */
+export const dispatchCrew = operation({
+  name: "crew.dispatch",
+  group: "platform",
+  summary: "Have six agents diagnose an incident, and give one diagnosis with citations",
+  description:
+    "triage, logs, metrics, topology and change look, each with tools of its own; the verifier measures again, " +
+    "objects, and may send them to look elsewhere. They only look: to have it repaired, call itsm_run_loop with the " +
+    "`cause`.",
+  effect: "run",
+  access: "key",
+  input: z.object({
+    incident: characters(1, 8000).describe(
+      "What is wrong, in any words; names of services are found in it",
+    ),
+  }),
+  output: z.object({
+    workflow_id: z.string(),
+    run_id: z.string(),
+    diagnosis: z.string(),
+    cause: z.string().nullable().describe(
+      "Service that is held for the cause; null: none can be named",
+    ),
+    confidence: z.number().describe("0 to 1: how much of what was found speaks for it"),
+    category: z.string().nullable().describe("null: the engine is away"),
+    severity: z.string().nullable(),
+    recommended_action: z.string().nullable(),
+    citations: z.array(SourceShape),
+    objections: z.array(z.string()).describe("What the verifier still has against it"),
+    agents: z.array(Report),
+  }),
+  tool: { dispatch_crew_incident: FULL },
+  errors: ["Unavailable"],
+  example: {
+    input: { incident: "billing is down" },
+    output: {
+      workflow_id: "crew-5f0c21ab9d3e4820",
+      run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
+      diagnosis: "The cause is most likely billing: it is named; it fails its health check.",
+      cause: "billing",
+      confidence: 0.68,
+      category: "application",
+      severity: "high",
+      recommended_action: "Check whether the process runs",
+      citations: [{ id: "billing", kind: "service", title: "Service billing" }],
+      objections: [],
+      agents: [],
+    },
+  },
+  run: async ({ incident }, context) => {
+    const client = await context.temporal();
+    const workflowId = `crew-${randomBytes(8).toString("hex")}`;
+    const handle = await told(client.workflow.start<typeof crew>(CREW, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId,
+      args: [{ incident, requested_by: `key:${context.caller.keyId}` }],
+      staticSummary: "Incident that is diagnosed",
+    }));
+    const result = await ended(context, handle, async (tell) => {
+      const reports = await handle.query(reportsQuery);
+      const last = reports.at(-1);
+      if (last) tell(reports.length, 2 * AGENTS.length - 1, `${last.agent}: ${last.says[0] ?? ""}`);
+    });
+    const { citations, objections, agents, ...rest } = result;
+    return {
+      ...{ workflow_id: workflowId, run_id: handle.firstExecutionRunId, ...rest },
+      citations: [...citations],
+      objections: [...objections],
+      agents: agents.map(({ says, sources, suspects, agent, round }) => ({
+        ...{ agent, round, says: [...says], sources: [...sources], suspects: [...suspects] },
+      })),
+    };
+  },
+});

@@ -1,0 +1,96 @@
+import { defineQuery, setCurrentDetails, setHandler } from "@temporalio/workflow";
+import { perform, QUICK } from "./_options.ts";
+import type {
+  AgentReport,
+  CrewRequest,
+  CrewResult,
+  Scene,
+  Suspect,
+  Verification,
+} from "./crew_types.ts";
+import type { Source } from "./reasoning_types.ts";
+
+/** Asks a run what its agents have found so far. */
+export const reportsQuery = defineQuery<readonly AgentReport[]>("reports");
+
+/** Rounds in which the verifier may send the others to look elsewhere. */
+const MOST_ROUNDS = 2;
+
+/**
+ * Six agents look at an incident, and give one diagnosis.
+ *
+ * Triage says what it is about; logs, metrics, topology and change look at that side by side, each with tools of its
+ * own; the verifier objects, and may name services that have to be looked at as well. None of them changes anything.
+ */
+export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
+  const reports: AgentReport[] = [];
+  setHandler(reportsQuery, () => reports);
+  const triage = await perform(QUICK, "triage: what it is, and whom it concerns").crewTriage(
+    incident,
+  );
+  reports.push(triage);
+
+  let services = triage.services;
+  let word: Verification | undefined;
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const scene: Scene = { incident, services, round };
+    const about = services.join(", ") || "the whole platform";
+    setCurrentDetails(`**round ${round}** · ${about}`);
+    reports.push(
+      ...await Promise.all([
+        perform(QUICK, `logs: what was written about ${about}`).crewLogs(scene),
+        perform(QUICK, `metrics: how ${about} is, and was`).crewMetrics(scene),
+        perform(QUICK, `topology: what ${about} needs`).crewTopology(scene),
+        perform(QUICK, `change: what was changed on ${about}`).crewChange(scene),
+      ]),
+    );
+    word = await perform(QUICK, "verifier: what speaks against it").crewVerify(scene, reports);
+    reports.push(word);
+    if (word.look_at.length === 0) break;
+    services = word.look_at;
+  }
+
+  const { service: cause, weight, why } = mostSuspect(reports) ?? {};
+  const its = triage.classification;
+  setCurrentDetails(`**${cause ?? "no cause named"}** · ${reports.length} reports`);
+  return {
+    diagnosis: inWords(reports, cause, why),
+    cause: cause ?? null,
+    confidence: weight ?? 0,
+    category: its?.category ?? null,
+    severity: its?.severity ?? null,
+    recommended_action: its?.recommended_action ?? null,
+    citations: distinct(reports.flatMap(({ sources }) => sources)),
+    objections: word?.objections ?? [],
+    agents: reports,
+  };
+}
+
+/** Of whom the agents together suspect most. Several reasons count more than one, and never more than all. */
+function mostSuspect(reports: readonly AgentReport[]): Suspect | undefined {
+  const sums = new Map<string, Suspect>();
+  for (const { service, weight, why } of reports.flatMap(({ suspects }) => suspects)) {
+    const known = sums.get(service);
+    sums.set(service, {
+      service,
+      weight: known ? 1 - (1 - known.weight) * (1 - weight) : weight,
+      why: known ? `${known.why}; ${why}` : why,
+    });
+  }
+  const [first] = [...sums.values()].sort((a, b) =>
+    b.weight - a.weight || (a.service < b.service ? -1 : 1)
+  );
+  return first && { ...first, weight: Math.round(Math.max(0, first.weight) * 100) / 100 };
+}
+
+function inWords(reports: readonly AgentReport[], cause?: string, why?: string): string {
+  const found = reports.flatMap(({ agent, says }) => says.map((one) => `${agent}: ${one}`));
+  const head = cause
+    ? `The cause is most likely ${cause}: ${why}.`
+    : "No service can be named as the cause from what is known here.";
+  return [head, ...new Set(found)].join("\n");
+}
+
+function distinct(sources: readonly Source[]): Source[] {
+  return [...new Map(sources.map((source) => [`${source.kind} ${source.id}`, source])).values()];
+}
