@@ -24,3 +24,11 @@ export * from "./secret_box.ts";
 export * from "./services_file.ts";
 export * from "./sockets.ts";
 export * from "./webhook.ts";
+export {
+  LOG_LEVELS,
+  type LogLevel,
+  type LogLine,
+  type LogSearch,
+  readLine,
+  searchLogs,
+} from "./platform_logs.ts";

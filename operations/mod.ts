@@ -18,6 +18,9 @@ import { cmdbQuery, cmdbStatus } from "./cmdb.ts";
 import { cmdbImpact, cmdbPath } from "./cmdb_reach.ts";
 import { governanceDecisions } from "./governance_decisions.ts";
 import { dispatchCrew } from "./crew.ts";
+import { briefing, selfHealJournal } from "./briefing.ts";
+import { incidentDetails, recentIncidents } from "./recent_incidents.ts";
+import { searchPlatformLogs } from "./platform_logs.ts";
 import { health, info } from "./health.ts";
 import { detect, detectors } from "./itsm_detection.ts";
 import { runLoop, runTest } from "./itsm_runs.ts";
@@ -88,6 +91,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...[grcHealth, grcControls, grcRisks, grcSummary],
   ...[resourceIndex, triagePrompt, postmortemPrompt, auditPrompt],
   ...[reason],
+  ...[searchPlatformLogs, briefing, selfHealJournal, recentIncidents, incidentDetails],
   ...[reason, dispatchCrew, a2aHealth, a2aReceive, a2aDispatch],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { head } from "../ledger/mod.ts";
+import { FULL, FULL_AND_AUDIT } from "./_audience.ts";
 import { type Context, operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
 
@@ -142,6 +143,7 @@ export const status = operation({
   input: z.object({}),
   output: Status,
   rest: { status: "GET /v1/status" },
+  tool: { query_uaio_status: FULL },
   example,
   run: (_, context) => cached(context),
 });
@@ -170,6 +172,7 @@ export const statusFresh = operation({
   input: z.object({}),
   output: Status,
   rest: { status_fresh: "GET /v1/status/fresh" },
+  tool: { "mission.cluster_health": FULL_AND_AUDIT },
   example,
   run: (_, context) => fresh(context),
 });

@@ -32,8 +32,8 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
       '{"skill": name, "arguments": {…}} calls a skill.',
     version: TOOL_SERVER_VERSION,
     supportedInterfaces: [
-      { ...bound, protocolVersion: PROTOCOLS.legacy },
       { ...bound, protocolVersion: PROTOCOLS.current },
+      { ...bound, protocolVersion: PROTOCOLS.legacy },
     ],
     provider: { organization: PRODUCT, url: gateway },
     documentationUrl: `${gateway}/docs`,

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { Role, TaskState } from "@a2a-js/sdk";
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+} from "@a2a-js/sdk/client";
 import { putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
@@ -256,5 +262,97 @@ describe("A2A", function () {
     assert.ok(tasks.some(({ id }: Json) => id === task.id));
     const unknown = await (await send(body, { "a2a-version": "7.0" })).json() as Json;
     assert.equal(unknown.error.code, -32009);
+  });
+
+  it("says of itself what is true, to clients of both protocols", async () => {
+    const read = async (name: string) =>
+      await (await fetch(`${server.url}/.well-known/${name}`)).json() as Json;
+    const card = await read("agent-card.json");
+    assert.deepEqual(await read("agent.json"), card);
+    const { protocolVersion, preferredTransport, url, capabilities, securitySchemes } = card;
+    assert.deepEqual({ protocolVersion, preferredTransport, url }, {
+      ...{ protocolVersion: "0.3.0", preferredTransport: "JSONRPC", url: `${server.url}/a2a` },
+    });
+    assert.equal(capabilities.streaming, true);
+    assert.equal(capabilities.pushNotifications, false);
+    assert.equal(securitySchemes.bearer.scheme, "bearer");
+    const { tools } = await (await fetch(`${server.url}/mcp/tools`)).json() as Json;
+    const names = (all: Json[], field: string) => all.map((one) => one[field]).sort();
+    assert.deepEqual(names(card.skills, "id"), names(tools, "name"));
+  });
+
+  const skill = (name: string, input: object = {}) => ({
+    message: {
+      ...message(""),
+      parts: [{ kind: "data", data: { skill: name, arguments: input } }],
+    },
+  });
+
+  it("calls a skill under the key's scope, and tells the receipt", async () => {
+    const { result } = await ask("message/send", skill("get_receipt_chain"));
+    assert.equal(result.kind, "message");
+    assert.equal(typeof result.parts[0].data.total, "number");
+    const { id } = { id: result.metadata.receipt_id };
+    assert.ok(await loop.sealer.sealed(id));
+    const audit = (await server.key({ scope: "audit" })).key;
+    const own = await ask("message/send", skill("ledger.verify_chain"), audit);
+    assert.equal(own.result.kind, "message");
+    const foreign = await ask("message/send", skill("get_receipt_chain"), audit);
+    assert.match(foreign.error.message, /scope audit may not call/);
+    const text = await say("billing is down", {}, undefined, audit);
+    assert.match(text.error.message, /scope audit may not call/);
+    const wrong = await ask("message/send", skill("ledger.verify_receipt", { id: 3 }));
+    assert.equal(wrong.error.code, -32602);
+  });
+
+  it("diagnoses with six agents, and follows the graph to the cause", async () => {
+    await putService(loop.store.knex, {
+      ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
+      ...{ check: { command: ["true"] }, restart: null, watched: false, ports: [], runbook: null },
+      dependsOn: [{ service: "billing", kind: "depends_on" }],
+    } as never);
+    await loop.store.knex("services").where({ name: "billing" }).update({ status: "down" });
+    const call = skill("dispatch_crew_incident", { incident: "The shop answers with errors" });
+    const { result } = await ask("message/send", call);
+    const [{ data }] = result.parts;
+    assert.equal(data.cause, "billing");
+    assert.match(data.diagnosis, /shop needs billing, which is down/);
+    const agents = new Set(data.agents.map(({ agent }: Json) => agent));
+    assert.deepEqual([...agents], ["triage", "logs", "metrics", "topology", "change", "verifier"]);
+  });
+
+  it("is understood by the SDK's own clients of both protocols", async () => {
+    for (const legacy of [false, true]) {
+      const fetchImpl: typeof fetch = (input, init) => {
+        const headers = new Headers(init?.headers);
+        headers.set("authorization", `Bearer ${key}`);
+        return fetch(input, { ...init, headers });
+      };
+      const legacyCompat = { enabled: legacy };
+      const factory = new ClientFactory({
+        transports: [new JsonRpcTransportFactory({ fetchImpl, legacyCompat })],
+        cardResolver: new DefaultAgentCardResolver({ legacyCompat }),
+      });
+      const client = await factory.createFromUrl(server.url);
+      const content = { $case: "text" as const, value: "billing is down" };
+      const parts = [{ content, metadata: undefined, filename: "", mediaType: "" }];
+      const states: unknown[] = [];
+      const events = client.sendMessageStream({
+        tenant: "",
+        message: {
+          ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts },
+          ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
+        },
+        configuration: undefined,
+        metadata: undefined,
+      });
+      for await (const { payload } of events) {
+        if (payload?.$case === "statusUpdate") states.push(payload.value.status?.state);
+      }
+      assert.deepEqual(states, [
+        TaskState.TASK_STATE_WORKING,
+        TaskState.TASK_STATE_COMPLETED,
+      ]);
+    }
   });
 });
