@@ -18,7 +18,7 @@ const FAILS = new RegExp(
     String
       .raw`\b(is|are|was|were|seems?|keeps?|went|goes|gone|been|stays?)\s+(\w+\s+){0,2}(down|slow|unreachable|unavailable|broken|failing|stuck|hanging|frozen|full|dead|crashing|crashed|degraded|unhealthy|unresponsive|offline|expired|corrupt(ed)?|locked|overloaded|leaking|restarting|flapping)\b`,
     String
-      .raw`\b(fails?|failed|failing|crash(es|ed|ing)?|hangs|timed? ?outs?|timeouts?|refused|unreachable|outage|deadlocks?|oom|out of memory|no space left|disk full|not respond(ing)?|stopped working|does(n't| not) (work|start|answer|respond)|can(not|'t|not) (\w+\s+){0,2}(log ?in|connect|reach|open|write|read|resolve|send|start|access))\b`,
+      .raw`\b(fails?|failed|failing|crash(es|ed|ing)?|hangs|timed? ?outs?|timeouts?|refused|unreachable|expired|outage|deadlocks?|oom|out of memory|no space left|disk full|not respond(ing)?|stopped working|does(n't| not) (work|start|answer|respond)|can(not|'t|not) (\w+\s+){0,2}(log ?in|connect|reach|open|write|read|resolve|send|start|access))\b`,
     String
       .raw`\b(5\d\d|4\d\d)\b.{0,20}\b(errors?|responses?|status)\b|\b(returns?|answers?|responds?)\b.{0,20}\b(errors?|5\d\d|4\d\d)\b`,
     String.raw`\b(brute[- ]?force|ransomware|malware|intrusion|exfiltration|breach|phishing)\b`,

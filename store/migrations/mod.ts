@@ -37,7 +37,7 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0014_webhooks": webhooks.up,
   "0015_append": append.up,
   "0016_governance": governance.up,
+  "0017_a2a": a2a.up,
   "0018_service_names": serviceNames.up,
   "0019_learning": learning.up,
-  "0017_a2a": a2a.up,
 };
