@@ -138,7 +138,7 @@ function answerOf({ plan, retrieved, seen, objections }: Found) {
   };
   const lines = seen.flatMap(({ says, sources }) =>
     says.map((sentence, n) => {
-      const of = sources.length === says.length ? sources.slice(n, n + 1) : sources.slice(0, 1);
+      const of = sources.length === 1 ? sources : sources.slice(n, n + 1);
       return `${sentence} ${of.map(cite).join("")}`.trimEnd();
     })
   );

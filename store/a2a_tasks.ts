@@ -21,7 +21,7 @@ const KEPT_DAYS = 30;
 export async function putTask(on: Queryable, task: StoredTask): Promise<void> {
   const { id, context_id, key_id, state, version } = task;
   const { rows } = await on.raw(
-    `INSERT INTO a2a_tasks AS t (id, context_id, key_id, state, version, record) VALUES (?, ?, ?, ?, ?, ?::jsonb)
+    `INSERT INTO a2a_tasks AS t (id, context_id, key_id, state, version, record) VALUES (?, ?, ?, ?, ?, ?::json)
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, version = excluded.version, record = excluded.record,
        updated_at = now() WHERE t.version < excluded.version RETURNING pg_notify(?, id)`,
     [id, context_id, key_id, state, version, JSON.stringify(task), TASKS_CHANGED],

@@ -46,7 +46,12 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
   let unread = 1;
   let canceled = false;
   let running: CancellationScope | undefined;
-  const show = () => perform(QUICK, `Shows it as ${task.state}`).showTask(task);
+  let shown = 0;
+  const show = async () => {
+    const { version, state } = task;
+    await perform(QUICK, `Shows it as ${state}`).showTask(task);
+    shown = Math.max(shown, version);
+  };
 
   function move(state: TaskState, change: Partial<TaskRecord> = {}): Promise<void> {
     const version = task.version + 1;
@@ -64,7 +69,7 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
   setHandler(cancelUpdate, async () => {
     canceled = true;
     running?.cancel();
-    await condition(() => ENDS.has(task.state));
+    await condition(() => ENDS.has(task.state) && shown === task.version);
     return task;
   }, { validator: () => refuseEnded(task) });
 

@@ -52,7 +52,14 @@ const COUNTED_LATER = new Set([
   "SendStreamingMessage",
   "CancelTask",
 ]);
-const CODES = { parse: -32700, request: -32600, method: -32601, params: -32602, version: -32009 };
+const CODES = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  push: -32003,
+  version: -32009,
+};
 /** What HTTP says best by its status. */
 const BY_STATUS = new Set(["Unauthenticated", "RateLimited"]);
 
@@ -165,6 +172,9 @@ function faultOf({ id, method, params }: Request): Envelope | undefined {
   if (!Object.hasOwn(METHODS, method)) {
     return envelopeOf(id, CODES.method, `Method not found: ${method}`);
   }
+  if (method.startsWith("tasks/pushNotificationConfig/")) {
+    return envelopeOf(id, CODES.push, "Push Notification is not supported");
+  }
   const wrong = Array.isArray(params)
     ? "Invalid params: expected an object"
     : wrongParams(method, params ?? {});
@@ -208,6 +218,10 @@ function answersFor<C>(
       const { content, structuredContent, isError, _meta } = result;
       const text = content.map((part) => part.text).join("\n");
       const name = `${_meta?.["sealoop/error"]}`;
+      if (name === "RateLimited") {
+        const seconds = `${_meta?.["sealoop/retry_after_seconds"]}`;
+        throw new Problem("RateLimited", text, { headers: { "retry-after": seconds } });
+      }
       return {
         parts: structuredContent ? [{ data: structuredContent }] : [{ text }],
         metadata: _meta && { ..._meta },

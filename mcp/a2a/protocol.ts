@@ -132,7 +132,8 @@ function handlerOf(answers: Answers, current: boolean): Handler {
     const task = await begun(request);
     if ("parts" in task) return task;
     const history = request.configuration?.historyLength;
-    if (request.configuration?.returnImmediately !== false) return taskOf(task, history);
+    const atOnce = request.configuration?.returnImmediately ?? !current; // in 1.0 it waits by default
+    if (atOnce) return taskOf(task, history);
     return taskOf(await settled(task), history);
   }
 
@@ -240,12 +241,15 @@ async function* until<T>(items: AsyncGenerator<T>, late: AbortSignal) {
   const ended = new Promise<undefined>((resolve) =>
     late.addEventListener("abort", () => resolve(undefined), { once: true })
   );
-  while (!late.aborted) {
-    const step = await Promise.race([items.next(), ended]);
-    if (!step || step.done) break;
-    yield step.value;
+  try {
+    while (!late.aborted) {
+      const step = await Promise.race([items.next(), ended]);
+      if (!step || step.done) return;
+      yield step.value;
+    }
+  } finally {
+    void items.return(undefined);
   }
-  void items.return(undefined);
 }
 
 /** The parts of a message that are understood here. @throws no media type that is */
@@ -270,6 +274,7 @@ function partsOf({ message, configuration }: SendMessageRequest): TaskPart[] {
 }
 
 const isGiven = (mode: string) =>
+  mode === "text" ||
   MODES.some((ours) => mode === ours || mode === "*/*" || mode === `${ours.split("/")[0]}/*`);
 
 const contentType = (why: string) =>

@@ -9,7 +9,7 @@ export async function up(trx: Knex): Promise<void> {
       key_id text NOT NULL,       -- the only one that may see it
       state text NOT NULL,
       version integer NOT NULL,   -- a later one is never overwritten by an earlier one
-      record jsonb NOT NULL,
+      record json NOT NULL,       -- any text, as agents may send what jsonb has no place for
       created_at timestamptz NOT NULL DEFAULT now(),
       updated_at timestamptz NOT NULL DEFAULT now()
     );

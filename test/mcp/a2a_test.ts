@@ -305,6 +305,23 @@ describe("A2A", function () {
     assert.equal(wrong.error.code, -32602);
   });
 
+  for (
+    const [name, field] of [
+      ["query_uaio_status", "backends"],
+      ["mission.cluster_health", "backends"],
+      ["get_platform_briefing", "summary"],
+      ["list_recent_incidents", "incidents"],
+      ["mission.list_incidents", "incidents"],
+      ["get_self_heal_journal", "entries"],
+      ["search_platform_logs", "lines"],
+    ] as const
+  ) {
+    it(`gives the ${field} of ${name}`, async () => {
+      const { result } = await ask("message/send", skill(name));
+      assert.ok(field in result.parts[0].data);
+    });
+  }
+
   it("diagnoses with six agents, and follows the graph to the cause", async () => {
     await putService(loop.store.knex, {
       ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
