@@ -66,7 +66,7 @@ const BY_STATUS = new Set(["Unauthenticated", "RateLimited"]);
 /** Makes the door at `/a2a`, for protocol 0.3 and, where the header `A2A-Version` asks for it, 1.0. */
 export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
   const cardFor = (ctx: Context) => {
-    const url = parts.url ?? ctx.origin;
+    const url = parts.url ?? `${ctx.protocol}://${ctx.host}`;
     return cardOf(parts.tools, { tools: url, gateway: parts.gatewayUrl ?? url });
   };
   const ending = new AbortController();

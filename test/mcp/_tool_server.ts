@@ -1,5 +1,6 @@
 /** A whole tool server of a test: the real platform on a database of its own, with operations of the test's besides. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Client as Temporal } from "@temporalio/client";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { loadConfig } from "../../config.ts";
@@ -34,12 +35,14 @@ export interface TestToolServer {
 
 /** Starts one. @param settings by the names of environment variables */
 export async function startToolServer(
-  { extra = [], settings = {}, pace, on }: {
+  { extra = [], settings = {}, pace, on, temporal }: {
     extra?: readonly Operation<Platform>[];
     settings?: Readonly<Record<string, string>>;
     pace?: Pace;
     /** That is there already, and stays. */
     on?: TestDatabase;
+    /** In place of that which the environment names. */
+    temporal?: Temporal;
   } = {},
 ): Promise<TestToolServer> {
   const database = on ?? await testDatabase();
@@ -48,6 +51,7 @@ export async function startToolServer(
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
   const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
   const tools = createToolServer({
+  if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
   const tasks = await watchTasks(platform.store);
   const { app, close: drain } = createToolServer({
     operations: [...operations, ...extra],

@@ -23,11 +23,8 @@ describe("A2A", function () {
     loop = await openLoop();
     server = await startToolServer({
       on: loop.database,
-      settings: {
-        TEMPORAL_ADDRESS: loop.place.address,
-        TEMPORAL_NAMESPACE: loop.place.namespace,
-        SEALOOP_LIMIT_TOOLS: "10000",
-      },
+      temporal: loop.client,
+      settings: { SEALOOP_LIMIT_TOOLS: "10000" },
     });
     key = (await server.key()).key;
     await putService(loop.store.knex, {
