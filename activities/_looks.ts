@@ -63,7 +63,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
       says: [
         downstream.length === 0
           ? `Nothing that is known needs ${name}.`
-          : `If ${name} fails, ${downstream.length} others are affected: ${listed(downstream)}.`,
+          : `If ${name} fails, this is affected: ${listed(downstream)}.`,
         ...(upstream.length > 0 ? [`${name} needs ${listed(upstream)}.`] : []),
         ...(down.length > 0 ? [`Of what ${name} needs, down: ${down.join(", ")}.`] : []),
       ],

@@ -19,6 +19,9 @@ import type { ActivityParts } from "./_parts.ts";
 /** Passages that an answer may cite. */
 const MOST_ARTICLES = 3;
 
+/** Confidence below which what is known of such faults is more likely to mislead. */
+const SURE_ENOUGH = 0.6;
+
 /** The nodes of the reasoning pipeline. All of them only read, and so are safe to repeat. */
 export function reasoningNodes({ store, engine }: ActivityParts) {
   return {
@@ -144,7 +147,7 @@ function answerOf({ plan, retrieved, seen, objections }: Found) {
   );
   const its = retrieved.classification;
   if (plan.kind === "incident") {
-    if (its) {
+    if (its && its.confidence >= SURE_ENOUGH) {
       const marks = retrieved.articles.map(cite).join("");
       lines.push(
         `By its words this is ${its.category}, ${its.severity} (confidence ${
@@ -152,6 +155,12 @@ function answerOf({ plan, retrieved, seen, objections }: Found) {
         }, ` +
           `judged by ${retrieved.provider}) ${marks}`.trimEnd(),
         `Recommended: ${its.recommended_action}`,
+      );
+    } else if (its) {
+      lines.push(
+        `By its words it may be ${its.category}, which is too unsure (${
+          its.confidence.toFixed(2)
+        }) to recommend anything.`,
       );
     } else {
       lines.push("The engine is away, so nothing can be said of what kind of fault this is.");

@@ -308,17 +308,21 @@ async function start(type: string, workflowId: string, args: unknown[]): Promise
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
 }
 
-const asking = (prompt: string) => ({ prompt, requested_by: "key:recorder" });
+function asking(prompt: string) {
+  return { prompt, requested_by: "key:recorder" };
+}
 
-const saying = (message_id: string, text: string): TaskMessage => ({
-  ...{ message_id, role: "user", parts: [{ text }] },
-});
+function saying(message_id: string, text: string): TaskMessage {
+  return { message_id, role: "user", parts: [{ text }] };
+}
 
-const taskOf = (id: string, text: string): TaskRecord => ({
-  ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
-  ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
-  history: [saying("m1", text)],
-});
+function taskOf(id: string, text: string): TaskRecord {
+  return {
+    ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
+    ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
+    history: [saying("m1", text)],
+  };
+}
 
 async function asked(
   name: string,
