@@ -9,7 +9,6 @@ import { type Names, refuseForeignPages } from "./_origin.ts";
 import { createAnswers } from "./answers.ts";
 import { openChanges } from "./changes.ts";
 import { createA2aDoor } from "./a2a/door.ts";
-import { answersFor } from "./answers.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
 import { counted, createSessions, PACE, type Pace, settledWithin } from "./sessions.ts";
@@ -103,6 +102,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   });
   const a2a = parts.tasks && createA2aDoor({
     ...{ tools, invoke, entrance, tasks: parts.tasks, log: shell.log, beatMs: pace.beatMs },
+    findInjection,
     ...{ url: parts.url, gatewayUrl: parts.gatewayUrl },
     closing: () => sessions.closing,
   });
@@ -123,11 +123,10 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     },
     followed: () => changes.followers > 0 || current.listening(),
     async close(deadlineMs = DRAIN_MS) {
+      a2a?.close();
       const closed = Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
       await settledWithin([...underWay], deadlineMs); // those of no session, too
       await closed;
-      a2a?.close();
-      await Promise.all([sessions.close(deadlineMs), httpSessions.close(deadlineMs)]);
       await current.close();
     },
   };

@@ -33,8 +33,6 @@ export async function callTool<C>(
   const { door = "mcp", name, input, dryRun, requestId, address, signal, progress } = call;
   try {
     const outcome = await invoke(tool.operation, {
-      door: "mcp",
-    const outcome = await invoke(operation, {
       door,
       as: name,
       requestId,

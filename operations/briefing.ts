@@ -17,6 +17,7 @@ export const briefing = operation({
   summary: "Brief me: what is open, what waits for people, what was repaired within a day",
   effect: "read",
   access: "key",
+  untrusted: true,
   input: z.object({}),
   output: z.object({
     as_of: Timestamp,

@@ -26,6 +26,7 @@ export const dispatchCrew = operation({
     "`cause`.",
   effect: "run",
   access: "key",
+  untrusted: true,
   input: z.object({
     incident: characters(1, 8000).describe(
       "What is wrong, in any words; names of services are found in it",

@@ -90,7 +90,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...[queue, approveItem, metrics],
   ...[grcHealth, grcControls, grcRisks, grcSummary],
   ...[resourceIndex, triagePrompt, postmortemPrompt, auditPrompt],
-  ...[reason],
   ...[searchPlatformLogs, briefing, selfHealJournal, recentIncidents, incidentDetails],
   ...[reason, dispatchCrew, a2aHealth, a2aReceive, a2aDispatch],
   ...[seal, sealStatus, verifyOne, verifyAll, search],

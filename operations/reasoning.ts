@@ -42,6 +42,7 @@ export const reason = operation({
     "citation it rests on. A prompt that names nothing comes back as `input_required`, with what is missing.",
   effect: "run",
   access: "key",
+  untrusted: true,
   input: z.object({
     prompt: characters(1, 8000).describe(
       "In any words; names of services, ticket and receipt ids are found in it",

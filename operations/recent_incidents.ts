@@ -22,6 +22,7 @@ export const recentIncidents = operation({
   summary: "List the newest incidents, open and resolved, each with the receipt that it ended with",
   effect: "read",
   access: "key",
+  untrusted: true,
   input: z.object({
     status: TicketStatus.optional().describe("Left out: both"),
     limit: Limit,
@@ -41,6 +42,7 @@ export const incidentDetails = operation({
   summary: "Read an incident: its ticket, what happened, what was repaired, and its receipt",
   effect: "read",
   access: "key",
+  untrusted: true,
   input: z.object({ incident_id: TicketId.describe("As list_recent_incidents gives it") }),
   output: TicketWithReceipt.extend({
     events: z.array(z.object({

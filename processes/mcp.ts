@@ -1,7 +1,6 @@
 import { createToolServer } from "../mcp/mod.ts";
 import { findInjection } from "../engine/mod.ts";
-import { createEntrance, followResources, operations } from "../operations/mod.ts";
-import { createEntrance, operations, watchTasks } from "../operations/mod.ts";
+import { createEntrance, followResources, operations, watchTasks } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";

@@ -7,6 +7,7 @@ import { identify, isValid, type Sender, stopping } from "../_caller.ts";
 import { untilGone } from "../_web.ts";
 import { callTool } from "../call.ts";
 import type { Tools } from "../tools.ts";
+import type { FindInjection } from "../untrusted.ts";
 import { cardOf, PROTOCOLS, shownCard } from "./card.ts";
 import { METHODS, wrongParams } from "./params.ts";
 import {
@@ -29,6 +30,8 @@ export interface A2aParts<C> {
   /** Public address of the gateway; absent: the card tells of the tool server's alone. */
   readonly gatewayUrl: string | undefined;
   readonly log: Log;
+  /** Looks through what comes from outside. */
+  readonly findInjection: FindInjection;
   /** Milliseconds between two signs of life of a stream, > 0. */
   readonly beatMs: number;
   /** Whether nothing new is to be begun. */
@@ -183,7 +186,7 @@ function faultOf({ id, method, params }: Request): Envelope | undefined {
 
 /** The requests of one key, answered by the one way in and by what it may see. */
 function answersFor<C>(
-  { tools, invoke, tasks, log }: A2aParts<C>,
+  { tools, invoke, tasks, log, findInjection }: A2aParts<C>,
   ctx: Context,
   { caller, credential }: Sender,
   signal: AbortSignal,
@@ -211,9 +214,12 @@ function answersFor<C>(
         ...{ door: "a2a" as const, name: skill, input, requestId, address, signal, dryRun },
         progress: (_: number, __: number, message: string) => progress?.(message),
       };
-      const result = await callTool(tools.get(skill)!, call, credential, invoke, (problem) => {
-        const err = problem.extra.cause ?? problem;
-        log.error({ request_id: requestId, tool: skill, err }, problem.message);
+      const result = await callTool(tools.get(skill)!, call, {
+        ...{ credential, invoke, findInjection },
+        failed(problem) {
+          const err = problem.extra.cause ?? problem;
+          log.error({ request_id: requestId, tool: skill, err }, problem.message);
+        },
       });
       const { content, structuredContent, isError, _meta } = result;
       const text = content.map((part) => part.text).join("\n");

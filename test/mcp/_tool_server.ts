@@ -12,8 +12,8 @@ import {
   followResources,
   operations,
   type Platform,
+  watchTasks,
 } from "../../operations/mod.ts";
-import { createEntrance, operations, type Platform, watchTasks } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
@@ -50,10 +50,9 @@ export async function startToolServer(
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
   const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
-  const tools = createToolServer({
   if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
   const tasks = await watchTasks(platform.store);
-  const { app, close: drain } = createToolServer({
+  const tools = createToolServer({
     operations: [...operations, ...extra],
     findInjection,
     invoke,
