@@ -14,7 +14,7 @@ import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 type Json = any;
 
 describe("A2A", function () {
-  this.timeout(60_000);
+  this.timeout(180_000); // of which most is starting all it needs, on a busy machine
   let loop: TestLoop;
   let server: TestToolServer;
   let key: string;
