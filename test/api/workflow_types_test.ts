@@ -10,7 +10,6 @@ describe("the list of workflow types", () => {
     };
     assert.deepEqual(types.map(({ type }) => type).sort(), [...WORKFLOW_TYPES].sort());
     assert.deepEqual(types.filter(({ startable }) => startable).map(({ operation }) => operation), [
-      ...["itsm.loop", "itsm.test", "attacks.simulate", "approvals.create", "security.scan"],
       ...["itsm.loop", "itsm.test", "attacks.simulate", "approvals.create"],
       ...["reasoning.invoke", "crew.dispatch", "security.scan"],
     ]);
