@@ -54,6 +54,10 @@ function bundle(name: string): string {
   const { outputFiles: [file] } = buildSync({
     entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
     ...{ bundle: true, write: false, platform: "node", format: "cjs" },
+    external: ["knex", "pg"], // which name drivers that are not there
+    banner: {
+      js: `require = require("node:module").createRequire(${JSON.stringify(import.meta.url)});`,
+    },
   });
   return file!.text;
 }
