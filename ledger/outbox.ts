@@ -67,15 +67,20 @@ export async function sealTogether(
   try {
     return await together(on, [...parts, sealPart(prepared, given)]);
   } catch (error) {
-    if (error instanceof Error && error.message.includes(TAKEN)) {
-      throw new ReceiptConflict(prepared.id);
-    }
-    throw error;
+    throw isTaken(error) ? new ReceiptConflict(prepared.id) : error;
   }
 }
 
 /** What the database says where a receipt's id is taken: it can't be read as a number, so that nothing is done. */
 const TAKEN = "receipt id taken by other content";
+/** `invalid_text_representation`. */
+const INVALID_TEXT = "22P02";
+
+/** Knex puts the statement before whatever the database says, so that the words are in every message once. */
+function isTaken(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: string };
+  return code === INVALID_TEXT && (message ?? "").split(TAKEN).length > 2;
+}
 
 function sealPart({ id, payload, requestHash, evidence }: Prepared, given?: string): Part {
   const where = given ? `WHERE EXISTS (SELECT FROM ${given})` : "";

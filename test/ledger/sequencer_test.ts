@@ -123,6 +123,18 @@ describe("the sequencer", () => {
     assert.deepEqual(there, ["a", "b"]);
   });
 
+  it("takes no other failure of what goes together for an id that is taken", async () => {
+    const broken = {
+      tables: "none AS (SELECT WHERE false)",
+      values: [],
+      columns: "1 / (SELECT count(*) FROM none) AS nothing",
+    };
+    await assert.rejects(
+      sealTogether(app.knex, [broken], request("together-again")),
+      /division by zero/,
+    );
+  });
+
   it("refuses, by name, what can't be sealed", async () => {
     await assert.rejects(sealer.request({ ...request(), subject: "" }), /subject/);
     await assert.rejects(sealer.request({ ...request(), details: { x: "\ud800" } }), /surrogate/);

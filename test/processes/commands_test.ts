@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
 import { findKey, hashKey, openStore, type Store } from "../../store/mod.ts";
+import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
 describe("commands of an operator", function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let database: TestDatabase;
   let store: Store;
   before(async () => {
@@ -21,10 +22,10 @@ describe("commands of an operator", function () {
   });
 
   const run = async (command: string, ...words: string[]) => {
-    const file = join(ROOT, "processes", `${command}.ts`);
+    const file = await program(`processes/${command}.ts`);
     const env = { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: database.urls.app };
     try {
-      const args = ["--import", "tsx", file, command, ...words];
+      const args = [file, command, ...words];
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
       return stdout;
     } catch (error) {

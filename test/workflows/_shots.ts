@@ -185,7 +185,7 @@ async function resultOf(handle: WorkflowHandle<typeof itsmLoop>): Promise<LoopRe
     try {
       return await handle.client.withAbortSignal(end.signal, () => handle.result());
     } catch (error) {
-      if (!isGrpcServiceError(error) && !end.signal.aborted) return String(error);
+      if (!isGrpcServiceError(error) && !end.signal.aborted) return causesOf(error);
       last = String(error);
       await sleep(RETRY_MS);
     } finally {
@@ -193,6 +193,12 @@ async function resultOf(handle: WorkflowHandle<typeof itsmLoop>): Promise<LoopRe
     }
   }
   return last;
+}
+
+/** An error with all that has led to it. */
+function causesOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause === undefined ? String(error) : `${error}, as ${causesOf(cause)}`;
 }
 
 /** Repeats a look until the servers are there for it. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
+import { ticketTimeline } from "../../store/mod.ts";
 import { STEPS } from "../../workflows/mod.ts";
 import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
@@ -26,10 +27,12 @@ describe("a server that is killed with -9 while loops are in each step", () => {
       });
 
       for (const [n, step] of STEPS.entries()) {
-        it(`${step}: the loop ends sealed, the service was restarted once`, () => {
+        it(`${step}: the loop ends sealed, the service was restarted once`, async () => {
           const { result, repairs, faults } = aftermaths[n]!;
           assert.deepEqual(faults, []);
-          assert.equal(result?.outcome, "sealed");
+          const told = result?.ticket_id &&
+            (await ticketTimeline(platform.store.knex, result.ticket_id));
+          assert.equal(result?.outcome, "sealed", JSON.stringify([result, told]));
           assert.equal(repairs, 1);
         });
       }
