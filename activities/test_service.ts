@@ -22,6 +22,8 @@ import { testSubjects } from "./_test_subjects.ts";
 const STARTED_WITHIN_MS = 10_000;
 const BROKEN_WITHIN_MS = 5_000;
 const PROBE_EVERY_MS = 25;
+/** Names of services that a workflow of the same name has made, and removes. */
+const OURS = /^(test|attack)-/;
 const OVER_QUOTA = Buffer.alloc(80 * 1024, "x");
 
 /** What a test incident needs of the world: a service to break. */
@@ -36,13 +38,15 @@ export function testServices({ store, config, temporal }: ActivityParts) {
     const name = nameOf(id);
     const known = await getService(store.knex, name) as Service | undefined;
     const service = known ?? await register(id, requested_by);
+    const { http } = service.check as { http: string };
     await restart({
       dataDir: config.dataDir,
-      effectId: createHash("sha256").update(`prepare\n${id}`).digest("hex").slice(0, 24),
+      effectId: createHash("sha256").update(`prepare\n${id}\n${http}`).digest("hex").slice(0, 24),
       service: name,
       restart: service.restart!,
     });
     if (!(await settle(service, true, STARTED_WITHIN_MS)).healthy) {
+      await remove(name); // its port may have been taken since it was found free: next time another
       throw new Problem("Unavailable", `The test service ${name} did not become healthy`);
     }
     return { service: name };
@@ -115,7 +119,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   async function removeStrayTestServices(): Promise<number> {
     const strays: string[] = [];
     for (const name of await testServiceNames(store.knex)) {
-      if (!await isRunning(temporal, name)) strays.push(name);
+      if (OURS.test(name) && !await isRunning(temporal, name)) strays.push(name);
     }
     for (const name of strays) await remove(name);
     return strays.length;

@@ -1,11 +1,31 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** A port of loopback that nobody listens on now; somebody else may take it before its use. */
-export function freePort(): Promise<number> {
+/** Below the range that systems take ports of outgoing connections from: there, one found free is soon taken. */
+const [FIRST, END] = [20_000, 32_000];
+const ATTEMPTS = 100;
+
+/**
+ * A port of loopback that nobody listens on now; somebody else may take it before its use.
+ *
+ * @throws {Error} What the last attempt was refused for, when none of many is free.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 1;; attempt++) {
+    const port = randomInt(FIRST, END);
+    try {
+      await listenOnce(port);
+      return port;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function listenOnce(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
+    const server = createServer().once("error", reject).listen(port, "127.0.0.1", () => {
+      server.close(() => resolve());
     });
   });
 }

@@ -199,7 +199,8 @@ describe("the ledger's pages", () => {
     assert.equal(await open("/", way.url), "Broken at #50");
     assert.match(await textOf(tab.page, "#verdict-breaks"), /this browser saw on/);
     way.change = (_, text) => text;
-    const forget = tab.page.click(`[data-action="forget"]`);
+    // Not by the mouse: the verdict may be drawn anew between the aim and the click.
+    const forget = tab.page.evaluate(`document.querySelector('[data-action="forget"]').click()`);
     await Promise.all([tab.page.waitForNavigation(), forget]);
     assert.equal(await decided(tab.page), "Intact");
   });
