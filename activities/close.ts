@@ -9,7 +9,15 @@ import {
   ticketEvents,
   transaction,
 } from "../store/mod.ts";
-import type { Diagnosis, Effect, Finding, Permission, Proof, RunId } from "../workflows/mod.ts";
+import type {
+  Diagnosis,
+  Effect,
+  Finding,
+  Permission,
+  Proof,
+  RunId,
+  Undone,
+} from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
 
@@ -28,6 +36,8 @@ export interface Story {
   readonly effect?: Effect;
   /** What was seen after it. */
   readonly proof?: Proof;
+  /** What became of undoing it; absent: that was not begun. */
+  readonly undone?: Undone;
   /** How often the fault was found while the run went on, ≥ 1. */
   readonly sightings: number;
   readonly rounds: number;
@@ -106,13 +116,14 @@ const TAGS = {
 
 /** The same for the same ending, so that a repeated step asks for the same receipt. */
 function receiptOf({ ticket_id, finding, run, story }: Ending) {
-  const { outcome, reason, diagnosis, permission, effect, proof, sightings, rounds } = story;
+  const { outcome, reason, diagnosis, permission, effect, proof, undone } = story;
+  const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
   return {
     category: outcome === "sealed" ? "self_heal" : "escalation",
     actor: ACTOR,
     subject: ticket_id,
     action: diagnosis?.action ? "runbook" : "none",
-    outcome: effect?.state === "unknown" ? "unknown" : outcome,
+    outcome: isUnknown ? "unknown" : outcome,
     compliance_tags: TAGS[outcome],
     details: {
       fingerprint: finding.fingerprint,
@@ -120,8 +131,8 @@ function receiptOf({ ticket_id, finding, run, story }: Ending) {
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
       ...(finding.resumes ? { resumes: finding.resumes } : {}),
       cause: diagnosis?.cause ?? finding.code,
-      rounds,
-      sightings,
+      rounds: story.rounds,
+      sightings: story.sightings,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
       ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),
@@ -129,12 +140,14 @@ function receiptOf({ ticket_id, finding, run, story }: Ending) {
       ...(effect ? { effect_id: effect.id, effect: effect.state, effect_code: effect.code } : {}),
       ...(effect ? { steps: effect.steps.map(publicStep) } : {}),
       ...(proof ? { verified: proof } : {}),
+      ...(undone ? { undone: { ...undone, steps: undone.steps.map(publicStep) } } : {}),
       ...run,
     },
     evidence: {
       ...{ finding },
       ...(diagnosis ? { diagnosis } : {}),
       ...(effect ? { effect } : {}),
+      ...(undone ? { undone } : {}),
     },
   };
 }

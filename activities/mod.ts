@@ -40,6 +40,7 @@ export type { OpenBatches } from "./anchor.ts";
 export type { Story } from "./close.ts";
 export type { EndedApproval } from "./ended_approvals.ts";
 export type { EndedRun } from "./ended_runs.ts";
+export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
 export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
 export type { FoundNow } from "./sweep.ts";

@@ -14,6 +14,7 @@ import {
   type Proof,
   type StepName,
   type StepRecord,
+  type Undone,
 } from "./types.ts";
 
 /** How far a run is: for callers who wait, and for the Web UI. */
@@ -53,6 +54,8 @@ export interface Track {
   effect?: Effect | undefined;
   /** What was seen after it. */
   proof?: Proof;
+  /** What became of undoing it, where that was begun. */
+  undone?: Undone | undefined;
   /** Approval that is waited for. */
   readonly waiting: string | undefined;
   /** Does one step, and keeps when it began and ended; as failed where it throws. */

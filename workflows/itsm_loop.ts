@@ -11,11 +11,11 @@ import {
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { RepairRequest } from "../activities/mod.ts";
+import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
 import { approval } from "./approval.ts";
 import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
 import { type Track, track } from "./_track.ts";
-import type { ApprovalResult, Finding, LoopResult, Permission, RunId } from "./types.ts";
+import type { ApprovalResult, Finding, LoopResult, Permission, RunId, Undone } from "./types.ts";
 
 /** The same fault was found again while its loop runs. */
 export const foundAgain = defineSignal<[Finding]>("foundAgain");
@@ -79,10 +79,9 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     if (run.proof.healthy) return undefined;
     run.amend("failed");
     code = run.proof.code;
-    if (!run.effect?.undoable) continue;
-    const undone = await perform(REPAIR, `Undoes ${action.runbook}, the last step first`)
-      .undo({ ...step, action });
-    if (undone.state === "unknown") return "unknown_effect";
+    if (run.effect?.undoable && await undo(run, { ...step, action }) === "unknown") {
+      return "unknown_effect";
+    }
   }
   run.round = MAX_ROUNDS;
   return "not_healed";
@@ -91,6 +90,7 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
 /** Repairs, where that is permitted. @returns undefined where the world may be better now, else why it is left to people */
 async function repair(run: Track, request: RepairRequest): Promise<string | undefined> {
   run.effect = undefined;
+  run.undone = undefined;
   try {
     const { obstacle, done } = await run.step("REMEDIATE", () => repairPermitted(run, request));
     if (!done) run.amend("failed");
@@ -103,6 +103,18 @@ async function repair(run: Track, request: RepairRequest): Promise<string | unde
     if (isCancellation(error)) throw error;
     return "unknown_effect";
   }
+}
+
+/** Undoes a repair that did not help. @returns what became of that; where it failed, nobody can tell */
+async function undo(run: Track, order: RepairOrder): Promise<Undone["state"]> {
+  try {
+    run.undone = await perform(REPAIR, `Undoes ${order.action.runbook}, the last step first`)
+      .undo(order);
+  } catch (error) {
+    run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
+    if (isCancellation(error)) throw error;
+  }
+  return run.undone.state;
 }
 
 /** What came of a repair: why it is left to people, if it is; else whether it is done, or needs to be no more. */
@@ -184,9 +196,9 @@ async function end(
   reason: string | undefined,
 ): Promise<LoopResult> {
   const outcome = reason === undefined ? "sealed" as const : "escalated" as const;
-  const { diagnosis, permission, effect, proof, round: rounds } = run;
+  const { diagnosis, permission, effect, proof, undone, round: rounds } = run;
   const story = {
-    ...{ outcome, reason, diagnosis, permission, effect, proof, sightings, rounds },
+    ...{ outcome, reason, diagnosis, permission, effect, proof, undone, sightings, rounds },
   };
   const ticket_id = run.ticketId!;
   const receipt_id = await run.step(

@@ -17,8 +17,8 @@ import {
 import { testFolder } from "../_servers.ts";
 import { oldFile } from "../integrations/runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
-import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
-import { eventually } from "./_story.ts";
+import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
+import { eventually, storyOf } from "./_story.ts";
 import { brokenService, type Victim } from "./_victim.ts";
 
 /** How long an approval of the recorder waits, seconds. */
@@ -29,6 +29,7 @@ export async function recordersRunbooks(): Promise<string> {
   const folder = join(await testFolder(), "runbooks");
   const spool = join(await testFolder(), "spool");
   const program = await counter(await testFolder(), "helps-nobody");
+  const lost = await counter(await testFolder(), "is-lost", 60);
   await oldFile(join(spool, "1.done"), 3);
   const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
   await writeRunbooks(folder, {
@@ -37,6 +38,15 @@ export async function recordersRunbooks(): Promise<string> {
       steps: [
         aStep("move", { clean, undo: { put_back: true } }),
         aStep("run", { command: { argv: [program.path] } }),
+      ],
+    },
+    "undo-lost": {
+      match: { services: ["undo-lost"] },
+      steps: [
+        aStep("run", {
+          command: { argv: [program.path] },
+          undo: { command: { argv: [lost.path] } },
+        }),
       ],
     },
     "ask-first": {
@@ -49,7 +59,7 @@ export async function recordersRunbooks(): Promise<string> {
         }),
       ],
     },
-  }, [program.path]);
+  }, [program.path, lost.path]);
   return folder;
 }
 
@@ -116,6 +126,17 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
     "itsmLoop.undone": async () => {
       const { service } = await broken("undone");
       return await ended(await start(findingOf(service, "refused")));
+    },
+    "itsmLoop.unknown_undo": async () => {
+      const { service } = await broken("undo-lost");
+      const run = await start(findingOf(service, "refused"));
+      const effectId = await eventually(async () => {
+        const { ticket_id } = await run.query(progressQuery);
+        const { effects } = ticket_id ? await storyOf(loop.store, ticket_id) : { effects: [] };
+        return effects.find(({ undoes }) => undoes !== null)?.id;
+      });
+      await loseAct(loop.config.dataDir, effectId);
+      return await ended(run);
     },
     "itsmLoop.approved": async () => {
       const { run, approval } = await asking();

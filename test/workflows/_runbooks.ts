@@ -2,6 +2,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { eventually } from "./_story.ts";
 
 const NEVER = ["Leave the folder of the test."];
 const NONE = { none: "The test throws it away." };
@@ -32,6 +33,15 @@ export const aStep = (step: string, act: object): object => ({
   ...{ step, does: `Does the step ${step}.`, bounds: { within: "30s" }, undo: NONE, never: NEVER },
   ...act,
 });
+
+/** Ends what an act has begun, as soon as it has, so that nobody can tell what became of it. */
+export async function loseAct(dataDir: string, effectId: string): Promise<void> {
+  const mark = join(dataDir, "effects", effectId, "started");
+  const leader = await eventually(async () => {
+    return Number(await readFile(mark, "utf8").catch(() => "")) || undefined;
+  });
+  process.kill(-leader, "SIGKILL");
+}
 
 /** A program that writes a line each time it has run, after so many seconds. */
 export async function counter(folder: string, name: string, seconds = 0) {

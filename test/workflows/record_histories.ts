@@ -3,7 +3,7 @@
  * those of these names alone.
  */
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -47,6 +47,7 @@ import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, recordersRunbooks } from "./_loop_scenarios.ts";
+import { loseAct } from "./_runbooks.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
@@ -109,9 +110,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmLoop.unknown_effect": async () => {
     const run = await heal(await broken("unknown", heldBack));
     const { effectId } = await repairing(run);
-    const mark = join(loop.config.dataDir, "effects", effectId, "started");
-    const leader = await eventually(async () => Number(await readFile(mark, "utf8")) || undefined);
-    process.kill(-leader, "SIGKILL");
+    await loseAct(loop.config.dataDir, effectId);
     return await ended(run);
   },
   "reconcileRuns.ended_run": async () => {

@@ -12,6 +12,7 @@ import { usageOf } from "../../integrations/runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import {
   getRunbook,
+  listEffects,
   putServices,
   removeService,
   repairsOfTicket,
@@ -28,8 +29,8 @@ import {
 import { freePort, testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "../integrations/runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
-import { type Receipt, storyOf } from "./_story.ts";
+import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
+import { eventually, type Receipt, storyOf } from "./_story.ts";
 
 const PUT_BACK = { put_back: true };
 
@@ -37,6 +38,7 @@ describe("the loop with runbooks", () => {
   let loop: TestLoop;
   let own: string;
   let inVain: Promise<LoopResult>;
+  let undoLost: Promise<LoopResult>;
   let spool: string;
   let ran: Awaited<ReturnType<typeof counter>>;
 
@@ -44,6 +46,8 @@ describe("the loop with runbooks", () => {
     own = join(await testFolder(), "runbooks");
     spool = join(await testFolder(), "spool");
     ran = await counter(await testFolder(), "helps-nobody");
+    const once = await counter(await testFolder(), "helps-not-either");
+    const lost = await counter(await testFolder(), "is-lost", 60);
     for (const n of [1, 2]) await oldFile(join(spool, `${n}.done`), 3);
     const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
     await writeRunbooks(own, {
@@ -54,16 +58,26 @@ describe("the loop with runbooks", () => {
           aStep("run", { command: { argv: [ran.path] } }),
         ],
       },
+      "undo-lost": {
+        match: { services: ["undo-lost"] },
+        steps: [
+          aStep("run", {
+            command: { argv: [once.path] },
+            undo: { command: { argv: [lost.path] } },
+          }),
+        ],
+      },
       changing: {
         match: { services: ["changing"] },
         steps: [aStep("run", { command: { argv: [ran.path] } })],
       },
-    }, [ran.path]);
+    }, [ran.path, once.path, lost.path]);
     loop = await openLoop({
       settings: { SEALOOP_RUNBOOKS: own, SEALOOP_DETECTORS: await detectorsFile() },
     });
     inVain = loopOf(await service("in-vain")); // takes three times fifteen seconds
-    inVain.catch(() => {});
+    undoLost = losingUndo(await service("undo-lost"));
+    for (const result of [inVain, undoLost]) result.catch(() => {}); // told by its test
   });
   after(() => loop?.stop());
 
@@ -85,6 +99,17 @@ describe("the loop with runbooks", () => {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
     });
+  }
+
+  /** A loop whose undoing is killed in its midst, together with what ran it. */
+  async function losingUndo(service: Service): Promise<LoopResult> {
+    const result = loopOf(service);
+    const effectId = await eventually(async () => {
+      const { remediations } = await listEffects(loop.store.knex, 100);
+      return remediations.find((one) => one.service === service.name && one.undoes !== null)?.id;
+    });
+    await loseAct(loop.config.dataDir, effectId);
+    return await result;
   }
 
   const story = (ticketId: string | null) => storyOf(loop.store, ticketId!);
@@ -122,9 +147,32 @@ describe("the loop with runbooks", () => {
         .flat(),
       "escalation",
     ]);
+    assert.deepEqual(receipts.at(-1)!.details.undone, {
+      ...{ state: "done", code: "undone" },
+      steps: [{
+        ...{ effect_id: effects[0]!.id, kind: "clean", state: "done" },
+        ...{ code: effects[0]!.detail.code, counts: effects[0]!.detail.counts },
+      }],
+    });
     const [undone, second, first] = effects;
     assert.deepEqual([undone!.undoes, undone!.state], [first!.id, "done"]);
     assert.deepEqual([first!.step, second!.step, second!.undoes], ["move", "run", null]);
+  });
+
+  it("leaves to people what nobody can tell whether it was undone, and seals that", async () => {
+    const result = await undoLost;
+    assert.equal(result.outcome, "escalated");
+    const { moves, receipts, effects } = await story(result.ticket_id);
+    assert.deepEqual(moves.slice(-3), ["undo_intended", "undo_failed", "escalated"]);
+    assert.deepEqual(effects.map(({ state }) => state), ["unknown", "done"]);
+    const { category, outcome, details } = receipts.at(-1)!;
+    const undone = details.undone as { state: string; code: string; steps: { state: string }[] };
+    assert.deepEqual([category, outcome, details.reason, details.effect, details.rounds], [
+      ...["escalation", "unknown", "unknown_effect", "done", 1],
+    ]);
+    assert.deepEqual([undone.state, undone.code, undone.steps.map(({ state }) => state)], [
+      ...["unknown", "no_exit", ["unknown"]],
+    ]);
   });
 
   it("puts runbooks in force once, and seals what changes with its hash before and after", async () => {
