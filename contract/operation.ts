@@ -96,11 +96,28 @@ export interface Operation<Context = never> {
   readonly governed?: false;
   /** True where the operation seals what it did itself, so that the door does not seal the call as well. */
   readonly sealsItself?: true;
+  /**
+   * What a call stands for, where that is a call of another operation: it is then decided on, counted and run as that
+   * one, and takes what both of them ask of a key.
+   *
+   * @param input as sent; not checked yet
+   * @returns undefined where it stands for itself
+   */
+  standsFor?(input: unknown): StandIn<Context> | undefined;
   /** Error kinds that this operation can answer with, besides those that any can. */
   readonly errors?: readonly string[];
   readonly example: Example;
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
   run(input: any, context: Context & Call): Promise<unknown>;
+}
+
+/** The call that another one stands for. */
+export interface StandIn<Context = never> {
+  readonly operation: Operation<Context>;
+  /** Not checked yet. */
+  readonly input: unknown;
+  /** Field of the call that holds it. */
+  readonly field: string;
 }
 
 /** The same as {@linkcode Operation}, with `run` typed by the two schemas. */

@@ -84,7 +84,7 @@ export function authentication(
 }
 
 /** Name in receipts and limits of those who hold the shared token. */
-const TOKEN_HOLDER = "a2a-token";
+export const TOKEN_HOLDER = "a2a-token";
 
 /** The gate of operations that are reached with a shared token. @param expected undefined: it is not configured */
 export function tokenHolder(

@@ -9,20 +9,27 @@ export type Ended = { result: unknown } | { failure: { message: string; type: st
 
 const LOOK_EVERY_MS = 250;
 
-/** How it ended, or undefined where it has not within the time, or where the caller has gone. */
+/**
+ * How a run ended, or undefined where it has not within the time, or where the caller has gone. Temporal is not asked any
+ * longer then: a run may go on for days, and be asked for often.
+ *
+ * @param seconds longest to wait, ≥ 0
+ */
 export async function endWithin(
-  result: Promise<unknown>,
+  client: Client,
+  handle: Pick<WorkflowHandle, "result">,
   seconds: number,
   signal: AbortSignal,
 ): Promise<Ended | undefined> {
-  const end = result.then(
+  const over = new AbortController();
+  const end = client.withAbortSignal(over.signal, () => handle.result()).then(
     (value): Ended => ({ result: value ?? null }),
     (error): Ended => {
       if (!(error instanceof WorkflowFailedError)) throw error;
       return { failure: { message: rootOf(error).message, type: rootOf(error).name } };
     },
   );
-  const over = new AbortController();
+  end.catch(() => {}); // of a question that was taken back
   const waiting = AbortSignal.any([over.signal, signal]);
   const late = sleep(seconds * 1000, undefined, { signal: waiting }).catch(() => undefined);
   try {
@@ -49,7 +56,7 @@ export async function followLoop(
   const over = new AbortController();
   const looking = look(client, handle, over.signal, progress);
   try {
-    return await told(endWithin(handle.result(), seconds, signal));
+    return await told(endWithin(client, handle, seconds, signal));
   } finally {
     over.abort();
     await looking;

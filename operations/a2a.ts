@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { InvalidInput } from "../contract/mod.ts";
 import { CREW, TASK_QUEUE } from "../workflows/mod.ts";
 import { sayInTask } from "./a2a_tasks.ts";
 import { told } from "./_temporal.ts";
@@ -118,7 +118,8 @@ export const a2aDispatch = operation({
   run: async ({ parts }, { temporal, caller }) => {
     const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
     if (incident === "") {
-      throw new Problem("InvalidInput", "Say in a text part what is wrong");
+      const msg = "Say in a text part what is wrong";
+      throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
     }
     const workflow_id = `crew-${randomBytes(8).toString("hex")}`;
     const { firstExecutionRunId } = await told((await temporal()).workflow.start(CREW, {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { InvalidInput, Problem } from "../contract/mod.ts";
 import { dropTask, getTask, putTask } from "../store/mod.ts";
 import {
   A2A_TASK,
@@ -62,7 +62,8 @@ export const sayInTask = operation({
     if (task_id === undefined) return await begin(context, message, context_id);
     const task = await ownTask(context, task_id);
     if (context_id !== undefined && context_id !== task.context_id) {
-      throw new Problem("InvalidInput", `Task ${task_id} is of another context than ${context_id}`);
+      const msg = `Task ${task_id} is of another context than ${context_id}`;
+      throw new InvalidInput([{ path: ["contextId"], msg, type: "value_error" }]);
     }
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(workflowOf(task_id));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem, TIERS } from "../contract/mod.ts";
+import { InvalidInput, Problem, TIERS } from "../contract/mod.ts";
 import { hashKey } from "../store/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "./key_acts.ts";
 import { operation } from "./platform.ts";
@@ -53,7 +53,8 @@ export const generateKey = operation({
   run: async (input, { store, caller }) => {
     const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
     if (expiresAt && expiresAt <= new Date()) {
-      throw new Problem("Conflict", `expires_at ${input.expires_at} has passed already`);
+      const msg = `${input.expires_at} has passed already`;
+      throw new InvalidInput([{ path: ["expires_at"], msg, type: "value_error" }]);
     }
     const { key, record } = await issueSealedKey(store, `key:${caller.keyId}`, {
       tenant: input.tenant,
@@ -101,7 +102,8 @@ export const revoke = operation({
   },
   run: async ({ key_id, api_key }, { store, caller }) => {
     if ((key_id === undefined) === (api_key === undefined)) {
-      throw new Problem("Conflict", "Send key_id or api_key, and only one of them");
+      const msg = "Send key_id or api_key, and only one of them";
+      throw new InvalidInput([{ path: ["key_id"], msg, type: "value_error" }]);
     }
     const id = key_id ?? hashKey(api_key!).toString("hex").slice(0, 16);
     if (id === caller.keyId) {

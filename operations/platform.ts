@@ -8,7 +8,9 @@ import {
   type Caller,
   createInvoke,
   defineOperation,
+  type GovernedCall,
   type Invoke,
+  isGoverned,
   Problem,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
@@ -19,6 +21,7 @@ import { admission, toolAdmission } from "./_admission.ts";
 import { askPeople } from "./_ask_people.ts";
 import { authentication, type Keyring, tokenHolder } from "./_authentication.ts";
 import { type Action, recorder, sealAction } from "./_record.ts";
+import { resolvingStandIns } from "./_stand_ins.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
 export interface Platform {
@@ -47,16 +50,28 @@ export type Context = Platform & Call;
 /** The one way in, with this platform's gates. Every door is given what this gives. */
 export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
   const identify = authentication(platform.keyring);
-  return createInvoke<Platform>({
+  const governor = governorOf(platform);
+  return resolvingStandIns(createInvoke<Platform>({
     authenticate: async (request, { access }) =>
       access === "token"
         ? tokenHolder(request, platform.config.settings.SEALOOP_A2A_TOKEN)
         : await identify(request),
     admit: admission(platform.meter, platform.config.settings),
-    govern: governorOf(platform).govern,
+    govern: (call) => {
+      refuseVainDryRun(call);
+      return governor.govern(call);
+    },
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),
-  });
+  }));
+}
+
+/** Whoever only asks must not find it done: where governance has nothing to decide, there is no dry run. */
+function refuseVainDryRun({ operation, request }: GovernedCall<Platform>): void {
+  if (!request.dryRun || operation.effect === "read" || isGoverned(operation)) return;
+  const msg = `There is no dry run of ${operation.name}, and so nothing was done`;
+  const detail = [{ loc: ["header", "x-dry-run"], msg, type: "value_error" }];
+  throw new Problem("InvalidInput", msg, { body: { detail } });
 }
 
 /** What decides on this platform's calls. */

@@ -108,7 +108,8 @@ export async function ended<T>(
   const over = new AbortController();
   const looking = watch(look, growing(context.progress, over.signal), over.signal);
   try {
-    const end = await told(endWithin(handle.result(), WAIT_SECONDS, context.signal));
+    const client = await context.temporal();
+    const end = await told(endWithin(client, handle, WAIT_SECONDS, context.signal));
     if (end && "result" in end) return end.result as T;
     if (end) throw new Problem("Unavailable", `The run failed: ${end.failure.message}`);
     await handle.cancel().catch(() => {});

@@ -1,14 +1,16 @@
 import { createHash, randomUUID } from "node:crypto";
-import { WorkflowFailedError } from "@temporalio/client";
+import { WorkflowNotFoundError } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { sealState } from "../ledger/mod.ts";
+import { prepare, receiptTime, sealState } from "../ledger/mod.ts";
 import { SEAL_REQUEST, TASK_QUEUE } from "../workflows/mod.ts";
 import type { SealRequest } from "../ledger/mod.ts";
+import { endWithin } from "./_follow.ts";
+import { told } from "./_temporal.ts";
 import { type Context, operation } from "./platform.ts";
 import { Sha256 } from "./_shapes.ts";
 
-const WAIT_MS = 20_000;
+const WAIT_SECONDS = 20;
 
 /** Seals an event of somebody's own service as a receipt. */
 export const seal = operation({
@@ -50,7 +52,7 @@ export const seal = operation({
     const id = input.request_id === undefined
       ? randomUUID().replaceAll("-", "").slice(0, 16)
       : ownId(caller.keyId!, input.request_id);
-    const { hash } = await sealDurably(context, {
+    const request = {
       id,
       category: "api_seal",
       actor: `key:${caller.keyId}`,
@@ -61,8 +63,10 @@ export const seal = operation({
         ...(input.details ?? {}),
         ...(input.severity ? { severity: input.severity } : {}),
       },
-      timestamp: new Date().toISOString().replace("Z", "000+00:00"),
-    });
+      timestamp: receiptTime(),
+    };
+    prepare(request); // what can't be sealed is refused now, with the field, and not after it was accepted
+    const { hash } = await sealDurably(context, request);
     return { ok: true as const, receipt_id: id, sha256: hash };
   },
 });
@@ -73,35 +77,27 @@ function ownId(keyId: string, requestId: string): string {
 }
 
 /** Seals through a workflow, so that it happens once it was accepted, whoever dies; waits for the end. */
-async function sealDurably({ temporal }: Context, request: SealRequest & { id: string }) {
+async function sealDurably(
+  { temporal, signal }: Context,
+  request: SealRequest & { id: string },
+): Promise<{ hash: string }> {
   const client = await temporal();
-  const handle = await client.workflow.start(SEAL_REQUEST, {
+  const handle = await told(client.workflow.start(SEAL_REQUEST, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `seal-${request.id}`,
     workflowIdConflictPolicy: "USE_EXISTING",
     args: [request],
-  });
-  const late = new Problem(
-    "Unavailable",
-    `Receipt ${request.id} is accepted and will be sealed, but not within ${WAIT_MS / 1000} s; ` +
-      `GET /api/v1/receipts/seal/${request.id} tells when it is`,
-  );
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late), WAIT_MS);
-  });
-  try {
-    return await Promise.race([handle.result() as Promise<{ hash: string }>, deadline]);
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    throw new Problem("ReceiptConflict", rootMessage(error));
-  } finally {
-    clearTimeout(timer);
+  }));
+  const end = await told(endWithin(client, handle, WAIT_SECONDS, signal));
+  if (!end) {
+    throw new Problem(
+      "Unavailable",
+      `Receipt ${request.id} is accepted and will be sealed, but not within ${WAIT_SECONDS} s; ` +
+        `GET /api/v1/receipts/seal/${request.id} tells when it is`,
+    );
   }
-}
-
-function rootMessage(error: Error): string {
-  return error.cause instanceof Error ? rootMessage(error.cause) : error.message;
+  if ("failure" in end) throw new Problem("ReceiptConflict", end.failure.message);
+  return end.result as { hash: string };
 }
 
 /** Where a seal request stands. */
@@ -111,7 +107,11 @@ export const sealStatus = operation({
   summary: "Tell whether a seal request is queued, sealed or refused",
   effect: "read",
   access: "key",
-  input: z.object({ request_id: z.string().min(1).max(128).describe("The receipt's id") }),
+  input: z.object({
+    request_id: z.string().min(1).max(128).describe(
+      "The receipt's id, or the id that the request was sent with by this key",
+    ),
+  }),
   output: z.object({
     request_id: z.string(),
     state: z.enum(["queued", "sealed", "refused"]),
@@ -131,23 +131,30 @@ export const sealStatus = operation({
       chain_position: 41,
     },
   },
-  run: async ({ request_id }, { store, temporal }) => {
-    const known = await sealState(store.knex, request_id);
-    if (known) {
+  run: async ({ request_id }, { store, temporal, caller }) => {
+    for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
+      const known = await sealState(store.knex, id);
+      if (!known) continue;
       return {
         request_id,
         state: known.state,
-        receipt_id: known.state === "sealed" ? request_id : null,
+        receipt_id: known.state === "sealed" ? id : null,
         sha256: known.hash ?? null,
         chain_position: known.position ?? null,
       };
     }
     const client = await temporal();
-    const found = await client.workflow.getHandle(`seal-${request_id}`).describe().catch(() =>
-      undefined
-    );
-    if (!found) throw new Problem("NotFound", `There is no seal request ${request_id}`);
-    const state = found.status.name === "RUNNING" ? "queued" as const : "refused" as const;
-    return { request_id, state, receipt_id: null, sha256: null, chain_position: null };
+    for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
+      const found = await told(client.workflow.getHandle(`seal-${id}`).describe().catch(noRun));
+      if (!found) continue;
+      const state = found.status.name === "RUNNING" ? "queued" as const : "refused" as const;
+      return { request_id, state, receipt_id: null, sha256: null, chain_position: null };
+    }
+    throw new Problem("NotFound", `There is no seal request ${request_id}`);
   },
 });
+
+/** What asking for a run gives that is not there. */
+function noRun(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}

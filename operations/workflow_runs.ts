@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { endWithin } from "./_follow.ts";
+import { refuseOthers } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_runs.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
@@ -26,6 +27,8 @@ export const runResult = operation({
   name: "workflows.result",
   group,
   summary: "Wait for a workflow to end, and give its result",
+  description:
+    "What a conversation, a question or a diagnosis by the crew has led to is given to the key that asked alone.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -36,7 +39,7 @@ export const runResult = operation({
   }),
   output: z.looseObject({ workflow_id: z.string(), run_id: z.string(), status: z.string() }),
   rest: { workflow_result: "GET /v1/workflows/{workflow_id}/result" },
-  errors: ["NotFound", "Unavailable"],
+  errors: ["NotFound", "Forbidden", "Unavailable"],
   example: {
     input: { workflow_id: exampleRun.workflow_id, timeout_seconds: 30 },
     output: {
@@ -52,11 +55,12 @@ export const runResult = operation({
     },
   },
   run: async ({ workflow_id, timeout_seconds }, context) => {
-    const handle = (await context.temporal()).workflow.getHandle(workflow_id);
+    const client = await context.temporal();
+    const handle = client.workflow.getHandle(workflow_id);
     const before = await ofWorkflow(context, workflow_id, () => handle.describe());
-    const ended = before.status.name === "RUNNING"
-      ? await endWithin(handle.result(), timeout_seconds, context.signal)
-      : await endWithin(handle.result(), 10, context.signal);
+    await told(refuseOthers(context, before.type, handle));
+    const seconds = before.status.name === "RUNNING" ? timeout_seconds : 10;
+    const ended = await endWithin(client, handle, seconds, context.signal);
     const { runId, status } = ended ? await told(handle.describe()) : before;
     return { workflow_id, run_id: runId, status: status.name, ...ended };
   },

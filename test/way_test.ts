@@ -170,6 +170,24 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(body.sha256, sealed.body.sha256);
   });
 
+  it("seals the same event once, finds it by the caller's id, and refuses what can't be sealed", async () => {
+    const event = { service: "billing", event: "backup", status: "complete" };
+    const post = (more: object) =>
+      call("POST", "/api/v1/receipts/seal", { body: { ...event, ...more } });
+    const once = await post({ request_id: "backup-1" });
+    assert.equal((await post({ request_id: "backup-1" })).body.receipt_id, once.body.receipt_id);
+    assert.equal((await post({ request_id: "backup-1", status: "failed" })).status, 409);
+    const { body: found } = await call("GET", "/api/v1/receipts/seal/backup-1");
+    assert.deepEqual([found.state, found.receipt_id], ["sealed", once.body.receipt_id]);
+    const deep = JSON.parse(`${'{"a":'.repeat(66)}1${"}".repeat(66)}`);
+    for (const details of [deep, { text: "x".repeat(300_000) }]) {
+      const { status, body } = await post({ details });
+      const { detail: [wrong] } = body as unknown as { detail: { loc: string[] }[] };
+      assert.deepEqual([status, wrong?.loc], [422, ["body", "details"]]);
+    }
+    assert.equal((await call("GET", "/api/v1/receipts/seal/none")).status, 404);
+  });
+
   it("escalates a report that names no service it knows", async () => {
     const started = await call("POST", "/v1/itsm/loop", {
       body: { incident: "the coffee machine is cold" },

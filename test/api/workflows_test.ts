@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { Client, Connection } from "@temporalio/client";
 import { operations } from "../../operations/mod.ts";
+import { hashKey, type NewKey } from "../../store/mod.ts";
+import { setGovernance } from "../_governance.ts";
+import { testTemporal } from "../_servers.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the list of workflow types", () => {
   it("has every type that workers run, and says of each whether callers may start it", async () => {
@@ -13,5 +19,128 @@ describe("the list of workflow types", () => {
       ...["itsm.loop", "itsm.test", "attacks.simulate", "approvals.create"],
       ...["reasoning.invoke", "crew.dispatch", "security.scan"],
     ]);
+  });
+});
+
+describe("POST /v1/workflows/start", () => {
+  let gateway: TestGateway;
+  let key: string;
+  before(async () => {
+    gateway = await startGateway({ settings: { SEALOOP_LIMIT_SIMULATE: "1" } });
+    await setGovernance(gateway.platform.store, {
+      rules: [{ name: "no-tests", when: { tools: ["itsm_run_test"] }, then: "deny" }],
+    });
+    key = await gateway.key();
+  });
+  after(() => gateway?.stop());
+
+  async function start(body: object, headers: Record<string, string> = {}) {
+    const answer = await fetch(`${gateway.url}/v1/workflows/start`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key, ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  }
+  const dry = { "x-dry-run": "true" };
+
+  it("is decided on as a call of the operation that starts the type", async () => {
+    const { status, body } = await start({ type: "itsmTest", input: { scenario: "hang" } });
+    assert.deepEqual([status, /no-tests/.test(body.detail)], [403, true]);
+    const { body: { governance } } = await start({ type: "itsmTest" }, dry);
+    assert.deepEqual([governance.decision, governance.rule, governance.arguments.scenario], [
+      ...["deny", "no-tests", "crash"],
+    ]);
+  });
+
+  it("takes what both ask of a key, and counts against the limit of the operation", async () => {
+    const free = { "x-api-key": await gateway.key({ tier: "free" }) };
+    assert.equal((await start({ type: "attackSimulation" }, free)).status, 403);
+    const drill = { type: "attackSimulation", input: { scenario: "port_scan" } };
+    assert.equal((await start(drill, dry)).status, 200);
+    const { status, body } = await start(drill, dry);
+    assert.deepEqual([status, /1\/minute of simulate/.test(body.detail)], [429, true]);
+  });
+
+  it("says what is wrong where it was written, and which types there are", async () => {
+    const { status, body } = await start({ type: "itsmTest", input: { scenario: "flood" } });
+    assert.deepEqual([status, body.detail[0].loc], [422, ["body", "input", "scenario"]]);
+    assert.equal((await start({ type: "itsmTest", input: 1 })).status, 422);
+    assert.equal((await start({ type: "itsmTest", more: 1 })).status, 422);
+    assert.equal((await start({ type: "none" })).status, 404);
+    assert.equal((await start({ type: "scrubLedger" })).status, 409);
+  });
+});
+
+describe("a dry run", () => {
+  it("is refused where there is nothing to decide, and nothing is done", async () => {
+    const gateway = await startGateway();
+    try {
+      const key = await gateway.key();
+      const dry = (path: string, body: object, headers: Record<string, string> = {}) =>
+        fetch(gateway.url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-dry-run": "true", ...headers },
+          body: JSON.stringify(body),
+        });
+      const event = { service: "billing", event: "backup", status: "complete" };
+      const sealed = await dry("/api/v1/receipts/seal", event, { "x-api-key": key });
+      const { detail: [wrong] } = await sealed.json() as { detail: { loc: string[] }[] };
+      assert.deepEqual([sealed.status, wrong!.loc], [422, ["header", "x-dry-run"]]);
+      const report = { description: "nginx answers nothing" };
+      assert.equal((await dry("/v1/classify", report)).status, 422);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe("GET /v1/workflows/{workflow_id}/result", () => {
+  let gateway: TestGateway;
+  let connection: Connection;
+  let client: Client;
+  before(async () => {
+    const { address, namespace } = await testTemporal();
+    connection = await Connection.connect({ address });
+    client = new Client({ connection, namespace });
+    gateway = await startGateway();
+    Object.assign(gateway.platform, { temporal: () => Promise.resolve(client) });
+  });
+  after(async () => {
+    await gateway?.stop();
+    await connection?.close(); // fails the test where Temporal is still being asked
+  });
+
+  /** A run that nobody works on. */
+  async function started(type: string, asked: object): Promise<string> {
+    const workflowId = randomUUID();
+    await client.workflow.start(type, { taskQueue: "nobody", workflowId, args: [asked] });
+    return workflowId;
+  }
+  async function statusFor(fields: Partial<NewKey>, workflowId: string): Promise<number> {
+    const headers = { "x-api-key": await gateway.key(fields) };
+    const path = `/v1/workflows/${workflowId}/result?timeout_seconds=0`;
+    return (await fetch(gateway.url + path, { headers })).status;
+  }
+
+  it("gives what somebody asked in words to the key that asked, and to admins", async () => {
+    const key = await gateway.key();
+    const by = hashKey(key).toString("hex").slice(0, 16);
+    const runs = [
+      await started("a2aTask", { key_id: by }),
+      await started("reasoning", { requested_by: `key:${by}` }),
+      await started("crew", { requested_by: `key:${by}` }),
+    ];
+    for (const run of runs) {
+      const own = await fetch(`${gateway.url}/v1/workflows/${run}/result?timeout_seconds=0`, {
+        headers: { "x-api-key": key },
+      });
+      assert.equal((await own.json() as { status: string }).status, "RUNNING");
+      assert.equal(await statusFor({}, run), 403);
+      assert.equal(await statusFor({ tier: "admin" }, run), 200);
+    }
+    assert.equal(await statusFor({}, await started("itsmLoop", {})), 200);
+    assert.equal(await statusFor({}, await started("a2aTask", { key_id: "a2a-token" })), 200);
+    assert.equal(await statusFor({}, "none"), 404);
   });
 });

@@ -4,6 +4,7 @@ import { jsonSchema, openApi, parseInput } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
 interface ListedOperation {
+  readonly group: string;
   readonly operationId: string;
   readonly method: string;
   readonly path: string;
@@ -11,6 +12,7 @@ interface ListedOperation {
   readonly effect: string;
 }
 interface ListedTool {
+  readonly group: string;
   readonly name: string;
   readonly effect: string;
   readonly scopes: readonly string[];
@@ -41,9 +43,14 @@ describe("the operations", () => {
         assert.ok(entry, "not in the contract");
         assert.deepEqual([...scopes].sort(), [...entry.scopes].sort());
         const fields = Object.keys(operation.input.shape);
-        const wanted = entry.arguments.split(/,\s*/).map((word) => word.replace("?", "").trim())
-          .filter((word) => /^[a-z_]+$/.test(word));
+        assert.equal(operation.effect, entry.effect);
+        const listed = entry.arguments.split(/,\s*/).map((word) => word.trim());
+        const wanted = listed.map((word) => word.replace("?", "")).filter((word) =>
+          /^[a-z_]+$/.test(word)
+        );
         for (const word of wanted) assert.ok(fields.includes(word), `has no argument ${word}`);
+        const { required = [] } = jsonSchema(operation.input, "input") as { required?: string[] };
+        for (const word of required) assert.ok(listed.includes(word), `${word} is not asked for`);
       });
     }
 
@@ -54,6 +61,23 @@ describe("the operations", () => {
       jsonSchema(operation.output, "output");
     });
   }
+
+  it("of each group that is there are all there", () => {
+    const bound = new Set(operations.flatMap(({ rest }) => Object.keys(rest ?? {})));
+    const groups = ["core", "cmdb", "sealing", "workflows", "itsm", "governance", "learning"];
+    const wanted = listed.filter(({ group, operationId }) =>
+      groups.includes(group) || operationId.startsWith("approvals_")
+    );
+    assert.deepEqual(wanted.filter(({ operationId }) => !bound.has(operationId)), []);
+  });
+
+  it("that are tools are all there but for the groups to come", () => {
+    const bound = new Set(operations.flatMap(({ tool }) => Object.keys(tool ?? {})));
+    const groups = ["integrations", "devices", "crm", "voice"];
+    const wanted = tools.filter(({ group }) => !groups.includes(group));
+    assert.equal(wanted.length, 44);
+    assert.deepEqual(wanted.filter(({ name }) => !bound.has(name)), []);
+  });
 
   it("that governance does not decide on are no tools, and these alone", () => {
     const open = operations.filter(({ effect, governed }) => effect !== "read" && governed === false);
