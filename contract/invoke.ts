@@ -88,7 +88,7 @@ export interface Gates<Context> {
   record(act: Act<Context>): Promise<string | undefined>;
 }
 
-/** The one way of every call: who is it → may they → how often → is the input right → governance → do it → seal it. */
+/** The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. */
 export type Invoke<Context> = (
   operation: Operation<Context>,
   request: Request,
@@ -108,9 +108,11 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
     let output: unknown;
     let limit: Allowance | undefined;
     let ruling: Ruling | undefined;
+    const count = async () => limit = await gates.admit(operation, caller, request.door);
     try {
+      if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
       authorize(operation, request, caller);
-      limit = await gates.admit(operation, caller, request.door);
+      if (caller.keyId === null) await count();
       input = parseInput(operation.input, request.input);
       ruling = await gates.govern({ operation, request, caller, input });
       if (ruling?.problem) throw ruling.problem;

@@ -9,8 +9,10 @@ export interface TextVerdict {
   readonly reasons: readonly string[];
 }
 
-/** Shorter words are names, codes and choices rather than text. */
-const LONGEST_NAME = 64;
+/** A name, a code or a choice. What is longer may be text that is spelt as if it were one, and so is read. */
+const NAME = /^[\w.:@/+-]{0,32}$/;
+/** An id that is made by chance says nothing. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NAMES_OF_TARGETS = ["service", "target", "host", "device_id", "agent_id"] as const;
 
 /** What a call is about, by the argument that usually says so; undefined: none does. */
@@ -55,7 +57,7 @@ export async function readByRails(
 }
 
 function hasFreeText(value: unknown): boolean {
-  if (typeof value === "string") return /\s/.test(value.trim()) || value.length > LONGEST_NAME;
+  if (typeof value === "string") return !NAME.test(value) && !UUID.test(value);
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, inner]) => hasFreeText(name) || hasFreeText(inner));
 }

@@ -50,13 +50,25 @@ function malformed(ctx: Context, error: unknown): undefined {
   return refused(ctx, PARSE_ERROR, error.message);
 }
 
-/** Requests that are counted on their way, as calls of operations. */
-export const COUNTED_LATER: ReadonlySet<string> = new Set([
-  "tools/call",
-  "resources/list",
-  "resources/read",
-  "prompts/get",
+/** Requests that are counted on their way, as calls of operations are; and the parameter that names what is asked for. */
+const COUNTED_LATER: ReadonlyMap<string, string | null> = new Map([
+  ["tools/call", "name"],
+  ["resources/list", null],
+  ["resources/read", "uri"],
+  ["prompts/get", "name"],
 ]);
+
+/** Whether a request is counted on its way. What the SDKs refuse for its parameters never gets that far. */
+export function isCountedLater({ method, params }: JsonRpcRequest): boolean {
+  const field = COUNTED_LATER.get(method);
+  if (field === undefined || field === null) return field === null;
+  const { [field]: name, arguments: given = {} } = Object(params) as Record<string, unknown>;
+  if (typeof name !== "string" || typeof given !== "object" || given === null) return false;
+  if (method === "prompts/get") {
+    return Object.values(given).every((value) => typeof value === "string");
+  }
+  return !Array.isArray(given);
+}
 
 /** Whether a value has the form of JSON-RPC 2.0. */
 export function isMessage(message: object): boolean {

@@ -7,9 +7,11 @@ import {
   PRODUCT,
   TOOL_SERVER_VERSION,
 } from "../contract/mod.ts";
+import type { Entrance } from "../operations/mod.ts";
 import type { Log } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
-import { callTool, receiptMeta } from "./call.ts";
+import { refuseUnknown, type UnknownRequest } from "./_unknown.ts";
+import { callTool, failure, receiptMeta } from "./call.ts";
 import {
   type Ask,
   type Handlers,
@@ -31,6 +33,8 @@ import { type FindInjection, marks, notice, shown } from "./untrusted.ts";
 export interface AnswerParts<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
+  /** Counts and seals what calls no operation, as it names none. */
+  readonly entrance: Entrance;
   readonly log: Log;
   /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;
@@ -82,8 +86,17 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
     const { value } = shown(outputValue(output), find);
     return (value as { resources: ResourceDescription[] }).resources;
   }
+  async function unknown(request: UnknownRequest, requestId: string): Promise<never> {
+    try {
+      return await refuseUnknown(parts.entrance, sender, request);
+    } catch (error) {
+      throw error instanceof Refused ? error : refusal(asProblem(error), requestId);
+    }
+  }
   async function read(uri: string, ask: Ask) {
-    const [door, input] = doorOf(doors, uri);
+    const named = doorOf(parts.resources, uri); // what the key may not read is refused on its way, and sealed
+    if (!named) return await unknown(noResource(uri), ask.requestId);
+    const [door, input] = named;
     const { output, receiptId } = await run(door.operation, door.template, input, ask);
     const { text, ...found } = shown(outputValue(output), find);
     const contents = [{ uri, mimeType: door.description.mimeType, text }];
@@ -97,14 +110,21 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
     version: TOOL_SERVER_VERSION,
     instructions: INSTRUCTIONS,
     list: () => mine(tools.values()).map(({ description }) => description),
-    call: (call) => {
+    async call(call) {
       const tool = tools.get(call.name);
-      return tool && callTool(tool, call, {
-        credential,
-        invoke: parts.invoke,
-        findInjection: find,
-        failed: failed(call.name, call.requestId),
-      });
+      if (tool) {
+        const own = { credential, invoke: parts.invoke, findInjection: find };
+        return await callTool(tool, call, { ...own, failed: failed(call.name, call.requestId) });
+      }
+      const { name, requestId } = call;
+      const message = `Unknown tool: ${name}`;
+      try {
+        const unknown = { method: "tools/call", name, code: INVALID_PARAMS, message } as const;
+        return await refuseUnknown(parts.entrance, sender, unknown);
+      } catch (error) {
+        if (error instanceof Refused) throw error;
+        return failure(asProblem(error), requestId);
+      }
     },
     templates: () =>
       doors.filter(({ template }) => template.includes("{")).map(({ description }) => description),
@@ -121,7 +141,11 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
     prompts: () => mine(parts.prompts.values()).map(({ description }) => description),
     async prompt(name, input, ask) {
       const door = parts.prompts.get(name);
-      if (!door) throw new Refused(-32602, `Unknown prompt: ${name}`);
+      const message = `Unknown prompt: ${name}`;
+      if (!door) {
+        const request = { method: "prompts/get", name, code: INVALID_PARAMS, message } as const;
+        return await unknown(request, ask.requestId);
+      }
       const { output, receiptId } = await run(door.operation, name, input ?? {}, ask);
       const filled = filledIn(outputValue(output) as PromptMessages, find);
       return { ...filled, _meta: { ...filled._meta, ...receiptMeta(receiptId) } };
@@ -143,7 +167,12 @@ function doorOf<C>(doors: readonly ResourceDoor<C>[], uri: string) {
     const input = door.read(uri);
     if (input) return [door, input] as const;
   }
-  throw new Refused(NO_RESOURCE, `There is no resource ${uri}; list the templates`, { uri });
+  return undefined;
+}
+
+function noResource(uri: string): UnknownRequest {
+  const message = `There is no resource ${uri}; list the templates`;
+  return { method: "resources/read", name: uri, code: NO_RESOURCE, message, data: { uri } };
 }
 
 /** Arguments that are names of resources. */
@@ -153,6 +182,8 @@ const COMPLETED: Readonly<Record<string, string>> = {
 };
 /** @see MCP, Resources, Error Handling */
 const NO_RESOURCE = -32002;
+/** @see JSON-RPC 2.0 §5.1 */
+const INVALID_PARAMS = -32602;
 
 interface Run<C> {
   readonly operation: Operation<C>;
@@ -186,7 +217,7 @@ function refusal({ name, message, rule, receiptId, extra }: Problem, requestId: 
   const code = name === "NotFound" || name === "ReceiptNotFound"
     ? NO_RESOURCE
     : name === "InvalidInput"
-    ? -32602
+    ? INVALID_PARAMS
     : name === "Internal"
     ? -32603
     : -32000;

@@ -62,7 +62,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   const current = serveCurrentClients((err) => shell.log.warn({ err }, "session"));
   const changes = openChanges();
   const answers = createAnswers({
-    ...{ operations, invoke, log: shell.log, findInjection },
+    ...{ operations, invoke, entrance, log: shell.log, findInjection },
     onChange: changes.onChange,
   });
   const underWay = new Set<Promise<unknown>>();

@@ -73,7 +73,8 @@ function success<C>(
   };
 }
 
-function failure(problem: Problem, requestId: string): ToolResult {
+/** What went wrong, as a result that says what to do next. */
+export function failure(problem: Problem, requestId: string): ToolResult {
   const { name, message, rule, receiptId, extra } = problem;
   const internal = name === "Internal";
   const what = internal ? `The service failed to do this (request id ${requestId})` : message;

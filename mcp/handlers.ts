@@ -135,8 +135,8 @@ export interface Handlers {
   /** Tells of resources that changed, until what it gives is called. */
   onChange(told: (uri: string) => void): () => void;
   list(): readonly ToolDescription[];
-  /** @returns undefined where there is no tool of that name */
-  call(call: ToolCall): Promise<ToolResult> | undefined;
+  /** @throws {Refused} there is no tool of that name */
+  call(call: ToolCall): Promise<ToolResult>;
   /** Something went wrong that no answer can tell. */
   failed(error: Error): void;
 }

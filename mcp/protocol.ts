@@ -13,13 +13,11 @@ import {
 import {
   CallToolRequestSchema,
   CompleteRequestSchema,
-  ErrorCode,
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
-  McpError,
   ReadResourceRequestSchema,
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
@@ -244,7 +242,7 @@ function serverOf(handlers: Handlers): Server {
     CallTool,
     async ({ params }, { signal, authInfo, sessionId, sendNotification }) => {
       const token = params._meta?.progressToken;
-      const result = handlers.call({
+      const ended = await handlers.call({
         ...(authInfo?.extra as unknown as Origin),
         name: params.name,
         input: params.arguments,
@@ -252,8 +250,6 @@ function serverOf(handlers: Handlers): Server {
         signal,
         progress: teller(token, sendNotification, handlers),
       });
-      if (!result) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-      const ended = await result;
       const told = complaint(params.name, ended);
       if (told) server.sendLoggingMessage(told, sessionId).catch(handlers.failed);
       return { ...ended };
@@ -392,19 +388,15 @@ function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServe
     ({ params }, context) => told(completed(params, handlers, askOf(context))),
   );
   server.setRequestHandler("tools/list", () => ({ tools: [...handlers.list()] }));
-  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const result = handlers.call({
+  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
+    told(handlers.call({
       ...origin(),
       name: params.name,
       input: params.arguments,
       dryRun: params._meta?.["sealoop/dry_run"] === true,
       signal: mcpReq.signal,
       progress: teller(mcpReq._meta?.progressToken, (told) => mcpReq.notify(told), handlers),
-    });
-    if (!result) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-    const { content, ...rest } = await result;
-    return { ...rest, content: [...content] };
-  });
+    })));
   return server;
 }
 

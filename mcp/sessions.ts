@@ -99,10 +99,9 @@ export function counted({ call }: Handlers, calls: Set<Promise<unknown>>): Pick<
   return {
     call(request: ToolCall) {
       const answered = call(request);
-      if (answered) {
-        calls.add(answered);
-        void answered.finally(() => setImmediate(() => calls.delete(answered)));
-      }
+      const forget = () => void setImmediate(() => calls.delete(answered));
+      calls.add(answered);
+      answered.then(forget, forget);
       return answered;
     },
   };

@@ -3,7 +3,7 @@ import { Problem } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
-import { COUNTED_LATER, INVALID_REQUEST, readMessage, refused, wantsAnswer } from "./_message.ts";
+import { INVALID_REQUEST, isCountedLater, readMessage, refused, wantsAnswer } from "./_message.ts";
 import type { Handlers } from "./handlers.ts";
 import { NotAMessage } from "./protocol.ts";
 import type { Session, Sessions } from "./sessions.ts";
@@ -53,7 +53,7 @@ export function createSseDoors(parts: SseParts): SseDoors {
       const message = await readMessage(ctx);
       if (message === undefined) return;
       if (wantsAnswer(message)) {
-        if (!COUNTED_LATER.has(message.method)) await entrance.admit(sender.caller); // a call is counted on its way
+        if (!isCountedLater(message)) await entrance.admit(sender.caller); // a call is counted on its way
         if (sessions.closing) throw stopping();
       }
       await deliver(ctx, session, message);

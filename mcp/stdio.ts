@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
 import type { Entrance } from "../operations/mod.ts";
 import type { Log } from "../web/mod.ts";
-import { COUNTED_LATER, isMessage, wantsAnswer } from "./_message.ts";
+import { isCountedLater, isMessage, wantsAnswer } from "./_message.ts";
 import { openLines } from "./_lines.ts";
 import { createAnswers } from "./answers.ts";
 import { openChanges } from "./changes.ts";
@@ -55,7 +55,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
   const sender = { caller: { ...caller, keyId: caller.keyId! }, credential: key };
   const changes = openChanges();
   const answers = createAnswers({
-    ...{ operations, invoke, log, findInjection },
+    ...{ operations, invoke, entrance, log, findInjection },
     onChange: changes.onChange,
   });
   const handlers = answers(bindTools(operations), sender);
@@ -72,7 +72,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
     if (!wantsAnswer(message)) return true;
     try {
       const current = await entrance.authenticate(key, ADDRESS);
-      if (!COUNTED_LATER.has(message.method)) await entrance.admit(current);
+      if (!isCountedLater(message)) await entrance.admit(current);
       return true;
     } catch (error) {
       refuse(-32000, asProblem(error).message, message.id);

@@ -5,7 +5,7 @@ import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
 import {
   asksForProgress,
-  COUNTED_LATER,
+  isCountedLater,
   isHandshake,
   readMessages,
   requestsOf,
@@ -41,8 +41,8 @@ export function createHttpDoor(parts: HttpParts): (ctx: Context) => Promise<void
     const body = await readMessages(ctx);
     if (body === undefined) return;
     const requests = requestsOf(body);
-    for (const { method } of requests) {
-      if (!COUNTED_LATER.has(method)) await entrance.admit(sender.caller);
+    for (const request of requests) {
+      if (!isCountedLater(request)) await entrance.admit(sender.caller);
     }
     if (requests.length > 0 && parts.closing()) throw stopping();
     const gone = untilGone(ctx);

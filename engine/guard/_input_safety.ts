@@ -1,7 +1,15 @@
 /** The first rail: whether the request's texts are meant for the people and programs that repair, or for the judge. */
 import { remembered } from "./_remembered.ts";
 import { commandObjections } from "./shell/mod.ts";
-import { hiddenIn, ordersTheJudge, secretsIn, tricksIn, type View, viewsOf } from "./text/mod.ts";
+import {
+  hiddenIn,
+  ordersAnAgent,
+  ordersTheJudge,
+  secretsIn,
+  tricksIn,
+  type View,
+  viewsOf,
+} from "./text/mod.ts";
 import type { Text, Texts } from "./_texts.ts";
 import type { Finding, Objection } from "./types.ts";
 
@@ -96,6 +104,14 @@ function readAs({ text, by }: View, { at, isCommand }: Text, notes: string[]): O
       weight: "deny",
       code: "injection",
       reason: `${at} dictates the verdict${way}`,
+      remedy: PLAIN,
+    });
+  }
+  if (found.length === 0 && by.every((way) => NEAR.has(way)) && ordersAnAgent(text)) {
+    found.push({
+      weight: "ask",
+      code: "orders_an_agent",
+      reason: `${at} orders an agent to do something${way}`,
       remedy: PLAIN,
     });
   }

@@ -94,12 +94,17 @@ describe("resources, prompts and sets of tools", () => {
     const refused = async (of: Client, uri: string) =>
       await of.readResource({ uri }).then(() => assert.fail("read"), (error) => error);
     assert.equal((await refused(client, "sealoop://tickets/INC-000000000000")).code, -32002);
-    assert.equal((await refused(client, "sealoop://nothing/1")).code, -32002);
+    const unknown = await refused(client, "sealoop://nothing/1");
+    assert.equal(unknown.code, -32002);
+    const { subject, action, outcome } = await sealed(unknown.data.receipt_id);
+    assert.deepEqual([subject, action, outcome], ["unknown", "resources/read", "refused"]);
     assert.equal((await refused(client, "file:///etc/passwd")).code, -32002);
     const invalid = await refused(client, "sealoop://tickets/7");
     assert.equal(invalid.code, -32602);
     assert.equal((await sealed(invalid.data.receipt_id)).outcome, "refused");
-    assert.equal((await refused(audit, `sealoop://tickets/${ticket}`)).code, -32002);
+    const foreign = await refused(audit, `sealoop://tickets/${ticket}`);
+    assert.match(foreign.message, /scope audit may not call sealoop:\/\/tickets/);
+    assert.equal((await sealed(foreign.data.receipt_id)).outcome, "refused");
   });
 
   it("are told of when they change, to those who subscribed", async () => {
@@ -144,7 +149,9 @@ describe("resources, prompts and sets of tools", () => {
     await audit.getPrompt({ name: "audit", arguments: { question: "Who closed it?" } });
     await client.getPrompt({ name: "triage" });
     await assert.rejects(client.getPrompt({ name: "postmortem" }), /ticket_id/);
-    await assert.rejects(client.getPrompt({ name: "nothing" }), /Unknown prompt/);
+    const error = await client.getPrompt({ name: "nothing" }).catch((error) => error);
+    assert.match(error.message, /Unknown prompt: nothing/);
+    assert.equal((await sealed(error.data.receipt_id)).action, "prompts/get");
     await assert.rejects(audit.getPrompt({ name: "triage" }), /may not call triage/);
   });
 

@@ -4,7 +4,14 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { bindTools } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { connect, getJson, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import {
+  connect,
+  getJson,
+  jsonOf,
+  post,
+  startToolServer,
+  type TestToolServer,
+} from "./_tool_server.ts";
 import { broken, counting, exact, waiting } from "./_operations.ts";
 
 const AUDIT = /^(ledger|mission|compliance)\./;
@@ -157,11 +164,13 @@ describe("tools over MCP", () => {
     assert.equal((await receipt(result._meta?.receipt_id)).outcome, "failed");
   });
 
-  it("are no tools where the name is unknown: that is an error of the protocol", async () => {
-    await assert.rejects(
-      full.callTool({ name: "no_such_tool" }),
-      (error) => error instanceof McpError && error.code === -32602,
-    );
+  it("are no tools where the name is unknown: an error of the protocol, and sealed too", async () => {
+    const error = await full.callTool({ name: "no_such_tool" }).catch((error) => error);
+    assert.ok(error instanceof McpError && error.code === -32602, String(error));
+    assert.match(error.message, /Unknown tool: no_such_tool/);
+    const sealed = await receipt((error.data as { receipt_id: string }).receipt_id);
+    assert.deepEqual([sealed.action, sealed.outcome], ["tools/call", "refused"]);
+    assert.ok(!JSON.stringify(sealed).includes("no_such_tool"), "a name may be anything");
   });
 
   it("stop when the client cancels", async () => {
@@ -173,6 +182,29 @@ describe("tools over MCP", () => {
     cancel.abort("enough");
     await waits.ended;
     assert.ok(await cancelled);
+  });
+
+  it("are counted where they are refused, are not there, or are no calls at all", async () => {
+    const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
+    try {
+      const key = (await limited.key({ scope: "audit" })).key;
+      const ask = async (params: object) => {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        const headers = { accept: "application/json, text/event-stream" };
+        return await jsonOf(await post(limited.url, "/mcp", key, body, headers));
+      };
+      const refused = await ask({ name: "itsm_create_ticket", arguments: { title: "x" } });
+      assert.equal(refused.result._meta["sealoop/error"], "Forbidden");
+      assert.equal((await ask({ name: "no_such_tool" })).error.code, -32602);
+      assert.equal((await ask({ name: 7 })).error.code, -32602);
+      for (const name of ["no_such_tool", "itsm_create_ticket", "ledger.search_receipts"]) {
+        const { result } = await ask({ name });
+        assert.equal(result._meta["sealoop/error"], "RateLimited", name);
+      }
+      assert.match((await ask({ name: 7 })).detail, /^Rate limit exceeded/);
+    } finally {
+      await limited.stop();
+    }
   });
 
   it("over the limit say how many seconds to wait, and seal nothing for it", async () => {

@@ -13,6 +13,10 @@ export const IMITATING: readonly Pattern[] = [
     `</?(?:system(?:[_-]?(?:prompt|message|instructions?|override))?|assistant|instructions?|incident|developer|guardrails?|admin[_-]?(?:override|message)?|important|secret|policy(?:_override)?|verdict|tool_(?:result|call|response|output)|function_(?:results?|calls?)|thinking|context|user_(?:input|message))(?:\\s[^<>]{0,60})?>`,
     false,
   ),
+  pattern(
+    "imitates the system",
+    `["']role["']\\s?:\\s?["'](?:system|developer)["']|(?:^|\n)\\s{0,4}(?:human|user):[^\n]{0,300}\n\\s*(?:assistant|ai|agent):`,
+  ),
   {
     ...pattern(
       "imitates the system",

@@ -18,7 +18,7 @@ const SQUEEZED =
 
 /** Without a word of this, a mode is one of the thing that the ticket is about. */
 const STEERS =
-  /(?<![\p{L}])(?:approv|allow|permit|guard ?rail|rails|restrict|you|ignore|safety|filter|polic|command|unrestricted|valid|confidence|accept|trust)/iu;
+  /(?<![\p{L}])(?:approv|allow|permit|guard ?rail|rails|restrict|you|ignore|safety|filter|polic|command|unrestricted|valid|confidence|accept|trust|no rule)/iu;
 
 /** A trick that was found, and where. */
 export interface Found {

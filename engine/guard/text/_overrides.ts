@@ -177,4 +177,16 @@ export const OVERRIDING: readonly Pattern[] = [
       gap(2)
     }(?:considered (?:passed|green|met)|passed|ignored|disabled|suspended|off|lifted|void|no longer (?:valid|in force|active)|overridden|waived|bypassed|deactivated|not needed|not required|unnecessary)${END}`,
   ),
+  pattern(
+    "overrides instructions",
+    `${START}(?:(?:all )?(?:previous|prior|earlier|above|your|these|those) (?:instructions?|prompts?|directives?|guidelines|constraints|orders|rules)|(?:instructions?|directives?|guidelines|rules|orders) you (?:were|have been|got|are) (?:given|told)),? (?:are|is|were|have become) (?:now |all |hereby )?(?:outdated|obsolete|void|invalid|superseded|revoked|cancell?ed|replaced|null and void|no longer (?:valid|true|in force|relevant))${END}`,
+  ),
+  pattern(
+    "overrides instructions",
+    `${START}(?:disregard|disobey|missachte\\p{L}*) (?:the |this |that |any |all |die |alle |jede )?(?:polic(?:y|ies)|rules?|guidelines?|instructions?|governance|richtlinien?|regeln?|vorgaben?|anweisung(?:en)?)${END}`,
+  ),
+  pattern(
+    "imitates the system",
+    `${START}(?:begin|start|initiate|activate) (?:system|admin(?:istrator)?|root|security|emergency) override${END}`,
+  ),
 ];

@@ -19,7 +19,7 @@ export const DICTATING: readonly Pattern[] = [
       gap(2)
     }(?:developer|god|dan|jailbreak|unrestricted|admin|root|override|sudo|debug|maintenance|permissive|bypass|unsafe)[^\\p{L}]mode${END}.{0,160}?${
       any(
-        "approve\\w* | allow\\w* | ignore | no restrictions | without | guardrails? | rails | all actions | unrestricted | validator | you",
+        "approve\\w* | allow\\w* | ignore | no restrictions | no rules? | approvals? | without | guardrails? | rails | all actions | unrestricted | validator | you",
       )
     }`,
   ),
@@ -33,7 +33,11 @@ export const DICTATING: readonly Pattern[] = [
   ),
   pattern(
     "changes the role",
-    `${START}(?:you have|you've|you possess|you got) (?:no|zero|unlimited|full|root|admin\\w*|complete|unrestricted)[^\\p{L}]+(?:restrictions?|limits?|limitations?|rules|guardrails?|access|authority|permissions?|privileges|filters?|constraints?|control)${END}`,
+    `${START}(?:you have|you've|you possess|you got) (?:no|zero|unlimited|full|root|admin\\w*|complete|unrestricted)[^\\p{L}]+(?:restrictions?|limits?|limitations?|rules|guardrails?|access|authority|permissions?|privileges|filters?|constraints?|control|(?:admin\\w*[^\\p{L}]+)?rights)${END}`,
+  ),
+  pattern(
+    "changes the role",
+    `${START}you are no longer (?:an? |the |bound |limited |restricted |subject )`,
   ),
   pattern(
     "changes the role",

@@ -3,6 +3,7 @@
  * what a description in plain words would do. Rules alone: nothing that a text says is followed.
  * @module
  */
+export { ordersAnAgent } from "./_agents.ts";
 export { ordersTheJudge } from "./_cues.ts";
 export { type Hidden, hiddenIn, visible } from "./_hidden.ts";
 export { type Found, type Trick, tricksIn } from "./_injection.ts";
