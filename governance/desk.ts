@@ -19,7 +19,7 @@ import {
   waitingActs,
 } from "../store/mod.ts";
 import type { GovernanceParts, Recorded, Verdict } from "./governor.ts";
-import { plain, recordDecision, recordDecisionIn } from "./record.ts";
+import { plain, recordDecision } from "./record.ts";
 
 /** What people are asked about a call. */
 export interface Question {
@@ -103,7 +103,7 @@ export function createDesk(parts: GovernanceParts) {
           ...{ tenant: caller.tenant, keyId, address: caller.address },
         });
         if (!put) throw new AskedAlready();
-        await recordDecisionIn(on, { call, ruling, runs: false, approvalId });
+        await recordDecision(on, { call, ruling, runs: false, approvalId });
       });
     } catch (error) {
       const first = error instanceof AskedAlready && await openAct(store.knex, keyId, actionSha256);
@@ -115,7 +115,7 @@ export function createDesk(parts: GovernanceParts) {
 
   async function refuse<C>(call: GovernedCall<C>, ruling: Recorded, why: string): Promise<Found> {
     const verdict = { decision: "deny", rule: "desk", reasons: [why] } as const;
-    await recordDecision(parts, { call, ruling: { ...ruling, ...verdict }, runs: false });
+    await recordDecision(store.knex, { call, ruling: { ...ruling, ...verdict }, runs: false });
     return { problem: new Problem("Denied", `Governance refuses this call: ${why}`), verdict };
   }
 
@@ -132,7 +132,7 @@ export function createDesk(parts: GovernanceParts) {
     });
     const verdict = found.verdict ?? {};
     const entry = { call, ruling: { ...ruling, ...verdict }, runs: false, approvalId };
-    await recordDecision(parts, entry);
+    await recordDecision(store.knex, entry);
     return { ...found, approvalId };
   }
 

@@ -9,8 +9,15 @@ import {
   type Ruling,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
-import type { Sealer } from "../ledger/mod.ts";
-import { impactOf, inForce, type Meter, openHolder, type Stop, type Store } from "../store/mod.ts";
+import {
+  impactOf,
+  inForce,
+  type Meter,
+  openHolder,
+  type Stop,
+  stopsCall,
+  type Store,
+} from "../store/mod.ts";
 import { type AskPeople, createDesk, type Found } from "./desk.ts";
 import { readByRails, targetOf } from "./guardrails.ts";
 import { openPolicies } from "./policies.ts";
@@ -21,7 +28,6 @@ import { ruleFor } from "./rules.ts";
 export interface GovernanceParts {
   /** As role `app`. */
   readonly store: Store;
-  readonly sealer: Sealer;
   readonly meter: Meter;
   readonly engine: Engine;
   /** What this platform is, as policies name it: production, staging, … */
@@ -57,16 +63,17 @@ const STRICTNESS: readonly Decision[] = ["allow", "needs_approval", "deny"];
 
 /** Opens a governor. It reads policy and switches at each call, so that what is set holds from the next one on. */
 export function openGovernor(parts: GovernanceParts): Governor {
-  const { store, sealer } = parts;
+  const { store } = parts;
   const policies = openPolicies(store);
   const desk = createDesk(parts);
   const holder = openHolder(store);
   return {
     async govern(call) {
-      const { operation, request, caller } = call;
-      if (!isGoverned(operation) || caller.keyId === null) return undefined;
+      const { operation, request, caller: { keyId } } = call;
+      if (!isGoverned(operation) || keyId === null) return undefined;
       const names = namesOf(call);
-      const { version, stops } = await inForce(store, caller.keyId, names);
+      const { version, stops: all } = await inForce(store);
+      const stops = all.filter((stop) => stopsCall(stop, keyId, names));
       const { policy, name: policyVersion } = await policies.at(version);
       const verdict = stops.length > 0
         ? stopped(stops)
@@ -86,7 +93,7 @@ export function openGovernor(parts: GovernanceParts): Governor {
       }
       const runs = verdict.decision === "allow" && !dryRun;
       const held = runs ? await holder.number() : undefined;
-      await recordDecision({ store, sealer }, { call, ruling, runs, holder: held });
+      await recordDecision(store.knex, { call, ruling, runs, holder: held });
       return rulingOf(call, ruling);
     },
   };

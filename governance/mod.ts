@@ -2,7 +2,7 @@
  * Governance: decides on every call that changes something, before it runs.
  *
  * ```ts
- * const governor = openGovernor({ store, sealer, meter, engine, environment: "production", ask });
+ * const governor = openGovernor({ store, meter, engine, environment: "production", ask });
  * const ruling = await governor.govern({ operation, request, caller, input });
  * ```
  *

@@ -1,6 +1,6 @@
 import { type GovernedCall, withoutSecrets } from "../contract/mod.ts";
-import { requestSeal, type Sealer, type SealRequest } from "../ledger/mod.ts";
-import { type DecisionRecord, insertDecision, type Queryable, type Store } from "../store/mod.ts";
+import { type SealRequest, sealTogether } from "../ledger/mod.ts";
+import { decisionPart, type DecisionRecord, type Queryable } from "../store/mod.ts";
 import type { Recorded } from "./governor.ts";
 
 /** A decision that is to be put on record. */
@@ -14,19 +14,9 @@ export interface DecisionEntry<C> {
   readonly holder?: number;
 }
 
-/** Puts a decision on record: a row, and a receipt. On disk when this gives. */
-export async function recordDecision<C>(
-  { store, sealer }: { readonly store: Store; readonly sealer: Sealer },
-  entry: DecisionEntry<C>,
-): Promise<void> {
-  await insertDecision(store.knex, rowOf(entry), "follows");
-  await sealer.request(receiptOf(entry));
-}
-
-/** The same within a transaction. */
-export async function recordDecisionIn<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
-  await insertDecision(on, rowOf(entry));
-  await requestSeal(on, receiptOf(entry));
+/** Puts a decision on record: a row and a receipt, as one statement, also within a transaction. */
+export async function recordDecision<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
+  await sealTogether(on, [decisionPart(rowOf(entry))], receiptOf(entry));
 }
 
 function rowOf<C>({ call, ruling, runs, approvalId, holder }: DecisionEntry<C>): DecisionRecord {

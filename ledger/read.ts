@@ -1,5 +1,5 @@
 import { InvalidInput } from "../contract/mod.ts";
-import type { Store } from "../store/mod.ts";
+import { shared, type Store } from "../store/mod.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 import { trustedAt, type TrustedKey } from "./rules.ts";
 
@@ -56,25 +56,6 @@ async function readHead({ pool }: Store): Promise<Head> {
     text: "SELECT size, hash FROM ledger_head",
   });
   return { size: Number(row.size), hash: row.hash?.toString("hex") ?? "" };
-}
-
-/** Calls of `work` that come while it runs share one run that starts after it: no answer is older than its call. */
-function shared<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  let next: Promise<T> | undefined;
-  const start = () => {
-    const run = work().finally(() => {
-      if (running === run) running = undefined;
-    });
-    return running = run;
-  };
-  return () => {
-    if (!running) return start();
-    return next ??= running.then(() => {}, () => {}).then(() => {
-      next = undefined;
-      return start();
-    });
-  };
 }
 
 /** The published keys, in the order in which they came to be trusted. */

@@ -23,6 +23,7 @@ import {
   isHeld,
   leaveUnknownToPeople,
   openHolder,
+  stopsCall,
   transaction,
 } from "../store/mod.ts";
 import type { GovernedActResult, RunId } from "../workflows/mod.ts";
@@ -99,7 +100,8 @@ export function createRunAct(
     }
     const { name, tool = {}, rest = {} } = operation;
     const names = [act.tool, name, ...Object.keys(tool), ...Object.keys(rest)];
-    const { stops: [stop] } = await inForce(store, act.keyId, names);
+    const { stops } = await inForce(store);
+    const stop = stops.find((one) => stopsCall(one, act.keyId, names));
     if (stop) throw refuse(`such calls are stopped: ${stop.reason}`);
     return { operation, caller, input };
   }

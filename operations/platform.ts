@@ -76,9 +76,9 @@ function refuseVainDryRun({ operation, request }: GovernedCall<Platform>): void 
 
 /** What decides on this platform's calls. */
 function governorOf(platform: Platform): Governor {
-  const { store, sealer, meter, engine, config: { settings } } = platform;
+  const { store, meter, engine, config: { settings } } = platform;
   return openGovernor({
-    ...{ store, sealer, meter, engine },
+    ...{ store, meter, engine },
     environment: settings.SEALOOP_ENVIRONMENT,
     async ask({ approvalId, ...question }, within) {
       await askPeople(platform, {

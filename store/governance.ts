@@ -1,4 +1,6 @@
 import type { Queryable, Store } from "./connection.ts";
+import { shared } from "./shared.ts";
+import type { Part } from "./together.ts";
 
 /** What becomes of a call: it is done, people are asked, or it is refused. */
 export type GovernanceDecision = "allow" | "needs_approval" | "deny";
@@ -44,52 +46,50 @@ export interface Stop {
   readonly reason: string;
 }
 
-/** Which switches concern a call, and the policy's version. */
+/** All switches, and the policy's version. */
 export interface InForce {
   /** 0: none was set. */
   readonly version: number;
   readonly stops: readonly Stop[];
 }
 
-/** What holds for a call of a key by any of a tool's names, as of now, with one small query. */
-export async function inForce(
-  { pool }: Store,
-  keyId: string,
-  names: readonly string[],
-): Promise<InForce> {
+/** What holds as of now. Calls that arrive together share one small query; none is told less than held when it came. */
+export function inForce(store: Store): Promise<InForce> {
+  let read = readers.get(store);
+  if (!read) readers.set(store, read = shared(() => readInForce(store)));
+  return read();
+}
+
+const readers = new WeakMap<Store, () => Promise<InForce>>();
+
+async function readInForce({ pool }: Store): Promise<InForce> {
   const { rows: [row] } = await pool.query({
     name: "governance_in_force",
     text: `SELECT coalesce((SELECT max(version) FROM governance_policies), 0) AS version,
       (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'reason', reason)), '[]')
-       FROM governance_stops WHERE kind = 'all' OR kind = 'key' AND name = $1
-         OR kind = 'tool' AND name = ANY ($2)) AS stops`,
-    values: [keyId, names],
+       FROM governance_stops) AS stops`,
   });
   return row;
 }
 
-/**
- * Writes a decision down. What is allowed, and will be sealed when it ends, is open until it has.
- *
- * @param durability `follows`: the commit does not wait for the disk, as a request to seal comes next that does so for
- * both
- */
-export async function insertDecision(
-  on: Queryable,
-  decision: DecisionRecord,
-  durability: "now" | "follows" = "now",
-): Promise<void> {
-  const commit = durability === "now" ? "on" : "off";
-  await on.raw(
-    `WITH durability AS (SELECT set_config('synchronous_commit', '${commit}', true))
-     INSERT INTO governance_decisions (id, tenant, key_id, principal, door, tool, operation, effect, decision, rule,
-       reasons, policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled)
-     SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?::int, ? FROM durability`,
-    valuesOf(decision),
-  );
+/** Whether a switch stops a call of a key by any of a tool's names. */
+export function stopsCall({ kind, name }: Stop, keyId: string, names: readonly string[]): boolean {
+  return kind === "all" || (kind === "key" ? name === keyId : names.includes(name));
 }
 
-function valuesOf(decision: DecisionRecord) {
+/** Writes a decision down. What is allowed, and will be sealed when it ends, is open until it has. */
+export function decisionPart(decision: DecisionRecord): Part {
+  return {
+    tables: `decided AS (
+      INSERT INTO governance_decisions (id, tenant, key_id, principal, door, tool, operation, effect, decision, rule,
+        reasons, policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?::int, ?) RETURNING id)`,
+    values: valuesOf(decision),
+    columns: "(SELECT id FROM decided) AS decision_id",
+  };
+}
+
+function valuesOf(decision: DecisionRecord): Part["values"] {
   const open = decision.runs && decision.callReceiptId !== null;
   return [
     ...[decision.id, decision.tenant, decision.keyId, decision.principal, decision.door],

@@ -32,6 +32,7 @@ export * from "./repairs.ts";
 export * from "./policies.ts";
 export * from "./runbooks.ts";
 export * from "./services.ts";
+export * from "./shared.ts";
 export * from "./ticket_figures.ts";
 export * from "./ticket_runs.ts";
 export * from "./ticket_changes.ts";
