@@ -159,9 +159,13 @@ function resolutionOf({ diagnosis, effect, rounds }: Story): string {
     : "Found healthy before anything was done";
 }
 
-/** What of a diagnosis everybody may read for ever: what was concluded, and from which articles. */
+/**
+ * What of a diagnosis everybody may read for ever: what was concluded, and from which articles. The text of a past
+ * incident is private, and could be guessed from its hash; the evidence has that.
+ */
 function publicDiagnosis({ basis, classification, citations }: Diagnosis) {
-  return { basis, ...classification, citations };
+  const cited = citations.map(({ id, sha256 }) => id.startsWith("INC-") ? { id } : { id, sha256 });
+  return { basis, ...classification, citations: cited };
 }
 
 function publicPermission({ requested_by: _, ...permission }: Permission) {

@@ -48,6 +48,9 @@ function closed(schema: z.ZodObject): z.ZodObject {
 
 function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
   const path = issue.path.map((part) => typeof part === "symbol" ? String(part) : part);
+  if (issue.input === undefined && issue.code !== "unrecognized_keys" && issue.code !== "custom") {
+    return [{ path, msg: "Field required", type: "missing" }];
+  }
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.map((key) => ({
@@ -58,7 +61,6 @@ function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
         type: "extra_forbidden",
       }));
     case "invalid_type":
-      if (issue.input === undefined) return [{ path, msg: "Field required", type: "missing" }];
       return [{ path, msg: `Expected ${issue.expected}`, type: `${issue.expected}_type` }];
     case "too_small":
       return [{ path, msg: bound("at least", issue.minimum, issue.origin), type: tooSmall(issue) }];

@@ -73,6 +73,8 @@ export interface Operation<Context = never> {
   readonly rest?: Readonly<Record<string, string>>;
   /** Tool doors: tool name → the scopes of keys that reach it. */
   readonly tool?: Readonly<Record<string, readonly Scope[]>>;
+  /** Sections of its tools, by their names, where they are others than `group`. */
+  readonly toolGroup?: Readonly<Record<string, string>>;
   /** Resource doors: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
   readonly resource?: Readonly<Record<string, readonly Scope[]>>;
   /** Prompt doors: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */

@@ -13,6 +13,8 @@ import type { ToolDescription } from "./handlers.ts";
 /** An operation's door to agents. */
 export interface Tool<C> {
   readonly operation: Operation<C>;
+  /** Section that it is listed in, and chosen by. */
+  readonly group: string;
   /** Scopes of the keys that reach it. */
   readonly scopes: readonly Scope[];
   readonly description: ToolDescription;
@@ -61,6 +63,7 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
   const wrapped = !isObject(output, output);
   return {
     operation,
+    group: operation.toolGroup?.[name] ?? operation.group,
     scopes,
     wrapped,
     description: {
@@ -128,7 +131,7 @@ export function chooseTools<C>(
     .filter((name) => name !== "");
   if (names.length === 0) return tools;
   const all = [...tools];
-  const groups = [...new Set(all.map(([, { operation }]) => operation.group))].sort();
+  const groups = [...new Set(all.map(([, { group }]) => group))].sort();
   const unknown = names.filter((name) => !tools.has(name) && !groups.includes(name));
   if (unknown.length > 0) {
     throw new InvalidInput([{
@@ -138,14 +141,14 @@ export function chooseTools<C>(
     }]);
   }
   return new Map(
-    all.filter(([name, { operation }]) => names.includes(name) || names.includes(operation.group)),
+    all.filter(([name, { group }]) => names.includes(name) || names.includes(group)),
   );
 }
 
 /** The registry of `GET /mcp/tools`. */
 export function registry<C>(tools: Tools<C>): { readonly tools: readonly unknown[] } {
   return {
-    tools: [...tools.values()].map(({ operation: { group, effect }, scopes, description }) => {
+    tools: [...tools.values()].map(({ operation: { effect }, group, scopes, description }) => {
       const { title: _, inputSchema, outputSchema, annotations, ...rest } = description;
       return { ...rest, group, effect, scopes, inputSchema, outputSchema, annotations };
     }),

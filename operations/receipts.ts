@@ -32,9 +32,10 @@ export const verifyAll = operation({
   access: "key",
   input: z.object({}),
   output: z.looseObject({
-    chain_intact: z.boolean().nullable(),
-    breaks: z.number().int(),
+    chain_intact: z.boolean().nullable().describe("null: it is not known yet"),
+    breaks: z.number().int().describe("How many positions do not hold"),
     total: z.number().int(),
+    verified_through: z.number().int().describe("Position of the newest receipt verified"),
   }),
   tool: { get_receipt_chain: FULL, "ledger.verify_chain": FULL_AND_AUDIT },
   example: {
@@ -58,11 +59,31 @@ export const search = operation({
     category: z.string().max(100).optional(),
     limit: Limit,
   }),
-  output: z.object({ receipts: z.array(z.looseObject({})), searched: z.number().int() }),
+  output: z.object({
+    receipts: z.array(z.looseObject({})).describe(
+      "Newest first, as they were sealed: id, chain_position, timestamp, category, actor, subject, action, outcome, " +
+        "details, hash_sha256, prev_hash, signature",
+    ),
+    searched: z.number().int().describe("How many of the newest were looked through"),
+  }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
   resource: { "sealoop://receipts": FULL_AND_AUDIT },
   untrusted: true,
-  example: { input: { category: "self_heal", limit: 5 }, output: { receipts: [], searched: 42 } },
+  example: {
+    input: { category: "self_heal", limit: 5 },
+    output: {
+      receipts: [{
+        id: "9f2c4b7a01d3e856",
+        chain_position: 41,
+        timestamp: "2026-07-01T12:00:00.000000+00:00",
+        category: "self_heal",
+        subject: "INC-4f1d22a90b7c",
+        outcome: "sealed",
+        hash_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
+      }],
+      searched: 42,
+    },
+  },
   run: async ({ query = "", category, limit }, { store }) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const newest = await pageReceipts(store, { limit: SEARCHED, category });

@@ -29,6 +29,7 @@ export const recentIncidents = operation({
   }),
   output: z.object({ incidents: z.array(TicketShape) }),
   tool: { list_recent_incidents: FULL, "mission.list_incidents": FULL_AND_AUDIT },
+  toolGroup: { "mission.list_incidents": "audit" },
   example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
   run: async ({ status, limit }, { store }) => ({
     incidents: await listTickets(store.knex, { ...(status ? { status } : {}), limit }),

@@ -144,6 +144,7 @@ export const status = operation({
   output: Status,
   rest: { status: "GET /v1/status" },
   tool: { query_uaio_status: FULL },
+  toolGroup: { query_uaio_status: "platform" },
   example,
   run: (_, context) => cached(context),
 });
@@ -173,6 +174,7 @@ export const statusFresh = operation({
   output: Status,
   rest: { status_fresh: "GET /v1/status/fresh" },
   tool: { "mission.cluster_health": FULL_AND_AUDIT },
+  toolGroup: { "mission.cluster_health": "audit" },
   example,
   run: (_, context) => fresh(context),
 });

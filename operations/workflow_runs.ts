@@ -37,7 +37,15 @@ export const runResult = operation({
       "Longest to wait; 0 only looks",
     ),
   }),
-  output: z.looseObject({ workflow_id: z.string(), run_id: z.string(), status: z.string() }),
+  output: z.object({
+    workflow_id: z.string(),
+    run_id: z.string(),
+    status: z.string().describe("RUNNING where it has not ended within the time"),
+    result: z.unknown().optional().describe(
+      "What it gave; left out where it has not ended, or has failed",
+    ),
+    failure: z.object({ message: z.string(), type: z.string() }).optional(),
+  }),
   rest: { workflow_result: "GET /v1/workflows/{workflow_id}/result" },
   errors: ["NotFound", "Forbidden", "Unavailable"],
   example: {

@@ -170,6 +170,10 @@ describe("the gateway", () => {
         "body titel extra_forbidden",
         "body title missing",
       ]);
+      const bare = await call("/api/v1/receipts/seal", { key: partner, body: {} });
+      assert.deepEqual(bare.body.detail.map(({ type }: { type: string }) => type), [
+        ...["missing", "missing", "missing"], // one of them has a list of values to choose from
+      ]);
     });
 
     for (const [what, body] of Object.entries({ "a list": "[]", "a text": '"x"', null: "null" })) {

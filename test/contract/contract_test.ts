@@ -44,6 +44,7 @@ describe("the operations", () => {
         assert.deepEqual([...scopes].sort(), [...entry.scopes].sort());
         const fields = Object.keys(operation.input.shape);
         assert.equal(operation.effect, entry.effect);
+        assert.equal(operation.toolGroup?.[name] ?? operation.group, entry.group);
         const listed = entry.arguments.split(/,\s*/).map((word) => word.trim());
         const wanted = listed.map((word) => word.replace("?", "")).filter((word) =>
           /^[a-z_]+$/.test(word)

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
+import { closing } from "../../activities/close.ts";
 import { findingOf } from "../../integrations/mod.ts";
-import { putService } from "../../store/mod.ts";
+import { insertTicket, putService } from "../../store/mod.ts";
 import {
   type Finding,
   ITSM_LOOP,
@@ -78,6 +80,33 @@ describe("itsmLoop", () => {
     assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
     assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
     assert.deepEqual(effects, []);
+  });
+
+  it("seals of a past incident that it cites the id alone, as its text is private", async () => {
+    const ticket_id = "INC-0123456789ab";
+    await insertTicket(loop.store.knex, {
+      ...{ id: ticket_id, title: "x", description: "", severity: "low", phase: "diagnosed" },
+      ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
+    });
+    const sha256 = "0".repeat(64);
+    const diagnosis = {
+      ...{ cause: "reported", basis: "engine_and_runbook", classification: null } as const,
+      ...{ citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }] },
+      ...{ passed_over: [], action: null },
+    };
+    await closing(loop).closeAndSeal({
+      ticket_id,
+      finding: {
+        ...{ service: null, check: "report", code: "reported" },
+        ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
+      },
+      run: { workflow_id: "loop-citing", run_id: randomUUID() },
+      story: { outcome: "escalated", reason: "no_runbook", diagnosis, sightings: 1, rounds: 1 },
+    });
+    const { receipts: [receipt] } = await story(ticket_id);
+    assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
+      ...[{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210" }],
+    ]);
   });
 
   it("refuses a runbook that is not the one that was diagnosed", async () => {
