@@ -148,6 +148,7 @@ export function permitting({ store, engine }: ActivityParts) {
       },
       context: {
         ticket_id,
+        listed: true, // what is not, the executor refuses
         citations: [...citations],
         observed: { service, healthy: false, code },
       },

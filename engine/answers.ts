@@ -51,6 +51,7 @@ export const VALIDATE = z.strictObject({
   action: z.looseObject({}).optional(),
   context: z.strictObject({
     ticket_id: z.string().optional(),
+    listed: z.boolean().optional(),
     citations: z.array(z.strictObject({ id: z.string(), sha256: z.string() })).optional(),
     observed: z.record(z.string(), z.unknown()).optional(),
   }).optional(),

@@ -26,19 +26,26 @@ const PROSE: Readonly<Record<string, string>> = {
   remote_code: "Use a program that is known beforehand.",
 };
 
-/** Holds an action against the policy's bounds. @param now when it would be done */
+/**
+ * Holds an action against the policy's bounds.
+ *
+ * @param now when it would be done
+ * @param listed whether people have put its commands on the list of those that may run
+ */
 export function executionBounds(
   action: ProposedAction,
   texts: readonly Text[],
   policy: Policy,
   reach: Reach,
   now: Date,
+  listed = false,
 ): Finding {
   const claims = claimed(action, policy, reach);
   return {
     objections: distinct([
       ...claims.objections,
-      ...texts.flatMap((text) => (text.at === "incident" ? [] : done(text))),
+      ...texts.flatMap((text) => (text.at === "incident" ? [] : done(text)))
+        .filter(({ code }) => !listed || code !== "unknown"),
       ...frozen(policy, now),
       ...rate(policy, reach),
     ]),
@@ -117,7 +124,7 @@ function doneBy({ at, text, isCommand }: Text): Objection[] {
   const seen = visible(text);
   const found = isCommand || looksLikeCommand(seen)
     ? commandObjections(seen).filter(({ weight, code }) =>
-      at === "action.command" || weight === "deny" || code !== "unseen"
+      at === "action.command" || weight === "deny" || !/^(unseen|unknown)$/.test(code)
     )
     : commandsIn(seen).flatMap((line) => commandObjections(line)).filter(({ weight }) =>
       weight === "deny"

@@ -63,10 +63,17 @@ export function judge(
   const dependents = looks ? null : known.dependents;
   return verdictOf({
     input_safety: inputSafety(texts),
-    execution_bounds: executionBounds(action, texts.all, known.policy, {
-      dependents,
-      repairs: known.repairs,
-    }, now),
+    execution_bounds: executionBounds(
+      action,
+      texts.all,
+      known.policy,
+      {
+        dependents,
+        repairs: known.repairs,
+      },
+      now,
+      request.context?.listed,
+    ),
     output_fact_check: outputFactCheck(request, known),
     retrieval_integrity: retrievalIntegrity(request, known),
   }, known.policyVersion);

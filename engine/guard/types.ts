@@ -22,6 +22,8 @@ export interface ValidateRequest {
     readonly ticket_id?: string;
     /** Articles that the action rests on, with the hashes that they were retrieved with. */
     readonly citations?: readonly { readonly id: string; readonly sha256: string }[];
+    /** Its commands are on the list of those that runbooks may run. */
+    readonly listed?: boolean;
     /** What the last probe saw, by name; such as `{ service: "db", healthy: false }`. */
     readonly observed?: Readonly<Record<string, unknown>>;
   };

@@ -11,8 +11,16 @@ const HARMLESS =
 /** Removing these is part of ordinary work, though a person should see it. */
 const LIGHT =
   /^(deregister-targets|terminate-instance-in-auto-scaling-group|delete-message|delete-messages|delete-tags|delete-object-tagging|delete-invalidation|purge-queue|deallocate|deregister-instances-from-load-balancer|delete-item|delete-log-stream)$/;
+/** Verbs that change what is there: rights, code, sharing. */
+const CHANGES =
+  /^(?:\w+:)?(modify|update|put|set|create|add|attach|associate|import|replace|restore|copy|share|disable|detach|disassociate|revoke|rotate|transfer|move|register|accept|grant|allow|assign|swap|publish)(-|$)/;
+/** … that a repair may well need, and that can be taken back. */
+const ROUTINE =
+  /^(update-(service|traffic|function-configuration|auto-scaling-group|containers?|revision|table|cluster-config|kubeconfig|distribution|thing|secret-version-stage)|modify-(db-instance|volume|instance-attribute|target-group|cache-cluster|replication-group|listener)|put-(metric-\S+|scaling-policy|retention-policy|item|object|parameter|events?|record|dashboard)|set-(desired-capacity|instance-health|alarm-state|queue-attributes)|create-(invalidation|snapshots?|image|backup|tags|deployment|log-group|db-snapshot|job)|add-tags\S*|register-targets|restore|update|set|create|copy|move|import|start\S*)$/;
+/** Programs that copy objects, which are judged by what they copy where. */
+const STORES = /^(gsutil|s3cmd|mc|rclone|azcopy|s5cmd)$/;
 const PUBLIC =
-  /public-read|AllUsers|allAuthenticatedUsers|--acl[ =]public|allow-blob-public-access[ =]true|BlockPublicAcls"?[=:] ?"?false|delete-public-access-block|publicaccess[ =](blob|container)|--publicly-accessible|"Principal": ?"\*"/i;
+  /group-names[ =]["']?all|user-ids[ =]["']?all\b|launchPermission.*all|public-read|AllUsers|allAuthenticatedUsers|--acl[ =]public|allow-blob-public-access[ =]true|BlockPublicAcls"?[=:] ?"?false|delete-public-access-block|publicaccess[ =](blob|container)|--publicly-accessible|"Principal": ?"\*"/i;
 const ADMINISTRATES =
   /AdministratorAccess|PowerUserAccess|roles\/(owner|editor|iam\.\w*admin)|--role[ =]["']?(Owner|Contributor|User Access Administrator)|create-access-key|create-login-profile|keys create|add-user-to-group.*admin|attach-(user|role|group)-policy|put-(user|role|group)-policy|update-assume-role-policy|create-user\b/i;
 const BLINDS =
@@ -62,7 +70,14 @@ const cloud: Judge = ({ program, args, input }) => {
   if (/ s3 sync .*--delete| rsync .*-d | storage (blob )?(sync|rsync).*--delete/.test(text)) {
     found.push(ask("cloud", "It removes from its target whatever its source lacks"));
   }
+  const changes = said.find((word) => CHANGES.test(word) && !ROUTINE.test(word));
+  if (found.length === 0 && changes !== undefined && !STORES.test(program)) {
+    found.push(ask("cloud", `It changes what ${program} manages (\`${changes}\`)`));
+  }
+  const one = / instances reset [\w-]+( --\S+)* $/.test(text) ||
+    / reboot-instances( --\S+)* --instance-ids[ =]i-[0-9a-f]{6,20}( --\S+)* $/.test(text);
   if (
+    !one &&
     / (stop-instances|reboot-instances|stop-db-instance|reboot-db-instance|instances (stop|reset|suspend)|vm (stop|deallocate|redeploy|reimage)|failover-db-cluster) /
       .test(text)
   ) found.push(ask("outage", "It stops or restarts whole machines"));

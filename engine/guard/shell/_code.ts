@@ -13,6 +13,12 @@ const HANDS_OVER =
   /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|cmd\.exe)\b|\bexec\s*\(?\s*["'{/]|\/bin\/(ba|da|z)?sh\b/;
 const HIDES =
   /\b(b64decode|base64_decode|atob|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|decode_base64|unpack\s*\(?['"]|fromCharCode|chr\(|marshal\.loads|pickle\.loads|zlib\.decompress|pack\()/;
+/** Letters by their numbers, and names put together of pieces. */
+const PIECED = /%c%c|%c["']|["'`]\s*[+.]\s*["'`]/;
+/** Hands a shell what only the running program knows. */
+const UNSEEN = /\b(?:system|popen|shell_exec|passthru)\s*\(\s*(?!["'`])[\w$]+\s*\(/;
+/** What is called by a name that the text makes up. */
+const CALLED = /\$\w+\s*\(|\bsend\s*\(|\bcall_user_func/;
 const RUNS_TEXT =
   /\b(eval|exec|__import__|assert|compile|Function|instance_eval|runInNewContext|create_function|getattr)\s*[("']/;
 
@@ -22,7 +28,7 @@ const RUNS_TEXT =
  * @returns what is found, and the shell lines that the program would hand on
  */
 export function codeObjections(text: string): { found: Objection[]; lines: string[] } {
-  const code = text.slice(0, 8_000);
+  const code = withoutAliases(text.slice(0, 8_000));
   const found: Objection[] = [];
   const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\]){1,600})\1/gs)].map((
     [, , inside],
@@ -49,8 +55,13 @@ export function codeObjections(text: string): { found: Objection[]; lines: strin
     CONNECTS.test(code) &&
     paths.some((path) => areaOf(path) === "secret" || /\/etc\/passwd|environ/.test(path))
   ) found.push(deny("sends", "A program's text sends secrets to another host"));
-  if (HIDES.test(code) && (RUNS_TEXT.test(code) || SHELLS.test(code))) {
+  if (
+    HIDES.test(code) && (RUNS_TEXT.test(code) || SHELLS.test(code)) ||
+    PIECED.test(code) && (RUNS_TEXT.test(code) || UNSEEN.test(code) || CALLED.test(code))
+  ) {
     found.push(deny("unseen", "A program's text hides what it runs"));
+  } else if (UNSEEN.test(code)) {
+    found.push(ask("unseen", "What a program's text hands to a shell can't be seen"));
   }
   if (
     /open\s*\(?[^)]{0,200}["'](\/dev\/(sd|nvme|vd|hd)|\/etc\/(passwd|shadow|sudoers))[^)]{0,100}["'][wa]/
@@ -69,6 +80,16 @@ export function codeObjections(text: string): { found: Objection[]; lines: strin
     : [];
   const backticks = [...code.matchAll(/`([^`]{2,400})`/g)].map(([, inside]) => inside!);
   return { found, lines: [...lines, ...backticks].slice(0, 12) };
+}
+
+/** Python's `import socket as s` and `from os import system as x`, with the first names put back. */
+function withoutAliases(code: string): string {
+  const whole = [...code.matchAll(/\b([A-Za-z_][\w.]*)\s+as\s+([A-Za-z_]\w*)/g)].slice(0, 16);
+  const from = /\bfrom\s+([\w.]+)\s+import\b/.exec(code)?.[1];
+  return whole.reduce((text, [, name, alias]) => {
+    const plain = from === undefined ? name! : `${from}.${name}`;
+    return text.replace(new RegExp(`(?<![\\w.])${alias}(?=\\s*[.(])`, "g"), () => plain);
+  }, code);
 }
 
 function unquoted(text: string): string {

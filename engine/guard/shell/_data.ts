@@ -2,7 +2,7 @@
 import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
 import { documentObjections, sqlObjections } from "./_sql.ts";
-import { option } from "./_wrappers.ts";
+import { type Input, UNKNOWN } from "./types.ts";
 
 /** Everything that may be SQL: options, arguments, what comes in by a pipe. */
 const sql: Judge = ({ args, input }) => {
@@ -43,12 +43,28 @@ const redis: Judge = ({ args, input }) => {
   if (/\sconfig set\s+(dir|dbfilename|requirepass|appendonly|save|protected-mode)/.test(text)) {
     return [deny("access", "It changes where the server writes, or who may use it")];
   }
+  if (/^\s*(-\S+\s+(?!del|unlink)\S+\s+)*(del|unlink)\s/.test(text) && text.includes(UNKNOWN)) {
+    return listedKeys(input);
+  }
   if (
     /\s(eval|evalsha)\s/.test(text) || /\s(del|unlink)\s+\*\s/.test(text) ||
     /keys\s+"?\*"?\s.*(del|unlink)/.test(text)
   ) return [ask("data", "It removes keys that are not named")];
   return [];
 };
+
+/** Keys that another run of the client lists: all of them, or those of a pattern that says which. */
+function listedKeys(input: Input | undefined): Objection[] {
+  const lister = input?.from.find(({ program, args }) =>
+    /^(redis|valkey)-cli$/.test(program) &&
+    args.some((arg) => /^(--scan|keys|scan)$/i.test(arg))
+  );
+  if (!lister) return [ask("data", "It removes keys that are not named")];
+  const at = lister.args.findIndex((arg) => /^(--pattern|keys|match)$/i.test(arg));
+  const letters = at < 0 ? "" : (lister.args[at + 1] ?? "").replace(/[^\p{L}\p{N}]/gu, "");
+  if (letters.length >= 3) return [];
+  return [deny("data", "It empties the cache or database of all keys")];
+}
 
 const verbs = (pattern: RegExp, kind: string, reason: string, weight = deny): Judge => ({ args }) =>
   pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
@@ -144,49 +160,4 @@ export const data: Judges = {
   rabbitmqadmin: verbs(/ (delete|purge) /, "data", "It removes or empties a queue", ask),
   consul: verbs(/ kv delete .*-recurse/, "data", "It removes keys of the cluster's store"),
   curator: verbs(/ (delete|close) /i, "data", "It removes indices", ask),
-};
-
-const DESTRUCTIVE_WORD =
-  /^(delete|destroy|destroy-all|wipe|erase|nuke|drop|format|factory-?reset|uninstall|purge-?all|delete-?all|remove-?all|drop-?all|flush-?all|teardown|terminate)$/i;
-const FRAMEWORK =
-  /^(db:(drop|reset|purge|schema:load|migrate:reset)|migrate:(fresh|reset|refresh)|sqlflush|reset_db|drop_db|db:wipe)$/;
-
-/** Programs that nobody has told us of: whether their words say that they destroy. */
-export const unknownProgram: Judge = ({ args }) => {
-  const said = words(args).slice(0, 4);
-  const all = args.some((arg) =>
-    /^(--?(all|force|yes|recursive|no-confirm|auto-approve|cascade|purge)|-y|-f|-rf|\*|all)$/i.test(
-      arg,
-    )
-  );
-  if (
-    args.some((arg) =>
-      /^--?(delete-all|wipe|destroy|drop-all|erase|purge-all|factory-reset|no-preserve-root|force-delete|disable-(auth|security|tls|verification))$/i
-        .test(arg)
-    )
-  ) {
-    return [deny("destroys", "An option of a program that is not known says that it destroys")];
-  }
-  if (
-    said.some((word) => FRAMEWORK.test(word)) &&
-    !said.some((word) => /cache|session|view|route|config|log/.test(word))
-  ) return [deny("data", "It empties or drops the application's database")];
-  if (said.includes("flush") && said.some((word) => /manage\.py$/.test(word))) {
-    return [deny("data", "It empties or drops the application's database")];
-  }
-  if (said.includes("migrate") && said.includes("reset")) {
-    return [deny("data", "It empties or drops the application's database")];
-  }
-  if (/^(remove|rm|delete|del)$/i.test(said[0] ?? "") && all) {
-    return [
-      ask("destroys", "By its words, a program that is not known removes something without asking"),
-    ];
-  }
-  if (!said.slice(0, 3).some((word) => DESTRUCTIVE_WORD.test(word))) return [];
-  return option(args, "--dry-run") !== undefined || args.includes("--dry-run") ? [] : [
-    (all ? deny : ask)(
-      "destroys",
-      "By its words, a program that is not known destroys something",
-    ),
-  ];
 };

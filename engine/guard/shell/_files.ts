@@ -9,6 +9,16 @@ import type { Run } from "./types.ts";
 const AUTORUN =
   /^\/etc\/(cron|profile|rc\.local|init\.d|systemd\/system\/|ld\.so\.preload|pam\.d|bash|environment)|^\/var\/spool\/cron|(^|\/)\.(bashrc|bash_profile|profile|zshrc|ssh\/rc)$/;
 
+const SOURCES = /^\/etc\/(apt\/|yum\.(conf|repos\.d)|dnf\/|zypp\/|pip\.conf|npmrc|pacman\.)/;
+/** A line of a unit's file that bounds it, and runs nothing. */
+const LIMITS =
+  /^\s*(\[\w+\]|(Limit|Memory|CPU|Tasks|IO|Timeout|RestartSec|Restart|OOMScoreAdjust|Nice)\w*=[\w.%:-]*)?\s*$/;
+
+/** Whether what a program writes is known, and only bounds a unit. */
+function setsLimits({ input }: Run): boolean {
+  return input?.text?.split("\n").every((line) => LIMITS.test(line)) === true;
+}
+
 /** A certificate that is put in place, with its key. */
 const PLACED = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
 
@@ -33,6 +43,10 @@ export function writing(path: string, run: Run, whole: boolean): Objection[] {
   const area: Area = areaOf(path, run.folder);
   const named = `\`${shown(path)}\``;
   if (area === "device") return [deny("disk", `It writes to the device ${named}`)];
+  if (/^\/etc\/systemd\/system\/[\w@.-]+\.d\//.test(at) && setsLimits(run)) return [];
+  if (SOURCES.test(at)) {
+    return [ask("remote_code", `It changes ${named}, which says where software comes from`)];
+  }
   if (AUTORUN.test(at)) {
     return [deny("access", `It writes to ${named}, from which programs start by themselves`)];
   }

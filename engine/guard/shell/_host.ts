@@ -116,6 +116,12 @@ export const disk = always("disk", "It erases a disk or what says where its data
 
 export const packages: Judge = ({ args }) => {
   const said = words(args);
+  if (
+    args.some((arg) =>
+      /^--(allow-unauthenticated|force-yes|no-?gpg-?checks?|allow-downgrades|allow-untrusted)$/
+        .test(arg)
+    )
+  ) return [deny("remote_code", "It installs software that nobody has signed")];
   const at = said.findIndex((word) => /^(remove|purge|erase|autoremove|uninstall)$/.test(word));
   if (at < 0) return [];
   const names = said.slice(at + 1);

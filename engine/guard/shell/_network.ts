@@ -1,6 +1,6 @@
 /** What leaves the host, and what listens on it. */
 import type { Objection } from "../types.ts";
-import { unknownProgram } from "./_data.ts";
+import { unknownProgram } from "./_unknown.ts";
 import { ask, deny, type Judge, type Judges, words } from "./_objections.ts";
 import { areaOf } from "./_paths.ts";
 import { type Input, type Run, UNKNOWN } from "./types.ts";

@@ -19,6 +19,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   access: "Have accounts, keys and rights changed by a person.",
   secret: "Use a step that needs no secret, or have a person approve it.",
   unseen: "Write out what is to run, so that it can be read before.",
+  unknown: "Use a program that is known, or put the command on the list of a runbook.",
   remote_code: "Install from a package or a file that is known beforehand.",
   cluster: "Name the one workload, and restart or roll it back.",
   cloud: "Name a step that removes nothing, or have a person do it.",

@@ -1,6 +1,7 @@
 /** Clusters, containers, infrastructure as code, repositories. */
 import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { DOWNLOADERS } from "./_state.ts";
 import { UNKNOWN } from "./types.ts";
 
 /** Kinds whose objects come back by themselves when they are removed. */
@@ -66,6 +67,9 @@ const kubernetes: Judge = ({ args, input }) => {
       }
       if (/https?:\/\//.test(text)) {
         return [ask("remote_code", "It applies what an address serves")];
+      }
+      if (input?.from.some(({ program }) => DOWNLOADERS.test(program))) {
+        return [deny("remote_code", "It applies what it downloads")];
       }
       if (verb === "replace" && has(args, "", "--force")) {
         return [ask("cluster", "It deletes objects and makes them anew")];
@@ -318,7 +322,10 @@ export const platforms: Judges = {
       ? [ask("remote_code", "It runs what an address serves")]
       : [],
   ansible: ({ args }) =>
-    /state=absent/.test(args.join(" ")) && /path=|dest=|name=/.test(args.join(" "))
+    /(^|\s)(-m|--module-name)[ =](\S+\.)?(reboot|shutdown|user|authorized_key|firewalld|filesystem|parted)(\s|$)/
+        .test(args.join(" "))
+      ? [ask("outage", "It restarts hosts, or changes their accounts, disks or firewalls")]
+      : /state=absent/.test(args.join(" ")) && /path=|dest=|name=/.test(args.join(" "))
       ? [ask("destroys", "It removes files, packages or users on the hosts named")]
       : [],
 };

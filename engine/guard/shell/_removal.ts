@@ -49,7 +49,11 @@ export function removal(path: string, run: Run, deep: boolean): Objection[] {
         ? [ask("unseen", `What ${named} stands for can't be told`)]
         : [];
     case "named":
-      return deep && depthOf(whole) <= 2 && whole.startsWith("/")
+      return deep && whole.startsWith("/") &&
+          (depthOf(whole) <= 2 ||
+            depthOf(whole) === 3 &&
+              /^\/(opt|srv|home)\/.*(data|shared|prod|live|current|uploads?|home|users?|customers?)$/
+                .test(whole))
         ? [ask("destroys", `It removes all of ${named}`)]
         : [];
     default:
@@ -138,6 +142,6 @@ function narrowness(args: readonly string[]): number {
 function scratchName(args: readonly string[]): boolean {
   return args.some((arg, n) =>
     /name$/.test(args[n - 1] ?? "") &&
-    /tmp|temp|cache|log|core|sess|\.gz|\.bak|\.old|dump/.test(arg)
+    /tmp|temp|cache|log|core|sess|hprof|\.dmp|\.gz|\.bak|\.old|dump/.test(arg)
   );
 }

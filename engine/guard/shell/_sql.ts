@@ -93,7 +93,7 @@ function change(text: string): Objection[] {
         ),
       ];
     }
-    if (ALWAYS.test(text)) {
+    if (ALWAYS.test(text) || namesItself(text, target)) {
       return [deny("data", "It deletes every row of a table: its WHERE is always true")];
     }
     return [];
@@ -118,10 +118,33 @@ function change(text: string): Objection[] {
     /^\W*(shutdown|reset master|reset slave all|purge binary logs|alter system (?!reset|set (work_mem|max_|log_|maintenance)))/i
       .test(text)
   ) return [deny("data", "It ends the database server or its history")];
+  const [, language] = /\blanguage\s+['"]?(\w+)/i.exec(text) ?? [];
+  if (/^(plpython\d?u|plperlu|pltclu|plsh|c)$/i.test(language ?? "")) {
+    return [deny("data", "It makes a function that leaves the database")];
+  }
+  if (/^\W*create extension\b/i.test(text)) {
+    return [
+      (/\b(plpython\w*|plperlu|pltclu|plsh|dblink|file_fdw|adminpack)\b/i.test(text) ? deny : ask)(
+        "access",
+        "It adds an extension to the database",
+      ),
+    ];
+  }
+  if (
+    /^\W*create (or replace )?(function|procedure|trigger|rule|event|language|server)\b/i.test(text)
+  ) {
+    return [ask("unseen", "It has the database run something later")];
+  }
   if (/pg_terminate_backend\(\s*pid\s*\)/i.test(text) && !/\bwhere\b/i.test(text)) {
     return [ask("outage", "It ends every connection of the database")];
   }
   return [];
+}
+
+/** `WHERE id IN (SELECT id FROM the same)`, which leaves no row out. */
+function namesItself(text: string, target: string): boolean {
+  const inner = /\bin\s*\(\s*select\s+\S+\s+from\s+(\S+?)\s*\)\s*$/i.exec(text)?.[1];
+  return inner !== undefined && inner.toLowerCase() === target.toLowerCase();
 }
 
 /** What speaks against statements of document stores: `db.dropDatabase()`, `db.users.deleteMany({})`. */
@@ -129,6 +152,11 @@ export function documentObjections(text: string): Objection[] {
   const plain = text.replace(/\s+/g, "").slice(0, 8_000);
   if (/\.(dropDatabase|drop|dropCollection|dropUser|dropAllUsers|shutdownServer)\(/i.test(plain)) {
     return [deny("data", "It drops a database, a collection or users")];
+  }
+  if (
+    /\.(createUser|updateUser|grantRolesToUser|createRole|changeUserPassword|auth)\(/i.test(plain)
+  ) {
+    return [deny("access", "It changes accounts or rights of the database")];
   }
   if (/\.(deleteMany|remove|updateMany|update)\((\{\}|\))/.test(plain)) {
     return [deny("data", "It changes every document: the filter is empty")];

@@ -16,6 +16,17 @@ import {
   verbs,
 } from "./_host.ts";
 
+/** A rule of retention that leaves at least a week of days, or as many copies. */
+function keepsEnough(args: readonly string[]): boolean {
+  const kept = args.flatMap((arg, n) => {
+    const [, period, value = args[n + 1]] =
+      /^--keep-(last|hourly|daily|weekly|monthly|yearly|within)(?:=(.*))?$/.exec(arg) ?? [];
+    return period === undefined || period === "hourly" ? [] : [Number.parseInt(value ?? "", 10)];
+  });
+  return kept.length > 0 && kept.every((n) => n > 0) && Math.max(...kept) >= 3 &&
+    !args.some((arg) => /^--(unsafe|force|host=?\*)/.test(arg));
+}
+
 export const system: Judges = {
   systemctl: service,
   service,
@@ -184,6 +195,39 @@ export const system: Judges = {
       : [],
   logrotate: ({ args }) => has(args, "s") ? [] : [],
   wtmpclean: always("traces", "It removes who was logged in"),
+  setcap: ({ args }) => [
+    (/cap_(set[ug]id|dac|sys_(admin|ptrace|module|rawio)|chown|fowner|all)|(^|,)all/i
+        .test(args.join(" "))
+      ? deny
+      : ask)("access", "It gives a program rights of root"),
+  ],
+  date: ({ args }) =>
+    has(args, "s", "--set") ? [ask("outage", "It sets the host's clock by hand")] : [],
+  gpg: verbs(/ --delete-/, "access", "It removes keys"),
+  rmmod: always("outage", "It takes a module out of the running kernel", ask),
+  modprobe: verbs(/ (-\w*r|--remove) /, "outage", "It takes a module out of the kernel", ask),
+  vtysh: ({ args }) =>
+    /\b(no (router|neighbor|interface|ip|address-family|network)|write erase|reload|shutdown)\b/
+        .test(
+          args.join(" "),
+        )
+      ? [ask("outage", "It takes routes or neighbours away")]
+      : [],
+  no: ({ args }) =>
+    args[0] === "shutdown" ? [] : [ask("outage", "It takes something out of a configuration")],
+  write: verbs(/ erase /, "destroys", "It erases the configuration of a network device"),
+  "fail2ban-client": verbs(/ (stop|unban --all) /, "defence", "It lifts all bans", ask),
+  postsuper: ({ args }) =>
+    args.includes("ALL") && !args.some((arg) => /^(deferred|hold)$/.test(arg)) && has(args, "d")
+      ? [deny("data", "It removes all mail of the queue")]
+      : [],
+  fsck: ({ args }) => has(args, "nN") ? [] : [ask("disk", "It changes a file system to mend it")],
+  ifdown: always("outage", "It takes the network away", ask),
+  lvresize: ({ args }) =>
+    args.some((arg) => /^\+/.test(arg))
+      ? []
+      : [ask("disk", "It makes a volume smaller, which can cut off data")],
+  swanctl: verbs(/ --(flush-certs|uninstall)/, "outage", "It takes tunnels away", ask),
   insmod: always("access", "It loads a module into the kernel", ask),
   kexec: always("outage", "It starts another kernel", ask),
   sysctl: verbs(
@@ -220,7 +264,7 @@ export const system: Judges = {
   yes: ({ into }) => into === undefined ? [ask("outage", "It writes without end")] : [],
   umount: ({ args }) => has(args, "a") ? [deny("outage", "It takes every file system away")] : [],
   ip: verbs(
-    / (route (flush|del default)|addr flush|link (del|delete)) /,
+    / (route (flush|del default)|addr flush|link (del|delete)|link set \S+( \S+)? down) /,
     "outage",
     "It takes the network away",
     ask,
@@ -231,13 +275,14 @@ export const system: Judges = {
     "It takes the network away",
     ask,
   ),
-  restic: verbs(
-    / (forget|prune|unlock --remove-all) /,
-    "destroys",
-    "It removes backups",
-    (kind, reason) => deny(kind, reason),
-  ),
-  borg: verbs(/ (delete|prune) /, "destroys", "It removes backups"),
+  restic: (run) =>
+    keepsEnough(run.args)
+      ? []
+      : verbs(/ (forget|unlock --remove-all) /, "destroys", "It removes backups")(run),
+  borg: (run) =>
+    words(run.args)[0] === "prune" && keepsEnough(run.args)
+      ? []
+      : verbs(/ (delete|prune) /, "destroys", "It removes backups")(run),
   duplicity: verbs(/ (remove-all-\S+|remove-older-than) /, "destroys", "It removes backups", ask),
   velero: verbs(/ (backup|schedule|restore) delete /, "destroys", "It removes backups"),
   tmutil: verbs(

@@ -3,7 +3,7 @@ import type { Objection } from "../types.ts";
 import { ask, deny } from "./_objections.ts";
 
 const WINDOWS =
-  /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
+  /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])[\w.-]+\.exe(\s|$)|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
 
 /** Whether a line reads as one of Windows. */
 export function looksLikeWindows(line: string): boolean {
@@ -87,6 +87,18 @@ const RULES: readonly Rule[] = [
     test: /\breg(\.exe)?\s+(delete|unload)\s|Remove-Item(Property)?\b.{0,60}(HKLM|HKCU|Registry)/i,
     kind: "destroys",
     reason: "It removes settings of the system",
+  },
+  {
+    test:
+      /\b(reg(\.exe)?\s+add|Set-ItemProperty|New-ItemProperty)\b.{0,200}(SecurityProviders|\\Lsa\b|WDigest|\\Policies\\|Winlogon|Image File Execution|SafeBoot|Defender|SmartScreen|Schannel)/i,
+    kind: "defence",
+    reason: "It changes how the host protects itself",
+  },
+  {
+    test: /\breg(\.exe)?\s+(add|import|restore)\s+["']?(HKLM|HKEY_LOCAL_MACHINE)/i,
+    weight: "ask",
+    kind: "access",
+    reason: "It changes settings of the whole host",
   },
   {
     test:

@@ -31,7 +31,7 @@ export function fieldsOf(word: Word, scope: Scope): string[] {
       return written.flatMap((text) => reread(text, scope)).slice(0, MOST_FIELDS);
     }
   }
-  const build = new Fields();
+  const build = new Fields(scope);
   addParts(word.parts ?? [], word.value, build, scope);
   return build.done();
 }
@@ -43,7 +43,7 @@ export function textOf(word: Word | undefined, scope: Scope): string {
 
 /** The text of a here-document's parts. */
 export function textOfParts(parts: readonly WordPart[], scope: Scope): string {
-  const build = new Fields();
+  const build = new Fields(scope);
   for (const part of parts) build.add(valueOf(part, scope), false);
   return build.done().join("");
 }
@@ -52,7 +52,7 @@ function reread(text: string, scope: Scope): string[] {
   const command = parse(`: ${text}`).commands[0]?.command;
   const word = command?.type === "Command" ? command.suffix[0] : undefined;
   if (word?.type !== "Word") return [text];
-  const build = new Fields();
+  const build = new Fields(scope);
   addParts(word.parts ?? [], word.value, build, scope);
   return build.done();
 }
@@ -67,17 +67,31 @@ function addParts(parts: readonly WordPart[], value: string, build: Fields, scop
   }
 }
 
+const BLANKS = /[ \t\n]+/;
+
+/** What parts fields by the value of `IFS`; where it is empty, nothing does. */
+function separators(value: string): RegExp | undefined {
+  if (value === "") return undefined;
+  if (value.includes(UNKNOWN) || /^[ \t\n]+$/.test(value)) return BLANKS;
+  return new RegExp(`[${value.slice(0, 16).replace(/[\\\]^-]/g, "\\$&")}]+`);
+}
+
 /** Collects text into fields; unquoted expansions part at spaces. */
 class Fields {
   #fields: string[] = [];
   #open: string | undefined;
+  readonly #apart: RegExp | undefined;
+
+  constructor({ variables }: Scope) {
+    this.#apart = separators(variables.get("IFS") ?? UNKNOWN);
+  }
 
   add(text: string, splits: boolean): void {
-    if (!splits) {
+    if (!splits || !this.#apart) {
       this.#open = (this.#open ?? "") + text;
       return;
     }
-    text.split(/[ \t\n]+/).forEach((piece, n) => {
+    text.split(this.#apart).forEach((piece, n) => {
       if (n > 0) this.#close();
       if (piece !== "") this.#open = (this.#open ?? "") + piece;
     });

@@ -10,16 +10,18 @@
 import type { Objection } from "../types.ts";
 import { clouds } from "./_clouds.ts";
 import { codeObjections } from "./_code.ts";
-import { data, unknownProgram } from "./_data.ts";
+import { data } from "./_data.ts";
 import { files, writing } from "./_files.ts";
 import { network } from "./_network.ts";
 import { ask, deny, type Judge } from "./_objections.ts";
 import { sqlObjections } from "./_sql.ts";
 import { platforms } from "./_platforms.ts";
 import { system, systemByPattern } from "./_system.ts";
-import { DOWNLOADED, readShell } from "./_walk.ts";
+import { DOWNLOADED } from "./_state.ts";
+import { readShell } from "./_walk.ts";
 import { looksLikeWindows, windowsObjections } from "./_windows.ts";
 import { innerOf } from "./_wrappers.ts";
+import { unknownProgram } from "./_unknown.ts";
 import { type Oddity, type Run, UNKNOWN } from "./types.ts";
 
 const TABLES = [files, system, data, platforms, clouds, network];
@@ -57,6 +59,9 @@ function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
     run.program === "shutdown" && run.args.length === 0 &&
     runs.some(({ program }) => program === "no")
   ) return true;
+  if (run.program === "ifdown") {
+    return runs.some(({ program, args }) => program === "ifup" && args[0] === run.args[0]);
+  }
   if (!run.args.some((arg) => STOPPED.test(arg))) return false;
   const units = run.args.filter((arg) => !STOPPED.test(arg) && !arg.startsWith("-"));
   const later = runs.slice(runs.indexOf(run) + 1).filter(({ program, args }) =>
@@ -103,6 +108,9 @@ function ofCode(language: string, text: string, depth: number): Objection[] {
 
 function judge(run: Run): Objection[] {
   const written = run.writes.flatMap(({ path, appends }) => writing(path, run, !appends));
+  if (/^(declare|typeset|local)$/.test(run.program) && run.args.some((arg) => /^-\w*n/.test(arg))) {
+    written.push(ask("unseen", "What it runs is hidden behind a second name"));
+  }
   if (run.args.some((arg) => arg.startsWith(DOWNLOADED))) {
     written.push(ask("remote_code", "It works with what it downloads, unseen"));
   }

@@ -23,7 +23,8 @@ export interface Pattern {
 export const gap = (n: number): string =>
   `(?:[^\\p{L}\\p{N}]+[\\p{L}\\p{N}'’-]+){0,${n}}?[^\\p{L}\\p{N}]+`;
 /** One of the words between bars. */
-export const any = (words: string): string => `(?:${words.trim().split(/\s*\|\s*/).join("|")})`;
+export const any = (words: string): string =>
+  `(?:${words.trim().replaceAll("\\w", "[\\p{L}\\p{N}]").split(/\s*\|\s*/).join("|")})`;
 /** A pattern, from the source of its expression. */
 export const pattern = (trick: Trick, source: string, reportable = true): Pattern => ({
   trick,

@@ -5,7 +5,7 @@ import { any, END, gap, type Pattern, pattern, START } from "./_pattern.ts";
 export const DICTATING: readonly Pattern[] = [
   pattern(
     "changes the role",
-    `${START}(?:you are now|you're now|from now on,? you(?: are| will|'re| must| act)|you will now (?:act|be|behave|respond)|henceforth you|starting now you|act as(?: if you (?:are|were|have)| an?\\b(?! soon| well| quick| fast))${
+    `${START}(?:you are now|you're now|from now on,? you(?: are| will|'re| must| act)|you will now (?:act|be|behave|respond)|henceforth you|starting now you|act as(?: if you (?:are|were|have)| an?\\b| (?:the|my|our|your)\\b(?= (?:\\w+ ){0,2}(?:admin|root|approver|unrestricted|operator without|jailbroken|change board))(?! soon| well| quick| fast))${
       gap(4)
     }(?:ai|assistant|model|bot|admin\\w*|root|hacker|developer|unrestricted|evil|dan|god|system|linux terminal|terminal|approver|agent|jailbroken|operator)|pretend (?:to be|that you|you are|you're|there are no)|role-?play as|imagine you (?:are|have no)|simulate being|assume the (?:role|identity|persona)|behave as (?:if|an?))`,
   ),
@@ -92,6 +92,10 @@ export const DICTATING: readonly Pattern[] = [
     `${START}(?:skip|omit|no need for|without|exempt\\w* from|waive|forgo|not require|does not need|doesn't need|needs no|requires no)${
       gap(3)
     }(?:validation|guard ?rails?|the rails|vetting|safety (?:check|review)\\w*|human (?:approval|review)|manual (?:approval|review)|verification by|policy check\\w*|any (?:approval|checks?|review))${END}`,
+  ),
+  pattern(
+    "dictates the verdict",
+    `${START}(?:let|wave|nod|have)[^\\p{L}]+(?:this|it|that|these|them|everything|the (?:action|command|change|request|repair|step|proposal))[^\\p{L}]+(?:pass|through|go through|slip|slide|past|by)${END}`,
   ),
   pattern(
     "dictates the verdict",

@@ -47,6 +47,17 @@ describe("judge()", () => {
     }
   });
 
+  it("asks about a program that nobody knows, unless people have put it on the list", () => {
+    const action = { ...RESTART, description: "Mend it", command: "/opt/vendor/frobnicate --now" };
+    const decided = (listed: boolean) =>
+      judge({ incident: "nginx answers 502", action, context: { listed } }, NOTHING_KNOWN).decision;
+    assert.equal(decided(false), "needs_approval");
+    assert.equal(decided(true), "allow");
+    const destroys = { ...action, command: "/opt/vendor/frobnicate wipe --all" };
+    const wipes = { incident: "nginx answers 502", action: destroys, context: { listed: true } };
+    assert.equal(judge(wipes, NOTHING_KNOWN).decision, "deny");
+  });
+
   it("repeats no secret in its reasons", () => {
     const verdict = judge(
       { incident: "log-in fails, password: Tr0ub4dor&3", action: RESTART },
