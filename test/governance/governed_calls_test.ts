@@ -181,6 +181,43 @@ describe("a call that changes something", () => {
     assert.equal((await receipt(act.receipt_id)).outcome, "refused");
   });
 
+  it("applies what was learnt when a person has approved that, and seals what it was learnt from", async () => {
+    const words = "Label printer of the warehouse prints blank labels";
+    const ticket = (await call("itsm_create_ticket", { title: words })).structuredContent as Json;
+    const { ticket_id } = ticket;
+    const resolution = "Turned the ribbon of the label printer around and cleaned its print head";
+    const closed = await call("itsm_close_ticket", { ticket_id, resolution });
+    const { receipt_id } = closed.structuredContent as Json;
+    const item = await people.eventually(async () => {
+      const { items } = (await call("get_learning_queue")).structuredContent as Json;
+      return items.find((one: Json) => one.ticket_id === ticket_id);
+    });
+    assert.ok(item.score >= 50 && item.score <= 85, `${item.score}`);
+    const known = async () => {
+      const { rag_context } = await people.platform.engine.classify({ description: words, source: "test" });
+      return rag_context.passages.some(({ id }) => id === ticket_id);
+    };
+
+    const { item_id } = item;
+    const { approval_id, rule } = governanceOf(await call("approve_learning_item", { item_id }));
+    assert.equal(rule, "acts-on-the-outside", "as the policy has it that ships");
+    assert.ok(!await known());
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    const act = await ended(approval_id);
+    assert.deepEqual([act.state, act.output.state, act.output.learned_from], [
+      ...["done", "applied", [receipt_id]],
+    ]);
+    assert.ok(await known(), "diagnoses may rest on it now");
+    const lesson = await receipt(act.output.receipt_id);
+    assert.deepEqual([lesson.category, lesson.subject, lesson.learned_from], [
+      ...["learning_receipt", ticket_id, [receipt_id]],
+    ]);
+    const source = await receipt(receipt_id);
+    assert.deepEqual([source.category, source.subject], ["ticket_closed", ticket_id]);
+    const collected = await call("approve_learning_item", { item_id });
+    assert.deepEqual(collected.structuredContent, act.output);
+  });
+
   it("is on record with its reasons, for its own tenant", async () => {
     const { body } = await people.call("GET", "/v1/governance/decisions?limit=200", "program");
     const kinds = new Set(body.decisions.map(({ decision }: Json) => decision));

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
@@ -8,6 +7,7 @@ import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import { issueKey } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { withinOneMinute } from "../_time.ts";
 import { allowTools } from "../_governance.ts";
 
 const LIMIT = 60;
@@ -36,16 +36,10 @@ describe("limits of an agent's key", function () {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
     })).key;
-  /** Counting begins anew with each minute, and a test must not go on into the next. */
-  const inOneMinute = async () => {
-    const left = 60_000 - Date.now() % 60_000;
-    if (left < 20_000) await sleep(left + 50);
-  };
-
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
     const entrances = servers.map(({ platform }) => createEntrance(platform));
     const caller = await entrances[0]!.authenticate(await newKey(), "127.0.0.1");
-    await inOneMinute();
+    await withinOneMinute(20);
     const results = await Promise.allSettled(
       Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.admit(caller)),
     );
@@ -76,7 +70,7 @@ describe("limits of an agent's key", function () {
     });
     const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
     const credential = await newKey();
-    await inOneMinute();
+    await withinOneMinute(20);
     const results = await Promise.allSettled(
       Array.from({ length: 40 }, (_, n) =>
         invokes[n % 2]!(simulate, {

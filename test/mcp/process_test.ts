@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ROOT } from "../../config.ts";
-import { issueKey, openStore } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
-import { freePort, type TestDatabase, testDatabase } from "../_servers.ts";
-import { connect, getJson, openStream } from "./_tool_server.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { withinOneMinute } from "../_time.ts";
+import { keyIn, startToolProcess } from "./_process.ts";
+import {
+  connect,
+  connectHttp,
+  getJson,
+  type Json,
+  jsonOf,
+  openStream,
+  post,
+} from "./_tool_server.ts";
 
 describe("the tool server's processes", () => {
   let database: TestDatabase;
@@ -18,32 +24,10 @@ describe("the tool server's processes", () => {
   after(() => database.drop());
 
   it("serves the operations' tools, logs no key, and stops in order with a stream open", async () => {
-    const port = await freePort();
-    const child = spawn(process.execPath, [await program("processes/mcp.ts")], {
-      cwd: ROOT,
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: database.urls.owner,
-        SEALOOP_DATABASE_APP_URL: database.urls.app,
-        SEALOOP_MCP_PORT: String(port),
-      },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const exited = once(child, "exit");
-    const lines: string[] = [];
-    const output = createInterface(child.stdout);
-    const ready = new Promise<void>((resolve, reject) => {
-      output.on("line", (line) => {
-        lines.push(line);
-        if (JSON.parse(line).msg === "ready") resolve();
-      });
-      exited.then(() => reject(new Error(`It ended early:\n${lines.join("\n")}`)));
-    });
+    const { child, url, lines, exited } = await startToolProcess(database);
     try {
-      await ready;
-      const url = `http://127.0.0.1:${port}`;
       assert.ok((await getJson(`${url}/health`)).tools > 10);
-      const key = await issue(database);
+      const { key } = await keyIn(database);
       const client = await connect(url, key);
       const { isError, _meta } = await client.callTool({ name: "ledger.search_receipts" });
       assert.ok(!isError);
@@ -71,7 +55,7 @@ describe("the tool server's processes", () => {
         PATH: process.env.PATH!,
         DATABASE_URL: database.urls.owner,
         SEALOOP_DATABASE_APP_URL: database.urls.app,
-        SEALOOP_MCP_KEY: await issue(database),
+        SEALOOP_MCP_KEY: (await keyIn(database)).key,
       },
       stderr: "ignore",
     });
@@ -81,18 +65,42 @@ describe("the tool server's processes", () => {
     assert.match(String(_meta?.receipt_id), /^[0-9a-f]{16}$/);
     await client.close();
   });
-});
 
-async function issue(database: TestDatabase): Promise<string> {
-  const store = openStore(database.urls.app, "app");
-  const { key } = await issueKey(store.knex, {
-    tenant: "test",
-    tier: "partner",
-    scope: "full",
-    principal: "test",
-    mayApprove: false,
-    expiresAt: null,
+  it("let exactly as many of 1,000 calls at once pass as the limit says, over both protocols", async () => {
+    const LIMIT = 37;
+    const env = { SEALOOP_LIMIT_TOOLS: String(LIMIT) };
+    const two = await Promise.all([1, 2].map(() => startToolProcess(database, env)));
+    try {
+      const { key } = await keyIn(database);
+      const accept = { accept: "application/json, text/event-stream" };
+      const name = "ledger.search_receipts";
+      const overMcp = async (url: string): Promise<boolean> => {
+        const params = { name, arguments: { limit: 1 } };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        const { result }: Json = await jsonOf(await post(url, "/mcp", key, body, accept));
+        if (!result.isError) return true;
+        assert.match(result.content[0].text, /Rate limit exceeded \(37\/minute\); wait \d+ second/);
+        return false;
+      };
+      const overA2a = async (url: string): Promise<boolean> => {
+        const parts = [{ kind: "data", data: { skill: name, arguments: { limit: 1 } } }];
+        const message = { kind: "message", messageId: "m", role: "user", parts };
+        const params = { message };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "message/send", params });
+        const response = await post(url, "/a2a", key, body);
+        await response.body?.cancel();
+        assert.ok([200, 429].includes(response.status));
+        return response.status === 200;
+      };
+      await withinOneMinute(20);
+      const passed = await Promise.all(Array.from({ length: 1_000 }, (_, n) => {
+        const { url } = two[n % 2]!;
+        return n % 5 === 0 ? overA2a(url) : overMcp(url);
+      }));
+      assert.equal(passed.filter(Boolean).length, LIMIT);
+      await assert.rejects(connectHttp(two[0]!.url, key), /429|Rate limit/);
+    } finally {
+      await Promise.all(two.map((one) => one.kill()));
+    }
   });
-  await store.close();
-  return key;
-}
+});

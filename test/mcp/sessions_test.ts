@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { revokeKey } from "../../store/mod.ts";
+import { withinOneMinute } from "../_time.ts";
 import {
   connect,
   getJson,
@@ -211,6 +212,7 @@ describe("a session of the tool server", () => {
   });
 
   it("counts every request of the key, and says 429 where no tool can", async () => {
+    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
       const { key } = await limited.key();

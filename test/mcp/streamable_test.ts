@@ -8,6 +8,7 @@ import {
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { revokeKey } from "../../store/mod.ts";
 import { counting, slow, waiting } from "./_operations.ts";
+import { withinOneMinute } from "../_time.ts";
 import {
   connectHttp,
   getJson,
@@ -217,6 +218,7 @@ describe("Streamable HTTP at /mcp", () => {
   });
 
   it("counts every request of the key, and says 429 where no tool can", async () => {
+    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
       const { key } = await limited.key();

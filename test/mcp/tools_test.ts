@@ -4,6 +4,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { bindTools } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
+import { withinOneMinute } from "../_time.ts";
 import {
   connect,
   getJson,
@@ -185,6 +186,7 @@ describe("tools over MCP", () => {
   });
 
   it("are counted where they are refused, are not there, or are no calls at all", async () => {
+    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
       const key = (await limited.key({ scope: "audit" })).key;
@@ -208,6 +210,7 @@ describe("tools over MCP", () => {
   });
 
   it("over the limit say how many seconds to wait, and seal nothing for it", async () => {
+    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
     try {
       const client = await connect(limited.url, (await limited.key()).key); // takes two: stream and handshake

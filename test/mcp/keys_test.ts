@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import {
+  Client as CurrentClient,
+  StreamableHTTPClientTransport as CurrentTransport,
+} from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { revokeKey } from "../../store/mod.ts";
+import {
+  connect,
+  connectHttp,
+  getJson,
+  type Json,
+  jsonOf,
+  openStream,
+  post,
+  startToolServer,
+  type TestToolServer,
+} from "./_tool_server.ts";
+
+const BOTH = { accept: "application/json, text/event-stream" };
+const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+const GET_TASK = JSON.stringify({
+  ...{ jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } },
+});
+const FULL_TOOL = "itsm_create_ticket";
+const INPUT = { title: "Not for auditors" };
+
+describe("a key, whatever it is sent to", () => {
+  let server: TestToolServer;
+  let key: string;
+  before(async () => {
+    server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "1000" } });
+    ({ key } = await server.key());
+  });
+  after(() => server.stop());
+
+  /** Each way in: status of a request with a key. */
+  const ways: Readonly<Record<string, (key: string | undefined) => Promise<number>>> = {
+    "GET /sse": async (key) => {
+      const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
+      const response = await fetch(`${server.url}/sse`, { headers });
+      await response.body?.cancel();
+      return response.status;
+    },
+    "POST /messages of a session that is open": async (other) => {
+      const stream = await openStream(server.url, key);
+      const { status } = await post(server.url, stream.endpoint, other, PING);
+      stream.close();
+      return status;
+    },
+    "POST /mcp": async (key) => (await post(server.url, "/mcp", key, PING, BOTH)).status,
+    "POST /mcp of a session that is open": async (other) =>
+      (await post(server.url, "/mcp", other, PING, { ...BOTH, ...await session() })).status,
+    "POST /a2a": async (key) => (await post(server.url, "/a2a", key, GET_TASK)).status,
+    "POST /a2a of 1.0": async (key) =>
+      (await post(server.url, "/a2a", key, GET_TASK, { "a2a-version": "1.0" })).status,
+  };
+  const session = async () => {
+    const params = {
+      ...{ protocolVersion: "2025-11-25", capabilities: {} },
+      clientInfo: { name: "test", version: "1" },
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+    const response = await post(server.url, "/mcp", key, body, BOTH);
+    await response.text();
+    return { "mcp-session-id": response.headers.get("mcp-session-id")! };
+  };
+  const revoked = async () => {
+    const { key, id } = await server.key();
+    await revokeKey(server.platform.store.knex, id);
+    return key;
+  };
+  const badKeys: readonly (readonly [string, number, () => Promise<string | undefined>])[] = [
+    ["that is missing", 401, () => Promise.resolve(undefined)],
+    ["that nobody was given", 401, () => Promise.resolve(`slp_partner_${"A".repeat(43)}`)],
+    ["that is over", 401, async () => (await server.key({ expiresAt: new Date(0) })).key],
+    ["that is revoked", 401, revoked],
+    ["that may approve", 403, async () => (await server.key({ mayApprove: true })).key],
+  ];
+  for (const [what, status, make] of badKeys) {
+    for (const [way, ask] of Object.entries(ways)) {
+      it(`${what} is refused by ${way}`, async () => {
+        assert.equal(await ask(await make()), status);
+      });
+    }
+  }
+
+  it("of somebody else opens no session whose id it has", async () => {
+    const { key: thief } = await server.key();
+    for (
+      const way of [
+        "POST /messages of a session that is open",
+        "POST /mcp of a session that is open",
+      ]
+    ) {
+      assert.equal(await ways[way]!(thief), 403, way);
+      assert.ok(await ways[way]!(key) < 300, way);
+    }
+  });
+
+  /** Each way to call a tool: what went wrong, and the receipt. */
+  const calls: Readonly<Record<string, (key: string) => Promise<[string, string]>>> = {
+    "SSE": async (key) => {
+      const client = await connect(server.url, key);
+      const result = await client.callTool({ name: FULL_TOOL, arguments: INPUT });
+      await client.close();
+      return endOf(result as CallToolResult);
+    },
+    "a session of Streamable HTTP": async (key) => {
+      const client = await connectHttp(server.url, key);
+      const result = await client.callTool({ name: FULL_TOOL, arguments: INPUT });
+      await client.close();
+      return endOf(result as CallToolResult);
+    },
+    "Streamable HTTP without a session": async (key) => {
+      const params = { name: FULL_TOOL, arguments: INPUT };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      return endOf((await jsonOf(await post(server.url, "/mcp", key, body, BOTH))).result);
+    },
+    "the revision without a handshake": async (key) => {
+      const client = new CurrentClient({ name: "test", version: "1" }, {
+        versionNegotiation: { mode: "auto" },
+      });
+      const headers = { authorization: `Bearer ${key}` };
+      const address = new URL(`${server.url}/mcp`);
+      await client.connect(new CurrentTransport(address, { requestInit: { headers } }));
+      const result = await client.callTool({ name: FULL_TOOL, arguments: INPUT });
+      await client.close();
+      return endOf(result as CallToolResult);
+    },
+    "A2A": async (key) => {
+      const parts = [{ kind: "data", data: { skill: FULL_TOOL, arguments: INPUT } }];
+      const message = { kind: "message", messageId: "m", role: "user", parts };
+      const body = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
+      const { error } = await jsonOf(await post(server.url, "/a2a", key, JSON.stringify(body)));
+      return [error.data["sealoop/error"], error.data.receipt_id];
+    },
+    "A2A 1.0": async (key) => {
+      const parts = [{ data: { skill: FULL_TOOL, arguments: INPUT } }];
+      const message = { messageId: "m", role: "ROLE_USER", parts };
+      const body = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
+      const headers = { "a2a-version": "1.0" };
+      const { error } = await jsonOf(
+        await post(server.url, "/a2a", key, JSON.stringify(body), headers),
+      );
+      const told = /scope audit may not call/.test(error.message) ? "Forbidden" : error.message;
+      return [told, error.data?.receipt_id ?? await newestReceipt()];
+    },
+  };
+  const endOf = ({ _meta }: CallToolResult): [string, string] => [
+    String(_meta?.["sealoop/error"]),
+    String(_meta?.receipt_id),
+  ];
+  const newestReceipt = async () => {
+    const { rows: [row] } = await server.platform.store.pool.query(
+      "SELECT id FROM seal_outbox ORDER BY seq DESC LIMIT 1",
+    );
+    return row.id;
+  };
+  for (const [way, call] of Object.entries(calls)) {
+    it(`for audits changes nothing over ${way}, and that is sealed`, async () => {
+      const { key, id } = await server.key({ scope: "audit" });
+      const [error, receiptId] = await call(key);
+      assert.equal(error, "Forbidden");
+      const { rows: [{ payload }] } = await server.platform.store.pool.query(
+        "SELECT payload FROM seal_outbox WHERE id = $1",
+        [receiptId],
+      );
+      const { actor, subject, outcome } = JSON.parse(payload) as Json;
+      assert.deepEqual([actor, subject, outcome], [`key:${id}`, FULL_TOOL, "refused"]);
+      assert.equal((await server.platform.store.knex("tickets")).length, 0);
+    });
+  }
+
+  it("for audits is shown its six tools, and everybody the same list of all", async () => {
+    const audit = await connectHttp(server.url, (await server.key({ scope: "audit" })).key);
+    const names = (await audit.listTools()).tools.map(({ name }) => name).sort();
+    await audit.close();
+    assert.deepEqual(names, [
+      ...["compliance.audit_summary", "ledger.search_receipts", "ledger.verify_chain"],
+      ...["ledger.verify_receipt", "mission.cluster_health", "mission.list_incidents"],
+    ]);
+    assert.ok((await getJson(`${server.url}/mcp/tools`)).tools.length > names.length);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { Client, Connection } from "@temporalio/client";
+import pg from "pg";
+import type { ActivityParts } from "../../activities/mod.ts";
+import { openCalls } from "../../activities/open_calls.ts";
+import { openStore, type Store } from "../../store/mod.ts";
+import { setGovernance } from "../_governance.ts";
+import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
+import { eventually } from "../workflows/_story.ts";
+import { keyIn, startToolProcess, type ToolProcess } from "./_process.ts";
+import { type Json, jsonOf, post } from "./_tool_server.ts";
+
+const TOOL = "itsm_run_loop";
+
+describe("a call whose tool server is killed", function () {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  let place: TestTemporal;
+  let connection: Connection;
+  let store: Store;
+  let process: ToolProcess;
+  let key: string;
+  let count = 0;
+
+  before(async () => {
+    [database, place] = await Promise.all([testDatabase(), testTemporal()]);
+    store = openStore(database.urls.app, "app");
+    connection = await Connection.connect({ address: place.address });
+    key = (await keyIn(database)).key;
+    await setGovernance(store, { rules: [rule("allow")] });
+    await start();
+  });
+  after(async () => {
+    await process?.kill();
+    await store?.close();
+    await connection?.close();
+    await database?.drop();
+  });
+
+  // Reports that name no service: the loop that is started is the call's effect.
+  const rule = (then: string) => ({
+    ...{ name: "loops", when: { tools: [TOOL] }, then, guardrails: false },
+  });
+  const start = async () => {
+    const env = { TEMPORAL_ADDRESS: place.address, TEMPORAL_NAMESPACE: place.namespace };
+    process = await startToolProcess(database, env);
+  };
+  const report = () => `The mail is slow for the ${++count}. time`;
+  const call = async (incident: string): Promise<Json> => {
+    const args = { incident, wait_seconds: 50 };
+    const params = { name: TOOL, arguments: args };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const headers = { accept: "application/json, text/event-stream" };
+    return (await jsonOf(await post(process.url, "/mcp", key, body, headers))).result;
+  };
+  /** Kills it, as soon as this is so. */
+  async function killedWhen(incident: string, reached: () => Promise<unknown>): Promise<void> {
+    const answered = call(incident).then(() => assert.fail("it was answered"), () => {});
+    await eventually(async () => await reached() || undefined);
+    await process.kill();
+    await answered;
+  }
+  /** Keeps everybody else from a table while something is done. */
+  async function holding(table: string, work: () => Promise<void>): Promise<void> {
+    const owner = new pg.Client({ connectionString: database.superuserUrl });
+    await owner.connect();
+    await owner.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    try {
+      await work();
+    } finally {
+      await owner.query("ROLLBACK");
+      await owner.end();
+    }
+  }
+  const waitsFor = async (table: string) => {
+    const { rows } = await store.pool.query(
+      "SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass",
+      [table],
+    );
+    return rows.length > 0;
+  };
+  /** How often the loop of a report was begun. */
+  async function begun(incident: string): Promise<number> {
+    const hash = createHash("sha256").update(`report\n${incident}`).digest("hex");
+    const client = new Client({ connection, namespace: place.namespace });
+    const handle = client.workflow.getHandle(`loop-${hash.slice(0, 16)}`);
+    return await handle.describe().then(() => 1, () => 0);
+  }
+  const newest = async () =>
+    await store.knex("governance_decisions").orderBy("at", "desc").first() as Json;
+  const requested = async (id: string): Promise<Json> => {
+    const { rows } = await store.pool.query("SELECT payload FROM seal_outbox WHERE id = $1", [id]);
+    return rows.map(({ payload }) => JSON.parse(payload));
+  };
+  /** What the platform's housekeeping does, some minutes later. */
+  async function settled(): Promise<number> {
+    await eventually(async () => {
+      const { rows } = await store.pool.query(
+        "SELECT FROM pg_stat_activity WHERE wait_event = $1",
+        [
+          "relation",
+        ],
+      );
+      return rows.length === 0 || undefined;
+    });
+    await store.knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+    return await openCalls({ store } as ActivityParts).settleOpenCalls();
+  }
+  const people = async () =>
+    (await store.knex("tickets").where({ escalated: true, status: "open" })).length;
+
+  it("before the decision is on record was not done, and that is proven", async () => {
+    const incident = report();
+    await holding(
+      "governance_decisions",
+      async () => await killedWhen(incident, () => waitsFor("governance_decisions")),
+    );
+    const decision = await eventually(newest); // its connection had it in hand
+    assert.deepEqual(await requested(decision.receipt_id), []);
+    await start();
+    assert.equal(await settled(), 1);
+    const [{ outcome }] = await requested(decision.call_receipt_id);
+    assert.deepEqual([outcome, await begun(incident)], ["not_done", 0]);
+    assert.equal(await people(), 0);
+  });
+
+  it("between the decision and the effect is sealed as unknown, and left to people", async () => {
+    const incident = report();
+    await holding("services", () => killedWhen(incident, () => waitsFor("services")));
+    const decision = await newest();
+    assert.equal((await requested(decision.receipt_id))[0].outcome, "allow");
+    assert.deepEqual(await requested(decision.call_receipt_id), []);
+    await start();
+    assert.equal(await settled(), 1);
+    const [{ outcome, details }] = await requested(decision.call_receipt_id);
+    assert.deepEqual([outcome, details.decision_id], ["unknown", decision.id]);
+    assert.deepEqual([await begun(incident), await people()], [0, 1]);
+  });
+
+  it("between the effect and the receipt is sealed as unknown, and not done again", async () => {
+    const incident = report();
+    await killedWhen(incident, () => begun(incident));
+    const decision = await newest();
+    assert.deepEqual(await requested(decision.call_receipt_id), []);
+    await start();
+    assert.equal(await settled(), 1);
+    assert.equal(await settled(), 0, "each call ends once");
+    assert.equal((await requested(decision.call_receipt_id)).length, 1);
+    assert.equal((await requested(decision.call_receipt_id))[0].outcome, "unknown");
+    assert.deepEqual([await begun(incident), await people()], [1, 2]);
+  });
+
+  it("while people are asked is asked about once: the same call joins what waits", async () => {
+    await setGovernance(store, { rules: [rule("needs_approval")] });
+    const incident = report();
+    const { governance } = (await call(incident)).structuredContent;
+    await process.kill();
+    await start();
+    assert.equal(await settled(), 0, "there is nothing of which it is not known how it ended");
+    const again = (await call(incident)).structuredContent.governance;
+    assert.deepEqual([again.approval_id, again.status], [governance.approval_id, "pending"]);
+    assert.equal((await store.knex("approvals")).length, 1);
+    assert.equal(await begun(incident), 0);
+  });
+});
