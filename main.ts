@@ -137,10 +137,11 @@ async function bringDatabase(platform: Platform): Promise<Urls> {
     run: () => keep(platform, "PostgreSQL", start),
     told: ({ version, port }) => `${version} on 127.0.0.1:${port}`,
   }).then(({ urls }) => urls);
-  await progress.step("Database", {
+  const { firstKey } = await progress.step("Database", {
     run: () => prepareDatabase(urls, join(dataDir, "admin.key")),
-    told: (count) => count === 0 ? "up to date" : `${count} migrations`,
+    told: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
   });
+  if (firstKey) progress.line(`  First key    ${firstKey}  (admin; shown this once)`);
   return urls;
 }
 
@@ -165,14 +166,16 @@ function externalUrls({ config: { settings } }: Platform): Urls {
   };
 }
 
-/** Brings the schema up to date, and makes the first admin key. */
-async function prepareDatabase(urls: Urls, adminKeyFile: string): Promise<number> {
+/** Brings the schema up to date, and makes the first admin key. @returns how many steps that took, and a key made now */
+async function prepareDatabase(
+  urls: Urls,
+  adminKeyFile: string,
+): Promise<{ migrations: number; firstKey: string | undefined }> {
   const owner = openStore(urls.owner!, "owner", 2);
   const app = openStore(urls.app!, "app", 1);
   try {
-    const migrations = await migrate(owner);
-    await ensureAdminKey(app, adminKeyFile);
-    return migrations.length;
+    const { length: migrations } = await migrate(owner);
+    return { migrations, firstKey: await ensureAdminKey(app, adminKeyFile) };
   } catch (error) {
     const { host } = new URL(urls.owner!);
     throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);

@@ -25,12 +25,16 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
         loc: {
           type: "array",
           items: { anyOf: [{ type: "string" }, { type: "integer" }] },
-          description: "path, query or body, then the field",
+          description: "path, query, header or body, then the field",
         },
         msg: text("What was wrong, for a person"),
         type: text("What was wrong, for a program"),
       }),
     },
+  }),
+  GuardrailsAway: object({
+    error: text("What was wrong"),
+    approved: { type: "boolean", const: false },
   }),
   ReceiptNotFound: object(RECEIPT_ERROR),
   AmbiguousReceipt: object({
@@ -48,6 +52,7 @@ const FORMS: Partial<Record<ErrorName, string>> = {
   InvalidInput: "HTTPValidationError",
   ReceiptNotFound: "ReceiptNotFound",
   AmbiguousReceipt: "AmbiguousReceipt",
+  GuardrailsAway: "GuardrailsAway",
 };
 
 const ID = "9f2c4b7a01d3e856";
@@ -82,6 +87,10 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
   ),
   RateLimited: detail("Rate limit exceeded (20/day)"),
   Unavailable: detail("Temporal can't be reached; nothing was started"),
+  GuardrailsAway: {
+    error: "The guardrails can't be reached at the moment, so nothing is approved",
+    approved: false,
+  },
   Cancelled: detail("The client has gone"),
   Internal: detail("The service failed to do this; the request id is in x-request-id"),
 };
@@ -148,13 +157,14 @@ function errorsOf<C>(
   operation: Operation<C>,
   { keys, body }: ResponseParts,
 ): Set<ErrorName> {
-  const { access, errors = [] } = operation;
+  const { access, effect, errors = [] } = operation;
+  const changes = effect !== "read";
   return new Set<ErrorName>([
     "InvalidInput",
     "Internal",
     ...(keys ? ["Unauthenticated", "RateLimited"] as const : []),
-    ...(access === "public" ? [] : ["Forbidden"] as const),
-    ...(keys && isGoverned(operation) ? ["Denied"] as const : []),
+    ...(access === "public" && !changes ? [] : ["Forbidden"] as const),
+    ...(keys && changes ? ["Denied"] as const : []),
     ...(body ? ["TooLarge", "UnsupportedMediaType"] as const : []),
     ...errors as readonly ErrorName[],
   ]);

@@ -77,6 +77,11 @@ export const ERRORS = {
     next: "Wait a few seconds and call again; nothing was changed.",
     retryable: true,
   },
+  GuardrailsAway: {
+    status: 503,
+    next: "Take it for a no, and ask again in a few seconds.",
+    retryable: true,
+  },
   Cancelled: { status: 499, next: "Call again when you want the answer.", retryable: false },
   Internal: {
     status: 500,

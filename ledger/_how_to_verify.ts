@@ -30,7 +30,7 @@ export function howToVerify(
     algorithm: "Ed25519",
     public_key: current?.public_key ?? null,
     fingerprint_sha256: current?.fingerprint_sha256 ?? null,
-    keys,
+    keys: [...keys],
     eras: {
       v3: {
         schema_version: "3.0",

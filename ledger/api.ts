@@ -1,22 +1,24 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { defineOperation, InvalidInput, JsonText, Problem, SERVICE } from "../contract/mod.ts";
+import { defineOperation, InvalidInput, Problem, SERVICE } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
+import {
+  Chain,
+  exampleChain,
+  examplePage,
+  exampleStats,
+  exampleVerified,
+  Health,
+  Page,
+  Stats,
+  Verified,
+} from "./_api_shapes.ts";
 import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
-import { publishedCheckpoint } from "./log_hashes.ts";
 import { logOperations } from "./log_api.ts";
-import { howToVerify } from "./_how_to_verify.ts";
-import {
-  exportReceipts,
-  findReceipt,
-  head,
-  ledgerKeys,
-  pageReceipts,
-  type Stored,
-} from "./read.ts";
+import { exportReceipts, findReceipt, head, pageReceipts, type Stored } from "./read.ts";
 import { verifyStored } from "./stored.ts";
 import type { ChainWatch } from "./watch.ts";
+import { wholeOperations } from "./whole_api.ts";
 
 /** What the public ledger works with: its SELECT-only store, the verified chain, its own address. */
 export interface LedgerParts {
@@ -82,9 +84,9 @@ const stats = operation({
   name: "public_ledger.stats",
   summary: "Count receipts, and say whether the chain holds",
   input: z.object({}),
-  output: z.looseObject({ total_receipts: z.number().int(), chain_intact: z.boolean().nullable() }),
+  output: Stats,
   rest: { ledger_stats: "GET /api/stats" },
-  example: { input: {}, output: { total_receipts: 42, chain_intact: true } },
+  example: { input: {}, output: exampleStats },
   run: async (_, parts) => {
     const state = chainState(parts);
     const [{ size, hash }, newest, first, categories] = await Promise.all([
@@ -121,9 +123,9 @@ const receipts = operation({
     limit: z.number().int().min(1).max(200).default(20).describe("Most receipts to give"),
     page: z.number().int().min(0).max(1_000_000_000).default(0).describe("From 0, the newest"),
   }),
-  output: z.looseObject({ total: z.number().int(), receipts: z.array(z.looseObject({})) }),
+  output: Page,
   rest: { ledger_receipts: "GET /api/receipts" },
-  example: { input: { limit: 1 }, output: { total: 0, receipts: [] } },
+  example: { input: { limit: 1 }, output: examplePage },
   run: async ({ limit, page }, parts) => {
     const state = chainState(parts);
     const total = (await head(parts.store)).size;
@@ -148,7 +150,7 @@ const receipts = operation({
   },
 });
 
-async function verifyById(id: string, parts: LedgerParts) {
+async function verifyById(id: string, parts: LedgerParts): Promise<z.input<typeof Verified>> {
   let receipt: Stored;
   try {
     receipt = await findReceipt(parts.store, id);
@@ -164,7 +166,8 @@ async function verifyById(id: string, parts: LedgerParts) {
     anchorSummary(parts, receipt),
   ]);
   const shown = { ...fieldsOf(receipt), ...summary(receipt, parts.ledgerUrl, -1), verified };
-  return { found: true, verified, checks, reasons, superseded_by, ...anchor, receipt: shown };
+  const verdict = { verified, checks, reasons: [...reasons], superseded_by };
+  return { found: true, ...verdict, ...anchor, receipt: shown };
 }
 
 const verify = operation({
@@ -173,12 +176,12 @@ const verify = operation({
   summary: "Find a receipt and verify it by the rules of its era",
   description: "An id that is not there is `{found: false, receipt: null}`, with status 200.",
   input: z.object({ receipt_id: Id }),
-  output: z.looseObject({ found: z.boolean(), receipt: z.looseObject({}).nullable() }),
+  output: Verified,
   rest: {
     ledger_verify: "GET /api/verify/{receipt_id}",
     ledger_receipt: "GET /api/receipt/{receipt_id}",
   },
-  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: { found: false, receipt: null } },
+  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: exampleVerified },
   run: ({ receipt_id }, parts) => verifyById(receipt_id, parts),
 });
 
@@ -187,17 +190,17 @@ const chain = operation({
   name: "public_ledger.chain",
   summary: "Say whether the whole chain holds",
   input: z.object({}),
-  output: z.looseObject({
-    chain_intact: z.boolean().nullable(),
-    total: z.number().int(),
-    breaks: z.number().int(),
-  }),
+  output: Chain,
   rest: { ledger_chain: "GET /api/chain" },
-  example: { input: {}, output: { chain_intact: true, total: 42, breaks: 0 } },
+  example: { input: {}, output: exampleChain },
   run: async (_, parts) => {
     const { chain_intact, breaks, verified_through, first_breaks, scrub } = chainState(parts);
     const { size } = await head(parts.store);
-    return { chain_intact, total: size, breaks, verified_through, first_breaks, scrub };
+    return {
+      ...{ chain_intact, total: size, breaks, verified_through },
+      first_breaks: [...first_breaks],
+      scrub: scrub && { ...scrub },
+    };
   },
 });
 
@@ -206,14 +209,21 @@ const health = operation({
   name: "public_ledger.health",
   summary: "Tell whether the ledger can be read",
   input: z.object({}),
-  output: z.looseObject({ status: z.string(), service: z.string() }),
+  output: Health,
   rest: { ledger_health: "GET /api/health" },
-  example: { input: {}, output: { status: "ok", service: SERVICE.ledger } },
+  example: {
+    input: {},
+    output: { status: "ok", service: SERVICE.ledger, chain_intact: true, total_receipts: 42 },
+  },
   run: async (_, parts) => {
     const state = chainState(parts);
     const { size } = await head(parts.store);
     return {
-      status: state.chain_intact === null ? "verifying" : state.chain_intact ? "ok" : "broken",
+      status: state.chain_intact === null
+        ? "verifying" as const
+        : state.chain_intact
+        ? "ok" as const
+        : "broken" as const,
       service: SERVICE.ledger,
       chain_intact: state.chain_intact,
       total_receipts: size,
@@ -255,69 +265,6 @@ const activity = operation({
   },
 });
 
-const MOST_EXPORTED = 1000;
-/** Of stored bytes; the text has about three times as many. */
-const MOST_EXPORTED_BYTES = 8 * 1024 * 1024;
-
-const exported = operation({
-  ...common,
-  name: "public_ledger.export",
-  summary: "Give receipts whole, oldest first, for verifying elsewhere",
-  description:
-    "A page ends early where its receipts are large: go on from `to`. With `Accept: application/x-ndjson` all receipts " +
-    "from `from` on are streamed, one a line.",
-  input: z.object({
-    from: z.number().int().min(0).default(0).describe("First position, inclusive"),
-    to: z.number().int().min(0).optional().describe(
-      "Last position, exclusive; default: 1000 after from",
-    ),
-  }),
-  output: z.looseObject({ total: z.number().int(), receipts: z.array(z.looseObject({})) }),
-  rest: { ledger_export: "GET /api/export" },
-  example: { input: { from: 0, to: 1000 }, output: { total: 0, receipts: [] } },
-  run: async ({ from, to = from + MOST_EXPORTED }, { store, ledgerUrl }) => {
-    if (to < from || to - from > MOST_EXPORTED) {
-      const msg = `Expected from ≤ to ≤ from + ${MOST_EXPORTED}`;
-      throw new InvalidInput([{ path: ["to"], msg, type: "value_error" }]);
-    }
-    const [{ size }, found] = await Promise.all([
-      head(store),
-      exportReceipts(store, { from, to }, MOST_EXPORTED_BYTES),
-    ]);
-    const envelope = JSON.stringify({
-      from,
-      to: (found.at(-1)?.position ?? from - 1) + 1,
-      count: found.length,
-      total: size,
-      order: "oldest_first",
-      max_page_size: MOST_EXPORTED,
-      how_to_verify: `${ledgerUrl}/api/how-to-verify`,
-    });
-    return new JsonText(
-      `${envelope.slice(0, -1)},"receipts":[${found.map((r) => r.text).join(",")}]}`,
-    );
-  },
-});
-
-const rules = operation({
-  ...common,
-  name: "public_ledger.how_to_verify",
-  summary: "Tell how to verify a receipt without trusting this service",
-  input: z.object({}),
-  output: z.looseObject({ ledger_order: z.string() }),
-  rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
-  example: { input: {}, output: { ledger_order: "oldest_first in /api/export" } },
-  run: async (_, { store, ledgerUrl }) => {
-    const [known, checkpoint] = await Promise.all([ledgerKeys(store), publishedCheckpoint(store)]);
-    const keys = known.map(({ publicKey, fromPosition }) => ({
-      public_key: publicKey,
-      fingerprint_sha256: createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex"),
-      from_position: fromPosition,
-    }));
-    return howToVerify(keys, ledgerUrl, checkpoint?.verifierKey);
-  },
-});
-
 /** The public ledger's own operations, bound by its own process. */
 export const ledgerOperations = [
   ...anchorOperations,
@@ -327,7 +274,6 @@ export const ledgerOperations = [
   verify,
   chain,
   health,
-  exported,
-  rules,
+  ...wholeOperations,
   ...logOperations,
 ] as const;

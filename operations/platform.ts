@@ -8,9 +8,7 @@ import {
   type Caller,
   createInvoke,
   defineOperation,
-  type GovernedCall,
   type Invoke,
-  isGoverned,
   Problem,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
@@ -22,6 +20,7 @@ import { askPeople } from "./_ask_people.ts";
 import { authentication, type Keyring, tokenHolder } from "./_authentication.ts";
 import { type Action, recorder, sealAction } from "./_record.ts";
 import { resolvingStandIns } from "./_stand_ins.ts";
+import { refuseUngoverned } from "./_ungoverned.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
 export interface Platform {
@@ -57,21 +56,13 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
         ? tokenHolder(request, platform.config.settings.SEALOOP_A2A_TOKEN)
         : await identify(request),
     admit: admission(platform.meter, platform.config.settings),
-    govern: (call) => {
-      refuseVainDryRun(call);
-      return governor.govern(call);
+    govern: async (call) => {
+      await refuseUngoverned(platform.store, call);
+      return await governor.govern(call);
     },
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),
   }));
-}
-
-/** Whoever only asks must not find it done: where governance has nothing to decide, there is no dry run. */
-function refuseVainDryRun({ operation, request }: GovernedCall<Platform>): void {
-  if (!request.dryRun || operation.effect === "read" || isGoverned(operation)) return;
-  const msg = `There is no dry run of ${operation.name}, and so nothing was done`;
-  const detail = [{ loc: ["header", "x-dry-run"], msg, type: "value_error" }];
-  throw new Problem("InvalidInput", msg, { body: { detail } });
 }
 
 /** What decides on this platform's calls. */

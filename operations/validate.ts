@@ -54,7 +54,7 @@ export const validate = operation({
   }),
   output: Verdict,
   rest: { validate: "POST /v1/validate" },
-  errors: ["Unavailable"],
+  errors: ["Unavailable", "GuardrailsAway"],
   example: {
     input: {
       incident: "nginx on web-01 answers 502 to all requests",
@@ -105,7 +105,7 @@ export const validate = operation({
 /** No verdict is a refusal, and says so in the contract's shape. */
 function refusal(cause: Problem): Problem {
   const error = "The guardrails can't be reached at the moment, so nothing is approved";
-  return new Problem("Unavailable", error, {
+  return new Problem("GuardrailsAway", error, {
     body: { error, approved: false },
     headers: { "retry-after": "5" },
     cause,

@@ -152,8 +152,7 @@ function acceptable(url: string, allow: readonly string[]): string {
 export const webhookDeliveries = operation({
   name: "webhooks.deliveries",
   group,
-  summary:
-    "List deliveries to webhooks, newest first, and the webhooks of the caller's organisation",
+  summary: "List the webhooks of the caller's organisation, and deliveries to them, newest first",
   description:
     "`dead` are those that were given up: after a day of attempts, or at once where the address may not be " +
     "reached or the receiver said 410 Gone (it is told nothing more then).",
@@ -216,10 +215,10 @@ export const webhookDeliveries = operation({
       }],
     },
   },
-  run: async ({ state, webhook_id, limit }, { store, caller }) => {
+  run: async ({ state, webhook_id, limit }, { store, caller: { tenant } }) => {
     const [deliveries, webhooks] = await Promise.all([
-      listDeliveries(store.knex, { state, webhookId: webhook_id, limit }),
-      listWebhooks(store.knex, caller.tenant),
+      listDeliveries(store.knex, { tenant, state, webhookId: webhook_id, limit }),
+      listWebhooks(store.knex, tenant),
     ]);
     return {
       deliveries: deliveries.map(shown),

@@ -71,6 +71,7 @@ async function main(): Promise<number> {
       onLeaves: subject.checkpoint?.add,
     });
     meter.end();
+    refuseWithoutKey(verdict, subject);
     return report(verdict, subject);
   } finally {
     await subject.close();
@@ -127,6 +128,15 @@ function openCheckpoint(
     throw new Error("a checkpoint needs its key: give it by --log-key");
   }
   return checkCheckpoint({ note, verifierKey });
+}
+
+/** Without a key, what is signed would look as if it were signed by a wrong one. */
+function refuseWithoutKey({ eras: [, v2, v3] }: ChainVerdict, { keys }: Subject): void {
+  if (keys.length > 0 || v2 + v3 === 0) return;
+  throw new Error(
+    `${v2 + v3} receipts are signed, and the file does not say by which key: give it by --key ` +
+      "(the ledger has it in /api/how-to-verify as public_key)",
+  );
 }
 
 function report(

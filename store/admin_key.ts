@@ -9,11 +9,11 @@ import { hasAdminKey, issueKey } from "./keys.ts";
  *
  * @param store of role `app`
  * @param path of the file
- * @returns true where a key was made
+ * @returns the key, where one was made
  */
-export async function ensureAdminKey(store: Store, path: string): Promise<boolean> {
-  if (await hasAdminKey(store.knex)) return false;
-  await transaction(store, async (trx) => {
+export async function ensureAdminKey(store: Store, path: string): Promise<string | undefined> {
+  if (await hasAdminKey(store.knex)) return undefined;
+  return await transaction(store, async (trx) => {
     const { key } = await issueKey(trx, {
       tenant: "operator",
       tier: "admin",
@@ -27,6 +27,6 @@ export async function ensureAdminKey(store: Store, path: string): Promise<boolea
     await file.sync();
     await file.close();
     await rename(`${path}.new`, path);
+    return key;
   });
-  return true;
 }

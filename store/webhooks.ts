@@ -173,13 +173,22 @@ export async function forgetDeliveries(on: Queryable, days: number): Promise<voi
     .where("ended_at", "<", on.raw("now() - ? * interval '1 day'", [days])).delete();
 }
 
+/** Which deliveries to list. */
+export interface DeliveryFilter {
+  /** Whose webhooks they went to. */
+  readonly tenant: string;
+  readonly state?: DeliveryState;
+  readonly webhookId?: string;
+}
+
 /** Deliveries, newest first. */
 export async function listDeliveries(
   on: Queryable,
-  { state, webhookId, limit }: { state?: DeliveryState; webhookId?: string; limit: number },
+  { tenant, state, webhookId, limit }: DeliveryFilter & { limit: number },
 ): Promise<Delivery[]> {
   const query = on("webhook_deliveries as d").join("webhooks as w", "w.id", "d.webhook_id")
-    .select("d.*", "w.url").orderBy("d.created_at", "desc").orderBy("d.id").limit(limit);
+    .select("d.*", "w.url").where("w.tenant", tenant)
+    .orderBy("d.created_at", "desc").orderBy("d.id").limit(limit);
   if (state) query.where("d.state", state);
   if (webhookId) query.where("d.webhook_id", webhookId);
   return (await query).map((row) => ({

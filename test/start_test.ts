@@ -43,6 +43,8 @@ describe("npm start", () => {
       new RegExp(`Temporal UI +http://127.0.0.1:${settings.SEALOOP_TEMPORAL_UI_PORT}`),
     );
     assert.match(text, new RegExp(`Admin key +${join(data, "admin.key")}`));
+    const key = readFileSync(join(data, "admin.key"), "utf8").trim();
+    assert.match(text, new RegExp(`First key +${key} `));
     assert.equal(statSync(join(data, "postgres.json")).mode & 0o777, 0o600);
     await query("CREATE TABLE kept AS SELECT 42 AS answer");
   });
@@ -87,6 +89,7 @@ describe("npm start", () => {
 
     running = start();
     await running.until(READY);
+    assert.ok(!running.output().includes("First key"), "it was shown at the first start alone");
     assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
   });
 

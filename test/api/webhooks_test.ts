@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { issueKey } from "../../store/mod.ts";
 import { ensureWebhookRelay } from "../../temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -188,6 +189,20 @@ describe("webhooks", () => {
     assert.equal(free.status, 403);
     const short = { url: `${origin}/x`, secret: "whsec_short" };
     assert.equal((await people.call("POST", "/v1/itsm/webhooks", "program", short)).status, 422);
+  });
+
+  it("are no business of another organisation, nor is what they were told", async () => {
+    const { webhook_id } = await register("/ours");
+    await arrive("/ours", await open("Nobody else's business"), 1);
+    assert.ok((await deliveries(webhook_id)).length > 0);
+    const { key } = await issueKey(people.store.knex, {
+      ...{ tenant: "elsewhere", tier: "partner", scope: "full", principal: "elsewhere" },
+      ...{ mayApprove: false, expiresAt: null },
+    });
+    const response = await fetch(`${people.url}/v1/itsm/webhooks/deliveries`, {
+      headers: { "x-api-key": key },
+    });
+    assert.deepEqual(await response.json(), { deliveries: [], webhooks: [] });
   });
 
   it("are listed beside the deliveries, and removed by their URL or their id", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
 import { operations } from "../../operations/mod.ts";
-import { hashKey, type NewKey } from "../../store/mod.ts";
+import { addStop, hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
@@ -72,26 +72,45 @@ describe("POST /v1/workflows/start", () => {
   });
 });
 
-describe("a dry run", () => {
-  it("is refused where there is nothing to decide, and nothing is done", async () => {
-    const gateway = await startGateway();
-    try {
-      const key = await gateway.key();
-      const dry = (path: string, body: object, headers: Record<string, string> = {}) =>
-        fetch(gateway.url + path, {
-          method: "POST",
-          headers: { "content-type": "application/json", "x-dry-run": "true", ...headers },
-          body: JSON.stringify(body),
-        });
-      const event = { service: "billing", event: "backup", status: "complete" };
-      const sealed = await dry("/api/v1/receipts/seal", event, { "x-api-key": key });
-      const { detail: [wrong] } = await sealed.json() as { detail: { loc: string[] }[] };
-      assert.deepEqual([sealed.status, wrong!.loc], [422, ["header", "x-dry-run"]]);
-      const report = { description: "nginx answers nothing" };
-      assert.equal((await dry("/v1/classify", report)).status, 422);
-    } finally {
-      await gateway.stop();
+describe("what governance leaves alone", () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway();
+  });
+  after(() => gateway?.stop());
+
+  async function post(path: string, body: object, headers: Record<string, string>) {
+    const answer = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  }
+  const event = { service: "billing", event: "backup", status: "complete" };
+  const report = { description: "nginx answers nothing" };
+
+  it("has no dry run, and is not done where one is asked for", async () => {
+    const dry = { "x-dry-run": "true" };
+    const sealed = await post("/api/v1/receipts/seal", event, {
+      "x-api-key": await gateway.key(),
+      ...dry,
+    });
+    assert.deepEqual([sealed.status, sealed.body.detail[0].loc], [422, ["header", "x-dry-run"]]);
+    assert.equal((await post("/v1/classify", report, dry)).status, 422);
+  });
+
+  it("can't be done by a key that is stopped", async () => {
+    const [stopped, other] = [await gateway.key(), await gateway.key()];
+    const name = hashKey(stopped).toString("hex").slice(0, 16);
+    await addStop(gateway.platform.store.knex, { kind: "key", name, reason: "it was stolen" });
+    for (
+      const [path, body] of [["/api/v1/receipts/seal", event], ["/v1/classify", report]] as const
+    ) {
+      const { status, body: { detail } } = await post(path, body, { "x-api-key": stopped });
+      assert.deepEqual([status, detail], [403, "This key is stopped: it was stolen"]);
     }
+    assert.equal((await post("/v1/classify", report, { "x-api-key": other })).status, 200);
   });
 });
 

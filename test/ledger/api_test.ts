@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import pg from "pg";
 import { claim, startPostgres } from "../../embedded/mod.ts";
 import { exportReceipts, ledgerKeys, publishedCheckpoint, verifyChain } from "../../ledger/mod.ts";
@@ -60,6 +61,26 @@ describe("the public ledger", () => {
   });
 
   describe("answers", () => {
+    it("are what its description says", async () => {
+      const description = await (await get("/openapi.json")).json() as {
+        paths: Record<string, unknown>;
+      };
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      ajv.addSchema(description, "description");
+      const missing = `/api/verify/${"0".repeat(16)}`;
+      for (const path of [...paths(ids[0]!), missing, "/api/anchors", "/api/activity"]) {
+        const answer = await get(path);
+        if (!answer.headers.get("content-type")?.includes("json")) continue;
+        const bare = path.split("?")[0]!;
+        const template = Object.keys(description.paths).find((known) =>
+          new RegExp(`^${known.replace(/\{\w+\}/g, "[^/]+")}$`).test(bare)
+        )!;
+        const steps = ["paths", template, "get", "responses", "200", "content", "application/json"]
+          .map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
+        const fits = ajv.compile({ $ref: `description#/${steps.join("/")}/schema` });
+        assert.ok(fits(await answer.json()), `${path}: ${ajv.errorsText(fits.errors)}`);
+      }
+    });
     it("are not sent again to who has them", async () => {
       for (const path of paths(ids[0]!)) {
         const first = await get(path);

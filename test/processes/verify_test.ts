@@ -58,14 +58,19 @@ describe("npm run verify", () => {
     const broken = join(folder, "broken");
     const { publicKey } = vectorKeys[0]!;
     writeFileSync(broken, `{"public_key":"${publicKey}","receipts":[${faulty.join(",")}]}`);
-    const [good, bad, nothing] = await Promise.all([
+    const unnamed = join(folder, "unnamed");
+    writeFileSync(unnamed, `[${faulty.join(",")}]`);
+    const [good, keyless, bad, nothing] = await Promise.all([
       verify(VECTOR, "--key", publicKey),
+      verify(unnamed),
       verify(broken),
       verify(join(ROOT, "package.json")),
     ]);
     assert.equal(good.status, 0);
     assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
     assert.match(good.err, /51 receipts verified in .* s, \d+\/s/);
+    assert.equal(keyless.status, 2);
+    assert.match(keyless.err, /^Cannot verify: \d+ receipts are signed, .* give it by --key/m);
     assert.equal(bad.status, 1);
     assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
     assert.equal(nothing.status, 2);
