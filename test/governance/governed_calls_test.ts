@@ -194,7 +194,10 @@ describe("a call that changes something", () => {
     });
     assert.ok(item.score >= 50 && item.score <= 85, `${item.score}`);
     const known = async () => {
-      const { rag_context } = await people.platform.engine.classify({ description: words, source: "test" });
+      const { rag_context } = await people.platform.engine.classify({
+        description: words,
+        source: "test",
+      });
       return rag_context.passages.some(({ id }) => id === ticket_id);
     };
 
