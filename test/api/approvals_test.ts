@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { insertTicket, putApproval, ticketTimeline } from "../../store/mod.ts";
+import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("approvals over REST", () => {
@@ -171,5 +172,24 @@ describe("approvals over REST", () => {
     assert.equal(none.status, 404);
     const unknown = await move("APR-000000000000", "approve", "ann");
     assert.equal(unknown.status, 404);
+  });
+
+  it("let a workflow run that was asked for by its type, by the rules of its own operation", async () => {
+    const when = { tools: ["invoke_reasoning_pipeline"] };
+    const rule = { name: "ask", when, then: "needs_approval", guardrails: false };
+    await setGovernance(people.store, { rules: [rule] });
+    const body = { type: "reasoning", input: { prompt: "Hello" } };
+    const held = await people.call("POST", "/v1/workflows/start", "program", body);
+    assert.equal(held.status, 202, JSON.stringify(held.body));
+    const { approval_id, arguments: shown } = held.body.governance;
+    assert.deepEqual(shown, { prompt: "Hello" });
+    assert.equal((await move(approval_id, "approve", "ann")).status, 200);
+    const act = await people.eventually(async () => {
+      const { act } = await info(approval_id);
+      return act.ended_at ? act : undefined;
+    });
+    assert.deepEqual([act.state, act.tool, act.output?.outcome], [
+      ...["done", "workflow_start", "input_required"],
+    ]);
   });
 });
