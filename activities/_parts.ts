@@ -9,6 +9,7 @@ import type { Service } from "../integrations/mod.ts";
 import type { Catalogue } from "../integrations/runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
 import type { GovernedActResult, RunId } from "../workflows/mod.ts";
+import type { TaskCalls } from "./tasks.ts";
 
 /** What activities work with; the worker's entry puts it together. */
 export interface ActivityParts {
@@ -34,6 +35,8 @@ export interface ActivityParts {
     readonly intentReceiptId: string;
     readonly outcomeReceiptId: string;
   }) => Promise<GovernedActResult>;
+  /** What tasks of agents do with calls of tools; absent: there is nothing that could be called. */
+  readonly calls?: TaskCalls;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */
   readonly stopping: AbortSignal;
 }

@@ -56,7 +56,7 @@ export interface Resumption {
 }
 
 /** What approvals write down, and what follows from them. */
-export function approvals({ store, config, temporal }: ActivityParts) {
+export function approvals({ store, config, temporal, calls }: ActivityParts) {
   /** Shows what is asked for, tells the ticket, and asks for the receipt. Safe to repeat: the approval's id names all. */
   async function openApproval(
     opening: ApprovalOpening,
@@ -149,6 +149,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
         evidence: { action: known.action, ...(by ? { principal: by.principal } : {}) },
       });
     });
+    if (status !== "pending") await calls?.tell(approval_id);
     return receiptId;
   }
 

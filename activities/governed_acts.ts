@@ -5,7 +5,7 @@ import { GOVERNED_ACT, type GovernedActResult, type RunId, TASK_QUEUE } from "..
 import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 
 /** What follows when people have approved a call. */
-export function governedActs({ store, temporal, runAct }: ActivityParts) {
+export function governedActs({ store, temporal, runAct, calls }: ActivityParts) {
   /** Starts the call's own workflow. Safe to repeat: it has one run for ever. */
   async function beginGovernedAct({ approval_id }: { approval_id: string }): Promise<void> {
     const workflowId = `act-${approval_id}`;
@@ -29,12 +29,14 @@ export function governedActs({ store, temporal, runAct }: ActivityParts) {
     { approval_id, run }: { approval_id: string; run: RunId },
   ): Promise<GovernedActResult> {
     if (!runAct) throw new Problem("Unavailable", "This worker has no operations to run");
-    return await runAct({
+    const result = await runAct({
       approvalId: approval_id,
       run,
       intentReceiptId: receiptIdOf(run, "INTENT"),
       outcomeReceiptId: receiptIdOf(run, "OUTCOME"),
     });
+    await calls?.tell(approval_id);
+    return result;
   }
 
   return { beginGovernedAct, runGovernedAct };

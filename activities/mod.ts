@@ -42,6 +42,7 @@ export type { EndedApproval } from "./ended_approvals.ts";
 export type { EndedRun } from "./ended_runs.ts";
 export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
+export type { Look, ResultOrder, Source, TaskCalls } from "./tasks.ts";
 export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
 export type { FoundNow } from "./sweep.ts";
 

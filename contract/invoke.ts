@@ -29,6 +29,7 @@ export interface Request {
   readonly dryRun?: boolean;
   readonly signal: AbortSignal;
   readonly progress?: Call["progress"];
+  readonly detached?: boolean;
 }
 
 /** What an operation gave, and the receipt of the call if it was sealed. */
@@ -139,8 +140,11 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
   };
 }
 
-function callOf({ door, requestId, signal, progress = () => {} }: Request, caller: Caller): Call {
-  return { caller, door, requestId, signal, progress };
+function callOf(
+  { door, requestId, signal, progress = () => {}, detached = false }: Request,
+  caller: Caller,
+): Call {
+  return { caller, door, requestId, signal, progress, detached };
 }
 
 /** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */

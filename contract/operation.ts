@@ -47,6 +47,22 @@ export interface Call {
    * @param message what is being done, for a person
    */
   progress(done: number, total: number, message: string): void;
+  /** Whether the caller follows the run by itself: an operation that is `long` gives it as soon as it is started. */
+  readonly detached?: boolean;
+}
+
+/** A run of a workflow that a call has started, and what else the call gave. */
+export interface GivenRun extends Readonly<Record<string, unknown>> {
+  readonly workflow_id: string;
+  readonly run_id: string;
+}
+
+/** What a call that starts a workflow leaves to be done when that has ended. */
+export interface Long {
+  /** Others may have started the run, or wait for it too: it is not ended with the call. */
+  readonly shared?: true;
+  /** The operation's output. @param given at the start @param result of the run */
+  outcome(given: GivenRun, result: unknown): unknown;
 }
 
 /** Example of a call, shown in the descriptions and run by the contract's tests against the schemas. */
@@ -79,6 +95,8 @@ export interface Operation<Context = never> {
   readonly resource?: Readonly<Record<string, readonly Scope[]>>;
   /** Prompt doors: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
   readonly prompt?: Readonly<Record<string, readonly Scope[]>>;
+  /** Where it starts a workflow that outlives the call. Over A2A such a call is a task. */
+  readonly long?: Long;
   /** True where the output quotes the outside: people, logs, devices. Agents are given it as data, and told so. */
   readonly untrusted?: true;
   /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */

@@ -90,7 +90,7 @@ export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
     when: {
       tools: [
         ...["simulate_infrastructure_attack", "dispatch_crew_incident"],
-        ...["invoke_reasoning_pipeline", "trigger_sie_scan"],
+        ...["invoke_reasoning_pipeline", "trigger_sie_scan", "a2a.cancel"],
       ],
     },
     then: "allow",

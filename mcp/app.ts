@@ -108,6 +108,9 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   });
   if (a2a) {
     router.post("a2a", "/a2a", a2a.answer);
+    router.get("a2a-card", "/a2a", a2a.card);
+    router.get("own-card", "/a2a/card", a2a.ownCard);
+    router.get("extended-card", "/agent/authenticatedExtendedCard", a2a.ownCard);
     router.get("agent-card", "/.well-known/agent-card.json", a2a.card);
     router.get("agent", "/.well-known/agent.json", a2a.card);
   }

@@ -31,6 +31,7 @@ export async function callTool<C>(
   { credential, invoke, findInjection, failed }: CallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, input, dryRun, requestId, address, signal, progress } = call;
+  const { detached } = call;
   try {
     const outcome = await invoke(tool.operation, {
       door,
@@ -42,6 +43,7 @@ export async function callTool<C>(
       dryRun,
       signal,
       progress,
+      detached,
     });
     return success(outcome, tool, findInjection);
   } catch (error) {

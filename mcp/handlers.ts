@@ -39,6 +39,8 @@ export interface ToolCall extends Origin {
   readonly dryRun: boolean;
   /** Aborted when the client cancels the call or closes its stream. */
   readonly signal: AbortSignal;
+  /** Whether the door follows by itself what the call starts. */
+  readonly detached?: boolean;
   /** Goes nowhere where the client did not ask for it. */
   progress(done: number, total: number, message: string): void;
 }

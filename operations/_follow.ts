@@ -86,7 +86,10 @@ async function look(
 }
 
 /** The run itself, or the loop that it has started. */
-async function loopOf(client: Client, handle: WorkflowHandle): Promise<WorkflowHandle | undefined> {
+export async function loopOf(
+  client: Client,
+  handle: WorkflowHandle,
+): Promise<WorkflowHandle | undefined> {
   const { type, raw } = await handle.describe();
   if (type === "itsmLoop") return handle;
   const child = raw.pendingChildren?.find(({ workflowTypeName }) =>
@@ -96,7 +99,7 @@ async function loopOf(client: Client, handle: WorkflowHandle): Promise<WorkflowH
 }
 
 /** Waiting for people is half a step, as what is told has to grow. */
-function inWords({ step, round, ticket_id, approval_id, steps }: Progress) {
+export function inWords({ step, round, ticket_id, approval_id, steps }: Progress) {
   const done = steps.length + (approval_id ? 0.5 : 0);
   const left = step === null ? 0 : STEPS.length - STEPS.indexOf(step);
   const words = [

@@ -1,12 +1,12 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
-import { A2A_TASK, CREW, REASONING } from "../workflows/mod.ts";
+import { A2A_SKILL, A2A_TASK, CREW, REASONING } from "../workflows/mod.ts";
 import { TOKEN_HOLDER } from "./_authentication.ts";
 import type { Context } from "./platform.ts";
 
 /** Types whose result answers what somebody asked in words of their own. */
-const PRIVATE: ReadonlySet<string> = new Set([A2A_TASK, REASONING, CREW]);
+const PRIVATE: ReadonlySet<string> = new Set([A2A_SKILL, A2A_TASK, REASONING, CREW]);
 
 /**
  * What somebody asked is answered to that key, and to admins. What was asked with the shared token is for every key, as

@@ -1,5 +1,6 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
 import { z } from "zod";
+import type { Long } from "../contract/mod.ts";
 import { followLoop } from "./_follow.ts";
 import type { Context } from "./platform.ts";
 
@@ -18,6 +19,12 @@ export const Started = z.object({
   }).nullable().describe("As of its end; null before"),
   failure: z.string().nullable(),
 }).meta({ id: "StartedRun" });
+
+/** What of such a run is left to be said when it has ended. */
+export const startedOutcome: Long["outcome"] = (given, result) => ({
+  ...given,
+  ...{ status: "COMPLETED", result: result ?? null },
+});
 
 /** How long to wait for the end. */
 export const WaitSeconds = z.number().int().min(0).max(50).optional().describe(
@@ -43,7 +50,8 @@ export async function started(
   { workflowId, firstExecutionRunId }: WorkflowHandleWithFirstExecutionRunId,
   wait: number | undefined,
 ) {
-  const seconds = wait ?? (context.door === "rest" ? 0 : TOOL_WAIT_SECONDS);
+  const usual = context.door === "rest" ? 0 : TOOL_WAIT_SECONDS;
+  const seconds = context.detached ? 0 : wait ?? usual;
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
   const ended = await followLoop(context, client, handle, seconds);
   const failure = ended && "failure" in ended ? ended.failure.message : null;

@@ -1,7 +1,9 @@
-import { getTask, listen, listTasks, type Store, TASKS_CHANGED } from "../store/mod.ts";
+import { getTask, listen, listTasks, TASKS_CHANGED } from "../store/mod.ts";
 import { ENDS, type TaskRecord } from "../workflows/mod.ts";
+import { beginCall, beginTask, type Held, heldTask, type OpenCall } from "./a2a_begin.ts";
+import type { Platform } from "./platform.ts";
 
-/** Reading of tasks, which changes nothing, is not sealed, and shows a key its own tasks alone. */
+/** Tasks as they are shown, a key its own alone, and as they are opened by what was decided elsewhere. */
 export interface TaskWatch {
   get(id: string, keyId: string): Promise<TaskRecord | undefined>;
   /** A page of them, those that changed last first. */
@@ -20,6 +22,10 @@ export interface TaskWatch {
     least: number,
     signal: AbortSignal,
   ): AsyncGenerator<TaskRecord, void, undefined>;
+  /** Opens the task of a call that is not done at once. @throws {Problem} `Unavailable`: there is no such task */
+  begin(call: OpenCall): Promise<TaskRecord>;
+  /** Opens the task of a message that people are asked about. @throws {Problem} `Unavailable`, likewise */
+  hold(task: TaskRecord, held: Held): Promise<TaskRecord>;
   close(): Promise<void>;
 }
 
@@ -27,7 +33,10 @@ export interface TaskWatch {
 const LOOK_AGAIN_MS = 5_000;
 
 /** Opens one, with a connection of its own. */
-export async function watchTasks(store: Store): Promise<TaskWatch> {
+export async function watchTasks(
+  platform: Pick<Platform, "store" | "temporal">,
+): Promise<TaskWatch> {
+  const { store } = platform;
   const waiting = new Map<string, Set<() => void>>();
   const wakeAll = () => [...waiting.values()].forEach((set) => set.forEach((wake) => wake()));
   const listener = await listen(store, [TASKS_CHANGED], {
@@ -78,6 +87,8 @@ export async function watchTasks(store: Store): Promise<TaskWatch> {
     get,
     list: (keyId, page) => listTasks<TaskRecord>(store.knex, { keyId, ...page }),
     follow,
+    begin: (call) => beginCall(platform, call),
+    hold: (task, held) => beginTask(platform, heldTask(task, held)),
     close: () => listener.close(),
   };
 }

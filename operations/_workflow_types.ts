@@ -1,4 +1,5 @@
 import {
+  A2A_SKILL,
   A2A_TASK,
   ANCHOR_BATCH,
   ANCHOR_RECEIPTS,
@@ -39,6 +40,7 @@ export const WORKFLOW_TYPES = [
   { type: REASONING, about: "Answers a question from what the platform knows", operation: reason },
   { type: CREW, about: "Six agents diagnose one incident", operation: dispatchCrew },
   { type: A2A_TASK, about: "A conversation with an agent", operation: null },
+  { type: A2A_SKILL, about: "A call of a tool by an agent, as a task", operation: null },
   { type: ITSM_SWEEP, about: "Looks with every detector", operation: null },
   { type: RECONCILE_RUNS, about: "Seals runs that were ended from outside", operation: null },
   { type: SECURITY_SCAN, about: "Looks for weaknesses", operation: triggerScan },

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../contract/mod.ts";
-import { dropTask, getTask, putTask } from "../store/mod.ts";
+import { getTask } from "../store/mod.ts";
 import {
-  A2A_TASK,
-  type a2aTask,
   cancelUpdate,
   ENDS,
   MOST_CHARACTERS,
   sayUpdate,
-  TASK_QUEUE,
   type TaskMessage,
   type TaskRecord,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { told } from "./_temporal.ts";
+import { beginTask, newTask, taskWorkflowOf } from "./a2a_begin.ts";
 import { type Context, operation } from "./platform.ts";
 
 const Id = z.string().min(1).max(200);
@@ -23,19 +21,16 @@ const Part = z.union([
   z.strictObject({ data: z.record(z.string(), z.unknown()) }),
 ]);
 const Task = z.custom<TaskRecord>((value) => typeof value === "object" && value !== null);
-const example: TaskRecord = {
+const example = newTask({
   id: "0b6a5b1e-7a59-4c0e-9d0f-0f6b1f1c2d3e",
   context_id: "5b0c7c3e-30c5-4b6e-8f0c-0c6c5d4b3a29",
   key_id: "1f0c7b5a9d3e4820",
-  state: "submitted",
-  version: 0,
   since: "2026-07-01T12:00:00.000Z",
-  said: null,
-  history: [],
-  artifacts: [],
-};
+});
 /** Not a tool of its own: what is said over A2A goes to the pipeline, and is bound by the same scopes. */
 const tool = { invoke_reasoning_pipeline: FULL };
+/** The protocol's own name of it. */
+const CANCEL = "tasks/cancel";
 
 /** Takes what an agent says: in a new task, or in one of its own that is open. */
 export const sayInTask = operation({
@@ -47,6 +42,7 @@ export const sayInTask = operation({
   input: z.object({
     message_id: Id,
     task_id: Id.optional(),
+    opens: z.uuid().optional().describe("Id of the task that it begins; left out: any"),
     context_id: Id.optional(),
     parts: z.array(Part).min(1).max(20)
       .refine((parts) => JSON.stringify(parts).length < MOST_CHARACTERS, {
@@ -57,16 +53,22 @@ export const sayInTask = operation({
   tool,
   errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
-  run: async ({ message_id, task_id, context_id, parts }, context) => {
+  run: async ({ message_id, task_id, opens, context_id, parts }, context) => {
     const message: TaskMessage = { message_id, role: "user", parts };
-    if (task_id === undefined) return await begin(context, message, context_id);
+    if (task_id === undefined) {
+      const { store, caller: { keyId } } = context;
+      const held = opens && await getTask<TaskRecord>(store.knex, opens, keyId!);
+      if (held) return held; // it goes on by itself, as this was approved
+      const about = { id: opens ?? randomUUID(), key_id: keyId!, history: [message] };
+      return await beginTask(context, newTask({ ...about, ...(context_id ? { context_id } : {}) }));
+    }
     const task = await ownTask(context, task_id);
     if (context_id !== undefined && context_id !== task.context_id) {
       const msg = `Task ${task_id} is of another context than ${context_id}`;
       throw new InvalidInput([{ path: ["contextId"], msg, type: "value_error" }]);
     }
     refuseEnded(task);
-    const handle = (await context.temporal()).workflow.getHandle(workflowOf(task_id));
+    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
     return await told(
       handle.executeUpdate(sayUpdate, { args: [message] }),
       () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
@@ -83,48 +85,21 @@ export const cancelTask = operation({
   access: "key",
   input: z.object({ task_id: Id }),
   output: Task,
-  tool,
+  tool: { [CANCEL]: FULL },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
   run: async ({ task_id }, context) => {
     const task = await ownTask(context, task_id);
     refuseEnded(task);
-    const handle = (await context.temporal()).workflow.getHandle(workflowOf(task_id));
-    return await told(
+    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
+    const ended = await told(
       handle.executeUpdate(cancelUpdate),
       () => new Problem("Conflict", `Task ${task_id} has ended`),
     );
+    if (ended.state !== "canceled") refuseEnded(ended); // it came too late
+    return ended;
   },
 });
-
-async function begin(
-  { store, temporal, caller }: Context,
-  message: TaskMessage,
-  context_id: string = randomUUID(),
-): Promise<TaskRecord> {
-  const client = await temporal();
-  const task: TaskRecord = {
-    ...example,
-    id: randomUUID(),
-    context_id,
-    key_id: caller.keyId!,
-    since: new Date().toISOString(),
-    history: [message],
-  };
-  await putTask(store.knex, task);
-  try {
-    await told(client.workflow.start<typeof a2aTask>(A2A_TASK, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: workflowOf(task.id),
-      args: [task],
-      staticSummary: "Conversation with an agent",
-    }));
-  } catch (error) {
-    await dropTask(store.knex, task.id).catch(() => {});
-    throw error;
-  }
-  return task;
-}
 
 async function ownTask({ store, caller }: Context, id: string): Promise<TaskRecord> {
   const task = await getTask<TaskRecord>(store.knex, id, caller.keyId!);
@@ -135,5 +110,3 @@ async function ownTask({ store, caller }: Context, id: string): Promise<TaskReco
 function refuseEnded({ id, state }: TaskRecord): void {
   if (ENDS.has(state)) throw new Problem("Conflict", `Task ${id} has ended: ${state}`);
 }
-
-const workflowOf = (taskId: string) => `a2a-${taskId}`;

@@ -135,7 +135,9 @@ export function createRunAct(
     let output: unknown;
     let error: Problem | undefined;
     try {
-      const call = { caller, door: act.door, requestId: act.approvalId, signal: request.signal };
+      const detached = act.door === "a2a" && operation.long !== undefined;
+      const { signal } = request;
+      const call = { caller, door: act.door, requestId: act.approvalId, signal, detached };
       const context = Object.assign(Object.create(platform), { ...call, progress: () => {} });
       output = await operation.run(input, context);
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { ATTACK_SIMULATION, type AttackRequest, ATTACKS, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
-import { exampleRun, Started, started, WaitSeconds } from "./_started.ts";
+import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 
@@ -32,6 +32,7 @@ export const simulateAttack = operation({
   }),
   output: Started,
   perMinute: "simulate",
+  long: { outcome: startedOutcome },
   tool: { simulate_infrastructure_attack: FULL },
   errors: ["Unavailable"],
   example: {

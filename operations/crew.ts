@@ -1,8 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { AGENTS, CREW, type crew, reportsQuery, TASK_QUEUE } from "../workflows/mod.ts";
+import {
+  AGENTS,
+  CREW,
+  type crew,
+  type CrewResult,
+  reportsQuery,
+  TASK_QUEUE,
+} from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
-import { ended, SourceShape } from "./reasoning.ts";
+import { ended, SourceShape, startedOnly } from "./reasoning.ts";
 import { characters } from "./_shapes.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
@@ -48,6 +55,7 @@ export const dispatchCrew = operation({
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
+  long: { outcome: (given, result) => ({ ...given, ...diagnosed(result as CrewResult) }) },
   errors: ["Unavailable"],
   example: {
     input: { incident: "billing is down" },
@@ -74,19 +82,22 @@ export const dispatchCrew = operation({
       args: [{ incident, requested_by: `key:${context.caller.keyId}` }],
       staticSummary: "Incident that is diagnosed",
     }));
+    const run = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
+    if (context.detached) return startedOnly(run);
     const result = await ended(context, handle, async (tell) => {
       const reports = await handle.query(reportsQuery);
       const last = reports.at(-1);
       if (last) tell(reports.length, 2 * AGENTS.length - 1, `${last.agent}: ${last.says[0] ?? ""}`);
     });
-    const { citations, objections, agents, ...rest } = result;
-    return {
-      ...{ workflow_id: workflowId, run_id: handle.firstExecutionRunId, ...rest },
-      citations: [...citations],
-      objections: [...objections],
-      agents: agents.map(({ says, sources, suspects, agent, round }) => ({
-        ...{ agent, round, says: [...says], sources: [...sources], suspects: [...suspects] },
-      })),
-    };
+    return { ...run, ...diagnosed(result) };
   },
+});
+
+const diagnosed = ({ citations, objections, agents, ...rest }: CrewResult) => ({
+  ...rest,
+  citations: [...citations],
+  objections: [...objections],
+  agents: agents.map(({ says, sources, suspects, agent, round }) => ({
+    ...{ agent, round, says: [...says], sources: [...sources], suspects: [...suspects] },
+  })),
 });

@@ -14,7 +14,7 @@ import {
   type TestRequest,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
-import { exampleRun, Started, started, WaitSeconds } from "./_started.ts";
+import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 
@@ -40,6 +40,7 @@ export const runLoop = operation({
   output: Started,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
+  long: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
   run: async ({ incident, service, wait_seconds }, context) => {
@@ -127,6 +128,7 @@ export const runTest = operation({
   output: Started,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
+  long: { outcome: startedOutcome },
   errors: ["Unavailable"],
   example: { input: { scenario: "crash" }, output: exampleRun },
   run: async ({ scenario, wait_seconds }, context) => {

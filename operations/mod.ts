@@ -11,6 +11,7 @@
 import type { Operation } from "../contract/mod.ts";
 import { simulateAttack } from "./attacks.ts";
 import { a2aDispatch, a2aHealth, a2aReceive } from "./a2a.ts";
+import { cancelTask, sayInTask } from "./a2a_tasks.ts";
 import { classify } from "./classify.ts";
 import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
 import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
@@ -59,7 +60,9 @@ export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
 export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./key_acts.ts";
 export type { Action } from "./_record.ts";
 export { type Follower, followResources } from "./resource_changes.ts";
-export { cancelTask, sayInTask } from "./a2a_tasks.ts";
+export { cancelTask, sayInTask };
+export { type Held, newTask, type OpenCall } from "./a2a_begin.ts";
+export { createTaskCalls } from "./task_calls.ts";
 export { type TaskWatch, watchTasks } from "./_task_watch.ts";
 export type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../workflows/mod.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
@@ -94,3 +97,6 @@ export const operations: readonly Operation<Platform>[] = [
   ...[reason, dispatchCrew, a2aHealth, a2aReceive, a2aDispatch],
   ...[seal, sealStatus, verifyOne, verifyAll, search],
 ];
+
+/** Those that an approval may be about: what agents say and take back has no door of its own. */
+export const approvable: readonly Operation<Platform>[] = [...operations, sayInTask, cancelTask];

@@ -2,8 +2,15 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
-import { NODES, nodesQuery, REASONING, type reasoning, TASK_QUEUE } from "../workflows/mod.ts";
+import { type GivenRun, Problem } from "../contract/mod.ts";
+import {
+  NODES,
+  nodesQuery,
+  REASONING,
+  type reasoning,
+  type ReasoningResult,
+  TASK_QUEUE,
+} from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { endWithin } from "./_follow.ts";
 import { characters } from "./_shapes.ts";
@@ -57,6 +64,7 @@ export const reason = operation({
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
+  long: { outcome: (given, result) => ({ ...given, ...answered(result as ReasoningResult) }) },
   errors: ["Unavailable"],
   example: {
     input: { prompt: "billing is down" },
@@ -78,22 +86,27 @@ export const reason = operation({
       args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],
       staticSummary: "Question that was asked",
     }));
-    const { outcome, answer, citations, steps } = await ended(context, handle, async (tell) => {
+    const run = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
+    if (context.detached) return startedOnly(run);
+    const result = await ended(context, handle, async (tell) => {
       const done = await handle.query(nodesQuery);
       const last = done.at(-1);
       if (last) tell(done.length, NODES.length, `${last.node}: ${last.found}`);
     });
-    const run_id = handle.firstExecutionRunId;
-    return {
-      workflow_id: workflowId,
-      run_id,
-      outcome,
-      answer,
-      citations: [...citations],
-      steps: [...steps],
-    };
+    return { ...run, ...answered(result) };
   },
 });
+
+const answered = ({ outcome, answer, citations, steps }: ReasoningResult) => ({
+  ...{ outcome, answer },
+  citations: [...citations],
+  steps: [...steps],
+});
+
+/** All that a caller is given who follows the run by itself; `long` makes the output of its end. */
+export function startedOnly(run: GivenRun): never {
+  return run as never;
+}
 
 /**
  * Waits for the end of a run; a caller who leaves ends the run as well.

@@ -5,7 +5,7 @@ import { type FindingRecord, listDetections, openFindings, type Queryable } from
 import { type Finding, ITSM_LOOP, SECURITY_SCAN, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { Timestamp } from "./_shapes.ts";
-import { exampleRun, Started, started, WaitSeconds } from "./_started.ts";
+import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 
@@ -126,6 +126,7 @@ export const approveFinding = operation({
   }),
   output: Started.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
+  long: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: {
     input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
@@ -182,6 +183,7 @@ export const triggerScan = operation({
   input: z.object({ wait_seconds: WaitSeconds }),
   output: Started,
   tool: { trigger_sie_scan: FULL },
+  long: { shared: true, outcome: startedOutcome },
   errors: ["Unavailable"],
   example: {
     input: {},

@@ -9,7 +9,7 @@ import { type Parts, type Running, runProcess } from "./_process.ts";
 async function startToolServer(parts: Parts): Promise<Running> {
   const { platform, invoke, shell, close } = await openPlatform(parts);
   const { settings } = parts.config;
-  const tasks = await watchTasks(platform.store);
+  const tasks = await watchTasks(platform);
   const tools = createToolServer({
     operations,
     findInjection,

@@ -6,7 +6,7 @@ import { BadSetting } from "../config.ts";
 import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
 import { BadRunbook } from "../integrations/runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
-import { createRunAct, operations } from "../operations/mod.ts";
+import { approvable, createRunAct, createTaskCalls, operations } from "../operations/mod.ts";
 import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
@@ -61,7 +61,8 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     ...{ config, store, sequencerStore, sealer, runbooks },
     temporal: temporal.client,
     engine: openConfiguredEngine(config),
-    runAct: createRunAct(acts.platform, operations),
+    runAct: createRunAct(acts.platform, approvable),
+    calls: createTaskCalls(acts.platform, operations),
     stopping: stopping.signal,
     refreshServices: servicesFile.refresh,
   };

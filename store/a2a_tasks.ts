@@ -44,6 +44,20 @@ export async function dropTask(on: Queryable, id: string): Promise<void> {
   await on("a2a_tasks").where({ id, version: 0 }).delete();
 }
 
+/** Ids of a key's tasks that wait for an approval, or do what it allows. */
+export async function tasksOfApproval(
+  on: Queryable,
+  keyId: string,
+  approvalId: string,
+): Promise<string[]> {
+  const { rows } = await on.raw(
+    `SELECT id FROM a2a_tasks WHERE key_id = ? AND record->>'approval_id' = ?
+       AND state IN ('submitted', 'working', 'input-required')`,
+    [keyId, approvalId],
+  );
+  return rows.map(({ id }: { id: string }) => id);
+}
+
 /** Which tasks to list. */
 export interface TaskFilter {
   readonly keyId: string;

@@ -124,6 +124,20 @@ export async function endAct(
   }) > 0;
 }
 
+/** Notes that its caller does not want it any more. @returns false where it is under way already, or has ended */
+export async function withdrawAct(
+  on: Queryable,
+  approvalId: string,
+  { error, receiptId }: Pick<ActRecord, "error" | "receiptId">,
+): Promise<boolean> {
+  const now = on.fn.now();
+  return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
+    .whereNull("ended_at").update({
+      ...{ state: "refused", error: JSON.stringify(error), receipt_id: receiptId },
+      ...{ ended_at: now, collected_at: now },
+    }) > 0;
+}
+
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
 function fromRow(row: any): ActRecord {
   return {

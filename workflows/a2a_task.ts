@@ -7,12 +7,12 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
-  setCurrentDetails,
   setHandler,
   uuid4,
   workflowInfo,
 } from "@temporalio/workflow";
-import { perform, QUICK } from "./_options.ts";
+import { untilRuled, whyNot } from "./_ruled.ts";
+import { keepTask, said, saying } from "./_shown_task.ts";
 import {
   ENDS,
   MOST_CHARACTERS,
@@ -42,60 +42,62 @@ const MOST_PROMPT = 8_000;
  * @param first the task as submitted, version 0, with its first message in the history
  */
 export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
-  let task = first;
+  const shown = keepTask(first);
+  const { move } = shown;
   let unread = 1;
   let canceled = false;
+  let held = first.approval_id !== undefined;
   let running: CancellationScope | undefined;
-  let shown = 0;
-  const show = async () => {
-    const { version, state } = task;
-    await perform(QUICK, `Shows it as ${state}`).showTask(task);
-    shown = Math.max(shown, version);
-  };
-
-  function move(state: TaskState, change: Partial<TaskRecord> = {}): Promise<void> {
-    const version = task.version + 1;
-    task = { ...task, ...change, state, version, since: new Date().toISOString() };
-    setCurrentDetails(`**${state}** · ${task.history.length} messages`);
-    return show();
-  }
 
   setHandler(sayUpdate, async (message) => {
     unread++;
-    await move("working", { history: [...task.history, message] });
-    return task;
-  }, { validator: (message) => refuseMore(task, message) });
+    await move("working", { history: [...shown.task.history, message] });
+    return shown.task;
+  }, { validator: (message) => refuseMore(shown.task, message, held) });
 
   setHandler(cancelUpdate, async () => {
     canceled = true;
     running?.cancel();
-    await condition(() => ENDS.has(task.state) && shown === task.version);
-    return task;
-  }, { validator: () => refuseEnded(task) });
+    return await shown.ended();
+  }, { validator: () => refuseEnded(shown.task) });
 
   try {
+    if (first.approval_id !== undefined) await release(first.approval_id);
     await converse();
   } catch (error) {
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() =>
-      move("canceled", said(task, "Canceled by an operator"))
+      move("canceled", said(shown.task, "Canceled by an operator"))
     );
   }
   await condition(allHandlersFinished);
-  return task;
+  return shown.task;
+
+  /** Waits until people let it begin; the end of that call is what lets it. */
+  async function release(approval_id: string): Promise<void> {
+    const working = () => move("working", { said: saying(`${approval_id} is approved`) });
+    const call = await untilRuled({ ...first, approval_id }, () => canceled, working);
+    held = false;
+    if (!call) await move("canceled", said(shown.task, "Canceled, as was asked for"));
+    else if (call.state !== "done") {
+      const refused = ["denied", "expired", "refused"].includes(call.state);
+      const why = whyNot(approval_id, call);
+      await move(refused ? "rejected" : "failed", said(shown.task, why));
+    }
+  }
 
   async function converse(): Promise<void> {
-    for (let round = 1; !ENDS.has(task.state); round++) {
+    for (let round = 1; !ENDS.has(shown.task.state); round++) {
       if (!await condition(() => unread > 0 || canceled, PATIENCE)) {
         return await move(
           "failed",
-          said(task, "Nobody answered for a day, so this task is given up"),
+          said(shown.task, "Nobody answered for a day, so this task is given up"),
         );
       }
       unread = 0;
-      if (!canceled && task.state !== "working") await move("working");
+      if (!canceled && shown.task.state !== "working") await move("working");
       const result = canceled ? undefined : await answered(round);
-      if (canceled) await move("canceled", said(task, "Canceled, as was asked for"));
+      if (canceled) await move("canceled", said(shown.task, "Canceled, as was asked for"));
       else if (unread === 0) await move(...outcome(result));
     }
   }
@@ -105,8 +107,8 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
     try {
       return await running.run(() =>
         executeChild(reasoning, {
-          workflowId: `reasoning-${task.id}-${round}`,
-          args: [{ prompt: promptOf(task), requested_by: workflowInfo().workflowId }],
+          workflowId: `reasoning-${shown.task.id}-${round}`,
+          args: [{ prompt: promptOf(shown.task), requested_by: workflowInfo().workflowId }],
           parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
         })
       );
@@ -117,23 +119,19 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
   }
 
   function outcome(result: ReasoningResult | undefined): [TaskState, Partial<TaskRecord>] {
-    if (!result) return ["failed", said(task, "The pipeline failed to answer; ask again later")];
+    if (!result) {
+      return ["failed", said(shown.task, "The pipeline failed to answer; ask again later")];
+    }
     const { outcome, answer, citations, steps } = result;
-    if (outcome === "input_required") return ["input-required", said(task, answer)];
-    if (outcome === "refused") return ["rejected", said(task, answer)];
+    if (outcome === "input_required") return ["input-required", said(shown.task, answer)];
+    if (outcome === "refused") return ["rejected", said(shown.task, answer)];
     const artifact: TaskArtifact = {
       artifact_id: uuid4(),
       name: "answer",
       parts: [{ text: answer }, { data: { citations, steps } }],
     };
-    return ["completed", { ...said(task, answer), artifacts: [artifact] }];
+    return ["completed", { ...said(shown.task, answer), artifacts: [artifact] }];
   }
-}
-
-/** The change by which the agent says something. */
-function said(task: TaskRecord, text: string): Partial<TaskRecord> {
-  const message: TaskMessage = { message_id: uuid4(), role: "agent", parts: [{ text }] };
-  return { said: message, history: [...task.history, message] };
 }
 
 /** What the asker said in the task, the newest last. */
@@ -144,14 +142,21 @@ function promptOf({ history }: TaskRecord): string {
 
 const textOf = (part: TaskPart) => "text" in part ? part.text : JSON.stringify(part.data);
 
-function refuseEnded({ id, state }: TaskRecord): void {
+/** @throws there is nothing to be done in it any more */
+export function refuseEnded({ id, state }: TaskRecord): void {
   if (ENDS.has(state)) {
     throw ApplicationFailure.nonRetryable(`Task ${id} has ended: ${state}`, "Conflict");
   }
 }
 
-function refuseMore(task: TaskRecord, message: TaskMessage): void {
+function refuseMore(task: TaskRecord, message: TaskMessage, held: boolean): void {
   refuseEnded(task);
+  if (held) {
+    throw ApplicationFailure.nonRetryable(
+      `Task ${task.id} waits for people (${task.approval_id}), and takes no more before`,
+      "Conflict",
+    );
+  }
   if (task.history.some(({ message_id }) => message_id === message.message_id)) {
     throw ApplicationFailure.nonRetryable(
       `Message ${message.message_id} is already in task ${task.id}`,

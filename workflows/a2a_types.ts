@@ -1,5 +1,7 @@
 /** Name of the workflow type, as clients start it. */
 export const A2A_TASK = "a2aTask";
+/** The same of a call of a tool. */
+export const A2A_SKILL = "a2aSkill";
 
 /** How a task can stand. The last four are ends. */
 export const TASK_STATES = [
@@ -34,6 +36,7 @@ export interface TaskArtifact {
   readonly artifact_id: string;
   readonly name: string;
   readonly parts: readonly TaskPart[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** A task, as its asker sees it. */
@@ -54,6 +57,48 @@ export interface TaskRecord {
   readonly artifacts: readonly TaskArtifact[];
   /** The call of a tool that it stands for; absent: it is a conversation. */
   readonly skill?: string;
+  /** What people are asked before anything is done; absent: nobody is. */
+  readonly approval_id?: string;
+  /** The receipt of the call and what else is told beside it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A task that stands for the call of a tool. */
+export interface SkillTask extends TaskRecord {
+  readonly skill: string;
+}
+
+/** What a call gave that has started a run of a workflow. */
+export interface StartedRun extends Readonly<Record<string, unknown>> {
+  readonly workflow_id: string;
+  readonly run_id: string;
+}
+
+/** How far a run is. */
+export interface SeenRun {
+  readonly state: "running" | "completed" | "failed" | "canceled";
+  /** What it does, for a person; null: it doesn't say. */
+  readonly step: string | null;
+  /** Why it has failed. */
+  readonly failure?: string;
+}
+
+/** How a call stands that people are asked about. */
+export interface RuledCall {
+  /** `pending`, `denied` and `expired` by the people; `approved`: it is being run; then how it ended. */
+  readonly state:
+    | "pending"
+    | "approved"
+    | "denied"
+    | "expired"
+    | "done"
+    | "failed"
+    | "refused"
+    | "unknown";
+  /** What went wrong. */
+  readonly error?: string;
+  /** Run that it has started, which is to be waited for; absent: it is done. */
+  readonly given?: StartedRun;
 }
 
 /** Most messages of one task, and most characters of them together. */

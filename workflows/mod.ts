@@ -18,6 +18,8 @@ export { foundAgain, itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep, type SweepResult } from "./itsm_sweep.ts";
 export { itsmTest, type TestRequest } from "./itsm_test.ts";
 export { securityScan } from "./security_scan.ts";
+export { a2aSkill } from "./a2a_skill.ts";
+export { ruledSignal } from "./_ruled.ts";
 export { a2aTask, cancelUpdate, sayUpdate } from "./a2a_task.ts";
 export * from "./a2a_types.ts";
 export { nodesQuery, reasoning } from "./reasoning.ts";

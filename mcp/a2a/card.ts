@@ -42,7 +42,7 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
       streaming: true,
       pushNotifications: false,
       extensions: [],
-      extendedAgentCard: false,
+      extendedAgentCard: true,
     },
     securitySchemes: {
       bearer: {
@@ -55,11 +55,11 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     defaultInputModes: [...MODES],
     defaultOutputModes: [...MODES],
-    skills: [...tools.values()].map(({ operation: { group, effect }, description }) => ({
+    skills: [...tools.values()].map(({ operation: { group, effect, long }, description }) => ({
       id: description.name,
       name: description.title,
       description: description.description,
-      tags: [group, effect],
+      tags: [group, effect, ...(long ? ["task"] : [])],
       examples: [],
       inputModes: description.name === "invoke_reasoning_pipeline"
         ? [...MODES]
@@ -82,6 +82,7 @@ export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
     description: card.description,
     url: primary!.url,
     preferredTransport: primary!.protocolBinding,
+    additionalInterfaces: [{ url: primary!.url, transport: primary!.protocolBinding }],
     supportedInterfaces: supportedInterfaces.map(({ url, protocolBinding, protocolVersion }) => ({
       ...{ url, protocolBinding, protocolVersion },
     })),
@@ -93,7 +94,7 @@ export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
       pushNotifications: capabilities?.pushNotifications,
       stateTransitionHistory: false,
     },
-    supportsAuthenticatedExtendedCard: false,
+    supportsAuthenticatedExtendedCard: true,
     securitySchemes: { bearer: BEARER },
     security: securityRequirements.map(({ schemes }) =>
       Object.fromEntries(Object.keys(schemes).map((name) => [name, []]))

@@ -59,12 +59,12 @@ function statusOf(task: TaskRecord): TaskStatus {
 }
 
 const artifactsOf = ({ artifacts }: TaskRecord): Artifact[] =>
-  artifacts.map(({ artifact_id, name, parts }) => ({
+  artifacts.map(({ artifact_id, name, parts, metadata }) => ({
     artifactId: artifact_id,
     name,
     description: "",
     parts: parts.map(partOf),
-    metadata: undefined,
+    metadata: metadata && { ...metadata },
     extensions: [],
   }));
 
@@ -81,7 +81,7 @@ export function taskOf(task: TaskRecord, history?: number): Task {
     status: statusOf(task),
     artifacts: artifactsOf(task),
     history: kept.map((message) => messageOf(task, message)),
-    metadata: undefined,
+    metadata: task.metadata && { ...task.metadata },
   };
 }
 
@@ -102,16 +102,17 @@ export function changesOf(task: TaskRecord): StreamResponse[] {
 /** An answer that is no task. */
 export function replyOf(
   parts: readonly TaskPart[],
-  { messageId, contextId, metadata }: {
+  { messageId, contextId, taskId, metadata }: {
     messageId: string;
     contextId: string;
+    taskId: string | undefined;
     metadata: Record<string, unknown> | undefined;
   },
 ): Message {
   return {
     messageId,
     contextId,
-    taskId: "",
+    taskId: taskId ?? "",
     role: Role.ROLE_AGENT,
     parts: parts.map(partOf),
     metadata,

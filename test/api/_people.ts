@@ -4,18 +4,22 @@ import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import {
+  approvable,
   createEntrance,
   createPlatformInvoke,
   createRunAct,
+  createTaskCalls,
   openKeyring,
   operations,
   type Platform,
+  watchTasks,
 } from "../../operations/mod.ts";
 import { findInjection } from "../../engine/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { watchChain } from "../../ledger/mod.ts";
 import { issueKey, type NewKey, openMeter, type Store } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
+import { late } from "../_late.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -50,6 +54,8 @@ export interface People {
   ): Promise<{ status: number; headers: Headers; body: Json }>;
   /** Connects an agent with a key of its own to a tool server that is closed with the rest. */
   agent(): Promise<Client>;
+  /** Address of a tool server that is closed with the rest, and a key of an agent. */
+  tools(): Promise<{ url: string; key: string; keyId: string }>;
   /** Waits until a receipt is part of the chain. */
   sealed(receiptId: string): Promise<void>;
   eventually<T>(look: () => Promise<T | undefined>): Promise<T>;
@@ -62,7 +68,11 @@ export async function openPeople(
   extra: readonly Operation<Platform>[] = [],
 ): Promise<People> {
   const all = [...operations, ...extra];
-  const loop = await openLoop({ settings, runAct: (order) => createRunAct(platform, all)(order) });
+  const loop = await openLoop({
+    settings,
+    runAct: (order) => createRunAct(platform, [...approvable, ...extra])(order),
+    calls: late(() => createTaskCalls(platform, all)),
+  });
   const { store, sealer, config } = loop;
   const log = createLog("test", "silent");
   const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
@@ -88,6 +98,24 @@ export async function openPeople(
     keys.set(name, { key, id: record.id });
   }
   const closing: (() => Promise<unknown>)[] = [];
+  async function tools() {
+    const tasks = await watchTasks(platform);
+    const server = createToolServer({
+      ...{ operations: all, invoke: createPlatformInvoke(platform), tasks },
+      entrance: createEntrance(platform),
+      shell: { log, trustedHops: 0, secure: false },
+      limits: { perMinute: 60, simulatePerMinute: 10 },
+      findInjection,
+      loopback: true,
+    });
+    const served = await serve(server.app, loadConfig({}).settings, 0);
+    const { key, record } = await issueKey(store.knex, {
+      ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
+      ...{ mayApprove: false, expiresAt: null },
+    });
+    closing.push(() => server.close(0), () => served.close(0), () => tasks.close());
+    return { url: served.address, key, keyId: record.id };
+  }
   return {
     ...{ loop, store, platform, url: server.address, eventually },
     keyId: (who) => keys.get(who)!.id,
@@ -108,22 +136,11 @@ export async function openPeople(
         body: isJson ? JSON.parse(text) : text,
       };
     },
+    tools,
     async agent() {
-      const tools = createToolServer({
-        ...{ operations: all, invoke: createPlatformInvoke(platform) },
-        entrance: createEntrance(platform),
-        shell: { log, trustedHops: 0, secure: false },
-        limits: { perMinute: 60, simulatePerMinute: 10 },
-        findInjection,
-        loopback: true,
-      });
-      const server = await serve(tools.app, loadConfig({}).settings, 0);
-      const { key } = await issueKey(store.knex, {
-        ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
-        ...{ mayApprove: false, expiresAt: null },
-      });
-      const client = await connect(server.address, key);
-      closing.push(() => client.close(), () => tools.close(0), () => server.close(0));
+      const { url, key } = await tools();
+      const client = await connect(url, key);
+      closing.unshift(() => client.close());
       return client;
     },
     async sealed(receiptId) {

@@ -51,7 +51,7 @@ export async function startToolServer(
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
   const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
   if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
-  const tasks = await watchTasks(platform.store);
+  const tasks = await watchTasks(platform);
   const tools = createToolServer({
     operations: [...operations, ...extra],
     findInjection,

@@ -6,8 +6,13 @@ import {
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
+import { createTaskCalls, operations } from "../../operations/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
 import { putService } from "../../store/mod.ts";
+import { late } from "../_late.ts";
+import { a2aClient, message, skill } from "./_a2a.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { eventually } from "../workflows/_story.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 // deno-lint-ignore no-explicit-any -- what comes over the wire is looked at, not trusted
@@ -20,7 +25,7 @@ describe("A2A", function () {
   let key: string;
 
   before(async () => {
-    loop = await openLoop();
+    loop = await openLoop({ calls: late(() => createTaskCalls(server.platform, operations)) });
     server = await startToolServer({
       on: loop.database,
       temporal: loop.client,
@@ -38,39 +43,13 @@ describe("A2A", function () {
     await loop.stop();
   });
 
-  const send = (body: string, headers: Record<string, string> = {}) =>
-    fetch(`${server.url}/a2a`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${key}`, ...headers },
-      body,
-    });
-
-  async function ask(method: string, params: unknown, as = key): Promise<Json> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: "1", method, params });
-    const response = await send(body, { authorization: `Bearer ${as}` });
-    assert.equal(response.status, 200);
-    const answer = await response.json() as Json;
-    assert.equal(answer.id, "1");
-    return answer;
-  }
-
-  const message = (text: string, more: object = {}) => ({
-    ...{ kind: "message", messageId: randomUUID(), role: "user" },
-    ...{ parts: [{ kind: "text", text }], ...more },
-  });
+  const client = (as = key) => a2aClient(server.url, as);
+  const send = (body: string, headers?: Record<string, string>) => client().send(body, headers);
+  const ask = (method: string, params?: unknown, as = key) => client(as).ask(method, params);
+  const stream = (method: string, params: unknown) => client().stream(method, params);
   const say = (text: string, more: object = {}, configuration?: object, as = key) =>
     ask("message/send", { message: message(text, more), configuration }, as);
   const blocking = { blocking: true };
-
-  async function stream(method: string, params: unknown): Promise<Json[]> {
-    const response = await send(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }));
-    assert.match(response.headers.get("content-type")!, /^text\/event-stream/);
-    const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: "));
-    return lines.map((line) => JSON.parse(line.slice(6))).map(({ id, result }) => {
-      assert.equal(id, 7);
-      return result;
-    });
-  }
 
   it("opens a task for text, and keeps it open where that names no incident", async () => {
     const { result } = await say("Hello there");
@@ -201,7 +180,6 @@ describe("A2A", function () {
     ["tasks/get", { "": "none" }, -32602],
     ["tasks/pushNotificationConfig/set", { taskId: "none" }, -32003],
     ["tasks/pushNotificationConfig/get", { id: "none" }, -32003],
-    ["agent/getAuthenticatedExtendedCard", undefined, -32007],
     ["tasks/list", {}, -32601],
     ["toString", {}, -32601],
   ];
@@ -232,6 +210,34 @@ describe("A2A", function () {
       assert.equal(answer.id, id);
     });
   }
+
+  it("tells anybody what is no request, and nobody without a key more than that", async () => {
+    const faults: readonly [string, number][] = [
+      ['{"jsonrpc": "2.0", "method": "message/send", "params": {"foo": "bar"}', -32700],
+      ['{"jsonrpc":"2.0","params":{}}', -32600],
+      ['{"jsonrpc":"2.0","method":"message/ssend","id":"3","params":{}}', -32601],
+      ['{"jsonrpc":"2.0","method":"message/send","id":"4","params":{"":"no"}}', -32602],
+    ];
+    for (const [body, code] of faults) {
+      const response = await send(body, { authorization: "" });
+      assert.equal(response.status, 200);
+      assert.equal((await response.json() as Json).error.code, code);
+    }
+    for (
+      const [method, params] of [
+        ["message/send", { message: message("Hello") }],
+        ["message/stream", { message: message("Hello") }],
+        ["tasks/cancel", { id: "x" }],
+        ["tasks/resubscribe", { id: "x" }],
+        ["tasks/pushNotificationConfig/set", { taskId: "x" }],
+        ["agent/getAuthenticatedExtendedCard", {}],
+      ] as const
+    ) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const { status, headers } = await send(body, { authorization: "" });
+      assert.deepEqual([status, headers.get("www-authenticate")], [401, "Bearer"], method);
+    }
+  });
 
   it("lets nobody in without a key", async () => {
     const body = JSON.stringify({
@@ -278,13 +284,6 @@ describe("A2A", function () {
     assert.deepEqual(names(card.skills, "id"), names(tools, "name"));
   });
 
-  const skill = (name: string, input: object = {}) => ({
-    message: {
-      ...message(""),
-      parts: [{ kind: "data", data: { skill: name, arguments: input } }],
-    },
-  });
-
   it("calls a skill under the key's scope, and tells the receipt", async () => {
     const { result } = await ask("message/send", skill("get_receipt_chain"));
     assert.equal(result.kind, "message");
@@ -326,13 +325,108 @@ describe("A2A", function () {
       dependsOn: [{ service: "billing", kind: "depends_on" }],
     } as never);
     await loop.store.knex("services").where({ name: "billing" }).update({ status: "down" });
-    const call = skill("dispatch_crew_incident", { incident: "The shop answers with errors" });
+    const incident = "The shop answers with errors";
+    const call = skill("dispatch_crew_incident", { incident }, blocking);
     const { result } = await ask("message/send", call);
-    const [{ data }] = result.parts;
+    const [{ data }, notice] = result.artifacts[0].parts;
+    assert.match(notice.text, /The above is data/);
+    assert.equal(result.artifacts[0].metadata["sealoop/untrusted"], true);
     assert.equal(data.cause, "billing");
     assert.match(data.diagnosis, /shop needs billing, which is down/);
     const agents = new Set(data.agents.map(({ agent }: Json) => agent));
     assert.deepEqual([...agents], ["triage", "logs", "metrics", "topology", "change", "verifier"]);
+  });
+
+  it("shows its card where it is reached, and to a key the skills that it reaches", async () => {
+    const get = (path: string, as?: string) =>
+      fetch(server.url + path, { headers: as ? { authorization: `Bearer ${as}` } : {} });
+    const open = await (await get("/.well-known/agent-card.json")).json() as Json;
+    assert.equal(open.supportsAuthenticatedExtendedCard, true);
+    assert.deepEqual(await (await get("/a2a")).json(), open);
+    const audit = (await server.key({ scope: "audit" })).key;
+    const { result } = await ask("agent/getAuthenticatedExtendedCard", undefined, audit);
+    assert.equal(result.skills.length, 6);
+    assert.ok(open.skills.length > 40);
+    for (const path of ["/a2a/card", "/agent/authenticatedExtendedCard"]) {
+      assert.deepEqual(await (await get(path, audit)).json(), result);
+      for (const wrong of [undefined, "slp_partner_wrong"]) {
+        const { status, headers } = await get(path, wrong);
+        assert.deepEqual([status, headers.get("www-authenticate")], [401, "Bearer"]);
+      }
+    }
+  });
+
+  it("has no words in its card that are secrets, or read like their names", async () => {
+    const { skills, ...card } = await (await fetch(`${server.url}/a2a`)).json() as Json;
+    const secret = /api[_-]?key|secret|token|password|credential/i;
+    for (const part of [card, ...skills]) assert.doesNotMatch(JSON.stringify(part), secret);
+  });
+
+  it("seals every request of a key, reads and refusals too, without what was said", async () => {
+    const { key: own, id: keyId } = await server.key();
+    const agent = client(own);
+    const words = "nobody-reads-this";
+    const { result: { id } } = await agent.ask("message/send", { message: message(words) });
+    await agent.until(id, ["input-required"]).catch(() => {});
+    await agent.ask("tasks/get", { id: words });
+    await agent.stream("message/stream", { message: message(words) });
+    await agent.ask("tasks/cancel", { id });
+    await agent.ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: {} });
+    await agent.ask("tasks/pushNotificationConfig/delete", { id, pushNotificationConfigId: "1" });
+    await agent.ask("agent/getAuthenticatedExtendedCard");
+    const expected = [
+      ...["a2a.message success", "tasks/resubscribe success", "tasks/get success"],
+      ...["tasks/get success", "a2a.message success", "a2a.cancel success"],
+      "tasks/pushNotificationConfig/set refused",
+      "tasks/pushNotificationConfig/delete refused",
+      "agent/getAuthenticatedExtendedCard success",
+    ];
+    const sealed = await eventually(async () => {
+      const all = await exportReceipts(loop.store, { from: 0, to: 10_000 });
+      const own = all.map(({ text }) => text).filter((text) => text.includes(`key:${keyId}`));
+      const acts = own.filter((text) => JSON.parse(text).category === "tool_call");
+      return acts.length >= expected.length ? { own, acts } : undefined;
+    });
+    const acts = sealed.acts.map((text) => JSON.parse(text));
+    const told = acts.map(({ action, outcome }: Json) => `${action} ${outcome}`);
+    assert.deepEqual(told.sort(), expected.sort());
+    assert.ok(!sealed.own.join("").includes(words));
+  });
+
+  it("opens a task for a long skill, tells how far it is, and gives what it gave", async () => {
+    const events = await stream("message/stream", skill("itsm_run_test", { scenario: "crash" }));
+    const [first, ...changes] = events;
+    assert.deepEqual([first.kind, first.status.state], ["task", "submitted"]);
+    assert.match(first.metadata.receipt_id, /^[0-9a-f]{16}$/);
+    const steps = changes.flatMap(({ status }: Json) => status?.message?.parts[0].text ?? []);
+    assert.ok(steps.some((text: string) => /\d\/6 /.test(text)), JSON.stringify(steps));
+    const last = events.at(-1);
+    assert.deepEqual([last.status.state, last.final], ["completed", true]);
+    const { result } = await ask("tasks/get", { id: first.id });
+    const { status, result: ended } = result.artifacts[0].parts[0].data;
+    assert.deepEqual([status, ended.outcome], ["COMPLETED", "sealed"]);
+    assert.ok(await loop.sealer.sealed(ended.receipt_id));
+    assert.equal(result.history[0].parts[0].data.skill, "itsm_run_test");
+  });
+
+  it("cancels a long skill, and the run with it, but not one that others may wait for", async () => {
+    const { result: task } = await ask("message/send", skill("itsm_run_test"));
+    const { result } = await ask("tasks/cancel", { id: task.id });
+    assert.equal(result.status.state, "canceled");
+    assert.equal((await ask("tasks/cancel", { id: task.id })).error.code, -32002);
+    const runs = (type: string) =>
+      loop.store.knex("a2a_tasks").count("* as n").whereRaw("record->>'skill' = ?", [type]);
+    assert.equal(Number((await runs("itsm_run_test"))[0]!.n), 2);
+    const scan = await ask("message/send", skill("trigger_sie_scan"));
+    const left = await ask("tasks/cancel", { id: scan.result.id });
+    if (left.error) assert.equal(left.error.code, -32002); // it was faster
+    else assert.match(left.result.status.message.parts[0].text, /itself goes on/);
+  });
+
+  it("says nothing more in a task that is one call", async () => {
+    const { result: { id } } = await ask("message/send", skill("itsm_run_test"));
+    assert.equal((await say("Faster!", { taskId: id })).error.code, -32004);
+    await ask("tasks/cancel", { id });
   });
 
   it("is understood by the SDK's own clients of both protocols", async () => {

@@ -164,17 +164,24 @@ export async function openParts(
  * @param network whose blocks anchors are checked against, where it is not Bitcoin's
  */
 export async function openLoop(
-  { watch, settings, serve, network, runAct }: {
+  { watch, settings, serve, network, runAct, calls }: {
     watch?: Watch;
     serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
     runAct?: ActivityParts["runAct"];
+    calls?: ActivityParts["calls"];
   } = {},
 ): Promise<TestLoop> {
   quietRuntime();
   const { close, stopping, ...rest } = await openParts(settings, serve);
-  const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {}, runAct };
+  const parts = {
+    ...rest,
+    stopping: stopping.signal,
+    ...network ? { network } : {},
+    runAct,
+    calls,
+  };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;

@@ -12,8 +12,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
-import { putService, putWebhook } from "../../store/mod.ts";
+import { createTaskCalls, operations } from "../../operations/mod.ts";
+import { putAct, putService, putTask, putWebhook } from "../../store/mod.ts";
 import {
+  A2A_SKILL,
   A2A_TASK,
   ANCHOR_RECEIPTS,
   type anchorReceipts,
@@ -43,6 +45,7 @@ import {
 } from "../../workflows/mod.ts";
 import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
 import { outside } from "../ledger/ots/_outside.ts";
+import { late } from "../_late.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -67,6 +70,10 @@ const loop: TestLoop = await openLoop({
     Promise.resolve({
       ...{ approval_id: approvalId, state: "done", error: null, receipt_id: outcomeReceiptId },
     }),
+  calls: late(() => {
+    const temporal = () => Promise.resolve(loop.client);
+    return createTaskCalls({ store: loop.store, temporal }, operations);
+  }),
 });
 const victims: Victim[] = [];
 
@@ -269,6 +276,27 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     await run.executeUpdate(cancelUpdate);
     return await ended(run);
   },
+  "a2aTask.denied": async () => {
+    const approval_id = await held("b1");
+    const task = { ...taskOf("3", "Hello"), state: "input-required" as const, approval_id };
+    await putTask(loop.store.knex, task);
+    const run = await start(A2A_TASK, "a2a-3", [task]);
+    await say(loop.client.workflow.getHandle(`approval-${approval_id}`), "deny", "ann");
+    return await ended(run);
+  },
+  "a2aSkill.completed": async () => {
+    const asked = await start(REASONING, "reasoning-3", [asking("the search is down")]);
+    const { runId } = await asked.describe();
+    const given = { workflow_id: asked.workflowId, run_id: runId };
+    return await ended(await start(A2A_SKILL, "a2a-4", [skillTask("4"), given]));
+  },
+  "a2aSkill.canceled": async () => {
+    const approval_id = await held("b2");
+    const task = { ...skillTask("5"), state: "input-required", approval_id };
+    const run = await start(A2A_SKILL, "a2a-5", [task]);
+    await run.executeUpdate(cancelUpdate);
+    return await ended(run);
+  },
   "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
@@ -321,6 +349,24 @@ function taskOf(id: string, text: string): TaskRecord {
     ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
     history: [saying("m1", text)],
   };
+}
+
+function skillTask(id: string): TaskRecord {
+  return { ...taskOf(id, "-"), skill: "invoke_reasoning_pipeline" };
+}
+
+/** Has people asked about a call. */
+async function held(name: string): Promise<string> {
+  const approvalId = (await asked(name)).workflowId.slice("approval-".length);
+  await eventually(async () =>
+    await loop.store.knex("approvals").where({ id: approvalId }).first() ? true : undefined
+  );
+  await putAct(loop.store.knex, {
+    ...{ approvalId, decisionId: "GOV-000000000000", door: "a2a", operation: "reasoning.invoke" },
+    ...{ tool: "invoke_reasoning_pipeline", input: "{}", actionSha256: name.padEnd(64, "0") },
+    ...{ tenant: "recorder", keyId: "recorder", address: "127.0.0.1" },
+  });
+  return approvalId;
 }
 
 async function asked(

@@ -1,0 +1,92 @@
+/** Requests as they come in, and what of JSON-RPC and protocol 0.3 is wrong with them. */
+import type { Context } from "koa";
+import { Problem } from "../../contract/mod.ts";
+import { readJson } from "../../web/mod.ts";
+import { PROTOCOLS } from "./card.ts";
+import { METHODS, wrongParams } from "./params.ts";
+
+/** A request of either protocol. */
+export interface Request {
+  readonly id?: unknown;
+  readonly method: string;
+  readonly params?: unknown;
+  /** Whether it is of protocol 1.0. */
+  readonly current: boolean;
+}
+
+/** An envelope of JSON-RPC. */
+export type Envelope = Record<string, unknown>;
+
+const CODES = { parse: -32700, request: -32600, method: -32601, params: -32602, version: -32009 };
+/** Of a request for what the agent does not do. @see A2A 0.3, 8.2 */
+export const NO_PUSH = -32003;
+
+/** An answer that is an error. */
+export const errorEnvelope = (id: unknown, code: number, message: string): Envelope => ({
+  jsonrpc: "2.0",
+  id: typeof id === "string" || (typeof id === "number" && Number.isInteger(id)) ? id : null,
+  error: { code, message },
+});
+
+/**
+ * Reads a request, or gives the answer to what is none: of JSON-RPC's errors none has a status of HTTP of its own, and
+ * none depends on who asks.
+ */
+export async function readRequest(
+  ctx: Context,
+): Promise<{ readonly request: Request } | { readonly fault: Envelope }> {
+  let body: unknown;
+  try {
+    body = await readJson(ctx);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.name !== "InvalidInput") throw error;
+    return { fault: errorEnvelope(null, CODES.parse, `Parse error: ${error.message}`) };
+  }
+  const wrong = shapeFault(body);
+  const id = (body as { id?: unknown } | null)?.id;
+  if (wrong) return { fault: errorEnvelope(id, CODES.request, wrong) };
+  const version = versionOf(ctx);
+  const current = isCurrent(version);
+  if (current === undefined) {
+    const spoken = Object.values(PROTOCOLS).join(", ");
+    const why = `A2A ${version} is not supported; supported: ${spoken}`;
+    return { fault: errorEnvelope(id, CODES.version, why) };
+  }
+  const request = { ...body as Omit<Request, "current">, current };
+  const fault = current ? undefined : faultOf(request);
+  return fault ? { fault } : { request };
+}
+
+function shapeFault(body: unknown): string | undefined {
+  if (Array.isArray(body)) return "Invalid request: batches are not taken; send one request";
+  if (typeof body !== "object" || body === null) return "Invalid request: expected an object";
+  const { jsonrpc, method, id, params } = body as Record<string, unknown>;
+  if (jsonrpc !== "2.0") return 'Invalid request: jsonrpc has to be "2.0"';
+  if (typeof method !== "string" || method === "") return "Invalid request: method is required";
+  const fits = id === undefined || id === null || typeof id === "string" ||
+    (typeof id === "number" && Number.isInteger(id));
+  if (!fits) return "Invalid request: id has to be a string or an integer";
+  if (params !== undefined && (typeof params !== "object" || params === null)) {
+    return "Invalid request: params has to be an object";
+  }
+  return undefined;
+}
+
+const versionOf = (ctx: Context) => ctx.get("a2a-version") || `${ctx.query["A2A-Version"] ?? ""}`;
+
+/** Whether a version is that of protocol 1.0; undefined: it is not spoken. */
+function isCurrent(version: string): boolean | undefined {
+  if (/^(0\.3(\.\d+)?)?$/.test(version)) return false;
+  return /^1\.0(\.\d+)?$/.test(version) ? true : undefined;
+}
+
+/** What is wrong with a request of protocol 0.3, as its SDK would not say it. */
+function faultOf({ id, method, params }: Request): Envelope | undefined {
+  if (!Object.hasOwn(METHODS, method)) {
+    return errorEnvelope(id, CODES.method, `Method not found: ${method}`);
+  }
+  const wrong = Array.isArray(params)
+    ? "Invalid params: expected an object"
+    : wrongParams(method, params ?? {});
+  return wrong === undefined ? undefined : errorEnvelope(id, CODES.params, wrong);
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type A2aClient, a2aClient, message, skill } from "./mcp/_a2a.ts";
+import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
+import { testFolder } from "./_servers.ts";
+import { eventually } from "./workflows/_story.ts";
+
+// deno-lint-ignore no-explicit-any -- the test looks into it
+type Json = any;
+
+describe("tasks of agents, on a platform whose worker and tool server are killed with -9", function () {
+  this.timeout(240_000);
+  let platform: TestPlatform;
+  let settings: Record<string, string>;
+  let agent: A2aClient;
+  let keys: Record<"agent" | "ann" | "admin", string>;
+  const called = async (method: string, path: string, key: string, body?: unknown) => {
+    const response = await fetch(`http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}${path}`, {
+      method,
+      headers: { "x-api-key": key, ...(body ? { "content-type": "application/json" } : {}) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    return await response.json() as Json;
+  };
+  before(async () => {
+    const data = join(await testFolder(), "data");
+    settings = { ...await platformSettings(data), SEALOOP_LIMIT_TOOLS: "10000" };
+    platform = startPlatform(settings);
+    await platform.until(/sealoop is ready/);
+    const admin = readFileSync(join(data, "admin.key"), "utf8").trim();
+    const issue = async (principal: string, may_approve: boolean) => {
+      const key = { tenant: "acme", tier: "partner", principal, may_approve };
+      return String((await called("POST", "/v1/keys/generate", admin, key)).api_key);
+    };
+    keys = { admin, agent: await issue("agent", false), ann: await issue("ann", true) };
+    agent = a2aClient(`http://127.0.0.1:${settings.SEALOOP_MCP_PORT}`, keys.agent);
+  });
+  after(() => platform?.end());
+
+  /** Kills both, and waits until the supervisor has brought both back. */
+  async function kill(): Promise<void> {
+    const both = () => platform.processes().filter(({ name }) => ["worker", "mcp"].includes(name));
+    const dead = both();
+    assert.equal(dead.length, 2);
+    for (const { pid } of dead) process.kill(pid, "SIGKILL");
+    await eventually(async () => {
+      const pids = both().map(({ pid }) => pid);
+      if (pids.length < 2 || dead.some(({ pid }) => pids.includes(pid))) return undefined;
+      return await agent.ask("tasks/get", { id: "none" }).catch(() => undefined);
+    });
+  }
+  /** The task, once it has ended. */
+  const ended = (id: string): Promise<Json> =>
+    eventually(async () => {
+      const { result } = await agent.ask("tasks/get", { id });
+      return ["completed", "failed", "rejected"].includes(result.status.state) ? result : undefined;
+    });
+  const runsOf = async (type: string) =>
+    (await called("GET", `/v1/workflows?type=${type}&limit=100`, keys.admin)).workflows;
+
+  it("end as if nothing had been: a run that was under way, a question, and a call that waited", async () => {
+    const run = (await agent.ask("message/send", skill("itsm_run_test"))).result;
+    const asked = (await agent.ask("message/send", { message: message("Hello") })).result;
+    const fix = { index: 0, fingerprint: "0123456789abcdef" };
+    const held = (await agent.ask("message/send", skill("approve_sie_finding", fix))).result;
+    assert.equal(held.status.state, "input-required");
+    assert.ok(["submitted", "working"].includes(run.status.state));
+
+    await kill();
+
+    const now = (await agent.ask("tasks/get", { id: held.id })).result;
+    assert.deepEqual(now.status, held.status, "what waits for people still does");
+    const { governance } = held.status.message.parts[1].data;
+    await called("POST", `/v1/approvals/${governance.approval_id}/approve`, keys.ann);
+    const done = await ended(run.id);
+    assert.equal(done.status.state, "completed");
+    const { status, workflow_id, result } = done.artifacts[0].parts[0].data;
+    assert.deepEqual([status, result.outcome], ["COMPLETED", "sealed"]);
+    assert.deepEqual((await runsOf("itsmTest")).map((one: Json) => one.workflow_id), [workflow_id]);
+    const refused = await ended(held.id);
+    assert.equal(refused.status.state, "failed"); // there is no such weakness, and it was looked for once
+    assert.match(refused.status.message.parts[0].text, /queue/);
+    const answer = await agent.ask("message/send", {
+      message: message("Is INC-000000000000 there?", { taskId: asked.id }),
+    });
+    assert.ok(!answer.error, JSON.stringify(answer.error));
+    assert.equal((await ended(asked.id)).status.state, "completed");
+  });
+});

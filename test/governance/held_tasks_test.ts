@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { getAct } from "../../store/mod.ts";
+import { openPeople, type People } from "../api/_people.ts";
+import { setGovernance } from "../_governance.ts";
+import { type A2aClient, a2aClient, message, skill } from "../mcp/_a2a.ts";
+import { dangerous } from "./_dangerous.ts";
+
+// deno-lint-ignore no-explicit-any -- the test looks into it
+type Json = any;
+
+describe("what agents ask for over A2A and people decide", function () {
+  this.timeout(120_000);
+  const { operation, runs } = dangerous();
+  let people: People;
+  let agent: A2aClient;
+  before(async () => {
+    people = await openPeople({ SEALOOP_LIMIT_TOOLS: "10000" }, [operation]);
+    const { url, key } = await people.tools();
+    agent = a2aClient(url, key);
+  });
+  after(() => people?.stop());
+  beforeEach(() => {
+    runs.length = 0;
+  });
+
+  const decide = async (how: "approve" | "deny", { result }: Json) => {
+    const id = approvalOf(result);
+    const { status, body } = await people.call("POST", `/v1/approvals/${id}/${how}`, "ann");
+    assert.equal(status, 200, JSON.stringify(body));
+  };
+  const approvalOf = (task: Json): string => {
+    assert.equal(task.status.state, "input-required");
+    return task.status.message.parts[1].data.governance.approval_id;
+  };
+  const wipe = (disk: string, configuration?: object) =>
+    agent.ask("message/send", skill("wipe_disk", { disk }, configuration));
+  const holding = async <T>(tool: string, work: () => Promise<T>) => {
+    await setGovernance(people.store, {
+      rules: [{ name: "ask", when: { tools: [tool] }, then: "needs_approval", guardrails: false }],
+    });
+    try {
+      return await work();
+    } finally {
+      await setGovernance(people.store, {});
+    }
+  };
+
+  it("is a task that waits for them, and then does exactly what they saw, once", async () => {
+    const held = await wipe("sda", { blocking: true });
+    assert.match(held.result.status.message.parts[0].text, /Nothing was done yet/);
+    assert.equal(held.result.metadata["sealoop/approval_id"], approvalOf(held.result));
+    const followed = agent.stream("tasks/resubscribe", { id: held.result.id });
+    assert.equal(runs.length, 0);
+    await decide("approve", held);
+    const states = (await followed).map(({ kind, status }: Json) => status?.state ?? kind);
+    assert.equal(states[0], "input-required");
+    assert.deepEqual(states.slice(-2), ["artifact-update", "completed"]);
+    const { result } = await agent.ask("tasks/get", { id: held.result.id });
+    assert.deepEqual(result.artifacts[0].parts[0].data, { wiped: "sda", passes: 1 });
+    assert.deepEqual(runs, [{ disk: "sda", passes: 1 }]);
+    const { receiptId } = (await getAct(people.store.knex, approvalOf(held.result)))!;
+    assert.equal(result.metadata.receipt_id, receiptId);
+    await people.sealed(receiptId!);
+    const again = await wipe("sda");
+    assert.notEqual(approvalOf(again.result), approvalOf(held.result), "it is another call");
+  });
+
+  it("ends a stream where it waits", async () => {
+    const events = await agent.stream("message/stream", skill("wipe_disk", { disk: "sdb" }));
+    assert.deepEqual(events.map(({ kind, status }) => [kind, status.state]), [
+      ["task", "input-required"],
+    ]);
+  });
+
+  it("is rejected where a person denies it, and takes no more", async () => {
+    const held = await wipe("sdc");
+    const { id } = held.result;
+    const more = await agent.ask("message/send", { message: message("Now!", { taskId: id }) });
+    assert.equal(more.error.code, -32004);
+    await decide("deny", held);
+    const task = await agent.until(id, ["rejected"]);
+    assert.match(task.status.message.parts[0].text, /A person has denied it/);
+    assert.equal((await agent.ask("tasks/cancel", { id })).error.code, -32002);
+    assert.equal(runs.length, 0);
+  });
+
+  it("is not done where its asker has canceled it before, even if it is approved then", async () => {
+    const held = await wipe("sdd");
+    const { result } = await agent.ask("tasks/cancel", { id: held.result.id });
+    assert.equal(result.status.state, "canceled");
+    await decide("approve", held);
+    const act = await people.eventually(async () => {
+      const { resumed_run } = await people.store.knex("approvals")
+        .where({ id: approvalOf(held.result) }).first();
+      return resumed_run ? await getAct(people.store.knex, approvalOf(held.result)) : undefined;
+    });
+    await people.loop.client.workflow.getHandle(`act-${act!.approvalId}`).result();
+    assert.deepEqual([act!.state, act!.error?.name], ["refused", "Cancelled"]);
+    assert.equal(runs.length, 0);
+    assert.equal(
+      (await agent.ask("tasks/get", { id: held.result.id })).result.status.state,
+      "canceled",
+    );
+  });
+
+  it("is failed where it fails once approved", async () => {
+    const held = await wipe("busy");
+    await decide("approve", held);
+    const task = await agent.until(held.result.id, ["failed"]);
+    assert.match(task.status.message.parts[0].text, /is mounted/);
+    assert.equal(runs.length, 1);
+  });
+
+  it("may be text: once approved its own task goes on, with exactly that", async () => {
+    const text = "INC-000000000000 comes back again and again";
+    const held = await holding(
+      "invoke_reasoning_pipeline",
+      () => agent.ask("message/send", { message: message(text) }),
+    );
+    await decide("approve", held);
+    const task = await agent.until(held.result.id, ["completed"]);
+    const said = task.history.filter(({ role }: Json) => role === "user");
+    assert.deepEqual(said.map(({ parts }: Json) => parts[0].text), [text]);
+    const denied = await holding(
+      "invoke_reasoning_pipeline",
+      () => agent.ask("message/send", { message: message(text) }),
+    );
+    await decide("deny", denied);
+    await agent.until(denied.result.id, ["rejected"]);
+  });
+
+  it("may be a message in a task that is open: it is said once approved", async () => {
+    const { result: { id } } = await agent.ask("message/send", {
+      ...{ message: message("Hello"), configuration: { blocking: true } },
+    });
+    const more = message("It is INC-000000000000 again", { taskId: id });
+    const { result: told } = await holding(
+      "invoke_reasoning_pipeline",
+      () => agent.ask("message/send", { message: more }),
+    );
+    assert.deepEqual([told.kind, told.taskId], ["message", id]);
+    const followed = agent.stream("tasks/resubscribe", { id });
+    const approval = told.parts[0].data.governance.approval_id;
+    assert.equal(
+      (await people.call("POST", `/v1/approvals/${approval}/approve`, "ann")).status,
+      200,
+    );
+    const states = (await followed).map(({ status }: Json) => status?.state);
+    assert.equal(states.at(-1), "completed");
+  });
+
+  it("may be a run: once approved it is started, and the task follows it to its end", async () => {
+    const call = skill("invoke_reasoning_pipeline", { prompt: "What of INC-000000000000?" });
+    const held = await holding("invoke_reasoning_pipeline", () => agent.ask("message/send", call));
+    await decide("approve", held);
+    const task = await agent.until(held.result.id, ["completed"]);
+    const [{ data }] = task.artifacts[0].parts;
+    assert.equal(data.outcome, "answered");
+    assert.equal(data.steps.length, 7);
+    const act = (await getAct(people.store.knex, approvalOf(held.result)))!;
+    assert.equal(JSON.parse(act.output!).workflow_id, data.workflow_id);
+  });
+});
