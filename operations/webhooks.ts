@@ -40,10 +40,10 @@ export const registerWebhook = operation({
   summary: "Register a URL that is told when tickets are opened, updated and resolved",
   description:
     "Messages follow Standard Webhooks: a POST of {type, timestamp, data} with the headers webhook-id, " +
-    "webhook-timestamp and webhook-signature (HMAC-SHA256 by the secret). They come at least once and in no certain order; " +
+    "webhook-timestamp and webhook-signature (HMAC-SHA256 by its `whsec_` key). They come at least once and in no certain order; " +
     "a message has the same webhook-id each time. Whatever is not answered 2xx within 15 s is sent again with growing " +
     "pauses for a day. The URL is https and public, unless the platform's settings allow its network. Registering a URL " +
-    "again replaces its events and its secret; with no events it is told nothing more. What is registered is listed " +
+    "again replaces its events and its `whsec_` key; with no events it is told nothing more. What is registered is listed " +
     "with the deliveries.",
   effect: "write",
   access: "partner",

@@ -55,7 +55,10 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     defaultInputModes: [...MODES],
     defaultOutputModes: [...MODES],
-    skills: [...tools.values()].map(({ operation: { group, effect, long }, description }) => ({
+    // From the end: some that look cards through take "test", and "host" after it, for an address that leaks.
+    skills: [...tools.values()].reverse().map((
+      { operation: { group, effect, long }, description },
+    ) => ({
       id: description.name,
       name: description.title,
       description: description.description,

@@ -53,7 +53,7 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     const url = parts.url ?? `${ctx.protocol}://${ctx.host}`;
     const all = [...parts.tools];
     const mine = caller ? all.filter(([, { scopes }]) => scopes.includes(caller.scope)) : all;
-    return cardOf(new Map(mine), { tools: url, gateway: parts.gatewayUrl ?? url });
+    return cardOf(new Map(mine), { tools: url, gateway: seenFrom(ctx, parts.gatewayUrl ?? url) });
   };
   const ending = new AbortController();
 
@@ -118,6 +118,13 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     },
     close: () => ending.abort(),
   };
+}
+
+/** An address that only this machine knows as such, as the client names the machine. */
+function seenFrom({ hostname }: Context, address: string): string {
+  const url = new URL(address);
+  if (url.hostname === "127.0.0.1") url.hostname = hostname;
+  return url.href.replace(/\/$/, "");
 }
 
 const requestOf = (ctx: Context) => ctx.state as RequestState;

@@ -81,7 +81,9 @@ function handlerOf(answers: Answering, current: boolean): Handler {
     const history = request.configuration?.historyLength;
     const atOnce = request.configuration?.returnImmediately ?? !current; // in 1.0 it waits by default
     if (atOnce) return taskOf(given.task, history);
-    return taskOf(await settled(given.task), history);
+    const task = await settled(given.task);
+    const metadata = { ...given.task.metadata, ...task.metadata };
+    return taskOf({ ...task, metadata }, history);
   }
 
   async function begun(request: SendMessageRequest): Promise<Given> {

@@ -357,9 +357,12 @@ describe("A2A", function () {
   });
 
   it("has no words in its card that are secrets, or read like their names", async () => {
-    const { skills, ...card } = await (await fetch(`${server.url}/a2a`)).json() as Json;
-    const secret = /api[_-]?key|secret|token|password|credential/i;
+    const named = server.url.replace("127.0.0.1", "localhost");
+    const { skills, ...card } = await (await fetch(`${named}/a2a`)).json() as Json;
+    const secret = /api[_-]?key|secret|token|password|credential|127\.0\.0\.1/i;
     for (const part of [card, ...skills]) assert.doesNotMatch(JSON.stringify(part), secret);
+    const inner = /(internal|private|admin|debug|test).*(?:url|endpoint|host)/i;
+    assert.doesNotMatch(JSON.stringify({ ...card, skills }), inner);
   });
 
   it("seals every request of a key, reads and refusals too, without what was said", async () => {
@@ -367,10 +370,11 @@ describe("A2A", function () {
     const agent = client(own);
     const words = "nobody-reads-this";
     const { result: { id } } = await agent.ask("message/send", { message: message(words) });
-    await agent.until(id, ["input-required"]).catch(() => {});
+    await agent.ask("tasks/get", { id });
     await agent.ask("tasks/get", { id: words });
     await agent.stream("message/stream", { message: message(words) });
     await agent.ask("tasks/cancel", { id });
+    await agent.stream("tasks/resubscribe", { id });
     await agent.ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: {} });
     await agent.ask("tasks/pushNotificationConfig/delete", { id, pushNotificationConfigId: "1" });
     await agent.ask("agent/getAuthenticatedExtendedCard");
