@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Caller } from "../contract/mod.ts";
 import type { ApprovalRecord } from "../store/mod.ts";
 import { Sha256, Timestamp } from "./_shapes.ts";
 
@@ -21,7 +22,9 @@ export const ApprovalShape = z.object({
   subject: z.string().describe("What it is about: a ticket, or what a program named"),
   ticket_id: z.string().nullable(),
   description: z.string(),
-  action: z.record(z.string(), z.unknown()).describe("Exactly what is approved"),
+  action: z.record(z.string(), z.unknown()).describe(
+    "Exactly what is approved; of a call of another tenant's without its arguments",
+  ),
   action_sha256: Sha256.describe(
     "Over the canonical JSON of action; another action needs another approval",
   ),
@@ -83,4 +86,19 @@ export function shownApproval(record: ApprovalRecord) {
     asking_run: asking && { workflow_id: asking.workflow_id, run_id: asking.run_id },
     resumed_run: record.resumedRun,
   };
+}
+
+/**
+ * The same as a caller may see it: with what a call is made is for the tenant that makes it, for those who may approve,
+ * and for admins; its hash is for everybody with a key.
+ */
+export function approvalFor(caller: Caller, record: ApprovalRecord) {
+  const shown = shownApproval(record);
+  const { arguments: _, ...rest } = shown.action;
+  const { operation, tenant } = rest;
+  const isCall = typeof operation === "string" && typeof tenant === "string";
+  if (!isCall || tenant === caller.tenant || caller.mayApprove || caller.tier === "admin") {
+    return shown;
+  }
+  return { ...shown, action: rest };
 }

@@ -12,6 +12,7 @@ import {
   type Store,
 } from "../store/mod.ts";
 import {
+  approvalFor,
   ApprovalId,
   ApprovalShape,
   ApprovalStatusShape,
@@ -59,8 +60,10 @@ export const approvalsList = operation({
   output: z.object({ approvals: z.array(ApprovalShape) }),
   rest: { approvals_list: "GET /v1/approvals" },
   example: { input: { status: "pending" }, output: { approvals: [exampleApproval] } },
-  run: async ({ status, limit }, { store }) => ({
-    approvals: (await listApprovals(store.knex, { status, limit })).map(shownApproval),
+  run: async ({ status, limit }, { store, caller }) => ({
+    approvals: (await listApprovals(store.knex, { status, limit })).map((record) =>
+      approvalFor(caller, record)
+    ),
   }),
 });
 
@@ -175,7 +178,7 @@ export const approvalsInfo = operation({
     },
   },
   run: async ({ approval_id }, { store, caller }) => {
-    const approval = shownApproval(await existingApproval(store, approval_id));
+    const approval = approvalFor(caller, await existingApproval(store, approval_id));
     const moves = await approvalMoves(store.knex, approval_id);
     const act = await getAct(store.knex, approval_id);
     return { ...approval, moves, act: act ? shownAct(act, caller) : null };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { insertTicket, putApproval, ticketTimeline } from "../../store/mod.ts";
+import { insertTicket, issueKey, putApproval, ticketTimeline } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -183,6 +183,19 @@ describe("approvals over REST", () => {
     assert.equal(held.status, 202, JSON.stringify(held.body));
     const { approval_id, arguments: shown } = held.body.governance;
     assert.deepEqual(shown, { prompt: "Hello" });
+    const { key } = await issueKey(people.store.knex, {
+      ...{ tenant: "elsewhere", tier: "partner", scope: "full", principal: "elsewhere" },
+      ...{ mayApprove: false, expiresAt: null },
+    });
+    const seen = async (path: string, headers: Record<string, string>) => {
+      const response = await fetch(`${people.url}/v1/approvals${path}`, { headers });
+      return JSON.stringify(await response.json());
+    };
+    for (const path of ["", `/${approval_id}/info`]) {
+      const foreign = await seen(path, { "x-api-key": key });
+      assert.ok(foreign.includes(approval_id) && !foreign.includes("Hello"), foreign);
+    }
+    assert.deepEqual((await info(approval_id)).action.arguments, { prompt: "Hello" });
     assert.equal((await move(approval_id, "approve", "ann")).status, 200);
     const act = await people.eventually(async () => {
       const { act } = await info(approval_id);
