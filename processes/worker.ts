@@ -44,18 +44,31 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
-  const servicesFile = await wait("PostgreSQL", () => followServices(services, log));
   const runbooks = catalogueOf(config);
-  await wait("PostgreSQL", () => putInForce(store, runbooks));
   forgetAside(config);
-  const sealer = await wait("PostgreSQL", () => openSealer(store));
-  const temporal = await wait("Temporal", () => connectTemporal(config));
-  await wait("Temporal", async () => {
-    await registerTemporal(temporal.client, config);
-    await ensureSequencer(temporal.client);
-    await ensureWebhookRelay(temporal.client);
-  });
-  const acts = await wait("PostgreSQL", () => openPlatform({ config, log, databaseUrl }));
+  const openLocal = async () => {
+    const servicesFile = await wait("PostgreSQL", () => followServices(services, log));
+    await wait("PostgreSQL", () => putInForce(store, runbooks));
+    return servicesFile;
+  };
+  const openTemporal = async () => {
+    const temporal = await wait("Temporal", () => connectTemporal(config));
+    const { client } = temporal;
+    await wait("Temporal", () =>
+      Promise.all([
+        registerTemporal(client, config),
+        ensureSequencer(client),
+        ensureWebhookRelay(client),
+      ]));
+    return temporal;
+  };
+  // Each waits for its server most of the time.
+  const [servicesFile, sealer, acts, temporal] = await Promise.all([
+    openLocal(),
+    wait("PostgreSQL", () => openSealer(store)),
+    wait("PostgreSQL", () => openPlatform({ config, log, databaseUrl })),
+    openTemporal(),
+  ]);
   const stopping = new AbortController();
   const parts = {
     ...{ config, store, sequencerStore, sealer, runbooks },

@@ -5,7 +5,7 @@ import {
   makeGrpcRetryInterceptor,
 } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
-import { NativeConnection } from "@temporalio/worker";
+import type { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 
@@ -71,6 +71,7 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
 
 /** Connects a worker. @throws where nothing answers */
 export async function connectWorker(config: Config): Promise<WorkerConnection> {
+  const { NativeConnection } = await import("@temporalio/worker"); // half a second of a core, which others spare
   const { connectionOptions, namespace } = settingsOf(config);
   return { connection: await NativeConnection.connect(connectionOptions), namespace };
 }

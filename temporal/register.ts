@@ -32,11 +32,13 @@ export async function registerTemporal(
   { temporal, settings }: Config,
 ): Promise<void> {
   await addSearchAttributes(client, temporal.search_attributes);
-  for (const [name, schedule] of Object.entries(temporal.schedules)) {
-    const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
-    const every = seconds === undefined ? schedule.every : `${seconds}s`;
-    await putSchedule(client, `sealoop-${name}`, { ...schedule, every });
-  }
+  await Promise.all(
+    Object.entries(temporal.schedules).map(([name, schedule]) => {
+      const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
+      const every = seconds === undefined ? schedule.every : `${seconds}s`;
+      return putSchedule(client, `sealoop-${name}`, { ...schedule, every });
+    }),
+  );
 }
 
 async function addSearchAttributes(

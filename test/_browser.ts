@@ -41,6 +41,9 @@ interface Program {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Whatever a page or the browser takes longer for, it does not come; a busy machine needs much of it. */
+const PATIENCE_MS = 120_000;
+
 const NAMES = ["google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser"];
 
 /**
@@ -71,6 +74,7 @@ export function openBrowser(): Promise<Browser> {
 export async function newPage(): Promise<TestPage> {
   const context = await (await openBrowser()).createBrowserContext();
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.setViewport({ width: 1400, height: 900 });
   const troubles: string[] = [];
   const requests: string[] = [];
@@ -100,7 +104,10 @@ export async function mochaGlobalTeardown(): Promise<void> {
 async function launch(): Promise<Browser> {
   const { default: puppeteer } = await import("puppeteer-core"); // most runs open no page
   const { executablePath, env } = installed() ?? await packaged();
-  return puppeteer.launch({ executablePath, env, args: ARGUMENTS, headless: "shell" });
+  return puppeteer.launch({
+    ...{ executablePath, env, args: ARGUMENTS, headless: "shell" },
+    timeout: PATIENCE_MS,
+  });
 }
 
 function installed(): Program | undefined {

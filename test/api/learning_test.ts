@@ -10,8 +10,7 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
 
-describe("learning", function () {
-  this.timeout(60_000);
+describe("learning", () => {
   let gateway: TestGateway;
   let knowledge: Knowledge;
   let invoke: Invoke<Platform>;

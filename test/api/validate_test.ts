@@ -111,9 +111,7 @@ describe("POST /v1/validate", () => {
     writeFileSync(`${policyFile}.new`, "bounds: { min_confidence: 0.95 }\n");
     renameSync(`${policyFile}.new`, policyFile);
     let answer = await verdict("nginx: 502", RESTART);
-    for (const end = Date.now() + 15_000; Date.now() < end && answer.approved; await sleep(200)) {
-      answer = await verdict("nginx: 502", RESTART);
-    }
+    for (; answer.approved; await sleep(200)) answer = await verdict("nginx: 502", RESTART);
     assert.equal(answer.decision, "needs_approval");
     assert.match(answer.policy_version, /^1-[0-9a-f]{12}$/);
     const [receipt] = await receipts("config_change", "guard-policy");
@@ -160,7 +158,7 @@ describe("POST /v1/validate", () => {
   }
 
   async function receipts(category: string, subject: string): Promise<Sealed[]> {
-    for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
+    for (;; await sleep(100)) {
       const waiting = await gateway.platform.store.knex("seal_outbox").count("* AS n").first();
       if (Number(waiting?.n) === 0) break;
     }

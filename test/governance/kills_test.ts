@@ -15,8 +15,7 @@ import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
 import { deadly } from "./_killed.ts";
 
-describe("a governed call whose process is killed", function () {
-  this.timeout(60_000);
+describe("a governed call whose process is killed", () => {
   let database: TestDatabase;
   let open: OpenPlatform;
   let key: Awaited<ReturnType<typeof issueKey>>;

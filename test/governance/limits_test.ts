@@ -12,8 +12,7 @@ import { allowTools } from "../_governance.ts";
 
 const LIMIT = 60;
 
-describe("limits of an agent's key", function () {
-  this.timeout(60_000);
+describe("limits of an agent's key", () => {
   let database: TestDatabase;
   let servers: OpenPlatform[];
   before(async () => {

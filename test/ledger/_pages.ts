@@ -80,3 +80,9 @@ interface Found {
 /** Text of an element, as it can be read. */
 export const textOf = (page: Page, selector: string): Promise<string> =>
   page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText.trim());
+
+/** Clicks an element, not by the mouse: it may be drawn anew, or elsewhere, between the aim and the click. */
+export async function press(page: Page, selector: string): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
+}

@@ -4,7 +4,7 @@ import type { Page } from "puppeteer-core";
 import type { SealRequest } from "../../ledger/mod.ts";
 import { newPage, type TestPage } from "../_browser.ts";
 import { anyRequest, serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
-import { barriers, type OnTheWay, startOnTheWay, tamper, textOf } from "./_pages.ts";
+import { barriers, type OnTheWay, press, startOnTheWay, tamper, textOf } from "./_pages.ts";
 
 const PATIENCE = { timeout: 120_000 };
 /** Most bytes that a page loads, compressed, all of it together. */
@@ -102,7 +102,7 @@ describe("the ledger's pages", () => {
       await Promise.all([tab.page.waitForNavigation(), tab.page.keyboard.press("Enter")]);
       assert.equal(tab.page.url(), `${server.address}/receipt/receipt-000007`, q);
     }
-    await Promise.all([tab.page.waitForNavigation(), tab.page.click(`a[rel="next"]`)]);
+    await Promise.all([tab.page.waitForNavigation(), press(tab.page, `a[rel="next"]`)]);
     assert.equal(tab.page.url(), `${server.address}/receipt/receipt-000008`);
     assertQuiet();
   });
@@ -199,9 +199,7 @@ describe("the ledger's pages", () => {
     assert.equal(await open("/", way.url), "Broken at #50");
     assert.match(await textOf(tab.page, "#verdict-breaks"), /this browser saw on/);
     way.change = (_, text) => text;
-    // Not by the mouse: the verdict may be drawn anew between the aim and the click.
-    const forget = tab.page.evaluate(`document.querySelector('[data-action="forget"]').click()`);
-    await Promise.all([tab.page.waitForNavigation(), forget]);
+    await Promise.all([tab.page.waitForNavigation(), press(tab.page, `[data-action="forget"]`)]);
     assert.equal(await decided(tab.page), "Intact");
   });
 
@@ -355,7 +353,7 @@ describe("the ledger's pages", () => {
     await sealing.seal(2100);
     assert.equal(await open("/"), "Not all checked");
     assert.match(await textOf(tab.page, "#verdict-count"), /^1,000 of 2,\d+ receipts checked/);
-    await tab.page.click(`[data-action="all"]`);
+    await press(tab.page, `[data-action="all"]`);
     await tab.page.waitForSelector(".verdict.intact", PATIENCE);
     assert.match(await textOf(tab.page, "#verdict-count"), /^(2,\d+) of \1 receipts checked/);
     assertQuiet();
@@ -373,7 +371,7 @@ describe("the ledger's pages", () => {
            WHERE position = 40`,
       );
       assert.equal(await open("/"), "Not all checked");
-      await tab.page.click(`[data-action="all"]`);
+      await press(tab.page, `[data-action="all"]`);
       await tab.page.waitForSelector("#verdict-breaks ::-p-text(#40)", PATIENCE);
       assert.equal(await decided(tab.page), "Broken at 4 positions");
       const breaks = await textOf(tab.page, "#verdict-breaks");

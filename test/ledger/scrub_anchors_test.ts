@@ -74,8 +74,7 @@ const FAULTS: Readonly<Record<string, { tamper: string; at: number | "B"; reason
   },
 };
 
-describe("the scrub of what is anchored in Bitcoin", function () {
-  this.timeout(60_000);
+describe("the scrub of what is anchored in Bitcoin", () => {
   let bench: AnchorBench;
   let superuser: pg.Client;
   let second: number;

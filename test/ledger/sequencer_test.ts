@@ -82,7 +82,7 @@ describe("the sequencer", () => {
         await sleep(600);
       }
     });
-    const { position } = await sealer.sealed("late", { timeoutMs: 5_000 });
+    const { position } = await sealer.sealed("late");
     assert.equal(position, (await head(app)).size - 1);
   });
 
@@ -221,9 +221,10 @@ describe("two sequencers at work by force", () => {
     const both = [1, 2].map(() =>
       runSequencer({ ...options, withoutLock: true }).then(() => "ended", (error) => String(error))
     );
+    let met = false;
+    Promise.race(both).then(() => met = true);
     const asked: string[] = [];
-    for (let n = 0; n < 100; n++) asked.push((await sealer.request(request())).id);
-    await Promise.race([...both, sleep(2_000)]);
+    while (asked.length < 100 || !met) asked.push((await sealer.request(request())).id);
     stop.abort();
     const ends = await Promise.all(both);
     assert.ok(ends.some((end) => /another sequencer is at work/.test(end)), ends.join());
@@ -266,7 +267,7 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
         acknowledged.push(id);
       }
     });
-    await sleep(500);
+    while (acknowledged.length < 1_000) await sleep(10);
     process.kill(server.process.pid, "SIGKILL");
     down = true;
     await Promise.allSettled(callers);
@@ -281,10 +282,6 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     assert.deepEqual(breaks, []);
     const ids = receipts.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
-    assert.ok(
-      acknowledged.length > 64,
-      `only ${acknowledged.length} were acknowledged before the kill`,
-    );
     assert.ok(acknowledged.every((id) => ids.includes(id)));
 
     stop.abort();

@@ -30,8 +30,7 @@ describe("a session of the tool server", () => {
 
   const sessions = async () => (await getJson(`${server.url}/health`)).sessions;
   const sessionsBecome = async (wanted: number) => {
-    for (let i = 0; i < 100 && await sessions() !== wanted; i++) await sleep(20);
-    assert.equal(await sessions(), wanted);
+    while (await sessions() !== wanted) await sleep(20);
   };
 
   it("starts with the event `endpoint`, which is the path of its messages", async () => {
@@ -115,11 +114,9 @@ describe("a session of the tool server", () => {
     const stream = await openStream(server.url, revoked.key);
     await revokeKey(server.platform.store.knex, revoked.id);
     let status = 202;
-    for (let i = 0; i < 50 && status !== 401; i++) {
+    for (; status !== 401; await sleep(10)) {
       ({ status } = await post(server.url, stream.endpoint, revoked.key, PING));
-      if (status !== 401) await sleep(10);
     }
-    assert.equal(status, 401);
     stream.close();
   });
 
@@ -233,7 +230,9 @@ describe("a session of the tool server", () => {
   });
 
   it("shows signs of life, and is given up when it is idle or its key is revoked", async () => {
-    const brisk = await startToolServer({ pace: { beatMs: 50, idleMs: 3_000, abandonedMs: 400 } });
+    const pace = { beatMs: 50, abandonedMs: 400 };
+    const brisk = await startToolServer({ pace: { ...pace, idleMs: 1_000 } });
+    const patient = await startToolServer({ pace: { ...pace, idleMs: 600_000 } });
     try {
       const { key } = await brisk.key();
       const stream = await openStream(brisk.url, key);
@@ -242,14 +241,12 @@ describe("a session of the tool server", () => {
       while (await stream.next().catch(() => undefined) !== undefined) comments++;
       assert.ok(comments >= 3, `${comments} comments before the end`);
 
-      const revoked = await brisk.key();
-      const second = await openStream(brisk.url, revoked.key);
-      const started = Date.now();
-      await revokeKey(brisk.platform.store.knex, revoked.id);
+      const revoked = await patient.key();
+      const second = await openStream(patient.url, revoked.key);
+      await revokeKey(patient.platform.store.knex, revoked.id);
       while (await second.next().catch(() => undefined) !== undefined);
-      assert.ok(Date.now() - started < 2_500, "ended before it was idle");
     } finally {
-      await brisk.stop();
+      await Promise.all([brisk.stop(), patient.stop()]);
     }
   });
 

@@ -119,11 +119,10 @@ describe("a client at the other end of a pipe", () => {
     assert.match((await ask(ping)).error.message, /^Rate limit exceeded \(5\/minute\)/);
     await revokeKey(server.platform.store.knex, id);
     let said = "";
-    for (let i = 0; i < 50 && !/Invalid API key/.test(said); i++) {
+    while (!/Invalid API key/.test(said)) {
       said = (await ask(ping)).error.message;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert.match(said, /Invalid API key/);
     await close();
   });
 });

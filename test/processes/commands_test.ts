@@ -8,8 +8,7 @@ import { findKey, hashKey, openStore, type Store } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
-describe("commands of an operator", function () {
-  this.timeout(120_000);
+describe("commands of an operator", () => {
   let database: TestDatabase;
   let store: Store;
   before(async () => {

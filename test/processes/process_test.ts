@@ -86,7 +86,7 @@ describe("runProcess()", () => {
     child.stderr!.on("data", (chunk) => text.err += chunk);
     return {
       process: child,
-      code: Promise.all([once(child, "exit"), once(child.stdout!, "close")])
+      code: Promise.all([once(child, "close")])
         .then(([[code]]) => code as number | null),
       message: () => once(child, "message").then(([message]) => message as unknown),
       lines: () => text.out.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Line),

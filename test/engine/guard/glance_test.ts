@@ -3,8 +3,7 @@ import { openGlances } from "../../../engine/guard/_glance.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../../_servers.ts";
 
-describe("openGlances()", function () {
-  this.timeout(30_000);
+describe("openGlances()", () => {
   let database: TestDatabase;
   let store: Store;
   before(async () => {

@@ -50,7 +50,7 @@ describe("platform", () => {
     is: (seen: Awaited<ReturnType<typeof sweep>>) => boolean,
   ): Promise<Awaited<ReturnType<typeof sweep>>> {
     let seen = await sweep(block);
-    for (let i = 0; i < 60 && !is(seen); i++) {
+    for (let i = 0; i < 400 && !is(seen); i++) {
       await sleep(250);
       seen = await sweep(block);
     }

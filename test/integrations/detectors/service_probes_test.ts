@@ -108,8 +108,8 @@ describe("service_probes", () => {
 
   it("tells of a slow service after three looks, and apart from its failing", async () => {
     const service = await put("slow");
-    const settings = "service_probes: { services: { slow: { slow_ms: 60 } } }";
-    answer = { status: 200, afterMs: 120 };
+    const settings = "service_probes: { services: { slow: { slow_ms: 250 } } }";
+    answer = { status: 200, afterMs: 300 };
     assert.deepEqual((await sweep(settings)).codes, []);
     assert.deepEqual((await sweep(settings)).codes, []);
     const { codes, incidents: [incident] } = await sweep(settings);
