@@ -351,7 +351,7 @@ function undocumented(args) {
 
 /**
  * Runs the tests: those that arguments name, or all. All are run a file to a process, as many at once as there are cores
- * and one more, as many tests wait; each file's report comes when it has ended, and what failed at the very end.
+ * and two more, as many tests wait; each file's report comes when it has ended, and what failed at the very end.
  */
 async function mocha(args) {
   const program = join("node_modules", "mocha", "bin", "mocha.js");
@@ -360,7 +360,7 @@ async function mocha(args) {
     .filter((name) => name.endsWith("_test.ts")).map((name) => name.replaceAll("\\", "/")).sort();
   const first = LONG.filter((name) => all.includes(name));
   const names = [...first, ...all.filter((name) => !first.includes(name))];
-  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 1)];
+  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 2)];
   return await run([program, ...jobs, ...args, ...names.map((name) => join("test", name))]);
 }
 

@@ -33,7 +33,7 @@ type Work = () => Promise<() => Promise<void>>;
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
-  const loop = await openLoop({ serve: engineApart });
+  const loop = await openLoop({ serve: engineApart, threads: true });
   await allowMany(loop.store);
   const stopBare = await openBareWorkers(loop);
   const { loopWork, close } = await openServices(loop);

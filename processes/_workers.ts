@@ -6,8 +6,8 @@ import { Worker, type WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../config.ts";
 import type { WorkerConnection } from "../temporal/mod.ts";
 
-/** Workflows as the SDK takes them: bundled, or their sources. */
-export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath">;
+/** Workflows as the SDK takes them: bundled, or their sources; `debugMode`: in no thread of their own. */
+export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
 
 /** Where workers take work from, and what they do it with. */
 export interface WorkerParts {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Page } from "puppeteer-core";
 import type { TestDatabase } from "../_servers.ts";
@@ -81,8 +82,15 @@ interface Found {
 export const textOf = (page: Page, selector: string): Promise<string> =>
   page.$eval(selector, (element) => (element as unknown as { innerText: string }).innerText.trim());
 
-/** Clicks an element, not by the mouse: it may be drawn anew, or elsewhere, between the aim and the click. */
+/**
+ * Clicks an element once it is there, in one step and not by the mouse: it may be drawn anew, or elsewhere, between the
+ * aim and the click.
+ */
 export async function press(page: Page, selector: string): Promise<void> {
-  await page.waitForSelector(selector);
-  await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
+  const pressed = `(() => {
+    const found = document.querySelector(${JSON.stringify(selector)});
+    found?.click();
+    return found !== null;
+  })()`;
+  while (!await page.evaluate(pressed)) await sleep(20);
 }

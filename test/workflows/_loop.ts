@@ -162,15 +162,17 @@ export async function openParts(
  * @param settings by the names of environment variables
  * @param serve serves the engine of a database; left out: this process does
  * @param network whose blocks anchors are checked against, where it is not Bitcoin's
+ * @param threads whether workflows run in threads of their own, as the platform's do, which take a second of a core to load
  */
 export async function openLoop(
-  { watch, settings, serve, network, runAct, calls }: {
+  { watch, settings, serve, network, runAct, calls, threads = false }: {
     watch?: Watch;
     serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
     runAct?: ActivityParts["runAct"];
     calls?: ActivityParts["calls"];
+    threads?: boolean;
   } = {},
 ): Promise<TestLoop> {
   quietRuntime();
@@ -188,7 +190,7 @@ export async function openLoop(
   const workers = await openWorkers({
     config: parts.config,
     activities: watched(createActivities(parts), watch),
-    workflows: { workflowBundle: await testBundle() },
+    workflows: { workflowBundle: await testBundle(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     failed: (error) => console.error(error),
   });

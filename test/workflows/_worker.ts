@@ -65,6 +65,7 @@ const workers = await Promise.all(
       workflowBundle: { codePath: codePath! },
       activities: deadly,
       reuseV8Context: true,
+      debugMode: true, // workflows run in this thread: one of their own takes half a second of a core to load
       stickyQueueScheduleToStartTimeout: "1s",
     })
   ),
