@@ -45,6 +45,7 @@ const COUNTED_LATER = new Set([
 ]);
 /** What HTTP says best by its status. */
 const BY_STATUS = new Set(["Unauthenticated", "RateLimited"]);
+const STREAM = "text/event-stream";
 const OWN_CARD = "agent/getAuthenticatedExtendedCard";
 
 /** Makes the door at `/a2a`, for protocol 0.3 and, where the header `A2A-Version` asks for it, 1.0. */
@@ -83,7 +84,7 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     const given = await answer({ ...body }, answers, current);
     if (!(Symbol.asyncIterator in given)) return give(given);
     const first = await firstOf(given, body.id);
-    if ("failed" in first) return give(first.failed);
+    if ("failed" in first) return give(first.failed, ctx.get("accept").includes(STREAM));
     await stream(ctx, first.step, given, parts, sender);
 
     function refused(its: Problem): void {
@@ -93,9 +94,11 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
         parts.log.error({ request_id: requestId, err }, its.message);
       }
     }
-    function give(envelope: Envelope): void {
+    /** @param streamed as an event, for those who asked for a stream and read nothing else */
+    function give(envelope: Envelope, streamed = false): void {
       if (problem && BY_STATUS.has(problem.name)) throw problem;
-      ctx.body = envelope;
+      if (streamed) ctx.type = `${STREAM}; charset=utf-8`;
+      ctx.body = streamed ? `data: ${JSON.stringify(envelope)}\n\n` : envelope;
     }
   }
 
@@ -141,7 +144,7 @@ async function stream<C>(
   const { address } = requestOf(ctx);
   ctx.respond = false;
   res.writeHead(200, {
-    "content-type": "text/event-stream; charset=utf-8",
+    "content-type": `${STREAM}; charset=utf-8`,
     "cache-control": "no-store",
     "x-accel-buffering": "no",
   });

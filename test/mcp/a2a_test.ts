@@ -135,6 +135,24 @@ describe("A2A", function () {
     assert.equal(events.at(-1).final, true);
   });
 
+  it("tells in an event why there is no stream, to those who asked for events", async () => {
+    for (
+      const [method, params, code] of [
+        ["tasks/resubscribe", { id: "none" }, -32001],
+        ["message/stream", { message: message("Hi", { taskId: "none" }) }, -32001],
+      ] as const
+    ) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 3, method, params });
+      const response = await send(body, { accept: "text/event-stream" });
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get("content-type")!, /^text\/event-stream/);
+      const [, event] = /^data: (.+)\n\n$/.exec(await response.text())!;
+      const { id, error } = JSON.parse(event!);
+      assert.deepEqual([id, error.code], [3, code]);
+      assert.match(error.message, /not found/i);
+    }
+  });
+
   it("shows a task to its own key alone", async () => {
     const { result: { id } } = await say("Hello");
     const other = (await server.key()).key;
@@ -263,6 +281,20 @@ describe("A2A", function () {
     const listing = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ListTasks", params: {} });
     const { result: { tasks } } = await (await send(listing, headers)).json() as Json;
     assert.ok(tasks.some(({ id }: Json) => id === task.id));
+    for (
+      const [method, params] of [
+        ["GetExtendedAgentCard", {}],
+        ["CreateTaskPushNotificationConfig", { taskId: task.id, url: "https://a.example" }],
+        ["GetTask", { id: task.id, historyLength: 1 }],
+        ["CancelTask", { id: task.id }],
+      ] as const
+    ) {
+      const asked = JSON.stringify({ jsonrpc: "2.0", id: 3, method, params });
+      const { result, error } = await (await send(asked, headers)).json() as Json;
+      if (method === "GetExtendedAgentCard") assert.ok(result.skills.length > 40);
+      else if (method === "GetTask") assert.equal(result.history.length, 1);
+      else assert.equal(error.code, method === "CancelTask" ? -32002 : -32003);
+    }
     const unknown = await (await send(body, { "a2a-version": "7.0" })).json() as Json;
     assert.equal(unknown.error.code, -32009);
   });
@@ -446,25 +478,29 @@ describe("A2A", function () {
         cardResolver: new DefaultAgentCardResolver({ legacyCompat }),
       });
       const client = await factory.createFromUrl(server.url);
-      const content = { $case: "text" as const, value: "billing is down" };
-      const parts = [{ content, metadata: undefined, filename: "", mediaType: "" }];
-      const states: unknown[] = [];
-      const events = client.sendMessageStream({
-        tenant: "",
-        message: {
-          ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts },
-          ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
-        },
-        configuration: undefined,
-        metadata: undefined,
-      });
-      for await (const { payload } of events) {
-        if (payload?.$case === "statusUpdate") states.push(payload.value.status?.state);
+      for (
+        const content of [
+          { $case: "text" as const, value: "billing is down" },
+          { $case: "data" as const, value: { skill: "itsm_run_test", arguments: {} } },
+        ]
+      ) {
+        const parts = [{ content, metadata: undefined, filename: "", mediaType: "" }];
+        const states = new Set<unknown>();
+        const events = client.sendMessageStream({
+          tenant: "",
+          message: {
+            ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts },
+            ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
+          },
+          configuration: undefined,
+          metadata: undefined,
+        });
+        for await (const { payload } of events) {
+          if (payload?.$case === "statusUpdate") states.add(payload.value.status?.state);
+        }
+        const { TASK_STATE_WORKING, TASK_STATE_COMPLETED } = TaskState;
+        assert.deepEqual([...states], [TASK_STATE_WORKING, TASK_STATE_COMPLETED]);
       }
-      assert.deepEqual(states, [
-        TaskState.TASK_STATE_WORKING,
-        TaskState.TASK_STATE_COMPLETED,
-      ]);
     }
   });
 });
