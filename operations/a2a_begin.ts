@@ -86,7 +86,7 @@ export async function beginCall(
   const task = newTask({
     ...{ id: randomUUID(), key_id: keyId, skill, history: [message] },
     ...(contextId ? { context_id: contextId } : {}),
-    ...(metadata ? { metadata } : {}),
+    metadata: { ...metadata, ...(given ? { "sealoop/workflow_id": given.workflow_id } : {}) },
   });
   return await beginTask(platform, held ? heldTask(task, held) : task, given);
 }

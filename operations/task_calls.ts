@@ -58,7 +58,12 @@ export function createTaskCalls(
       const handle = await runOf(run);
       const until = Date.now() + seconds * 1_000;
       while (true) {
-        const { status, type } = await told(handle.describe());
+        const about = await told(handle.describe()).catch((error) => {
+          if (error instanceof WorkflowNotFoundError) return undefined;
+          throw error;
+        });
+        if (!about) return { state: "failed", step: null, failure: "it is not on record any more" };
+        const { status, type } = about;
         if (status.name !== "RUNNING") {
           const state = ENDS[status.name] ?? "failed";
           if (state !== "failed") return { state, step: null };

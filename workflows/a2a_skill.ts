@@ -51,10 +51,12 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
   try {
     await run();
   } catch (error) {
-    if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() =>
-      shown.move("canceled", said(shown.task, "Canceled by an operator"))
+      isCancellation(error)
+        ? shown.move("canceled", said(shown.task, "Canceled by an operator"))
+        : shown.move("failed", said(shown.task, `What became of ${skill} can't be told`))
     );
+    if (!isCancellation(error)) throw error;
   }
   await condition(allHandlersFinished);
   return shown.task;
@@ -121,10 +123,11 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
       return await shown.move("canceled", said(shown.task, text));
     }
     const until = Date.now() + ENDING_MS;
-    while (Date.now() < until) {
+    for (let step: string | null = null; Date.now() < until;) {
       const seen = await perform(QUICK, `Waits for the end of ${run.workflow_id}`)
-        .seeRun({ run, step: null, seconds: 5 });
+        .seeRun({ run, step, seconds: 5 });
       if (seen.state !== "running") return await end(run, seen);
+      step = seen.step;
     }
     const text = `Canceled, as was asked for; ${run.workflow_id} is ending`;
     await shown.move("canceled", said(shown.task, text));

@@ -450,9 +450,9 @@ describe("A2A", function () {
     const { result } = await ask("tasks/cancel", { id: task.id });
     assert.equal(result.status.state, "canceled");
     assert.equal((await ask("tasks/cancel", { id: task.id })).error.code, -32002);
-    const runs = (type: string) =>
-      loop.store.knex("a2a_tasks").count("* as n").whereRaw("record->>'skill' = ?", [type]);
-    assert.equal(Number((await runs("itsm_run_test"))[0]!.n), 2);
+    const run = loop.client.workflow.getHandle(task.metadata["sealoop/workflow_id"]);
+    await assert.rejects(run.result());
+    assert.equal((await run.describe()).status.name, "CANCELLED");
     const scan = await ask("message/send", skill("trigger_sie_scan"));
     const left = await ask("tasks/cancel", { id: scan.result.id });
     if (left.error) assert.equal(left.error.code, -32002); // it was faster
