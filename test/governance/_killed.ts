@@ -1,4 +1,4 @@
-/** A process that is killed in the midst of a governed call: `tsx _killed.ts call <key>`, or `act <approval id>`. */
+/** A process that is killed in the midst of a governed call: `_killed.ts call <key>`, or `act <approval id>`. */
 import { loadConfig } from "../../config.ts";
 import { z } from "zod";
 import { defineOperation } from "../../contract/mod.ts";
@@ -26,8 +26,8 @@ export const deadly = defineOperation<Platform>()({
   },
 });
 
-if (process.argv[1]?.endsWith("_killed.ts")) {
-  const [what, word] = process.argv.slice(2);
+const [what, word] = process.argv.slice(2);
+if (process.env.APP_URL) {
   const { platform } = await openPlatform({
     config: loadConfig({}),
     log: createLog("test", "silent"),

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
 import { loadConfig } from "../../config.ts";
@@ -11,6 +10,7 @@ import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import { getAct, HOLDER_LOCK, issueKey, putAct, putApproval } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
+import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
 import { deadly } from "./_killed.ts";
@@ -46,9 +46,9 @@ describe("a governed call whose process is killed", () => {
   };
   const killed = async (...words: string[]) => {
     const before = await holders();
-    const file = fileURLToPath(new URL("_killed.ts", import.meta.url));
+    const file = await program("test/governance/_killed.ts");
     const env = { PATH: process.env.PATH, APP_URL: database.urls.app };
-    const child = spawn(process.execPath, ["--import", "tsx", file, ...words], {
+    const child = spawn(process.execPath, [file, ...words], {
       env,
       stdio: ["ignore", "inherit", "inherit"],
     });

@@ -86,8 +86,10 @@ describe("runProcess()", () => {
     child.stderr!.on("data", (chunk) => text.err += chunk);
     return {
       process: child,
-      code: Promise.all([once(child, "close")])
-        .then(([[code]]) => code as number | null),
+      code: Promise.all([
+        once(child, "exit"),
+        ...[child.stdout!, child.stderr!].map((stream) => once(stream, "close")),
+      ]).then(([[code]]) => code as number | null),
       message: () => once(child, "message").then(([message]) => message as unknown),
       lines: () => text.out.split("\n").filter(Boolean).map((line) => JSON.parse(line) as Line),
       errors: () => text.err,
