@@ -69,6 +69,7 @@ export const a2aReceive = operation({
     context_id: z.string(),
     state: z.string().describe("submitted, or working where it goes on with a task"),
     workflow_id: z.string(),
+    run_id: z.string(),
   }),
   rest: { a2a_receive: "POST /api/v1/a2a/receive" },
   status: 202,
@@ -80,6 +81,7 @@ export const a2aReceive = operation({
       context_id: "5b0c7c3e-30c5-4b6e-8f0c-0c6c5d4b3a29",
       state: "submitted",
       workflow_id: "a2a-0b6a5b1e-7a59-4c0e-9d0f-0f6b1f1c2d3e",
+      run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
   run: async ({ messageId, parts, taskId, contextId }, context) => {
@@ -90,7 +92,10 @@ export const a2aReceive = operation({
       parts: parts.map((part) => part.kind === "text" ? { text: part.text } : { data: part.data }),
     }, context) as { id: string; context_id: string; state: string };
     const { id: task_id, context_id, state } = task;
-    return { task_id, context_id, state, workflow_id: `a2a-${task_id}` };
+    const workflow_id = `a2a-${task_id}`;
+    const handle = (await context.temporal()).workflow.getHandle(workflow_id);
+    const { runId: run_id } = await told(handle.describe());
+    return { task_id, context_id, state, workflow_id, run_id };
   },
 });
 

@@ -14,6 +14,8 @@ import { testFolder } from "./_servers.ts";
 /** What an answer of the gateway or the ledger may hold. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
 
+const A2A_TOKEN = "a-token-that-both-sides-know";
+
 describe("the whole way, on a platform started by npm start", () => {
   let platform: TestPlatform;
   let settings: Record<string, string>;
@@ -22,7 +24,11 @@ describe("the whole way, on a platform started by npm start", () => {
 
   before(async () => {
     const data = join(await testFolder(), "data");
-    settings = { ...await platformSettings(data), SEALOOP_LIMIT_FREE: "20" };
+    settings = {
+      ...await platformSettings(data),
+      SEALOOP_LIMIT_FREE: "20",
+      SEALOOP_A2A_TOKEN: A2A_TOKEN,
+    };
     platform = startPlatform(settings);
     await platform.until(/sealoop is ready/);
     adminKey = readFileSync(join(data, "admin.key"), "utf8").trim();
@@ -197,6 +203,21 @@ describe("the whole way, on a platform started by npm start", () => {
       `/v1/workflows/${started.body.workflow_id}/result?timeout_seconds=60`,
     );
     assert.equal(body.result?.outcome, "escalated");
+  });
+
+  it("takes other agents' messages, and answers them as the results of their workflows", async () => {
+    for (const what of ["receive", "dispatch"]) {
+      const parts = [{ kind: "text", text: "Is the gateway down?" }];
+      const response = await fetch(`${gateway()}/api/v1/a2a/${what}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-a2a-token": A2A_TOKEN },
+        body: JSON.stringify({ messageId: "m-1", parts }),
+      });
+      const { workflow_id, run_id } = await response.json() as Record<string, string>;
+      assert.deepEqual([response.status, typeof run_id], [202, "string"]);
+      const { body } = await call("GET", `/v1/workflows/${workflow_id}/result?timeout_seconds=60`);
+      assert.deepEqual([body.status, body.run_id], ["COMPLETED", run_id]);
+    }
   });
 
   it("joins the loop that runs for the same report", async () => {
