@@ -11,7 +11,14 @@ import { openClassifier } from "./classifier.ts";
 import { logLoss, type Outcome, tablesOf } from "./figures.ts";
 import { type LabelledReport, readArticles, readReports } from "./knowledge.ts";
 import { lonePhrases, readWords } from "./lexicon.ts";
-import { HEAT, judgeFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
+import {
+  HEAT,
+  type Judge,
+  judgeFrom,
+  lessonsOfArticles,
+  lessonsOfReports,
+  readerBy,
+} from "./model.ts";
 
 const FOLDS = 5;
 const folder = join(ROOT, "engine");
@@ -23,8 +30,9 @@ const lone = lonePhrases([...lessons, ...articles].map(({ reading }) => reading.
 
 crossValidate();
 if (!process.argv.includes("cross")) {
-  await holdAgainst("Held out", readReports(join(folder, "held_out")));
-  await holdAgainst("Held out, second set", readReports(join(folder, "held_out", "second")));
+  const judge = judgeFrom([...lessons, ...articles]);
+  await holdAgainst("Held out", judge, readReports(join(folder, "held_out")));
+  await holdAgainst("Held out, second set", judge, readReports(join(folder, "held_out", "second")));
 }
 
 /**
@@ -59,13 +67,13 @@ function atHeat({ report, judgement }: Outcome, heat: number): Outcome {
 /** What the whole classifier makes of reports that it has not seen, and how long that takes. */
 async function holdAgainst(
   title: string,
+  judge: Judge,
   held: readonly LabelledReport[],
 ): Promise<void> {
   await openClassifier(); // so that what was learnt is kept
   const opening = process.cpuUsage();
   const { classify } = await openClassifier();
   const { user, system } = process.cpuUsage(opening);
-  const judge = judgeFrom([...lessons, ...articles]);
   const outcomes = held.map((report) => ({ report, judgement: judge(read(report.text)) }));
   const times = held.map(({ text }) => {
     const started = performance.now();

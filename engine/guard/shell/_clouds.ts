@@ -13,10 +13,10 @@ const LIGHT =
   /^(deregister-targets|terminate-instance-in-auto-scaling-group|delete-message|delete-messages|delete-tags|delete-object-tagging|delete-invalidation|purge-queue|deallocate|deregister-instances-from-load-balancer|delete-item|delete-log-stream)$/;
 /** Verbs that change what is there: rights, code, sharing. */
 const CHANGES =
-  /^(?:\w+:)?(modify|update|put|set|create|add|attach|associate|import|replace|restore|copy|share|disable|detach|disassociate|revoke|rotate|transfer|move|register|accept|grant|allow|assign|swap|publish)(-|$)/;
+  /^(?:\w+:)?(modify|update|put|set|create|add|attach|associate|import|replace|restore|copy|share|disable|detach|disassociate|revoke|rotate|transfer|move|register|accept|leave|close|remove|stop|cancel|release|grant|allow|assign|swap|publish)(-|$)/;
 /** … that a repair may well need, and that can be taken back. */
 const ROUTINE =
-  /^(update-(service|traffic|function-configuration|auto-scaling-group|containers?|revision|table|cluster-config|kubeconfig|distribution|thing|secret-version-stage)|modify-(db-instance|volume|instance-attribute|target-group|cache-cluster|replication-group|listener)|put-(metric-\S+|scaling-policy|retention-policy|item|object|parameter|events?|record|dashboard)|set-(desired-capacity|instance-health|alarm-state|queue-attributes)|create-(invalidation|snapshots?|image|backup|tags|deployment|log-group|db-snapshot|job)|add-tags\S*|register-targets|restore|update|set|create|copy|move|import|start\S*)$/;
+  /^(update-(service|traffic|function-configuration|auto-scaling-group|containers?|revision|table|cluster-config|kubeconfig|distribution|thing|secret-version-stage)|modify-(db-instance|volume|instance-attribute|target-group|cache-cluster|replication-group|listener)|put-(metric-\S+|scaling-policy|retention-policy|item|object|parameter|events?|record|dashboard)|set-(desired-capacity|instance-health|alarm-state|queue-attributes)|create-(invalidation|snapshots?|image|backup|tags|deployment|log-group|db-snapshot|job)|add-tags\S*|register-targets|stop-(task|execution|build|db-instance|instances)|remove-tags|cancel-\S+|stop|remove|restore|update|set|create|copy|move|import|start\S*)$/;
 /** Programs that copy objects, which are judged by what they copy where. */
 const STORES = /^(gsutil|s3cmd|mc|rclone|azcopy|s5cmd)$/;
 const PUBLIC =
@@ -66,6 +66,10 @@ const cloud: Judge = ({ program, args, input }) => {
         "It removes stored objects",
       ),
     );
+  }
+  const [source, target] = said.flatMap((word) => /^s3:\/\/([\w.-]+)/.exec(word)?.[1] ?? []);
+  if (target !== undefined && source !== target) {
+    found.push(ask("sends", "It copies what is stored to another bucket"));
   }
   if (/ s3 sync .*--delete| rsync .*-d | storage (blob )?(sync|rsync).*--delete/.test(text)) {
     found.push(ask("cloud", "It removes from its target whatever its source lacks"));

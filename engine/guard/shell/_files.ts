@@ -157,6 +157,7 @@ const truncate: Judge = (run) =>
   words(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
     (path): Objection[] => {
       const area = areaOf(path, run.folder);
+      if (area === "unknown") return [ask("unseen", "What it empties can't be told")];
       if (area === "evidence") {
         return [deny("traces", `It empties \`${shown(path)}\`, which shows who did what`)];
       }

@@ -63,6 +63,9 @@ const http: Judge = (run) => {
     /\/_(all|shutdown)|accept_data_loss|_delete_by_query/.test(text) &&
     /-X ?(DELETE|POST|PUT)|XDELETE/.test(text)
   ) found.push(deny("data", "It deletes or moves the data of a whole cluster"));
+  if (/\/script(Text)?(["'?\s]|$)/.test(text) && /-d|--data|POST/.test(text)) {
+    found.push(deny("remote_code", "It has a server run code"));
+  }
   if (
     /\/(shutdown|actuator\/shutdown|kill|destroy|wipe|factory-?reset|delete-all|drop)(["'?\s]|$)/i
       .test(text) && /-X|--request|-d|--data|POST/.test(text)

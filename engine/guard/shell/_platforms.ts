@@ -87,6 +87,17 @@ const kubernetes: Judge = ({ args, input }) => {
     case "edit":
     case "label":
     case "taint":
+      if (kinds.some((kind) => /^(cluster)?role(binding)?s?$/.test(kind))) {
+        return [
+          (/["']\*["']|cluster-admin/.test(text) ? deny : ask)(
+            "access",
+            "It changes rights in the cluster",
+          ),
+        ];
+      }
+      if (/pod-security\.kubernetes\.io\/\w+=privileged/.test(text)) {
+        return [deny("access", "It lets workloads have the rights of the host")];
+      }
       if (/NoExecute/.test(text)) return [ask("outage", "It drives everything off a node")];
       if (/"replicas"\s*:\s*0/.test(text)) {
         return [ask("outage", "It scales a workload down to nothing")];

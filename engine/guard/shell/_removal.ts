@@ -142,6 +142,6 @@ function narrowness(args: readonly string[]): number {
 function scratchName(args: readonly string[]): boolean {
   return args.some((arg, n) =>
     /name$/.test(args[n - 1] ?? "") &&
-    /tmp|temp|cache|log|core|sess|hprof|\.dmp|\.gz|\.bak|\.old|dump/.test(arg)
+    /tmp|temp|cache|log|core|sess|hprof|\.dmp|coverage|report|\.gz|\.bak|\.old|dump/.test(arg)
   );
 }

@@ -5,9 +5,9 @@ import { ask, deny } from "./_objections.ts";
 const PASSING =
   /^["'`[]?[\w.]*(tmp|temp|staging|stage|cache|sessions?|scratch|_old|_bak|import|queue|log|logs|locks?)\w*["'`\]]?$/i;
 const ALWAYS =
-  /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
+  /\bwhere\s+(\(*\s*)?(true|1\s*=\s*1|1\b(?!\s*[=<>])|'[^']{0,20}'\s*=\s*'[^']{0,20}'|not\s+false|\w+\s+is\s+not\s+null|\w+\s+like\s+'%+'|\w+\s*<=?\s*(?:now\(\)|current_timestamp|current_date|sysdate|getdate\(\))|\w+\s*(>=?|<>|!=)\s*(0|-1|''|null))\s*\)*\s*($|limit|returning)/i;
 const REACHES_OUT =
-  /\b(xp_cmdshell|sp_oacreate|sys_exec|sys_eval|load_file|pg_read_file|pg_read_binary_file|lo_export|lo_import|pg_execute_server_program|dblink_connect|utl_http|dbms_scheduler)\b|\bcopy\b[^;]{0,400}\b(to|from)\s+program\b|\binto\s+(out|dump)file\b|\bload\s+data\b/i;
+  /\b(xp_cmdshell|sp_oacreate|sys_exec|sys_eval|load_file|session_replication_role|pg_read_file|pg_read_binary_file|lo_export|lo_import|pg_execute_server_program|dblink_connect|utl_http|dbms_scheduler)\b|\bcopy\b[^;]{0,400}\b(to|from)\s+program\b|\binto\s+(out|dump)file\b|\bload\s+data\b/i;
 
 /** What speaks against running these statements. @param text SQL, at most some thousand characters */
 export function sqlObjections(text: string): Objection[] {
@@ -43,6 +43,12 @@ function statement(raw: string): Objection[] {
         "A statement leaves the database: it runs programs or touches files of the server",
       ),
     );
+  }
+  if (
+    /\b(update|delete from|insert into)\s+(mysql\.|pg_catalog\.|pg_authid|sys\.|sqlite_master)/i
+      .test(text)
+  ) {
+    found.push(deny("access", "It writes to the database's own tables, which hold its accounts"));
   }
   const inner =
     /^(?:explain(?: analyze)?|with\b.{0,2000}?\)|begin|start transaction|do|set\b[^=]{0,80}=[^,]{0,80}) ?(.*)/is

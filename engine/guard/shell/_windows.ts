@@ -61,7 +61,7 @@ const RULES: readonly Rule[] = [
   },
   {
     test:
-      /\b(IEX|Invoke-Expression)\b.{0,300}(Download|Invoke-WebRequest|\biwr\b|\bcurl\b|\bwget\b|irm|Invoke-RestMethod|FromBase64|\$\w+)|(Download(String|File|Data)|\biwr\b|Invoke-WebRequest|\birm\b|Invoke-RestMethod).{0,300}(\|\s*(IEX|Invoke-Expression)|Start-Process|;\s*[.&]|\.exe\b)|certutil(\.exe)?.{0,80}(-urlcache|-decode)|bitsadmin(\.exe)?.{0,80}\/transfer|mshta(\.exe)?\s+(http|vbscript|javascript)|regsvr32(\.exe)?.{0,80}(http|scrobj)|rundll32(\.exe)?.{0,80}(javascript|http|comsvcs)|msiexec(\.exe)?.{0,80}http|FromBase64String.{0,200}(IEX|Invoke|Load\()|Reflection\.Assembly\]::Load/i,
+      /\b(IEX|Invoke-Expression)\b.{0,300}(Download|Invoke-WebRequest|\biwr\b|\bcurl\b|\bwget\b|irm|Invoke-RestMethod|FromBase64|\$\w+)|(Download(String|File|Data)|\biwr\b|Invoke-WebRequest|\birm\b|Invoke-RestMethod).{0,300}(\|\s*(IEX|Invoke-Expression)|Start-Process|;\s*[.&]|\.exe\b)|certutil(\.exe)?.{0,80}(-urlcache|-decode)|bitsadmin(\.exe)?.{0,80}\/transfer|mshta(\.exe)?\s+(http|vbscript|javascript)|regsvr32(\.exe)?.{0,80}(http|scrobj)|rundll32(\.exe)?.{0,80}(javascript|http|comsvcs)|msiexec(\.exe)?.{0,80}http|FromBase64String.{0,200}(IEX|Invoke|Load\()|Reflection\.Assembly\]::Load|scriptblock\]::Create.{0,80}(irm|iwr|Invoke-|Download|http)/i,
     kind: "remote_code",
     reason: "It runs what it downloads or hides",
   },
@@ -195,7 +195,7 @@ export function windowsObjections(line: string): Objection[] {
 /** Without the marks that only hide words: `` Re`move-Item ``, `d^el`, `"Rem"+"ove"`. */
 function plain(text: string): string {
   return text.replace(/[`^](?=\w)/g, "").replace(/["']\s*\+\s*["']/g, "").replace(
-    /\\{2,}(?=\w)(?<!^\\\\)/g,
+    /(?<=[\w:.$%)*-])\\{2,}(?=\w)/g,
     "\\",
   ).replace(/\\\\(\s|"|'|$)/g, "\\$1");
 }

@@ -6,11 +6,13 @@ import { IMITATING } from "./_imitations.ts";
 import { OVERRIDING } from "./_overrides.ts";
 import type { Pattern, Trick } from "./_pattern.ts";
 import { isOrdinary, isReported } from "./_reported.ts";
+import { chooserOf, startsOf } from "./_starts.ts";
 import { DICTATING } from "./_verdicts.ts";
 
 export type { Trick } from "./_pattern.ts";
 
 const PATTERNS: readonly Pattern[] = [...OVERRIDING, ...DICTATING, ...IMITATING];
+const chosenFor = chooserOf(PATTERNS.map(({ test }) => startsOf(test.source)));
 
 /** Squeezed forms, for text whose spaces are no guide. */
 const SQUEEZED =
@@ -37,7 +39,9 @@ export function tricksIn(text: string, mayReport: boolean): Found[] {
   const found: Found[] = [];
   let looked: Pattern["needs"];
   let may = true;
-  for (const { trick, test, reportable, needs } of PATTERNS) {
+  const chosen = chosenFor(text);
+  for (const [n, { trick, test, reportable, needs }] of PATTERNS.entries()) {
+    if (chosen && !chosen.has(n)) continue;
     if (needs !== looked) { // patterns of one language share theirs
       looked = needs;
       may = !needs?.some((one) => !one.test(text));

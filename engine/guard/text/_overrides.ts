@@ -123,7 +123,7 @@ const OVERRIDES: readonly (readonly [verbs: string, orders: string, which: strin
 /** … each as it is said. */
 export const OVERRIDING: readonly Pattern[] = [
   ...OVERRIDES.flatMap(([verbs, orders, which]): Pattern[] => {
-    const needs = [verbs, orders, which].map((list) => new RegExp(any(list), "iu"));
+    const needs = [orders, which].map((list) => new RegExp(any(list), "iu"));
     const forms = [
       `${START}${any(verbs)}${gap(4)}${any(which)}${gap(4)}${any(orders)}${END}`,
       `${START}${any(verbs)}${gap(3)}${any(orders)}${gap(4)}${any(which)}${END}`,

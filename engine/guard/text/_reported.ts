@@ -31,7 +31,8 @@ export function isReported(text: string, at: number, match: string): boolean {
   const after = text.slice(at + match.length, at + match.length + 160);
   if (
     /\b(?:approve|approved|allow this|this action|guardrail|validator|rails?\b|confidence|decision|execute|run the|delete|drop the)\b/i
-      .test(match) && !/\b(?:bot|chat ?bot|model|llm|assistant|copilot)\b/i.test(before)
+      .test(match) &&
+    !/\b(?:bot|chat ?bot|model|llm|assistant|copilot)\b/i.test(`${before} ${after.slice(0, 60)}`)
   ) {
     return false;
   }

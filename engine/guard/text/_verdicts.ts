@@ -61,7 +61,7 @@ export const DICTATING: readonly Pattern[] = [
   ),
   pattern(
     "dictates the verdict",
-    `["'\`{\\s]?(?:approved|decision|is_safe|safe|verdict|passed|allow(?:ed)?|risk|status)["'\`]?\\s?(?::|=|to|is|as|set to)\\s?["'\`]?(?:true|allow(?:ed)?|approve[d]?|pass(?:ed)?|safe|low risk|none|yes)${END}`,
+    `(?:approved|decision|is_safe|safe|verdict|passed|allow(?:ed)?|risk|status)["'\`]?\\s?(?::|=|to|is|as|set to)\\s?["'\`]?(?:true|allow(?:ed)?|approve[d]?|pass(?:ed)?|safe|low risk|none|yes)${END}`,
   ),
   pattern(
     "dictates the verdict",
