@@ -1,5 +1,6 @@
 import { getTask, listen, listTasks, TASKS_CHANGED } from "../store/mod.ts";
 import { ENDS, type TaskRecord } from "../workflows/mod.ts";
+import { asItStands } from "./_lost_tasks.ts";
 import { beginCall, beginTask, type Held, heldTask, type OpenCall } from "./a2a_begin.ts";
 import type { Platform } from "./platform.ts";
 
@@ -43,11 +44,15 @@ export async function watchTasks(
     onNotify: (_, id) => waiting.get(id)?.forEach((wake) => wake()),
     onConnect: wakeAll,
   });
-  const get = (id: string, keyId: string) => getTask<TaskRecord>(store.knex, id, keyId);
+  const look = (id: string, keyId: string) => getTask<TaskRecord>(store.knex, id, keyId);
+  const get = async (id: string, keyId: string) => {
+    const task = await look(id, keyId);
+    return task && await asItStands(platform, task);
+  };
 
   /** Listens before the first look, so that no change falls between the two. */
   async function* follow(id: string, keyId: string, least: number, signal: AbortSignal) {
-    let told = false;
+    let told = true;
     let wake = () => {};
     const notify = () => {
       told = true;
@@ -58,8 +63,9 @@ export async function watchTasks(
     signal.addEventListener("abort", notify);
     try {
       for (let next = least; !signal.aborted;) {
+        const read = told ? look : get;
         told = false;
-        const task = await get(id, keyId);
+        const task = await read(id, keyId);
         if (!task) return;
         if (task.version >= next) {
           yield task;

@@ -459,6 +459,16 @@ describe("A2A", function () {
     else assert.match(left.result.status.message.parts[0].text, /itself goes on/);
   });
 
+  it("shows as failed a task whose workflow was ended from outside", async () => {
+    const { result: { id } } = await say("Hello", {}, blocking);
+    await loop.client.workflow.getHandle(`a2a-${id}`).terminate();
+    const { result } = await ask("tasks/get", { id });
+    assert.equal(result.status.state, "failed");
+    assert.match(result.status.message.parts[0].text, /ended from outside/);
+    assert.equal((await say("Hello?", { taskId: id })).error.code, -32004);
+    assert.equal((await ask("tasks/cancel", { id })).error.code, -32002);
+  });
+
   it("says nothing more in a task that is one call", async () => {
     const { result: { id } } = await ask("message/send", skill("itsm_run_test"));
     assert.equal((await say("Faster!", { taskId: id })).error.code, -32004);
