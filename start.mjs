@@ -58,15 +58,13 @@ const CARRIED = {
 };
 /** Tests that take long, the longest first: they are begun first, so that none of them is the last to end. */
 const LONG = [
-  ...["start", "workflows/kill", "ledger/append", "workflows/runbook_kill", "workflows/scrub"],
-  ...["workflows/runbook_loop", "ledger/scrub", "ledger/log", "ledger/import", "workflows/anchor"],
-  ...["workflows/approval_kill", "ledger/page", "ledger/watch", "ledger/verify", "api/approvals"],
-  ...[
-    "approvals_restart",
-    "processes/verify",
-    "integrations/detectors/service_probes",
-    "api/pages",
-  ],
+  ...["workflows/runbook_kill", "start", "workflows/kill", "workflows/scrub"],
+  ...["workflows/runbook_loop", "workflows/server_kill", "ledger/page", "ledger/append"],
+  ...["workflows/itsm_loop", "mcp/a2a", "api/pages", "api/approvals", "workflows/permission"],
+  ...["workflows/approval_kill", "workflows/anchor", "ledger/scrub", "approvals_restart"],
+  ...["engine/classifier", "processes/verify", "way", "ledger/log", "ledger/watch"],
+  ...["integrations/detectors/service_probes", "workflows/attack", "ledger/import", "mcp/others"],
+  ...["workflows/itsm_test", "ledger/verify", "workflows/versioning", "governance/kills"],
 ].map((name) => `${name}_test.ts`);
 /** Packages that stay as they are: those that find files beside themselves, are seldom loaded, or are not there at all. */
 const APART = [

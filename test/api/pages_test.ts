@@ -97,7 +97,7 @@ describe("documentation pages", () => {
       assert.match(policy, /default-src 'none'/);
       assert.match(policy, /script-src 'self'/);
       assert.doesNotMatch(policy, /unsafe|\*|https?:/);
-      await open(path);
+      await tab.page.goto(gateway.url + path, { waitUntil: "domcontentloaded" });
       const broken = () => tab.troubles.filter((trouble) => trouble.includes("policy: script"));
       await tab.page.evaluate(`{
         const script = document.createElement("script");
