@@ -8,6 +8,8 @@ import { type ErrorName, ERRORS, Problem } from "../contract/mod.ts";
 
 /** Codes of gRPC that say: nobody answers, or not in time. @see google.rpc.Code */
 const AWAY = [4, 8, 10, 14];
+/** @see google.rpc.Code */
+const NOT_FOUND = 5;
 
 /**
  * Turns what Temporal's client throws into what a caller can read.
@@ -18,7 +20,7 @@ export async function told<T>(work: Promise<T>, missing?: () => Problem): Promis
   try {
     return await work;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError && missing) throw missing();
+    if (missing && isMissing(error)) throw missing();
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
     if (cause instanceof ApplicationFailure && isErrorName(cause.type)) {
       throw new Problem(cause.type, cause.message, { cause: error });
@@ -31,6 +33,12 @@ export async function told<T>(work: Promise<T>, missing?: () => Problem): Promis
     }
     throw error;
   }
+}
+
+/** Some questions of the client name an unknown workflow by its own error, others by gRPC's code. */
+function isMissing(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError ||
+    error instanceof Error && isGrpcServiceError(error) && error.code === NOT_FOUND;
 }
 
 /** Whether Temporal, or a worker that it needs, does not answer. */

@@ -160,6 +160,17 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
     }
     assert.equal(await statusFor({}, await started("itsmLoop", {})), 200);
     assert.equal(await statusFor({}, await started("a2aTask", { key_id: "a2a-token" })), 200);
-    assert.equal(await statusFor({}, "none"), 404);
+  });
+
+  it("is 404 of a run that there is not, as is all else that is asked of it", async () => {
+    const headers = { "x-api-key": await gateway.key() };
+    for (const path of ["", "/result?timeout_seconds=0", "/history"]) {
+      const response = await fetch(`${gateway.url}/v1/workflows/loop-none${path}`, { headers });
+      assert.equal(response.status, 404, path);
+    }
+    const cancelled = await fetch(`${gateway.url}/v1/workflows/loop-none/cancel`, {
+      ...{ method: "POST", headers },
+    });
+    assert.equal(cancelled.status, 404);
   });
 });
