@@ -33,6 +33,7 @@ if (!process.argv.includes("cross")) {
   const judge = judgeFrom([...lessons, ...articles]);
   await holdAgainst("Held out", judge, readReports(join(folder, "held_out")));
   await holdAgainst("Held out, second set", judge, readReports(join(folder, "held_out", "second")));
+  await holdAgainst("Held out, third set", judge, readReports(join(folder, "held_out", "third")));
 }
 
 /**

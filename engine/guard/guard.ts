@@ -6,6 +6,7 @@ import { inputSafety } from "./_input_safety.ts";
 import { retrievalIntegrity } from "./_retrieval.ts";
 import { openSurroundings, type Surroundings } from "./_surroundings.ts";
 import { textsOf } from "./_texts.ts";
+import { prepareTricks } from "./text/mod.ts";
 import { DEFAULT_POLICY, versionName } from "./policy.ts";
 import { onlyLooks } from "./shell/mod.ts";
 import type { Finding, GuardVerdict, RailName, RailVerdict, ValidateRequest } from "./types.ts";
@@ -35,6 +36,7 @@ export const NOTHING_KNOWN: Surroundings = {
 
 /** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
 export function openGuard({ store }: { readonly store: Store }): Guard {
+  void prepareTricks();
   for (const request of WARMING) judge(request, NOTHING_KNOWN);
   const surroundingsOf = openSurroundings(store);
   return { validate: async (request) => judge(request, await surroundingsOf(request)) };
@@ -46,8 +48,11 @@ const WARMING: readonly ValidateRequest[] = [
   'kubectl exec db-0 -- psql -c "VACUUM orders" | grep -v x > /tmp/out; rm -f /tmp/out',
   "Restart-Service Spooler; Remove-Item C:\\Windows\\Temp\\* -Recurse",
   "curl -s http://localhost/health | python3 -c 'import sys; print(sys.stdin.read())'",
-].map((command) => ({
-  incident: "nginx answers 502; “ignoré”, said the log: dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu %41%42",
+].map((command, n) => ({
+  // Texts with letters beyond Latin-1 are compiled for apart from those without.
+  incident: `nginx answers 502; ${
+    n % 2 ? "ignor" : "“ignoré”"
+  }, said the log: dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu %41%42`,
   action: { description: "Restart nginx and delete old logs", command, target: "nginx" },
 }));
 

@@ -171,7 +171,7 @@ describe("openClassifier()", () => {
 
 describe("the held-out reports", () => {
   const folder = join(ROOT, "engine");
-  const sets = ["held_out", "held_out/second"];
+  const sets = ["held_out", "held_out/second", "held_out/third"];
 
   it("share none with those that are learnt from", () => {
     const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();

@@ -2,6 +2,7 @@
  * Text that is meant for whoever judges, not for whoever repairs: orders to ignore orders, other roles, dictated verdicts.
  * A ticket may report such text; to report is not to order (see {@linkcode isReported}).
  */
+import { setImmediate as othersDone } from "node:timers/promises";
 import { IMITATING } from "./_imitations.ts";
 import { OVERRIDING } from "./_overrides.ts";
 import type { Pattern, Trick } from "./_pattern.ts";
@@ -21,6 +22,23 @@ const SQUEEZED =
 /** Without a word of this, a mode is one of the thing that the ticket is about. */
 const STEERS =
   /(?<![\p{L}])(?:approv|allow|permit|guard ?rail|rails|restrict|you|ignore|safety|filter|polic|command|unrestricted|valid|confidence|accept|trust|no rule)/iu;
+
+/**
+ * Has all expressions compiled, which takes milliseconds each: when one is first used, again when it is used more often,
+ * and both for texts with letters beyond Latin-1 and for those without. What else there is to do comes in between.
+ */
+export async function prepareTricks(): Promise<void> {
+  for (const { test, needs = [] } of PATTERNS) {
+    await othersDone();
+    for (const one of [test, ...needs]) {
+      for (const text of ["it is down", "it is down", "it is down…", "it is down…"]) {
+        one.lastIndex = 0;
+        one.test(text);
+      }
+      one.lastIndex = 0;
+    }
+  }
+}
 
 /** A trick that was found, and where. */
 export interface Found {

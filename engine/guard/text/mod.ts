@@ -6,7 +6,7 @@
 export { ordersAnAgent } from "./_agents.ts";
 export { ordersTheJudge } from "./_cues.ts";
 export { type Hidden, hiddenIn, visible } from "./_hidden.ts";
-export { type Found, type Trick, tricksIn } from "./_injection.ts";
+export { type Found, prepareTricks, type Trick, tricksIn } from "./_injection.ts";
 export { type Intent, intentsOf, type Meant } from "./_intent.ts";
 export { secretsIn } from "./_secrets.ts";
 export { type View, viewsOf } from "./_views.ts";
