@@ -8,8 +8,7 @@ import { dangerous } from "./_dangerous.ts";
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;
 
-describe("what agents ask for over A2A and people decide", function () {
-  this.timeout(120_000);
+describe("what agents ask for over A2A and people decide", () => {
   const { operation, runs } = dangerous();
   let people: People;
   let agent: A2aClient;

@@ -36,8 +36,7 @@ const textsOf = (channel: string) => INJECTIONS.filter((text, n) => channelOf(te
 const TENTH = INJECTIONS.filter((_, n) => n % 10 === 4);
 const PAGE = 20;
 
-describe("a hundred texts that mean to steer an agent", function () {
-  this.timeout(180_000);
+describe("a hundred texts that mean to steer an agent", () => {
   let loop: TestLoop;
   let server: TestToolServer;
   let devices: Server;

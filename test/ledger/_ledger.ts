@@ -27,6 +27,9 @@ export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
   ...fields,
 });
 
+/** Many at once take their time on a busy machine. */
+const PATIENCE_MS = 120_000;
+
 /** A sequencer at work. */
 export interface TestSealing {
   readonly database: TestDatabase;
@@ -94,7 +97,7 @@ export async function startSealing(
     async seal(count) {
       const ids = Array.from({ length: count }, () => `receipt-${String(made++).padStart(6, "0")}`);
       await Promise.all(ids.map((id) => sealer.request(anyRequest({ id }))));
-      await Promise.all(ids.map((id) => sealer.sealed(id)));
+      await Promise.all(ids.map((id) => sealer.sealed(id, { timeoutMs: PATIENCE_MS })));
       return ids;
     },
     pause,

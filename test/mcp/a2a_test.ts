@@ -18,8 +18,7 @@ import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 // deno-lint-ignore no-explicit-any -- what comes over the wire is looked at, not trusted
 type Json = any;
 
-describe("A2A", function () {
-  this.timeout(180_000); // of which most is starting all it needs, on a busy machine
+describe("A2A", () => {
   let loop: TestLoop;
   let server: TestToolServer;
   let key: string;

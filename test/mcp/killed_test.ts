@@ -13,8 +13,7 @@ import { type Json, jsonOf, post } from "./_tool_server.ts";
 
 const TOOL = "itsm_run_loop";
 
-describe("a call whose tool server is killed", function () {
-  this.timeout(120_000);
+describe("a call whose tool server is killed", () => {
   let database: TestDatabase;
   let place: TestTemporal;
   let connection: Connection;
