@@ -71,6 +71,14 @@ export interface Example {
   readonly output: unknown;
 }
 
+/** What a call means, whenever it is run. */
+export interface Lasting {
+  /** All of the input, with what its own leaves open. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What it stands for, a sentence for people without a full stop. */
+  readonly about: string;
+}
+
 /** A described function: all that a door needs to offer it. See {@linkcode defineOperation}. */
 export interface Operation<Context = never> {
   /** Unique, dotted: resource and verb (`tickets.close`). In logs, receipts and policies. */
@@ -127,6 +135,14 @@ export interface Operation<Context = never> {
   /** Error kinds that this operation can answer with, besides those that any can. */
   readonly errors?: readonly string[];
   readonly example: Example;
+  /**
+   * The input that means the same later on, where its own may not: a place in a queue that moves. People are asked about
+   * that, and it is what is run once they have approved.
+   *
+   * @throws {Problem} it means nothing
+   */
+  // deno-lint-ignore no-explicit-any -- as in `run`
+  lasting?(input: any, context: Context): Promise<Lasting>;
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
   run(input: any, context: Context & Call): Promise<unknown>;
 }

@@ -12,8 +12,10 @@ import { canonicalize } from "../ledger/mod.ts";
 import {
   type ActRecord,
   collectAct,
+  getAct,
   getApproval,
   openAct,
+  openActLike,
   putAct,
   transaction,
   waitingActs,
@@ -54,6 +56,8 @@ export interface Found {
   /** What it gave, where it has run since it was asked for. */
   readonly output?: JsonText;
   readonly problem?: Problem;
+  /** The arguments that people are asked about, where they say more than those of the call. */
+  readonly input?: Record<string, unknown>;
   /** What was decided besides, as it is on record. */
   readonly verdict?: Partial<Verdict>;
 }
@@ -71,14 +75,16 @@ export function createDesk(parts: GovernanceParts) {
     ruling: Recorded,
     mostWaiting: number,
   ): Promise<Found> {
-    const { action, text } = actionOf(call);
+    const keyId = call.caller.keyId!;
+    const known = await askedBefore(call);
+    if (known) return await join(call, ruling, known);
+    const lasting = await parts.lasting(call.operation, call.input);
+    const meant = lasting ? { ...call, input: { ...lasting.input } } : call;
+    const { action, text } = actionOf(meant);
     if (Buffer.byteLength(text) > MOST_ACTION) {
       return await refuse(call, ruling, "It is too large for a person to read");
     }
     const actionSha256 = sha256(text);
-    const keyId = call.caller.keyId!;
-    const known = await openAct(store.knex, keyId, actionSha256);
-    if (known) return await join(call, ruling, known);
     if (await waitingActs(store.knex, keyId) >= mostWaiting) {
       return await refuse(call, ruling, `${mostWaiting} calls of this key wait for people already`);
     }
@@ -87,7 +93,9 @@ export function createDesk(parts: GovernanceParts) {
     const question: Question = {
       ...{ approvalId, action, actionSha256, needed: ruling.approvers },
       subject: `tool:${request.as}`,
-      description: `${operation.summary}. Asked because: ${ruling.reasons.join("; ")}`,
+      description: `${operation.summary}${lasting ? `: ${lasting.about}` : ""}. Asked because: ${
+        ruling.reasons.join("; ")
+      }`,
       requestedBy: caller.principal,
       requestedByKey: keyId,
     };
@@ -97,7 +105,7 @@ export function createDesk(parts: GovernanceParts) {
           ...{ approvalId, decisionId: ruling.id, door: request.door, tool: request.as },
           ...{
             operation: operation.name,
-            input: JSON.stringify(request.input ?? {}),
+            input: JSON.stringify(lasting?.input ?? request.input ?? {}),
             actionSha256,
           },
           ...{ tenant: caller.tenant, keyId, address: caller.address },
@@ -110,7 +118,16 @@ export function createDesk(parts: GovernanceParts) {
       if (first) return await join(call, ruling, first);
       throw error;
     }
-    return { approvalId, status: "pending" };
+    return { approvalId, status: "pending", input: meant.input };
+  }
+
+  /** What the same call has begun; where its meaning moves, by what it said and not by what that means now. */
+  async function askedBefore<C>(call: GovernedCall<C>): Promise<ActRecord | undefined> {
+    const { operation, request, input } = call;
+    const keyId = call.caller.keyId!;
+    const same = await openAct(store.knex, keyId, sha256(actionOf(call).text));
+    if (same || !operation.lasting) return same;
+    return await openActLike(store.knex, keyId, request.as, JSON.stringify(plain(input)));
   }
 
   async function refuse<C>(call: GovernedCall<C>, ruling: Recorded, why: string): Promise<Found> {
@@ -122,18 +139,19 @@ export function createDesk(parts: GovernanceParts) {
   async function join<C>(
     call: GovernedCall<C>,
     ruling: Recorded,
-    { approvalId }: ActRecord,
+    { approvalId, input }: ActRecord,
   ): Promise<Found> {
     const found = await transaction(store, async (trx): Promise<Found> => {
-      const act = await openAct(trx, call.caller.keyId!, sha256(actionOf(call).text));
-      const end = act && endOf(act, (await getApproval(trx, approvalId))!.status);
-      if (end && !end.status) await collectAct(trx, approvalId);
-      return end ?? { status: "pending" };
+      const [act, approval] = [await getAct(trx, approvalId), await getApproval(trx, approvalId)];
+      const end = act && approval && endOf(act, approval.status);
+      const taken = end && !end.status && !await collectAct(trx, approvalId);
+      return end && !taken ? end : { status: "pending" };
     });
     const verdict = found.verdict ?? {};
     const entry = { call, ruling: { ...ruling, ...verdict }, runs: false, approvalId };
     await recordDecision(store.knex, entry);
-    return { ...found, approvalId };
+    const meant = call.operation.lasting ? { input: JSON.parse(input) } : {};
+    return { ...meant, ...found, approvalId };
   }
 
   return { hold };

@@ -5,6 +5,8 @@ import {
   type GovernedCall,
   type GovernedOutput,
   isGoverned,
+  type Lasting,
+  type Operation,
   Problem,
   type Ruling,
 } from "../contract/mod.ts";
@@ -34,6 +36,11 @@ export interface GovernanceParts {
   readonly environment: string;
   /** Begins to ask people; nothing is asked where it throws. */
   readonly ask: AskPeople;
+  /** What a call means whenever it is run; undefined: just what it says. @throws {Problem} it means nothing */
+  lasting(
+    operation: Operation<never>,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<Lasting | undefined>;
 }
 
 /** Decides on calls. */
@@ -169,7 +176,8 @@ function rulingOf<C>(call: GovernedCall<C>, ruling: Recorded, found?: Found): Ru
     const { approvalId, output, problem, status } = found;
     if (problem) return { ...about, approvalId, problem };
     if (output) return { ...about, approvalId, instead: { kind: "earlier", output } };
-    const told = toldOf(call, ruling, approvalId, status);
+    const input = found.input ?? call.input;
+    const told = toldOf({ ...call, input }, ruling, approvalId, status);
     return { ...about, approvalId, instead: { kind: "held", output: told } };
   }
   if (dryRun) return { ...about, instead: { kind: "dry_run", output: toldOf(call, ruling) } };

@@ -9,6 +9,7 @@ import {
   createInvoke,
   defineOperation,
   type Invoke,
+  type Operation,
   Problem,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
@@ -71,6 +72,8 @@ function governorOf(platform: Platform): Governor {
   return openGovernor({
     ...{ store, meter, engine },
     environment: settings.SEALOOP_ENVIRONMENT,
+    lasting: async (operation, input) =>
+      await (operation as Operation<Platform>).lasting?.(input, platform),
     async ask({ approvalId, ...question }, within) {
       await askPeople(platform, {
         ...{ ...question, id: approvalId, ticketId: null, askingRun: null },

@@ -120,34 +120,24 @@ export const approveFinding = operation({
   input: z.object({
     index: Index,
     fingerprint: Fingerprint.optional().describe(
-      "Of the weakness that is meant: where another has its place by now, nothing is done",
+      "Of the weakness that is meant, wherever it is in the queue by now",
     ),
     wait_seconds: WaitSeconds,
   }),
   output: Started.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
   long: { shared: true, outcome: startedOutcome },
-  errors: ["NotFound", "Conflict", "Unavailable"],
+  errors: ["NotFound", "Unavailable"],
   example: {
     input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
     output: { ...exampleRun, finding: exampleWeakness },
   },
+  lasting: async ({ index, fingerprint, ...rest }, { store }) => {
+    const { found } = await meantBy(store.knex, index, fingerprint);
+    return { input: { ...rest, index, fingerprint: found.fingerprint }, about: found.summary };
+  },
   run: async ({ index, fingerprint, wait_seconds }, context) => {
-    const queue = await queueOf(context.store.knex);
-    const found = queue[index];
-    if (!found) {
-      throw new Problem(
-        "NotFound",
-        queue.length === 0
-          ? "The queue is empty; trigger_sie_scan looks anew"
-          : `There is no index ${index} in the queue; its last is ${queue.length - 1}`,
-      );
-    }
-    if (fingerprint !== undefined && found.fingerprint !== fingerprint) {
-      const now = queue.findIndex((one) => one.fingerprint === fingerprint);
-      const where = now < 0 ? "is not in the queue any more" : `has index ${now} now`;
-      throw new Problem("Conflict", `The weakness ${fingerprint} ${where}; nothing was done`);
-    }
+    const { found, at } = await meantBy(context.store.knex, index, fingerprint);
     const client = await context.temporal();
     const handle = await told(client.workflow.start(ITSM_LOOP, {
       taskQueue: TASK_QUEUE.itsm,
@@ -157,9 +147,31 @@ export const approveFinding = operation({
       staticSummary: found.summary,
     }));
     const run = await started(context, client, handle, wait_seconds);
-    return { ...run, finding: shown(found, index) };
+    return { ...run, finding: shown(found, at) };
   },
 });
+
+/** The weakness of a fingerprint, wherever it is by now; else the one at a place. @throws {Problem} `NotFound` */
+async function meantBy(
+  on: Queryable,
+  index: number,
+  fingerprint: string | undefined,
+): Promise<{ found: FindingRecord; at: number }> {
+  const queue = await queueOf(on);
+  const at = fingerprint === undefined
+    ? index
+    : queue.findIndex((one) => one.fingerprint === fingerprint);
+  const found = queue[at];
+  if (found) return { found, at };
+  throw new Problem(
+    "NotFound",
+    queue.length === 0
+      ? "The queue is empty; trigger_sie_scan looks anew"
+      : fingerprint === undefined
+      ? `There is no index ${index} in the queue; its last is ${queue.length - 1}`
+      : `The weakness ${fingerprint} is not in the queue any more; nothing was done`,
+  );
+}
 
 function toFinding(found: FindingRecord, requested_by: string): Finding {
   const { service, code, fingerprint, severity } = found;

@@ -80,6 +80,18 @@ export async function openAct(
   return row && fromRow(row);
 }
 
+/** A call of a tool and key whose arguments hold at least these, and whose end was not given to it yet; or undefined. */
+export async function openActLike(
+  on: Queryable,
+  keyId: string,
+  tool: string,
+  input: string,
+): Promise<ActRecord | undefined> {
+  const row = await on("governed_acts").where({ key_id: keyId, tool }).whereNull("collected_at")
+    .whereRaw("input::jsonb @> ?::jsonb", [input]).orderBy("asked_at").first();
+  return row && fromRow(row);
+}
+
 /** How many calls of a key wait for people. */
 export async function waitingActs(on: Queryable, keyId: string): Promise<number> {
   const { rows: [row] } = await on.raw(

@@ -1,18 +1,18 @@
-/** The README as something that can be run. */
+/** The README, and pages beside it, as something that can be run. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 
 /** A fenced block. */
 export interface Block {
-  /** `sh` for commands; empty for what is printed. */
+  /** `sh` for commands, `js` for a file; empty for what is printed. */
   readonly language: string;
   readonly text: string;
 }
 
-/** The fenced blocks of a section, in their order. */
-export function blocksOf(section: string): Block[] {
-  const text = readFileSync(join(ROOT, "README.md"), "utf8");
+/** The fenced blocks of a section, in their order. @param page path in the project */
+export function blocksOf(section: string, page = "README.md"): Block[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
   const [, rest = ""] = text.split(`\n## ${section}\n`);
   const [own = ""] = rest.split("\n## ");
   return [...own.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({

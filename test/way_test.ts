@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
-import { asPattern, blocksOf, withSettings } from "./_readme.ts";
+import { asPattern, type Block, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_servers.ts";
 
@@ -15,6 +16,8 @@ import { testFolder } from "./_servers.ts";
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
 
 const A2A_TOKEN = "a-token-that-both-sides-know";
+/** A line that tells of progress. */
+const STEP_TOLD = /^\d\/\d .*\n/m;
 
 describe("the whole way, on a platform started by npm start", () => {
   let platform: TestPlatform;
@@ -229,6 +232,24 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(first.body.run_id, second.body.run_id);
   });
 
+  /** Runs a session's commands in one shell, and holds what they print against what is shown below each. */
+  async function answersAsShown(session: readonly Block[]): Promise<void> {
+    const commands = session.filter(({ language }) => language === "sh");
+    const answers = session.filter(({ language }) => language === "");
+    assert.equal(commands.length, answers.length);
+    const script = commands.map(({ text }) => withSettings(text, settings)).join(
+      "\necho; echo ====\n",
+    );
+    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
+    const parts = stdout.split("\n====\n");
+    answers.forEach(({ text }, n) => {
+      // Which steps are told of depends on how fast they are.
+      const [shown, printed] = [text, parts[n] ?? ""].map((one) => one.split(STEP_TOLD));
+      assert.match(printed!.join(""), asPattern(shown!.join("")));
+      assert.equal(printed!.length > 1, shown!.length > 1);
+    });
+  }
+
   it("starts as the README says, and serves its pages", async () => {
     await platform.until(/Logs .*\n/);
     const [transcript] = blocksOf("A session");
@@ -249,16 +270,22 @@ describe("the whole way, on a platform started by npm start", () => {
       console.log("      needs python3 with the package cryptography");
       this.skip();
     }
-    const [, ...session] = blocksOf("A session");
-    const commands = session.filter(({ language }) => language === "sh");
-    const answers = session.filter(({ language }) => language === "");
-    assert.equal(commands.length, answers.length);
-    const script = commands.map(({ text }) => withSettings(text, settings)).join(
-      "\necho; echo ====\n",
+    await answersAsShown(blocksOf("A session").slice(1));
+  });
+
+  it("does what the session of the tool server's page shows: a test incident, and a call that a person allows", async () => {
+    const folder = await testFolder();
+    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    const agent = join(folder, "agent.mjs");
+    const [program, ...session] = blocksOf("A session", "docs/mcp.md");
+    assert.equal(program!.language, "js");
+    await writeFile(agent, withSettings(program!.text, settings));
+    await answersAsShown(
+      session.map((one) => ({
+        ...one,
+        text: one.text.replaceAll("node agent.mjs", `node ${agent}`),
+      })),
     );
-    const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
-    const parts = stdout.split("\n====\n");
-    answers.forEach(({ text }, n) => assert.match(parts[n] ?? "", asPattern(text)));
   });
 
   it("issues keys that do what they may, until they are revoked", async () => {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
+import type { Platform } from "../../operations/mod.ts";
 import { addStop, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { setGovernance } from "../_governance.ts";
@@ -12,10 +15,24 @@ type Json = any;
 
 describe("a call that changes something", () => {
   const { operation, runs } = dangerous();
+  const line = ["first", "second"];
+  const takeNext = defineOperation<Platform>()({
+    ...{ name: "test.take", summary: "Take the next", group: "test", access: "key", effect: "run" },
+    input: z.object({ place: z.number(), name: z.string().optional() }),
+    output: z.object({ taken: z.string() }),
+    tool: { take_next: ["full"] },
+    example: { input: { place: 0 }, output: { taken: "first" } },
+    lasting({ place }) {
+      const name = line[place];
+      if (name === undefined) throw new Problem("NotFound", "There is nobody");
+      return Promise.resolve({ input: { place, name }, about: `it is called ${name}` });
+    },
+    run: ({ name }) => Promise.resolve({ taken: name! }),
+  });
   let people: People;
   let agent: Client;
   before(async () => {
-    people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000" }, [operation]);
+    people = await openPeople({ SEALOOP_LIMIT_TOOLS: "1000" }, [operation, takeNext]);
     agent = await people.agent();
     await agent.listTools(); // from now on the client holds results against the schemas
   });
@@ -128,6 +145,25 @@ describe("a call that changes something", () => {
     assert.equal(told.isError, true);
     assert.match(JSON.stringify(told.content), /is mounted/);
     assert.equal(runs.length, 1);
+  });
+
+  it("is for what it meant when people were asked, where its meaning moves", async () => {
+    const held = await call("take_next", { place: 0 });
+    const { approval_id, arguments: asked } = governanceOf(held);
+    assert.deepEqual(asked, { place: 0, name: "first" });
+    const { action, description } = await info(approval_id);
+    assert.deepEqual(action.arguments, { place: 0, name: "first" });
+    assert.match(description, /^Take the next: it is called first\. Asked because/);
+    line.reverse();
+    assert.equal(governanceOf(await call("take_next", { place: 0 })).approval_id, approval_id);
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    assert.deepEqual((await ended(approval_id)).output, { taken: "first" });
+    const collected = await call("take_next", { place: 0 });
+    assert.deepEqual(collected.structuredContent, { taken: "first" });
+    const next = governanceOf(await call("take_next", { place: 0 }));
+    assert.deepEqual([next.arguments.name, next.status], ["second", "pending"]);
+    const nothing = await call("take_next", { place: 7 });
+    assert.equal(nothing._meta?.["sealoop/error"], "NotFound", "nobody is asked about nothing");
   });
 
   it("is only decided in a dry run, and that is sealed", async () => {
