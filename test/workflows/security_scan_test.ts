@@ -54,11 +54,11 @@ describe("securityScan", () => {
     assert.ok(scanners.every(({ state }: any) => state === "ok"), JSON.stringify(scanners));
 
     const { index, fingerprint } = mine;
-    await assert.rejects(
-      approveFinding.run({ index: index + 1, fingerprint }, context()),
-      /nothing was done|no index/,
-    );
-    const approved = await approveFinding.run({ index, fingerprint, wait_seconds: 25 }, context());
+    const gone = { index, fingerprint: "0".repeat(16) };
+    await assert.rejects(approveFinding.run(gone, context()), /nothing was done/);
+    await assert.rejects(approveFinding.run({ index: 9_999 }, context()), /no index/);
+    const moved = { index: index + 1, fingerprint, wait_seconds: 25 }; // where it was when people were asked
+    const approved = await approveFinding.run(moved, context());
     // deno-lint-ignore no-explicit-any -- likewise
     const { result } = approved as any;
     assert.equal(result?.outcome, "sealed", JSON.stringify(approved));
