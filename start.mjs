@@ -37,6 +37,7 @@ const OLDEST_NODE = [20, 19];
 const ROOT = dirname(fileURLToPath(import.meta.url));
 const DIST = join(ROOT, "dist");
 const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
+const DAY_MS = 86_400_000;
 /** Sources of what the ledger's page runs in browsers. */
 const PAGE = join(ROOT, "ledger", "page", "browser");
 const PROCESSES = ["gateway", "mcp", "ledger", "worker", "engine"];
@@ -265,8 +266,11 @@ async function bundleWorkflows() {
         workflowsPath: join(DIST, "workflows", "mod.js"),
         logger: quiet,
       });
-      rmSync(CACHE, { recursive: true, force: true });
       mkdirSync(CACHE, { recursive: true });
+      // What is younger may be run just now: by tests beside this, from the same folder.
+      for (const path of files(CACHE, (name) => /\.m?js$/.test(name))) {
+        if (Date.now() - statSync(path).mtimeMs > DAY_MS) rmSync(path, { force: true });
+      }
       writeFileSync(`${kept}.new`, code);
       renameSync(`${kept}.new`, kept);
       return `bundled ${Math.round(code.length / 1024)} KiB`;
