@@ -12,6 +12,8 @@ import { keyIn, startToolProcess, type ToolProcess } from "./_process.ts";
 import { type Json, jsonOf, post } from "./_tool_server.ts";
 
 const TOOL = "itsm_run_loop";
+/** In this database: those of other tests are copies of the same one, with the same numbers. */
+const HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 describe("a call whose tool server is killed", () => {
   let database: TestDatabase;
@@ -77,7 +79,7 @@ describe("a call whose tool server is killed", () => {
   }
   const waitsFor = async (table: string) => {
     const { rows } = await store.pool.query(
-      "SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass",
+      `SELECT FROM pg_locks WHERE NOT granted AND relation = $1::regclass AND ${HERE}`,
       [table],
     );
     return rows.length > 0;
@@ -99,7 +101,7 @@ describe("a call whose tool server is killed", () => {
   async function settled(): Promise<number> {
     await eventually(async () => {
       const { rows } = await store.pool.query(
-        "SELECT FROM pg_stat_activity WHERE wait_event = $1",
+        "SELECT FROM pg_stat_activity WHERE wait_event = $1 AND datname = current_database()",
         [
           "relation",
         ],
@@ -118,7 +120,7 @@ describe("a call whose tool server is killed", () => {
       await killedWhen(incident, () => waitsFor("governance_decisions"));
       await owner.query(
         `SELECT pg_terminate_backend(pid) FROM pg_locks
-         WHERE NOT granted AND relation = 'governance_decisions'::regclass`,
+         WHERE NOT granted AND relation = 'governance_decisions'::regclass AND ${HERE}`,
       );
     });
     assert.equal(await newest(), undefined);
