@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import pg from "pg";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
@@ -23,13 +24,19 @@ describe("limits of an agent's key", () => {
       databaseUrl: () => database.urls.app,
     };
     servers = await Promise.all([openPlatform(parts), openPlatform(parts)]);
-    await allowTools(servers[0]!.platform.store, ["simulate"]);
+    await allowTools(servers[0]!.platform.store, ["simulate", "act"]);
   });
   after(async () => {
     await Promise.all(servers.map((server) => server.close()));
     await database.drop();
   });
 
+  async function asSuperuser(statement: string): Promise<void> {
+    const client = new pg.Client({ connectionString: database.superuserUrl });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  }
   const newKey = async () =>
     (await issueKey(servers[0]!.platform.store.knex, {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
@@ -95,17 +102,23 @@ describe("limits of an agent's key", () => {
         return Promise.resolve({});
       },
     });
-    const full = () =>
-      Promise.reject(new Problem("Unavailable", "The ledger's outbox can't be written"));
-    const sealer = { ...platform.sealer, request: full };
-    const invoke = createPlatformInvoke({ ...platform, sealer });
-    await assert.rejects(
-      invoke(act, {
-        ...{ door: "mcp", as: "act", requestId: "1", credential: await newKey(), input: {} },
-        ...{ address: "127.0.0.1", signal: new AbortController().signal },
-      }),
-      /outbox can't be written/,
-    );
+    const invoke = createPlatformInvoke(platform);
+    const call = {
+      ...{ door: "mcp" as const, as: "act", requestId: "1", credential: await newKey(), input: {} },
+      ...{ address: "127.0.0.1", signal: new AbortController().signal },
+    } as const;
+    await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
+    try {
+      await assert.rejects(invoke(act, call), /outbox can't be written/);
+    } finally {
+      await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
+    }
     assert.equal(runs, 0);
+    const decided = await platform.store.pool.query(
+      "SELECT FROM governance_decisions WHERE tool = 'act'",
+    );
+    assert.equal(decided.rowCount, 0, "no decision without its receipt");
+    await invoke(act, call);
+    assert.equal(runs, 1);
   });
 });
