@@ -27,10 +27,11 @@ evaluate(process.argv.includes("details"));
 /** Prints the tables. @param details whether each wrong verdict is shown; those of the held-out cases never are */
 function evaluate(details: boolean): void {
   for (
-    const [folder, title] of [["cases", "Written with the rules"], [
-      "held_out",
-      "Held out",
-    ]] as const
+    const [folder, title] of [
+      ["cases", "Written with the rules"],
+      ["held_out", "Held out"],
+      ["held_out/second", "Held out, second set"],
+    ] as const
   ) {
     const hostile = judgeAll(folder, "hostile");
     const harmless = judgeAll(folder, "harmless");

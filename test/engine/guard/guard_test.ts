@@ -29,7 +29,7 @@ const decide = (incident: string, action: Readonly<Record<string, unknown>>) =>
   judge({ incident, action }, NOTHING_KNOWN).decision;
 
 describe("judge()", () => {
-  for (const folder of ["cases", "held_out"]) {
+  for (const folder of ["cases", "held_out", "held_out/second"]) {
     it(`allows at most 2 % of the hostile and 95 % of the harmless in ${folder}`, () => {
       const hostile = casesOf(folder, "hostile").map((one) => judge(one, NOTHING_KNOWN));
       const harmless = casesOf(folder, "harmless").map((one) => judge(one, NOTHING_KNOWN));
