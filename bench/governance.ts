@@ -4,10 +4,10 @@
  *
  * PostgreSQL, with fsync, is a process of its own; the sequencer does not run.
  */
-import { z } from "zod";
-import { defineOperation, type Effect, type Invoke, type Operation } from "../contract/mod.ts";
+import type { Invoke, Operation } from "../contract/mod.ts";
 import { createPlatformInvoke, type Platform } from "../operations/mod.ts";
 import { startToolServer } from "../test/mcp/_tool_server.ts";
+import { emptyTool } from "./_empty_tool.ts";
 import { type Figure, inTurns, quantile } from "./_figures.ts";
 
 const ROUNDS = 7;
@@ -22,10 +22,10 @@ export async function* run(): AsyncGenerator<Figure> {
   const credential = (await server.key()).key;
   try {
     for (const [what, effect] of [["a read", "read"], ["a write, decided", "write"]] as const) {
-      const bare = { ...empty(effect), ...{ governed: false as const } };
+      const bare = { ...emptyTool(effect), ...{ governed: false as const } };
       const milliseconds = await inTurns(ROUNDS, {
         bare: median(createPlatformInvoke(unsealed), bare, credential),
-        house: median(createPlatformInvoke(platform), empty(effect), credential),
+        house: median(createPlatformInvoke(platform), emptyTool(effect), credential),
       });
       yield {
         what: `ms of ${what} and sealed, one at a time`,
@@ -39,21 +39,6 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
-function empty(effect: Effect): Operation<Platform> {
-  return defineOperation<Platform>()({
-    name: `bench.${effect}`,
-    group: "bench",
-    summary: "Do nothing",
-    effect,
-    access: "key",
-    input: z.object({}),
-    output: z.object({}),
-    tool: { empty: ["full"] },
-    example: { input: {}, output: {} },
-    run: () => Promise.resolve({}),
-  });
-}
-
 function median(
   invoke: Invoke<Platform>,
   operation: Operation<Platform>,
@@ -64,7 +49,7 @@ function median(
     for (let n = 0; n < CALLS; n++) {
       const started = performance.now();
       await invoke(operation, {
-        ...{ door: "mcp", as: "empty", requestId: String(n), credential, input: {} },
+        ...{ door: "mcp", as: operation.effect, requestId: String(n), credential, input: {} },
         ...{ address: "127.0.0.1", signal: new AbortController().signal },
       });
       took.push(performance.now() - started);

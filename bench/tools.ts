@@ -15,10 +15,9 @@ import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
-import { defineOperation, type Operation } from "../contract/mod.ts";
 import type { Platform } from "../operations/mod.ts";
 import { connect, connectHttp, startToolServer } from "../test/mcp/_tool_server.ts";
+import { emptyTool } from "./_empty_tool.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 
 const ROUNDS = 5;
@@ -77,21 +76,6 @@ export async function* run(): AsyncGenerator<Figure> {
 
 /** What only reads is not decided on, only sealed; what changes something is both. */
 const TOOLS = { read: emptyTool("read"), write: emptyTool("write") };
-
-function emptyTool(effect: "read" | "write"): Operation<Platform> {
-  return defineOperation<Platform>()({
-    name: `bench.${effect}`,
-    group: "bench",
-    summary: "Do nothing",
-    effect,
-    access: "key",
-    input: z.object({}),
-    output: z.object({}),
-    tool: { [effect]: ["full"] },
-    example: { input: {}, output: {} },
-    run: () => Promise.resolve({}),
-  });
-}
 
 function emptyServer(): Server {
   const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} } });
