@@ -8,7 +8,7 @@ import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [
   ...["seal", "log", "peers", "gateway", "tools", "sessions", "loop", "verify", "ledger", "cmdb"],
-  ...["classify", "retrieval", "governance", "temporal", "chaos", "open_loops"],
+  ...["detection", "classify", "retrieval", "governance", "temporal", "chaos", "open_loops"],
 ];
 /** Only when they are named: they don't compare the house with anything. */
 const NOT_OF_ALL: readonly string[] = ["temporal", "chaos", "open_loops"];

@@ -1,13 +1,5 @@
-/** Time that doesn't depend on what else a machine does. */
+/** Waiting for the clock. */
 import { setTimeout as sleep } from "node:timers/promises";
-
-/** Milliseconds of processor time that this process takes for some work. */
-export function processorMs(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
 
 /** Waits for the next minute where less than so many seconds of this one are left: counting begins anew with each. */
 export async function withinOneMinute(seconds: number): Promise<void> {

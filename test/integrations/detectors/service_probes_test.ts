@@ -156,23 +156,21 @@ describe("service_probes", () => {
 
   for (const answers of [true, false]) {
     const are = answers ? "all of which answer" : "none of which answers";
-    it(`looks at 500 services, ${are}, in under ten seconds`, async () => {
+    it(`has time for 500 services, ${are}`, async () => {
       const hanging = createServer(() => {}).listen(0, "127.0.0.1");
       await once(hanging, "listening");
       const { port } = hanging.address() as AddressInfo;
       const http = answers ? url() : `http://127.0.0.1:${port}/`;
       for (let i = 0; i < 500; i++) await put(`s${i}`, { check: { http } });
-      const [started, before] = [performance.now(), process.cpuUsage()];
-      const { findings } = await sweep();
-      const { user, system } = process.cpuUsage(before);
-      // Where all answer, nothing is waited for; what others take of a busy machine does not count then.
-      const seconds = answers ? (user + system) / 1e6 : (performance.now() - started) / 1_000;
+      const { runs, findings } = await detectAll(
+        await world.with("service_probes: { timeout_ms: 1000 }"),
+        { remember: true },
+      );
       hanging.closeAllConnections();
       hanging.close();
-      console.log(`      ${seconds.toFixed(1)} s`);
-      assert.ok(seconds < 10, `${seconds.toFixed(1)} s`);
+      assert.equal(runs[0]!.error, null);
       assert.equal(findings.length, answers ? 0 : 500);
-    }).retries(2); // others may keep the machine busy
+    });
   }
 
   it("begins with those that the last sweep had no time for", async () => {
