@@ -61,8 +61,10 @@ export async function claim(dataDir: string): Promise<Tree> {
 
   const processes = new Map<number, Watched>();
   let stopping = false;
+  let released = false;
   const path = join(dataDir, "run.json");
   const write = () => {
+    if (released) return; // the end of a process may be heard of after all is over
     const content: RunFile = {
       boot: bootId(),
       supervisor: self,
@@ -90,6 +92,7 @@ export async function claim(dataDir: string): Promise<Tree> {
       for (const watched of processes.values()) if (watched.rank < 3) signal(watched, "SIGKILL");
     },
     release: async () => {
+      released = true;
       rmSync(path, { force: true });
       await cut();
       rmSync(join(dataDir, "run.lock"), { force: true });

@@ -1,4 +1,6 @@
 import { type DetectedFinding, SEVERITIES, worse } from "../findings.ts";
+import { Bits } from "./_bits.ts";
+import { Walks } from "./_walks.ts";
 
 /** What grouping looks at. */
 export type Groupable =
@@ -60,119 +62,129 @@ export function groupFindings<F extends Groupable>(
   graph: Dependencies,
 ): Group<F>[] {
   const all = [...findings].sort(byWeight);
-  const distance = distances(all, graph);
-  const causes = new Map(all.map((effect) => [
-    effect,
-    all.filter((cause) => cause !== effect && explains(cause, effect, distance(effect))),
-  ]));
-  const reached = closures(all, causes);
-  const isRoot = (one: F) => {
-    const behind = reached.get(one)!;
-    return [...behind].every((cause) => reached.get(cause)!.has(one)) && // nothing explains it, or only a cycle
-      all.find((other) => other === one || behind.has(other)) === one; // of which it is the first
-  };
-  const roots = new Set(all.filter(isRoot));
-  const groups = new Map<F, F[]>([...roots].map((root) => [root, []]));
-  for (const one of all) {
-    if (roots.has(one)) continue;
-    const candidates = [...reached.get(one)!].filter((cause) => roots.has(cause));
-    const depth = (root: F) => depthOf(root, distance(one));
-    const [root] = candidates.sort((a, b) => depth(b) - depth(a) || byWeight(a, b));
-    groups.get(root!)!.push(one);
+  const field = fieldOf(all, graph);
+  const behind = closures(all.map((effect) => causesOf(effect, field)));
+  const sizes = behind.map(({ size }) => size);
+  const isRoot = all.map((_, one) => isFirst(one, behind));
+  const groups = new Map<number, number[]>();
+  for (const one of all.keys()) if (isRoot[one]) groups.set(one, []);
+  for (const [one, finding] of all.entries()) {
+    if (isRoot[one]) continue;
+    const candidates = [...behind[one]!].filter((cause) => isRoot[cause]);
+    groups.get(deepest(finding, candidates, field))!.push(one);
   }
-  return [...groups].filter(([root]) => root.counts !== false).map(([root, members]) => {
-    const others = members.filter(({ counts }) => counts !== false)
-      .sort((a, b) => reached.get(a)!.size - reached.get(b)!.size || byWeight(a, b));
+  return [...groups].filter(([root]) => all[root]!.counts !== false).map(([first, members]) => {
+    const root = all[first]!;
+    const others = members.filter((one) => all[one]!.counts !== false)
+      .sort((a, b) => sizes[a]! - sizes[b]! || a - b).map((one) => all[one]!);
     return { root, others, severity: severityOf(root, others) };
   });
 }
 
-/** How far away something is from the service that a finding is about: itself 0, what it depends on 1, … */
-interface Reach {
-  readonly services: ReadonlyMap<string, number>;
-  readonly hosts: ReadonlyMap<string, number>;
+/** Findings by their place, so that looking for causes meets only what may be one. */
+interface Field {
+  readonly all: readonly Groupable[];
+  readonly walks: Walks;
+  /** By number of service. */
+  readonly hosts: readonly (string | undefined)[];
+  /** Findings about a service that may be causes, by its number. */
+  readonly ofService: readonly (readonly number[])[];
+  /** What ran out on a host. */
+  readonly ofHost: ReadonlyMap<string, readonly number[]>;
 }
 
-const NOWHERE: Reach = { services: new Map(), hosts: new Map() };
-
-/** Of all that a service depends on, only what findings are about is kept. */
-function distances(
-  findings: readonly Groupable[],
-  { hosts, dependsOn }: Dependencies,
-): (finding: Groupable) => Reach {
-  const services = new Set(findings.map(({ service }) => service));
-  const ailing = new Set(findings.filter(({ service }) => service === null).map((f) => f.host));
-  const known = new Map<string, Reach>();
-  return ({ service, host }) => {
-    if (service === null) return NOWHERE;
-    let reach = known.get(service);
-    if (!reach) known.set(service, reach = reachOf(service, host));
-    return reach;
-  };
-
-  function reachOf(service: string, host: string | null): Reach {
-    const near = { services: new Map<string, number>(), hosts: new Map<string, number>() };
-    const seen = new Set([service]);
-    let level = [service];
-    for (let steps = 0; level.length > 0; steps++) {
-      const next: string[] = [];
-      for (const name of level) {
-        if (services.has(name)) near.services.set(name, steps);
-        const at = hosts.get(name) ?? (name === service ? host : undefined); // one that is in no graph
-        if (at && ailing.has(at) && !near.hosts.has(at)) near.hosts.set(at, steps);
-        for (const needed of dependsOn.get(name) ?? []) {
-          if (seen.has(needed)) continue;
-          seen.add(needed);
-          next.push(needed);
-        }
-      }
-      level = next;
+/** @param all worst first; from here on a finding is its place there */
+function fieldOf(all: readonly Groupable[], { dependsOn, hosts }: Dependencies): Field {
+  const walks = new Walks(dependsOn, all.flatMap(({ service }) => service ?? []));
+  const ofService = walks.names.map((): number[] => []);
+  const ofHost = new Map<string, number[]>();
+  for (const [at, { service, host, detector, code }] of all.entries()) {
+    if (APART.has(code) || NOT_YET.has(code)) continue;
+    if (detector === "logs") continue; // what is logged is a sign of something else
+    if (service !== null) ofService[walks.numberOf(service)]!.push(at);
+    else if (host !== null && detector === "host_resources") {
+      ofHost.set(host, [...ofHost.get(host) ?? [], at]);
     }
-    return near;
   }
+  return { all, walks, hosts: walks.names.map((name) => hosts.get(name)), ofService, ofHost };
 }
 
-function explains(cause: Groupable, effect: Groupable, { services, hosts }: Reach): boolean {
-  if (APART.has(cause.code) || APART.has(effect.code) || NOT_YET.has(cause.code)) return false;
-  if (cause.detector === "logs") return false; // what is logged is a sign of something else
-  if (effect.detector === "host_resources" || effect.detector === "certificates") return false;
-  const waited = cause.code === "slow" || cause.code === "load_high";
-  if (waited && !WAITED.has(effect.code)) return false;
-  if (cause.service === null) {
-    return cause.detector === "host_resources" && cause.host !== null && hosts.has(cause.host);
+/** What may have caused a finding, directly or not, as far as the graph tells; nothing causes itself. */
+function causesOf(effect: Groupable, field: Field): number[] {
+  const { all, walks, ofService, ofHost } = field;
+  const causes: number[] = [];
+  if (effect.service === null || APART.has(effect.code)) return causes;
+  if (effect.detector === "host_resources" || effect.detector === "certificates") return causes;
+  const may = (cause: number) =>
+    WAITED.has(effect.code) || all[cause]!.code !== "slow" && all[cause]!.code !== "load_high";
+  const own = rank(effect);
+  walks.from(walks.numberOf(effect.service), (service, steps) => {
+    for (const cause of ofService[service]!) {
+      if (may(cause) && (steps > 0 || rank(all[cause]!) > own)) causes.push(cause);
+    }
+  });
+  for (const host of hostsBehind(effect, field).keys()) {
+    for (const cause of ofHost.get(host)!) if (may(cause)) causes.push(cause);
   }
-  if (cause.service === effect.service) return rank(cause) > rank(effect);
-  return services.has(cause.service);
+  return causes;
 }
 
-/** Deeper is likelier to be where it began. */
-function depthOf(root: Groupable, { services, hosts }: Reach): number {
-  const steps = root.service === null
-    ? hosts.get(root.host ?? "") ?? 0
-    : services.get(root.service) ?? 0;
-  return steps * DEPTH.length + rank(root);
+/** Hosts on which something ran out, of a finding's service and of all it depends on, with the fewest steps there. */
+function hostsBehind({ service, host }: Groupable, { walks, hosts, ofHost }: Field) {
+  const steps = new Map<string, number>();
+  if (ofHost.size === 0 || service === null) return steps;
+  walks.from(walks.numberOf(service), (one, away) => {
+    const at = hosts[one] ?? (away === 0 ? host : undefined); // one that is in no graph
+    if (at && ofHost.has(at) && !steps.has(at)) steps.set(at, away);
+  });
+  return steps;
+}
+
+/** The deepest of the roots that a finding may go with: it is likelier to be where it began. */
+function deepest(effect: Groupable, roots: readonly number[], field: Field): number {
+  const { all, walks } = field;
+  if (roots.length === 1) return roots[0]!;
+  const hosts = hostsBehind(effect, field);
+  const services = new Map<number, number>();
+  walks.from(walks.numberOf(effect.service!), (service, steps) => services.set(service, steps));
+  const depth = (root: number) => {
+    const { service, host } = all[root]!;
+    const away = service === null ? hosts.get(host!) : services.get(walks.numberOf(service));
+    return (away ?? 0) * DEPTH.length + rank(all[root]!);
+  };
+  return [...roots].sort((a, b) => depth(b) - depth(a) || a - b)[0]!;
 }
 
 const rank = ({ detector }: Groupable) => DEPTH.indexOf(detector);
 
-/** All that is behind each finding: its causes, their causes, and so on. Of one in a cycle, not itself. */
-function closures<F>(all: readonly F[], causes: ReadonlyMap<F, readonly F[]>): Map<F, Set<F>> {
-  const size = (one: F) => causes.get(one)!.length;
-  const fewestFirst = [...all].sort((a, b) => size(a) - size(b));
-  const known = new Map<F, Set<F>>();
-  for (const one of fewestFirst) {
-    const behind = new Set<F>();
-    const open = [...causes.get(one)!].sort((a, b) => size(a) - size(b));
+/** Whether nothing explains a finding, or only a cycle of which it is the worst. */
+function isFirst(one: number, behind: readonly Bits[]): boolean {
+  for (const cause of behind[one]!) {
+    if (cause < one || !behind[cause]!.has(one)) return false;
+  }
+  return true;
+}
+
+/** All that is behind each: its causes, their causes, and so on. Of one in a cycle, not itself. */
+function closures(causes: readonly (readonly number[])[]): Bits[] {
+  const size = (one: number) => causes[one]?.length ?? 0;
+  const known: Bits[] = [];
+  for (const one of [...causes.keys()].sort((a, b) => size(a) - size(b))) {
+    const behind = new Bits(causes.length);
     // The one with the most behind it comes first, and nearly always brings the others along.
+    const most = causes[one]!.reduce((so, next) => size(next) > size(so) ? next : so, -1);
+    if (known[most]) behind.addAll(known[most]);
+    const open = causes[one]!.filter((cause) => !behind.has(cause));
+    open.sort((a, b) => size(a) - size(b));
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (behind.has(next)) continue;
       behind.add(next);
-      const whole = known.get(next);
-      if (whole) { for (const other of whole) behind.add(other); }
-      else open.push(...causes.get(next)!);
+      const whole = known[next];
+      if (whole) behind.addAll(whole);
+      else open.push(...causes[next]!);
     }
     behind.delete(one);
-    known.set(one, behind);
+    known[one] = behind;
   }
   return known;
 }

@@ -163,7 +163,7 @@ describe("service_probes", () => {
       const http = answers ? url() : `http://127.0.0.1:${port}/`;
       for (let i = 0; i < 500; i++) await put(`s${i}`, { check: { http } });
       const { runs, findings } = await detectAll(
-        await world.with("service_probes: { timeout_ms: 1000 }"),
+        await world.with(`service_probes: { timeout_ms: ${answers ? 5_000 : 1_000} }`),
         { remember: true },
       );
       hanging.closeAllConnections();
