@@ -76,18 +76,21 @@ export interface Gates<Context> {
   authenticate(request: Request, operation: Operation<Context>): Promise<Caller>;
   /** How often? Counts the call. @throws {Problem} `RateLimited` */
   admit(operation: Operation<Context>, caller: Caller, door: Door): Promise<Allowance | undefined>;
-  /**
-   * Does governance allow it? The decision is on record before it is given.
-   *
-   * @returns undefined where there is nothing to decide
-   * @throws {Problem} it can't be decided, or not be put on record: then nothing may be run
-   */
-  govern(act: GovernedCall<Context>): Promise<Ruling | undefined>;
+  /** Does governance allow it? Begins to look at what is in force while the call is still counted. */
+  govern(operation: Operation<Context>, caller: Caller): Govern<Context>;
   /** The parts of the platform that the operation works with. */
   context(call: Call): Context & Call;
   /** Seals the call; gives the receipt's id, or undefined where this call is not one that is sealed. */
   record(act: Act<Context>): Promise<string | undefined>;
 }
+
+/**
+ * Decides on a call. The decision is on record before it is given.
+ *
+ * @returns undefined where there is nothing to decide
+ * @throws {Problem} it can't be decided, or not be put on record: then nothing may be run
+ */
+export type Govern<Context> = (call: GovernedCall<Context>) => Promise<Ruling | undefined>;
 
 /** The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. */
 export type Invoke<Context> = (
@@ -109,13 +112,14 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
     let output: unknown;
     let limit: Allowance | undefined;
     let ruling: Ruling | undefined;
+    const govern = gates.govern(operation, caller);
     const count = async () => limit = await gates.admit(operation, caller, request.door);
     try {
       if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
       authorize(operation, request, caller);
       if (caller.keyId === null) await count();
       input = parseInput(operation.input, request.input);
-      ruling = await gates.govern({ operation, request, caller, input });
+      ruling = await govern({ operation, request, caller, input });
       if (ruling?.problem) throw ruling.problem;
       output = ruling?.instead
         ? ruling.instead.output

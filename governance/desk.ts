@@ -21,7 +21,7 @@ import {
   waitingActs,
 } from "../store/mod.ts";
 import type { GovernanceParts, Recorded, Verdict } from "./governor.ts";
-import { plain, recordDecision } from "./record.ts";
+import { plain, recordDecision, recordWithin } from "./record.ts";
 
 /** What people are asked about a call. */
 export interface Question {
@@ -67,7 +67,7 @@ const MOST_ACTION = 64 * 1024;
 
 /** Opens the desk. */
 export function createDesk(parts: GovernanceParts) {
-  const { store } = parts;
+  const { store, sealer } = parts;
 
   /** Has people asked about a call; the same call of the same key joins what waits, or gets what came of it. */
   async function hold<C>(
@@ -111,7 +111,7 @@ export function createDesk(parts: GovernanceParts) {
           ...{ tenant: caller.tenant, keyId, address: caller.address },
         });
         if (!put) throw new AskedAlready();
-        await recordDecision(on, { call, ruling, runs: false, approvalId });
+        await recordWithin(on, { call, ruling, runs: false, approvalId });
       });
     } catch (error) {
       const first = error instanceof AskedAlready && await openAct(store.knex, keyId, actionSha256);
@@ -132,7 +132,7 @@ export function createDesk(parts: GovernanceParts) {
 
   async function refuse<C>(call: GovernedCall<C>, ruling: Recorded, why: string): Promise<Found> {
     const verdict = { decision: "deny", rule: "desk", reasons: [why] } as const;
-    await recordDecision(store.knex, { call, ruling: { ...ruling, ...verdict }, runs: false });
+    await recordDecision(sealer, { call, ruling: { ...ruling, ...verdict }, runs: false });
     return { problem: new Problem("Denied", `Governance refuses this call: ${why}`), verdict };
   }
 
@@ -149,7 +149,7 @@ export function createDesk(parts: GovernanceParts) {
     });
     const verdict = found.verdict ?? {};
     const entry = { call, ruling: { ...ruling, ...verdict }, runs: false, approvalId };
-    await recordDecision(store.knex, entry);
+    await recordDecision(sealer, entry);
     const meant = call.operation.lasting ? { input: JSON.parse(input) } : {};
     return { ...meant, ...found, approvalId };
   }

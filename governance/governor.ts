@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import {
   asProblem,
+  type Caller,
   type Decision,
+  type Govern,
   type GovernedCall,
   type GovernedOutput,
   isGoverned,
@@ -11,8 +13,10 @@ import {
   type Ruling,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
+import type { Sealer } from "../ledger/mod.ts";
 import {
   impactOf,
+  type InForce,
   inForce,
   type Meter,
   openHolder,
@@ -30,6 +34,7 @@ import { ruleFor } from "./rules.ts";
 export interface GovernanceParts {
   /** As role `app`. */
   readonly store: Store;
+  readonly sealer: Sealer;
   readonly meter: Meter;
   readonly engine: Engine;
   /** What this platform is, as policies name it: production, staging, … */
@@ -46,12 +51,11 @@ export interface GovernanceParts {
 /** Decides on calls. */
 export interface Governor {
   /**
-   * Decides on a call, and puts the decision on record: a row, and a receipt. Asks people where a rule says so.
-   *
-   * @returns undefined where there is nothing to decide: it only reads, or nobody's key is behind it
-   * @throws {Problem} it can't be decided, or not be put on record: then nothing may be run
+   * Begins with a call of a caller: reads what is in force. What it gives decides on the call, and puts the decision on
+   * record: a row, and a receipt. It asks people where a rule says so, decides nothing where a call only reads or
+   * nobody's key is behind it, and throws a {@linkcode Problem} where it can't decide, or not put that on record.
    */
-  govern<C>(call: GovernedCall<C>): Promise<Ruling | undefined>;
+  govern<C>(operation: Operation<C>, caller: Caller): Govern<C>;
 }
 
 /** A decision, before it is on record. */
@@ -70,38 +74,44 @@ const STRICTNESS: readonly Decision[] = ["allow", "needs_approval", "deny"];
 
 /** Opens a governor. It reads policy and switches at each call, so that what is set holds from the next one on. */
 export function openGovernor(parts: GovernanceParts): Governor {
-  const { store } = parts;
+  const { store, sealer } = parts;
   const policies = openPolicies(store);
   const desk = createDesk(parts);
   const holder = openHolder(store);
+
+  async function decide<C>(call: GovernedCall<C>, held: InForce): Promise<Ruling> {
+    const { request, caller: { keyId } } = call;
+    const names = namesOf(call);
+    const stops = held.stops.filter((stop) => stopsCall(stop, keyId!, names));
+    const { policy, name: policyVersion } = await policies.at(held.version);
+    const verdict = stops.length > 0
+      ? stopped(stops)
+      : await weigh(parts, call, names, policy.rules);
+    const dryRun = request.dryRun === true;
+    const ids = {
+      id: `GOV-${randomBytes(6).toString("hex")}`,
+      receiptId: randomBytes(8).toString("hex"),
+      callReceiptId: dryRun || sealsCall(call) || verdict.decision !== "allow"
+        ? randomBytes(8).toString("hex")
+        : undefined,
+    };
+    const ruling = { ...ids, ...verdict, policyVersion, dryRun };
+    if (!dryRun && verdict.decision === "needs_approval") {
+      const found = await desk.hold(call, ruling, policy.max_waiting_per_key);
+      return rulingOf(call, { ...ruling, ...found.verdict }, found);
+    }
+    const runs = verdict.decision === "allow" && !dryRun;
+    const number = runs ? await holder.number() : undefined;
+    await recordDecision(sealer, { call, ruling, runs, holder: number });
+    return rulingOf(call, ruling);
+  }
+
   return {
-    async govern(call) {
-      const { operation, request, caller: { keyId } } = call;
-      if (!isGoverned(operation) || keyId === null) return undefined;
-      const names = namesOf(call);
-      const { version, stops: all } = await inForce(store);
-      const stops = all.filter((stop) => stopsCall(stop, keyId, names));
-      const { policy, name: policyVersion } = await policies.at(version);
-      const verdict = stops.length > 0
-        ? stopped(stops)
-        : await weigh(parts, call, names, policy.rules);
-      const dryRun = request.dryRun === true;
-      const ids = {
-        id: `GOV-${randomBytes(6).toString("hex")}`,
-        receiptId: randomBytes(8).toString("hex"),
-        callReceiptId: dryRun || sealsCall(call) || verdict.decision !== "allow"
-          ? randomBytes(8).toString("hex")
-          : undefined,
-      };
-      const ruling = { ...ids, ...verdict, policyVersion, dryRun };
-      if (!dryRun && verdict.decision === "needs_approval") {
-        const found = await desk.hold(call, ruling, policy.max_waiting_per_key);
-        return rulingOf(call, { ...ruling, ...found.verdict }, found);
-      }
-      const runs = verdict.decision === "allow" && !dryRun;
-      const held = runs ? await holder.number() : undefined;
-      await recordDecision(store.knex, { call, ruling, runs, holder: held });
-      return rulingOf(call, ruling);
+    govern(operation, { keyId }) {
+      if (!isGoverned(operation) || keyId === null) return () => Promise.resolve(undefined);
+      const held = inForce(store);
+      held.catch(() => {}); // is told where it is waited for, if ever
+      return async (call) => await decide(call, await held);
     },
   };
 }

@@ -2,8 +2,9 @@
  * Governance: decides on every call that changes something, before it runs.
  *
  * ```ts
- * const governor = openGovernor({ store, meter, engine, environment: "production", ask });
- * const ruling = await governor.govern({ operation, request, caller, input });
+ * const governor = openGovernor({ store, sealer, meter, engine, environment: "production", ask, lasting });
+ * const decide = governor.govern(operation, caller); // while the call is being counted
+ * const ruling = await decide({ operation, request, caller, input });
  * ```
  *
  * Trusts: the policy and the switches in the store. Doesn't trust: what a call claims of itself.

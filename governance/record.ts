@@ -1,6 +1,6 @@
 import { type GovernedCall, withoutSecrets } from "../contract/mod.ts";
-import { type SealRequest, sealTogether } from "../ledger/mod.ts";
-import { decisionPart, type DecisionRecord, type Queryable } from "../store/mod.ts";
+import { type Sealer, type SealRequest, sealTogether } from "../ledger/mod.ts";
+import { type DecisionRecord, decisionRow, type Queryable, rowPart } from "../store/mod.ts";
 import type { Recorded } from "./governor.ts";
 
 /** A decision that is to be put on record. */
@@ -14,12 +14,17 @@ export interface DecisionEntry<C> {
   readonly holder?: number;
 }
 
-/** Puts a decision on record: a row and a receipt, as one statement, also within a transaction. */
-export async function recordDecision<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
-  await sealTogether(on, [decisionPart(rowOf(entry))], receiptOf(entry));
+/** Puts a decision on record: a row and a receipt, both or none. Decisions of the same time share a statement. */
+export async function recordDecision<C>(sealer: Sealer, entry: DecisionEntry<C>): Promise<void> {
+  await sealer.request(receiptOf(entry), decisionRow(recordOf(entry)));
 }
 
-function rowOf<C>({ call, ruling, runs, approvalId, holder }: DecisionEntry<C>): DecisionRecord {
+/** The same within a transaction. */
+export async function recordWithin<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
+  await sealTogether(on, [rowPart(decisionRow(recordOf(entry)))], receiptOf(entry));
+}
+
+function recordOf<C>({ call, ruling, runs, approvalId, holder }: DecisionEntry<C>): DecisionRecord {
   const { operation, request, caller } = call;
   return {
     ...{ id: ruling.id, tenant: caller.tenant, keyId: caller.keyId!, principal: caller.principal },

@@ -1,4 +1,4 @@
-import { type Part, type Queryable, together } from "../store/mod.ts";
+import { addRows, type Part, type Queryable, type Row, together } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { ReceiptConflict } from "./errors.ts";
 import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
@@ -12,7 +12,7 @@ export interface SealState {
   readonly reason?: string;
 }
 
-const INSERT = `
+const INSERT = (beside: string) => `
   WITH wanted AS (
     SELECT id, convert_from(substr($2::bytea, start + 1, length), 'UTF8') AS payload,
       substr($5::bytea, nr::int * 32 - 31, 32) AS request_hash
@@ -26,13 +26,35 @@ const INSERT = `
     INSERT INTO evidence (receipt_id, name, salt, content)
     SELECT e.* FROM unnest($6::text[], $7::text[], $8::bytea[], $9::text[]) AS e (id, name, salt, content)
     JOIN fresh USING (id)
-  )
+  ) ${beside}
   SELECT count(*)::int AS fresh, pg_notify('sealoop_outbox', '') FROM fresh`;
 
-/** Runs one statement with `$1` parameters: a connection, a pool, or a transaction by {@linkcode onTransaction}. */
+/** A statement, which the database keeps how to do by its name. */
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+const ALONE: Statement = { name: "seal_insert", text: INSERT("") };
+const withRows = new Map<string, Statement>();
+
+/** The same, and rows like one; its text is made once. */
+function insertWith(row: Row): Statement {
+  let statement = withRows.get(row.table);
+  if (!statement) {
+    const from =
+      "SELECT content FROM unnest($10::text[], $11::text[]) AS b (id, content) JOIN fresh USING (id)";
+    const text = INSERT(`, beside AS (${addRows(row, from)})`);
+    withRows.set(row.table, statement = { name: `seal_insert_${row.table}`, text });
+  }
+  return statement;
+}
+
+/** Runs one statement with `$1` parameters, kept by its name if it has one. */
 export type Run = (
   sql: string,
   values: readonly unknown[],
+  name?: string,
 ) => Promise<{ rows: Record<string, unknown>[] }>;
 
 /**
@@ -44,7 +66,7 @@ export type Run = (
  */
 export async function requestSeal(on: Queryable, request: SealRequest): Promise<{ id: string }> {
   const prepared = prepare(request);
-  const [conflict] = await insert(onQueryable(on), [prepared]);
+  const [conflict] = await insert(onQueryable(on), [{ prepared }]);
   if (conflict) throw conflict;
   return { id: prepared.id };
 }
@@ -120,19 +142,29 @@ function onQueryable(on: Queryable): Run {
   };
 }
 
+/** A request with a row of another table, which is written if and only if the request is. */
+export interface Entry {
+  readonly prepared: Prepared;
+  readonly row?: Row | undefined;
+}
+
 /**
  * Puts requests in the outbox with one statement.
  *
+ * @param entries whose rows, if they have any, are all of one form
  * @returns for each request undefined, or why it was refused
  */
 export async function insert(
   run: Run,
-  requests: readonly Prepared[],
+  entries: readonly Entry[],
 ): Promise<(ReceiptConflict | undefined)[]> {
-  const first = new Map(requests.map((r) => [r.id, r] as const).reverse());
-  const unique = [...first.values()];
+  const requests = entries.map(({ prepared }) => prepared);
+  const first = new Map(entries.map((entry) => [entry.prepared.id, entry] as const).reverse());
+  const unique = [...first.values()].map(({ prepared }) => prepared);
   const evidence = unique.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
-  const { rows: [row] } = await run(INSERT, [
+  const rows = [...first].flatMap(([id, { row }]) => row ? [{ id, row }] : []);
+  const { name, text } = rows[0] ? insertWith(rows[0].row) : ALONE;
+  const values = [
     unique.map((r) => r.id),
     ...inOnePiece(unique.map((r) => Buffer.from(r.payload))),
     Buffer.concat(unique.map((r) => r.requestHash)),
@@ -140,7 +172,11 @@ export async function insert(
     evidence.map((e) => e.name),
     evidence.map((e) => e.salt),
     evidence.map((e) => e.content),
-  ]);
+  ];
+  if (rows.length > 0) {
+    values.push(rows.map(({ id }) => id), rows.map((r) => JSON.stringify(r.row.values)));
+  }
+  const { rows: [row] } = await run(text, values, name);
   if (row!.fresh === requests.length) return requests.map(() => undefined);
   return await conflicts(run, requests);
 }

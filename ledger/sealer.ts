@@ -1,7 +1,7 @@
 import { Problem } from "../contract/mod.ts";
-import { listen, type Store } from "../store/mod.ts";
-import { insert } from "./outbox.ts";
-import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
+import { listen, type Row, type Store } from "../store/mod.ts";
+import { type Entry, insert, type Run } from "./outbox.ts";
+import { prepare, type SealRequest } from "./receipt.ts";
 
 /** A receipt's place in the chain. */
 export interface Sealed {
@@ -17,11 +17,12 @@ export interface Sealer {
   /**
    * Asks for a receipt. What is asked for at the same time is committed together.
    *
+   * @param row of another table, written if and only if the receipt is asked for; not again with the same receipt
    * @returns when the request is on disk; from then on it will be sealed
    * @throws {InvalidInput} the request can't be sealed
    * @throws {ReceiptConflict} the id is already taken by other content
    */
-  request(request: SealRequest): Promise<{ id: string }>;
+  request(request: SealRequest, row?: Row): Promise<{ id: string }>;
   /**
    * Waits until a receipt is part of the chain.
    *
@@ -32,8 +33,7 @@ export interface Sealer {
   close(): Promise<void>;
 }
 
-interface Asked {
-  readonly prepared: Prepared;
+interface Asked extends Entry {
   readonly resolve: (value: { id: string }) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -73,7 +73,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
   const queue = groupCommit(store);
 
   return {
-    request: async (request) => await queue(prepare(request)),
+    request: async (request, row) => await queue({ prepared: prepare(request), row }),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
       wait(waiters, id, timeoutMs, signal, () => lookFor([id])),
     async close() {
@@ -106,41 +106,52 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
-function groupCommit(store: Store): (prepared: Prepared) => Promise<{ id: string }> {
+function groupCommit(store: Store): (entry: Entry) => Promise<{ id: string }> {
   const asked: Asked[] = [];
   let drains = 0;
   const drain = async () => {
     drains++;
     await undefined; // what is asked for in this same turn goes together
-    while (asked.length > 0) await commit(store, asked.splice(0, MOST_AT_ONCE));
+    while (asked.length > 0) await commit(store, asked.splice(0, alike(asked)));
     drains--; // in the same turn as the look above: nothing can be asked for in between
   };
-  return (prepared) =>
+  return (entry) =>
     new Promise((resolve, reject) => {
-      asked.push({ prepared, resolve, reject });
+      asked.push({ ...entry, resolve, reject });
       if (drains < MOST_STATEMENTS) void drain();
     });
 }
 
+/** How many of those that wait first go into one statement: their rows must be of one table. */
+function alike(asked: readonly Asked[]): number {
+  const table = asked.find(({ row }) => row)?.row?.table;
+  const other = asked.findIndex(({ row }) => row && row.table !== table);
+  return Math.min(other < 0 ? asked.length : other, MOST_AT_ONCE);
+}
+
 async function commit(store: Store, batch: readonly Asked[]): Promise<void> {
   try {
-    const run = (text: string, values: readonly unknown[]) =>
-      store.pool.query({
-        name: text.length > 500 ? "seal_insert" : undefined,
-        text,
-        values: [...values],
-      });
-    const refused = await insert(run, batch.map(({ prepared }) => prepared));
+    const run: Run = (text, values, name) => store.pool.query({ name, text, values: [...values] });
+    const refused = await insert(run, batch);
     batch.forEach(({ prepared, resolve, reject }, i) => {
       if (refused[i]) reject(refused[i]);
       else resolve({ id: prepared.id });
     });
   } catch (error) {
+    if (batch.length > 1 && isOfOne(error)) {
+      for (const one of batch) await commit(store, [one]);
+      return;
+    }
     const away = new Problem("Unavailable", "The ledger's outbox can't be written", {
       cause: error,
     });
     for (const { reject } of batch) reject(away);
   }
+}
+
+/** Whether the database refused what one of them says, data exception or constraint, so that others can be written. */
+function isOfOne(error: unknown): boolean {
+  return /^2[23]/.test(String((error as { code?: unknown }).code));
 }
 
 function wait(

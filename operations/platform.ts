@@ -57,9 +57,12 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
         ? tokenHolder(request, platform.config.settings.SEALOOP_A2A_TOKEN)
         : await identify(request),
     admit: admission(platform.meter, platform.config.settings),
-    govern: async (call) => {
-      await refuseUngoverned(platform.store, call);
-      return await governor.govern(call);
+    govern: (operation, caller) => {
+      const decide = governor.govern(operation, caller);
+      return async (call) => {
+        await refuseUngoverned(platform.store, call);
+        return await decide(call);
+      };
     },
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),
@@ -68,9 +71,9 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
 
 /** What decides on this platform's calls. */
 function governorOf(platform: Platform): Governor {
-  const { store, meter, engine, config: { settings } } = platform;
+  const { store, sealer, meter, engine, config: { settings } } = platform;
   return openGovernor({
-    ...{ store, meter, engine },
+    ...{ store, sealer, meter, engine },
     environment: settings.SEALOOP_ENVIRONMENT,
     lasting: async (operation, input) =>
       await (operation as Operation<Platform>).lasting?.(input, platform),

@@ -48,7 +48,7 @@ export async function startLedger(
         address,
       }),
     admit: () => Promise.resolve(undefined),
-    govern: () => Promise.resolve(undefined),
+    govern: () => () => Promise.resolve(undefined),
     context: (call) => ({ ...parts, ...call }),
     record: () => Promise.resolve(undefined),
   });

@@ -1,6 +1,6 @@
 import type { Queryable, Store } from "./connection.ts";
 import { shared } from "./shared.ts";
-import type { Part } from "./together.ts";
+import type { Row } from "./row.ts";
 
 /** What becomes of a call: it is done, people are asked, or it is refused. */
 export type GovernanceDecision = "allow" | "needs_approval" | "deny";
@@ -77,26 +77,31 @@ export function stopsCall({ kind, name }: Stop, keyId: string, names: readonly s
   return kind === "all" || (kind === "key" ? name === keyId : names.includes(name));
 }
 
-/** Writes a decision down. What is allowed, and will be sealed when it ends, is open until it has. */
-export function decisionPart(decision: DecisionRecord): Part {
+/** A decision as it is written down. What is allowed, and will be sealed when it ends, is open until it has. */
+export function decisionRow(decision: DecisionRecord): Row {
   return {
-    tables: `decided AS (
-      INSERT INTO governance_decisions (id, tenant, key_id, principal, door, tool, operation, effect, decision, rule,
-        reasons, policy_version, dry_run, approval_id, receipt_id, call_receipt_id, holder, settled)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?, ?, ?, ?, ?, ?::int, ?) RETURNING id)`,
-    values: valuesOf(decision),
-    columns: "(SELECT id FROM decided) AS decision_id",
+    table: "governance_decisions",
+    values: {
+      id: decision.id,
+      tenant: decision.tenant,
+      key_id: decision.keyId,
+      principal: decision.principal,
+      door: decision.door,
+      tool: decision.tool,
+      operation: decision.operation,
+      effect: decision.effect,
+      decision: decision.decision,
+      rule: decision.rule,
+      reasons: decision.reasons,
+      policy_version: decision.policyVersion,
+      dry_run: decision.dryRun,
+      approval_id: decision.approvalId,
+      receipt_id: decision.receiptId,
+      call_receipt_id: decision.callReceiptId,
+      holder: decision.holder,
+      settled: !(decision.runs && decision.callReceiptId !== null),
+    },
   };
-}
-
-function valuesOf(decision: DecisionRecord): Part["values"] {
-  const open = decision.runs && decision.callReceiptId !== null;
-  return [
-    ...[decision.id, decision.tenant, decision.keyId, decision.principal, decision.door],
-    ...[decision.tool, decision.operation, decision.effect, decision.decision, decision.rule],
-    ...[JSON.stringify(decision.reasons), decision.policyVersion, decision.dryRun],
-    ...[decision.approvalId, decision.receiptId, decision.callReceiptId, decision.holder, !open],
-  ];
 }
 
 /** What to list of a tenant's decisions; what is left out fits everything. */

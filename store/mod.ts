@@ -37,6 +37,7 @@ export * from "./ticket_figures.ts";
 export * from "./ticket_runs.ts";
 export * from "./ticket_changes.ts";
 export * from "./tickets.ts";
+export * from "./row.ts";
 export * from "./together.ts";
 export * from "./unknown_calls.ts";
 export * from "./webhooks.ts";
