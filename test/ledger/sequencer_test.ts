@@ -17,7 +17,7 @@ import {
   verifyChain,
   watchChain,
 } from "../../ledger/mod.ts";
-import { migrate, openStore, type Store, transaction } from "../../store/mod.ts";
+import { decisionRow, migrate, openStore, type Store, transaction } from "../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
 const request = (id?: string) => ({
@@ -133,6 +133,56 @@ describe("the sequencer", () => {
       sealTogether(app.knex, [broken], request("together-again")),
       /division by zero/,
     );
+  });
+
+  describe("with a row of another table", () => {
+    /** A decision of governance; what it decides is checked by the database. */
+    const decision = (id: string, fields: { decision?: string; reason?: string } = {}) =>
+      decisionRow({
+        ...{ id, tenant: "t", keyId: "k", principal: "p", door: "mcp", tool: "x", operation: "x" },
+        ...{ effect: "write", rule: "r", policyVersion: "0", dryRun: false, runs: true },
+        decision: (fields.decision ?? "allow") as "allow",
+        reasons: [fields.reason ?? "äöü 'quoted' \\ {,}"],
+        ...{ approvalId: null, receiptId: id, callReceiptId: null, holder: null },
+      });
+    const rows = () =>
+      app.knex("governance_decisions").whereLike("id", "row-%").orderBy("id").pluck("id");
+
+    it("writes both for all that ask at once, with those that have no row", async () => {
+      const ids = Array.from({ length: 200 }, (_, n) => `row-${String(n).padStart(3, "0")}`);
+      await Promise.all(
+        ids.map((id, n) => sealer.request(request(id), n % 3 ? decision(id) : undefined)),
+      );
+      assert.deepEqual(await rows(), ids.filter((_, n) => n % 3));
+      const [row] = await app.knex("governance_decisions").where("id", "row-001");
+      assert.deepEqual(row.reasons, ["äöü 'quoted' \\ {,}"]);
+      await Promise.all(ids.map((id) => sealer.sealed(id)));
+      await app.knex("governance_decisions").delete();
+    });
+
+    it("writes neither where the row can't be written, and all that was asked for beside it", async () => {
+      const ids = Array.from({ length: 30 }, (_, n) => `row-b-${String(n).padStart(2, "0")}`);
+      const bad = new Map([[ids[7], { decision: "maybe" }], [ids[20], { reason: "nul: \0" }]]);
+      const asked = await Promise.allSettled(
+        ids.map((id) => sealer.request(request(id), decision(id, bad.get(id)))),
+      );
+      assert.deepEqual(asked.flatMap(({ status }, n) => status === "rejected" ? [n] : []), [7, 20]);
+      const good = ids.filter((id) => !bad.has(id));
+      assert.deepEqual(await rows(), good);
+      const there = await app.knex("seal_requests").whereIn("id", ids).orderBy("id").pluck("id");
+      assert.deepEqual(there, good);
+      await app.knex("governance_decisions").delete();
+    });
+
+    it("writes no second row with a receipt that is there, nor with one that is taken", async () => {
+      await sealer.request(request("row-c"), decision("row-c"));
+      await sealer.request(request("row-c"), decision("row-d"));
+      await assert.rejects(
+        sealer.request({ ...request("row-c"), outcome: "other" }, decision("row-e")),
+        { name: "ReceiptConflict" },
+      );
+      assert.deepEqual(await rows(), ["row-c"]);
+    });
   });
 
   it("refuses, by name, what can't be sealed", async () => {
