@@ -73,7 +73,7 @@ export interface Answers {
   /** Seals that the card was shown. @throws {Problem} it can't be sealed */
   shown(method: string): Promise<void>;
   /** Seals what is not served. @throws {Problem} it can't be sealed */
-  unserved(method: string, why: string): Promise<void>;
+  unserved(method: string, why: Problem): Promise<void>;
   /** Told of what HTTP has a status of its own for, and of what is the service's own fault. */
   refused(problem: Problem): void;
 }
@@ -192,9 +192,8 @@ export function answersFor<C>(
     },
     shown: (method) => seal(method, {}, () => Promise.resolve()),
     async unserved(method, why) {
-      const problem = new Problem("NotFound", why);
-      await seal(method, {}, () => Promise.reject(problem)).catch((error) => {
-        if (error !== problem) throw error;
+      await seal(method, {}, () => Promise.reject(why)).catch((error) => {
+        if (error !== why) throw error;
       });
     },
   };

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
-import { type Problem } from "../../contract/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import type { Entrance } from "../../operations/mod.ts";
 import type { RequestState } from "../../web/mod.ts";
 import { identify, isValid, type Sender, stopping } from "../_caller.ts";
@@ -68,8 +68,15 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     const { requestId, address } = requestOf(ctx);
     const signal = AbortSignal.any([untilGone(ctx), ending.signal]);
     let problem: Problem | undefined;
+    let counted = !COUNTED_LATER.has(body.method);
+    const own = answersFor(parts, { ...sender, requestId, address, signal });
+    const counting = <A extends unknown[], T>(work: (...args: A) => T) => (...args: A): T => {
+      counted = true;
+      return work(...args);
+    };
     const answers = {
-      ...answersFor(parts, { ...sender, requestId, address, signal }),
+      ...own,
+      ...{ say: counting(own.say), call: counting(own.call), cancel: counting(own.cancel) },
       ...{ card: cardFor(ctx, sender), refused },
     };
     if (!current && body.method === OWN_CARD) {
@@ -78,15 +85,27 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     }
     if (!current && body.method.startsWith("tasks/pushNotificationConfig/")) {
       const why = "Push Notification is not supported";
-      await answers.unserved(body.method, why);
+      await answers.unserved(body.method, new Problem("NotFound", why));
       return give(errorEnvelope(body.id, NO_PUSH, why));
     }
     const given = await answer({ ...body }, answers, current);
-    if (!(Symbol.asyncIterator in given)) return give(given);
+    if (!(Symbol.asyncIterator in given)) {
+      if (!counted) await refuse(given);
+      return give(given);
+    }
     const first = await firstOf(given, body.id);
-    if ("failed" in first) return give(first.failed, ctx.get("accept").includes(STREAM));
+    if ("failed" in first) {
+      if (!counted) await refuse(first.failed);
+      return give(first.failed, ctx.get("accept").includes(STREAM));
+    }
     await stream(ctx, first.step, given, parts, sender);
 
+    /** Counts and seals what was wrong with a request before it came to be one of an operation. */
+    async function refuse({ error }: Envelope): Promise<void> {
+      await parts.entrance.admit(sender.caller);
+      const { message } = error as { message: string };
+      await answers.unserved(body.method, new Problem("InvalidInput", message));
+    }
     function refused(its: Problem): void {
       problem = its;
       if (its.rule.status >= 500) {

@@ -12,6 +12,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { Problem } from "../../contract/mod.ts";
 import type { TaskRecord } from "../../operations/mod.ts";
 import type { Answers, Given, SkillResult } from "./answers.ts";
 import type { Envelope } from "./envelope.ts";
@@ -128,7 +129,8 @@ function handlerOf(answers: Answering, current: boolean): Handler {
   }
 
   const noPush = (method: string) => async () => {
-    await mended(answers.unserved(`tasks/pushNotificationConfig/${method}`, "They are not sent"));
+    const why = new Problem("NotFound", "They are not sent");
+    await mended(answers.unserved(`tasks/pushNotificationConfig/${method}`, why));
     throw new PushNotificationNotSupportedError();
   };
   const own = () => Promise.resolve(answers.card);

@@ -10,6 +10,7 @@ import { createTaskCalls, operations } from "../../operations/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { late } from "../_late.ts";
+import { withinOneMinute } from "../_time.ts";
 import { a2aClient, message, skill } from "./_a2a.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -409,7 +410,10 @@ describe("A2A", () => {
     await agent.ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: {} });
     await agent.ask("tasks/pushNotificationConfig/delete", { id, pushNotificationConfigId: "1" });
     await agent.ask("agent/getAuthenticatedExtendedCard");
+    await agent.ask("message/send", skill(words));
+    await agent.ask("message/stream", skill(words));
     const expected = [
+      ...["message/send refused", "message/stream refused"],
       ...["a2a.message success", "tasks/resubscribe success", "tasks/get success"],
       ...["tasks/get success", "a2a.message success", "a2a.cancel success"],
       "tasks/pushNotificationConfig/set refused",
@@ -426,6 +430,19 @@ describe("A2A", () => {
     const told = acts.map(({ action, outcome }: Json) => `${action} ${outcome}`);
     assert.deepEqual(told.sort(), expected.sort());
     assert.ok(!sealed.own.join("").includes(words));
+  });
+
+  it("counts what is no request that it knows, in either protocol", async () => {
+    const { key: own, id: keyId } = await server.key();
+    const agent = client(own);
+    await withinOneMinute(20);
+    await agent.ask("message/send", skill("no_such_skill"));
+    const current = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: {} } };
+    const headers = { authorization: `Bearer ${own}`, "a2a-version": "1.0" };
+    const answer = await (await send(JSON.stringify(current), headers)).json() as Json;
+    assert.equal(typeof answer.error.code, "number");
+    const { used } = await loop.store.knex("usage").where({ subject: keyId }).first();
+    assert.equal(Number(used), 2);
   });
 
   it("opens a task for a long skill, tells how far it is, and gives what it gave", async () => {
