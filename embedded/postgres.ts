@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { closeSync, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { openLog, telling } from "./_log_file.ts";
+import { launch, type Launched } from "./_launch.ts";
 import { type PostgresBinaries, postgresBinaries } from "./_postgres_binaries.ts";
 import {
   clearLeftovers,
@@ -17,7 +16,7 @@ import {
   STOP_MS,
   SUPERUSER,
 } from "./_postgres_data.ts";
-import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import type { ProcessId } from "./_process_id.ts";
 import { findServerUser, type ServerUser } from "./_server_user.ts";
 import type { Tree } from "./tree.ts";
 
@@ -76,7 +75,7 @@ export async function startPostgres(
   if (existsSync(data)) await clearLeftovers(data);
   else await create(dataDir, data, binaries, user, passwords.superuser);
 
-  const server = await launch(dataDir, data, port, binaries, user, tree);
+  const server = await startServer(dataDir, data, port, binaries, user, tree);
   const superuserUrl = address(port, SUPERUSER, passwords.superuser, "postgres");
   try {
     const version = await prepare(superuserUrl, passwords);
@@ -127,52 +126,29 @@ export async function createDatabase(
   );
 }
 
-type Server = Pick<Postgres, "process" | "ended" | "stop">;
-
-async function launch(
+async function startServer(
   dataDir: string,
   data: string,
   port: number,
   binaries: PostgresBinaries,
   user: ServerUser,
   tree: Tree | undefined,
-): Promise<Server> {
-  const log = openLog(dataDir, "postgres");
+): Promise<Launched> {
   const settings = Object.entries({ ...SERVER_SETTINGS, port: String(port) })
     .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const [program, args, options] = user.command([binaries.postgres, "-D", data, ...settings]);
-  // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
-  const child = spawn(program, args, {
-    ...options,
-    cwd: "/",
-    env: serverEnvironment(),
-    stdio: ["ignore", log, log],
-    detached: true,
+  const server = await launch(dataDir, tree, {
+    ...{ name: "PostgreSQL", logName: "postgres", errorLine: ERROR_LINE, program, args },
+    options: { ...options, env: serverEnvironment() },
+    ...{ signal: "SIGINT", stopMs: STOP_MS, rank: 3 },
   });
-  closeSync(log);
-  const ended = new Promise<string>((resolve) => {
-    child.once(
-      "exit",
-      (_, signal) =>
-        resolve(signal ? `killed by ${signal}` : telling(dataDir, "postgres", ERROR_LINE)),
-    );
-    child.once("error", (error) => resolve(error.message));
-  });
-  const id = child.pid === undefined ? undefined : identify(child.pid);
-  if (!id) throw new EmbeddedError(`PostgreSQL ended at once: ${await ended}`);
-  tree?.add({ name: "PostgreSQL", ...id, signal: "SIGINT", rank: 3 });
-  ended.then(() => tree?.remove(id));
-  const stop = async () => {
-    await stopProcess(id, "SIGINT", STOP_MS);
-    await ended;
-  };
   try {
-    await ready(data, ended);
+    await ready(data, server.ended);
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
-  return { process: id, ended, stop };
+  return server;
 }
 
 /** Waits for the server to say in its pid file that it takes connections, as `pg_ctl` does. */

@@ -1,13 +1,12 @@
-import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
 import type { TemporalSettings } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { openLog, telling } from "./_log_file.ts";
+import { launch } from "./_launch.ts";
 import { portRefusal } from "./_port.ts";
-import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import type { ProcessId } from "./_process_id.ts";
 import { findTemporal } from "./_temporal_binary.ts";
 import type { Tree } from "./tree.ts";
 
@@ -59,43 +58,24 @@ export async function startTemporal(
   const { path, version } = await findTemporal(settings.embedded.version, progress, tree);
   await refuseUsedPorts(ports);
   mkdirSync(join(dataDir, "temporal"), { recursive: true, mode: 0o700 });
-  const log = openLog(dataDir, "temporal");
-  // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
-  const child = spawn(path, flags(dataDir, ports, settings), {
-    cwd: "/",
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
-    stdio: ["ignore", log, log],
-    detached: true,
+  const server = await launch(dataDir, tree, {
+    ...{ name: "Temporal", logName: "temporal", errorLine: ERROR_LINE },
+    ...{ program: path, args: flags(dataDir, ports, settings) },
+    options: { env: { PATH: process.env.PATH, HOME: process.env.HOME } },
+    ...{ signal: "SIGTERM", stopMs: STOP_MS, rank: 2 },
   });
-  closeSync(log);
-  const ended = new Promise<string>((resolve) => {
-    child.once(
-      "exit",
-      (_, signal) =>
-        resolve(signal ? `killed by ${signal}` : telling(dataDir, "temporal", ERROR_LINE)),
-    );
-    child.once("error", (error) => resolve(error.message));
-  });
-  const id = child.pid === undefined ? undefined : identify(child.pid);
-  if (!id) throw new EmbeddedError(`Temporal ended at once: ${await ended}`);
-  tree?.add({ name: "Temporal", ...id, signal: "SIGTERM", rank: 2 });
-  ended.then(() => tree?.remove(id));
-  const stop = async () => {
-    await stopProcess(id, "SIGTERM", STOP_MS);
-    await ended;
-  };
   const { namespace } = settings;
   const address = `${HOST}:${ports.grpc}`;
   const clientConfig = join(dataDir, "temporal", "client.toml");
   try {
     writeFileSync(clientConfig, tomlProfile({ address, namespace }));
-    await answers(address, namespace, ended);
+    await answers(address, namespace, server.ended);
   } catch (error) {
-    await stop();
+    await server.stop();
     throw error;
   }
   const ui = `http://${HOST}:${ports.ui}`;
-  return { version, address, namespace, clientConfig, ui, process: id, ended, stop };
+  return { version, address, namespace, clientConfig, ui, ...server };
 }
 
 /** A client's configuration file with one profile. @see https://docs.temporal.io/develop/environment-configuration */
