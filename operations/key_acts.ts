@@ -40,6 +40,7 @@ export async function revokeSealedKey(store: Store, actor: string, id: string): 
  * Issues a key like another one, which ends after a while.
  *
  * @param graceSeconds until the old one ends, ≥ 0
+ * @param lifeSeconds until the new one ends, > 0; as long as the old one was given, or for ever, where it is left out
  * @throws {Problem} `NotFound`
  */
 export async function rotateSealedKey(
@@ -47,13 +48,17 @@ export async function rotateSealedKey(
   actor: string,
   id: string,
   graceSeconds: number,
+  lifeSeconds?: number,
 ): Promise<IssuedKey & { readonly oldUntil: Date }> {
   return await transaction(store, async (trx) => {
     const old = await findKeyById(trx, id);
     if (!old) throw noSuchKey(id);
     const end = new Date(Date.now() + graceSeconds * 1000);
     const oldUntil = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
-    const issued = await issueIn(trx, actor, { ...old, expiresAt: null });
+    const given = old.expiresAt && Number(old.expiresAt) - Number(old.createdAt);
+    const life = lifeSeconds === undefined ? given : lifeSeconds * 1000;
+    const expiresAt = life === null ? null : new Date(Date.now() + life);
+    const issued = await issueIn(trx, actor, { ...old, expiresAt });
     await expireKey(trx, id, oldUntil);
     await sealKey(trx, actor, id, "key_rotated", "keys.rotate", { new_key: issued.record.id });
     return { ...issued, oldUntil };

@@ -12,11 +12,12 @@ import { Misused, OPERATOR, runCommand, seconds, table, type Words } from "./_co
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]
                              [--principal <who holds it>] [--may-approve] [--expires 90d]
-       npm run keys -- rotate <key id> [--grace 24h]
+       npm run keys -- rotate <key id> [--grace 24h] [--expires 90d]
        npm run keys -- revoke <key id>
 
 A new key is printed once, and nowhere else to be read: only its hash is kept. Everything but listing is sealed.
-list --all: revoked and expired ones too. rotate: issues one like it; the old one ends after the grace, a day by default.
+list --all: revoked and expired ones too. rotate: issues one like it, which ends after as long as the old one was given;
+the old one ends after the grace, a day by default.
 --may-approve: for a person who approves, over REST alone; the tool server refuses such keys.`;
 
 await runCommand("keys", USAGE, {
@@ -43,7 +44,9 @@ await runCommand("keys", USAGE, {
     await revokeSealedKey(store, OPERATOR, id!);
     return console.log(`Revoked ${id}: no process takes it any more`);
   }
-  const rotated = await rotateSealedKey(store, OPERATOR, id!, seconds(String(options.grace)));
+  const { grace, expires } = options as Record<string, string | undefined>;
+  const life = expires === undefined ? undefined : seconds(expires);
+  const rotated = await rotateSealedKey(store, OPERATOR, id!, seconds(grace!), life);
   show(rotated);
   console.log(`The old one, ${id}, ends at ${rotated.oldUntil.toISOString()}`);
 });
@@ -94,5 +97,7 @@ async function issue(store: Store, options: Words["options"]): Promise<void> {
 }
 
 function show({ key, record }: IssuedKey): void {
-  console.log(`${key}\nIts id is ${record.id}. It is shown here once.`);
+  const { id, expiresAt } = record;
+  const end = expiresAt ? ` It ends at ${expiresAt.toISOString()}.` : "";
+  console.log(`${key}\nIts id is ${id}.${end} It is shown here once.`);
 }

@@ -69,10 +69,13 @@ export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | 
   return row && recordOf(row);
 }
 
-/** The same by the key's public id. */
-export async function findKeyById(on: Queryable, id: string): Promise<KeyRecord | undefined> {
+/** The same by the key's public id, with when it was issued. */
+export async function findKeyById(
+  on: Queryable,
+  id: string,
+): Promise<KeyRecord & { readonly createdAt: Date } | undefined> {
   const row = await on("keys").where({ id }).whereNull("revoked_at").first();
-  return row && recordOf(row);
+  return row && { ...recordOf(row), createdAt: row.created_at };
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
-import { findKey, hashKey, openStore, type Store } from "../../store/mod.ts";
+import { findKey, findKeyById, hashKey, openStore, type Store } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
@@ -58,10 +58,25 @@ describe("commands of an operator", () => {
     assert.deepEqual((await receipts()).map(({ action }) => action), [
       ...["keys.generate", "keys.generate", "keys.rotate", "keys.revoke"],
     ]);
+    assert.equal((await findKeyById(store.knex, other))!.expiresAt, null);
     assert.match(
       await run("keys", "revoke", other.replace(/./g, "0")),
       /refused: There is no valid/,
     );
+  });
+
+  it("rotate a key that ends into one that ends as well", async () => {
+    const idOf = (text: string) => /Its id is (\w{16})/.exec(text)![1]!;
+    const life = async (id: string) => {
+      const { createdAt, expiresAt } = (await findKeyById(store.knex, id))!;
+      return Math.round((expiresAt!.getTime() - createdAt.getTime()) / 3_600_000);
+    };
+    const old = idOf(await run("keys", "issue", "--tenant", "acme", "--expires", "90d"));
+    const rotated = await run("keys", "rotate", old);
+    assert.match(rotated, /It ends at 20/);
+    assert.deepEqual([await life(old), await life(idOf(rotated))], [24, 90 * 24]);
+    const short = await run("keys", "rotate", idOf(rotated), "--expires", "7d");
+    assert.equal(await life(idOf(short)), 7 * 24);
   });
 
   it("say what would be right", async () => {
