@@ -20,6 +20,7 @@ import type {
   Verification,
 } from "../workflows/mod.ts";
 import { readPrompt } from "./_intake.ts";
+import { changesSince, loggedBy } from "./_crew_reads.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** How far back a change may be the cause, milliseconds. */
@@ -32,7 +33,7 @@ const service = (name: string): Source => ({ id: name, kind: "service", title: `
 const ticket = (id: string, title: string): Source => ({ id, kind: "ticket", title });
 
 /** The agents of the crew. All of them only look, and so are safe to repeat. */
-export function crewAgents({ store, engine }: ActivityParts) {
+export function crewAgents({ config, store, engine }: ActivityParts) {
   const { knex } = store;
 
   /** Services that are named, or else those that something is known against. */
@@ -92,21 +93,33 @@ export function crewAgents({ store, engine }: ActivityParts) {
       };
     },
 
-    /** What the detectors read in logs. */
+    /** What the logs of the services say, and what the detectors read in logs. */
     async crewLogs({ services, round }: Scene): Promise<AgentReport> {
+      const logged = await Promise.all(services.map((name) => loggedBy(config, name)));
       const found = (await openFindings(knex)).filter(({ kind, service: its }) =>
         kind === "log" && (its === null || services.includes(its))
       );
       const told = found.slice(0, MOST_TOLD);
       return {
         ...report("logs", round),
-        says: told.length === 0
-          ? ["no finding of the log detector is open"]
-          : told.map(({ summary, sightings }) => `${summary} (${sightings} times)`),
-        sources: told.flatMap(({ service: its }) => its ? [service(its)] : []),
-        suspects: told.flatMap(({ service: its }) =>
-          its ? [{ service: its, weight: 0.5, why: "its log tells of it" }] : []
-        ),
+        says: [
+          ...logged.flatMap(({ says }) => says),
+          ...told.length === 0
+            ? ["no finding of the log detector is open"]
+            : told.map(({ summary, sightings }) => `${summary} (${sightings} times)`),
+        ],
+        sources: [
+          ...logged.filter(({ says }) => says.length > 0).map(({ name }) => service(name)),
+          ...told.flatMap(({ service: its }) => its ? [service(its)] : []),
+        ],
+        suspects: [
+          ...logged.filter(({ errors }) => errors > 0).map(({ name }) => ({
+            ...{ service: name, weight: 0.4, why: "its log tells of errors within the hour" },
+          })),
+          ...told.flatMap(({ service: its }) =>
+            its ? [{ service: its, weight: 0.5, why: "its log tells of it" }] : []
+          ),
+        ],
       };
     },
 
@@ -162,7 +175,7 @@ export function crewAgents({ store, engine }: ActivityParts) {
       return { ...report("topology", round), says, sources, suspects };
     },
 
-    /** What was repaired, opened and found on them within a day. */
+    /** What was repaired and opened on them within a day, and what was changed of what the platform runs by. */
     async crewChange({ services, round }: Scene): Promise<AgentReport> {
       const since = new Date(Date.now() - RECENT_MS);
       const says: string[] = [];
@@ -186,6 +199,9 @@ export function crewAgents({ store, engine }: ActivityParts) {
         );
       }
       if (says.length === 0) says.push("nothing was repaired or opened on them within a day");
+      const changes = round === 1 ? await changesSince(store, since, MOST_TOLD) : []; // they are of no service
+      says.push(...changes.map(({ says }) => says));
+      sources.push(...changes.map(({ source }) => source));
       return { ...report("change", round), says, sources, suspects: [] };
     },
 

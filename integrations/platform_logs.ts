@@ -25,7 +25,9 @@ export interface LogSearch {
   /** Least level. */
   readonly level?: LogLevel;
   readonly component?: string;
+  /** First and last time; a line that says none does not fit. */
   readonly since?: Date;
+  readonly until?: Date;
   /** Most lines, > 0. */
   readonly limit: number;
 }
@@ -69,6 +71,7 @@ const componentOf = (name: string) => name.replace(/(\.1)?\.log$/, "");
 function fits({ at, level, text }: LogLine, search: LogSearch): boolean {
   if (search.level && LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(search.level)) return false;
   if (search.since && (at === null || new Date(at) < search.since)) return false;
+  if (search.until && (at === null || new Date(at) > search.until)) return false;
   const lower = text.toLowerCase();
   return search.words.every((word) => lower.includes(word));
 }
@@ -81,7 +84,8 @@ async function linesOf(folder: string, name: string): Promise<LogLine[]> {
   );
 }
 
-async function tail(path: string): Promise<string> {
+/** The newest part of a file, whole lines of at most 8 MiB. */
+export async function tail(path: string): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();

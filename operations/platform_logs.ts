@@ -22,6 +22,7 @@ export const searchPlatformLogs = operation({
       "Words that must all be in the line, in any case",
     ),
     since: z.iso.datetime({ offset: true }).optional().describe("Not older than this"),
+    until: z.iso.datetime({ offset: true }).optional().describe("Not newer than this"),
     level: z.enum(LOG_LEVELS).optional().describe("Not less severe than this"),
     component: z.string().max(100).optional().describe("One of those that an answer lists"),
     limit: Limit,
@@ -54,13 +55,14 @@ export const searchPlatformLogs = operation({
       components: ["gateway", "postgres"],
     },
   },
-  run: async ({ query, since, level, component, limit }, { config }) =>
+  run: async ({ query, since, until, level, component, limit }, { config }) =>
     withoutSecrets(
       await searchLogs(join(config.dataDir, "logs"), {
         words: query.toLowerCase().split(/\s+/).filter(Boolean),
         ...(level ? { level } : {}),
         ...(component ? { component } : {}),
         ...(since ? { since: new Date(since) } : {}),
+        ...(until ? { until: new Date(until) } : {}),
         limit,
       }),
     ),

@@ -50,7 +50,8 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
     services = word.look_at;
   }
 
-  const { service: cause, weight, why } = mostSuspect(reports) ?? {};
+  const suspect = mostSuspect(reports);
+  const { service: cause, weight, why } = suspect && suspect.weight > 0 ? suspect : {};
   const its = triage.classification;
   setCurrentDetails(`**${cause ?? "no cause named"}** · ${reports.length} reports`);
   return {

@@ -18,6 +18,7 @@ export {
   detectorsFileSchema,
   readDetectorsFile,
 } from "./settings.ts";
+export { errorsLogged, type LoggedErrors } from "./service_logs.ts";
 export {
   type DescribedDetector,
   describeDetectors,

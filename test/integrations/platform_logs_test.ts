@@ -42,6 +42,9 @@ describe("searchLogs()", () => {
     assert.deepEqual(await texts({ level: "error" }), [at(6), at(5)]);
     assert.deepEqual(await texts({ component: "gateway" }), [at(5), at(3), at(1)]);
     assert.deepEqual(await texts({ since: new Date(at(5)) }), [at(6), at(5)]);
+    assert.deepEqual(await texts({ since: new Date(at(3)), until: new Date(at(5)) }), [
+      ...[at(5), at(4), at(3)],
+    ]);
     assert.deepEqual(await texts({ limit: 1 }), [at(6)]);
   });
 
