@@ -5,22 +5,51 @@ import { exampleVerified, verified, VerifiedReceipt } from "./_verified.ts";
 import { operation } from "./platform.ts";
 import { Limit, ReceiptId } from "./_shapes.ts";
 
-/** Verifies one receipt. */
+const SealedReceipt = z.looseObject({}).describe(
+  "As it was sealed: id, chain_position, timestamp, category, actor, subject, action, outcome, details, hash_sha256, " +
+    "prev_hash, signature; its canonical bytes are at the public ledger",
+);
+const exampleReceipt = {
+  id: "9f2c4b7a01d3e856",
+  chain_position: 41,
+  timestamp: "2026-07-01T12:00:00.000000+00:00",
+  category: "self_heal",
+  subject: "INC-4f1d22a90b7c",
+  outcome: "sealed",
+  hash_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
+};
+
+/** What a receipt says; its canonical bytes say the same once more. */
+function contentOf({ text }: { readonly text: string }): Record<string, unknown> {
+  const { canonical_bytes: _, ...content } = JSON.parse(text);
+  return content;
+}
+
+/** Reads and verifies one receipt. */
 export const verifyOne = operation({
   name: "receipts.verify",
   group: "receipts",
-  summary: "Verify one receipt: its hash, its signature, and its link to the one before",
+  summary:
+    "Read one receipt and verify it: its hash, its signature, and its link to the one before",
   effect: "read",
   access: "key",
   input: z.object({ receipt_id: ReceiptId }),
-  output: VerifiedReceipt,
+  output: VerifiedReceipt.extend({
+    superseded_by: z.string().nullable().describe("Id of the receipt that corrects this one"),
+    receipt: SealedReceipt,
+  }),
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
   resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
   untrusted: true,
   errors: ["ReceiptNotFound", "AmbiguousReceipt"],
-  example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: exampleVerified },
-  run: async ({ receipt_id }, { store, urls }) =>
-    await verified(store, await findReceipt(store, receipt_id), urls.ledger),
+  example: {
+    input: { receipt_id: "9f2c4b7a01d3e856" },
+    output: { ...exampleVerified, superseded_by: null, receipt: exampleReceipt },
+  },
+  run: async ({ receipt_id }, { store, urls }) => {
+    const found = await findReceipt(store, receipt_id);
+    return { ...await verified(store, found, urls.ledger), receipt: contentOf(found) };
+  },
 });
 
 /** Verifies everything. */
@@ -60,10 +89,7 @@ export const search = operation({
     limit: Limit,
   }),
   output: z.object({
-    receipts: z.array(z.looseObject({})).describe(
-      "Newest first, as they were sealed: id, chain_position, timestamp, category, actor, subject, action, outcome, " +
-        "details, hash_sha256, prev_hash, signature",
-    ),
+    receipts: z.array(SealedReceipt).describe("Newest first"),
     searched: z.number().int().describe("How many of the newest were looked through"),
   }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
@@ -72,15 +98,7 @@ export const search = operation({
   example: {
     input: { category: "self_heal", limit: 5 },
     output: {
-      receipts: [{
-        id: "9f2c4b7a01d3e856",
-        chain_position: 41,
-        timestamp: "2026-07-01T12:00:00.000000+00:00",
-        category: "self_heal",
-        subject: "INC-4f1d22a90b7c",
-        outcome: "sealed",
-        hash_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
-      }],
+      receipts: [exampleReceipt],
       searched: 42,
     },
   },
@@ -91,11 +109,7 @@ export const search = operation({
       const lower = text.toLowerCase();
       return words.every((word) => lower.includes(word));
     });
-    const shown = found.slice(0, limit).map(({ text }) => {
-      const { canonical_bytes: _, ...rest } = JSON.parse(text);
-      return rest;
-    });
-    return { receipts: shown, searched: newest.length };
+    return { receipts: found.slice(0, limit).map(contentOf), searched: newest.length };
   },
 });
 

@@ -164,7 +164,9 @@ describe("the whole way, on a platform started by npm start", () => {
       name: "ledger.verify_receipt",
       arguments: { receipt_id: body.result?.receipt_id },
     });
-    assert.equal((structuredContent as Body).verified, true);
+    const { verified, receipt } = structuredContent as Body & { receipt: Body };
+    assert.equal(verified, true);
+    assert.deepEqual([receipt.category, receipt.outcome], ["self_heal", "sealed"]);
     assert.ok(_meta?.receipt_id);
     await client.close();
   });
