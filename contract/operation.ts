@@ -79,6 +79,16 @@ export interface Lasting {
   readonly about: string;
 }
 
+/** What a call may do, where that is not what its effect has by default. @see MCP, ToolAnnotations */
+export interface Hints {
+  /** Whether it changes or removes what is there, in place of only adding to it. By default: `run` does. */
+  readonly destructive?: boolean;
+  /** Whether the same call again changes nothing more. By default: `read` does not. */
+  readonly idempotent?: boolean;
+  /** Whether it makes the platform speak with others' systems. By default: none does. */
+  readonly openWorld?: boolean;
+}
+
 /** A described function: all that a door needs to offer it. See {@linkcode defineOperation}. */
 export interface Operation<Context = never> {
   /** Unique, dotted: resource and verb (`tickets.close`). In logs, receipts and policies. */
@@ -90,6 +100,8 @@ export interface Operation<Context = never> {
   /** Section of the descriptions. */
   readonly group: string;
   readonly effect: Effect;
+  /** For agents, who may ask a person before a call that destroys. */
+  readonly hints?: Hints;
   readonly access: Access;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;

@@ -58,7 +58,7 @@ export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
 }
 
 function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
-  const { summary, description, effect } = operation;
+  const { summary, description } = operation;
   const output = jsonSchema(operation.output, "output");
   const wrapped = !isObject(output, output);
   return {
@@ -76,8 +76,18 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
         ...{ examples: [operation.example.input] },
       },
       outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
-      annotations: HINTS[effect],
+      annotations: annotationsOf(operation),
     },
+  };
+}
+
+function annotationsOf<C>({ effect, hints = {} }: Operation<C>): ToolDescription["annotations"] {
+  const usual = HINTS[effect];
+  return {
+    readOnlyHint: usual.readOnlyHint,
+    destructiveHint: hints.destructive ?? usual.destructiveHint,
+    idempotentHint: hints.idempotent ?? usual.idempotentHint,
+    openWorldHint: hints.openWorld ?? usual.openWorldHint,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
 import { z } from "zod";
-import type { Long } from "../contract/mod.ts";
+import { type Long, Problem } from "../contract/mod.ts";
 import { followLoop } from "./_follow.ts";
+import { told } from "./_temporal.ts";
 import type { Context } from "./platform.ts";
 
 /** A run that was started, and its end where that was waited for. */
@@ -42,6 +43,22 @@ export const exampleRun = {
   result: null,
   failure: null,
 };
+
+/**
+ * As {@linkcode started}, of a run that nobody else waits for: it is asked to end where an agent cancels its call, as it
+ * may where it cancels its task.
+ *
+ * @throws {Problem} `Cancelled`
+ */
+export async function startedAlone(...of: Parameters<typeof started>) {
+  const [{ door, signal }, client, { workflowId, firstExecutionRunId }] = of;
+  const said = await started(...of);
+  if (said.status !== "RUNNING" || door !== "mcp" || !signal.aborted) return said;
+  const cancelled = () =>
+    new Problem("Cancelled", `The caller has cancelled, and so ${workflowId} is ended`);
+  await told(client.workflow.getHandle(workflowId, firstExecutionRunId).cancel(), cancelled);
+  throw cancelled();
+}
 
 /** What is said of a run that was started, after waiting for it where that was asked for. */
 export async function started(

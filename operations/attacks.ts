@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { ATTACK_SIMULATION, type AttackRequest, ATTACKS, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
-import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
+import { exampleRun, Started, startedAlone, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 
@@ -18,6 +18,7 @@ export const simulateAttack = operation({
     "removed. It can touch nothing else, and ends by itself. `result` says what was found, what the attack did " +
     "(`counts`) and the receipt.",
   effect: "run",
+  hints: { destructive: false },
   access: "key",
   input: z.object({
     scenario: z.enum(ATTACKS).describe(
@@ -53,6 +54,6 @@ export const simulateAttack = operation({
       args: [request],
       staticSummary: `Practice attack: ${scenario}`,
     }));
-    return await started(context, client, handle, wait_seconds);
+    return await startedAlone(context, client, handle, wait_seconds);
   },
 });

@@ -32,6 +32,7 @@ export const dispatchCrew = operation({
     "objects, and may send them to look elsewhere. They only look: to have it repaired, call itsm_run_loop with the " +
     "`cause`.",
   effect: "run",
+  hints: { destructive: false },
   access: "key",
   untrusted: true,
   input: z.object({

@@ -74,6 +74,7 @@ export const detect = operation({
     "Gives every finding with its evidence, and which of them would be one incident. Nothing is remembered of it: " +
     "what is new in a log is still found by the next sweep.",
   effect: "run",
+  hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({}),
   output: z.object({

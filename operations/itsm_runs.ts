@@ -14,7 +14,14 @@ import {
   type TestRequest,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
-import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
+import {
+  exampleRun,
+  Started,
+  started,
+  startedAlone,
+  startedOutcome,
+  WaitSeconds,
+} from "./_started.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 
@@ -117,6 +124,7 @@ export const runTest = operation({
     "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps on it. Touches " +
     "nothing else.",
   effect: "run",
+  hints: { destructive: false },
   access: "key",
   input: z.object({
     scenario: z.enum(SCENARIOS).default("crash").describe(
@@ -141,6 +149,6 @@ export const runTest = operation({
       args: [request],
       staticSummary: `Test incident: ${scenario}`,
     }));
-    return await started(context, client, handle, wait_seconds);
+    return await startedAlone(context, client, handle, wait_seconds);
   },
 });

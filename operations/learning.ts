@@ -63,6 +63,7 @@ export const queue = operation({
   output: z.object({ items: z.array(Item), count: z.number().int() }),
   rest: { learning_queue: "GET /v1/learning/queue" },
   tool: { get_learning_queue: FULL },
+  untrusted: true,
   example: { input: { limit: 20 }, output: { items: [example], count: 1 } },
   run: async ({ limit }, { store }) => {
     const items = (await learningQueue(store.knex, limit)).map(shown);
@@ -88,6 +89,7 @@ export const approveItem = operation({
   summary: "Apply an item of the learning queue: the past incident joins the knowledge base",
   description: HOW,
   effect: "run",
+  hints: { destructive: false },
   access: "partner",
   sealsItself: true,
   input: z.object({

@@ -48,6 +48,7 @@ export const reason = operation({
     "call itsm_run_loop. Every sentence of the answer was read from the platform a moment ago, and [n] names the " +
     "citation it rests on. A prompt that names nothing comes back as `input_required`, with what is missing.",
   effect: "run",
+  hints: { destructive: false },
   access: "key",
   untrusted: true,
   input: z.object({

@@ -126,6 +126,7 @@ export const approveFinding = operation({
   }),
   output: Started.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
+  untrusted: true,
   long: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Unavailable"],
   example: {
@@ -191,6 +192,7 @@ export const triggerScan = operation({
     "Holds settings, files, keys, open ports and installed packages against what they should be. Changes nothing but the " +
     "queue. Two at the same time are one.",
   effect: "run",
+  hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({ wait_seconds: WaitSeconds }),
   output: Started,

@@ -15,11 +15,13 @@ export const embedReceipt = operation({
   summary: "Embed a sealed receipt in a ticket",
   description: "In place of the one that it has; the receipts themselves stay as they are.",
   effect: "run",
+  hints: { idempotent: true },
   access: "partner",
   input: z.object({ ticket_id: TicketId, receipt_id: ReceiptId }),
   output: TicketWithReceipt,
   rest: { itsm_ticket_embed_receipt: "POST /v1/itsm/tickets/{ticket_id}/receipt" },
   tool: { itsm_embed_receipt: FULL },
+  untrusted: true,
   errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id, receipt_id: exampleTicket.receipt_id },

@@ -38,6 +38,7 @@ export const createTicket = operation({
     "Nothing is repaired by it: to have a fault looked into and repaired, run the loop. Its text stays private; " +
     "that it was opened is sealed.",
   effect: "run",
+  hints: { destructive: false },
   access: "key",
   sealsItself: true,
   input: z.object({
@@ -183,6 +184,7 @@ export const closeTicket = operation({
   output: TicketShape,
   rest: { itsm_ticket_close: "POST /v1/itsm/tickets/{ticket_id}/close" },
   tool: { itsm_close_ticket: FULL },
+  untrusted: true,
   errors: ["NotFound", "Conflict"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },

@@ -46,6 +46,7 @@ export const registerWebhook = operation({
     "again replaces its events and its `whsec_` key; with no events it is told nothing more. What is registered is listed " +
     "with the deliveries.",
   effect: "write",
+  hints: { destructive: true, openWorld: true },
   access: "partner",
   sealsItself: true,
   input: z.object({

@@ -23,6 +23,15 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta
 const listed: ListedOperation[] = read("operations.json");
 const tools: ListedTool[] = read("tools.json");
 
+/** Names of all properties in a schema. */
+function namesIn(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, inner]) => [
+    ...(key === "properties" ? Object.keys(inner) : []),
+    ...namesIn(inner),
+  ]);
+}
+
 describe("the operations", () => {
   for (const operation of operations) {
     for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
@@ -88,6 +97,28 @@ describe("the operations", () => {
       ...["incidents.classify", "incidents.validate", "keys.revoke", "receipts.seal"],
       "workflows.cancel",
     ]);
+  });
+
+  it("that give agents the words of others say that these are data", () => {
+    const trusted: Readonly<Record<string, string>> = {
+      "tickets.create": "the caller's own words",
+      "ledger.self_heal_journal": "ids, codes and counts, which the loop wrote",
+      "compliance.audit_summary": "the catalogue that ships",
+      "compliance.status": "the catalogue that ships",
+      "grc.controls": "the catalogue that ships",
+      "grc.health": "the catalogue that ships",
+      "grc.risks": "the catalogue that ships",
+      "grc.summary": "the catalogue that ships",
+      "platform.status": "counts",
+      "platform.status_fresh": "counts",
+    };
+    const quotes =
+      /^(title|description|resolution|summary|text|content|details?|receipts?|samples|answer|diagnosis|says)$/;
+    const open = operations.filter(({ tool, resource, prompt, untrusted, output }) => {
+      const names = namesIn(jsonSchema(output, "output"));
+      return (tool ?? resource ?? prompt) && !untrusted && names.some((name) => quotes.test(name));
+    });
+    assert.deepEqual(open.map(({ name }) => name).sort(), Object.keys(trusted).sort());
   });
 
   it("have each name once", () => {

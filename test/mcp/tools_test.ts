@@ -60,7 +60,8 @@ describe("tools over MCP", () => {
       assert.equal(tool.inputSchema.type, "object", tool.name);
       assert.equal(tool.inputSchema.additionalProperties, false, tool.name);
       assert.equal(tool.outputSchema?.type, "object", tool.name);
-      assert.equal(tool.annotations?.openWorldHint, false);
+      const [example] = (tool.inputSchema as { examples?: unknown[] }).examples ?? [];
+      assert.ok(example, tool.name);
     }
     const { description, annotations } = tools.find(({ name }) => name === "exact")!;
     assert.equal(
@@ -71,6 +72,17 @@ describe("tools over MCP", () => {
     assert.equal(annotations?.destructiveHint, false);
     assert.equal(tools.find(({ name }) => name === "count")?.annotations?.readOnlyHint, true);
     assert.equal(tools.find(({ name }) => name === "wait")?.annotations?.destructiveHint, true);
+    const hinted = (hint: "destructiveHint" | "openWorldHint" | "idempotentHint") =>
+      tools.filter(({ annotations }) => annotations?.[hint] && !annotations.readOnlyHint)
+        .map(({ name }) => name).filter((name) => !["break", "wait"].includes(name)).sort();
+    assert.deepEqual(hinted("destructiveHint"), [
+      ...["approve_sie_finding", "itsm_close_ticket", "itsm_embed_receipt"],
+      ...["itsm_register_webhook", "itsm_run_loop"],
+    ]);
+    assert.deepEqual(hinted("openWorldHint"), ["itsm_register_webhook"]);
+    assert.deepEqual(hinted("idempotentHint"), [
+      ...["itsm_embed_receipt", "itsm_trigger_detection", "trigger_sie_scan"],
+    ]);
   });
 
   it("are shown to an audit key as far as it reaches, and refused beyond", async () => {

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
+import { putService, serviceNames } from "../../store/mod.ts";
+import { testFolder } from "../_servers.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { eventually } from "../workflows/_story.ts";
+import { connectHttp, type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
+
+describe("a long call of a tool", () => {
+  let loop: TestLoop;
+  let server: TestToolServer;
+  let client: Client;
+  let folder: string;
+
+  before(async () => {
+    folder = await testFolder();
+    const detectors = join(folder, "detectors.yaml");
+    const off = ["host_resources", "certificates", "platform"].map((name) =>
+      `${name}: { enabled: false }\n`
+    );
+    const logs = `logs: { files: [{ path: ${folder}/shop.log, service: shop }] }\n`;
+    await writeFile(detectors, off.join("") + logs);
+    loop = await openLoop({ settings: { SEALOOP_DETECTORS: detectors } });
+    server = await startToolServer({ on: loop.database, temporal: loop.client });
+    client = await connectHttp(server.url, (await server.key()).key);
+  });
+  after(async () => {
+    await client?.close();
+    await server?.stop();
+    await loop?.stop();
+  });
+
+  const runsOf = async (type: string) => {
+    const runs = [];
+    for await (const run of loop.client.workflow.list({ query: `WorkflowType = "${type}"` })) {
+      runs.push(run);
+    }
+    return runs;
+  };
+
+  const own = [
+    ["itsm_run_test", "itsmTest", { scenario: "hang" }],
+    ["simulate_infrastructure_attack", "attackSimulation", { scenario: "exfiltration" }],
+  ] as const;
+  for (const [name, type, args] of own) {
+    it(`is ended with its run, which cleans up, when the client cancels it: ${name}`, async () => {
+      const cancel = new AbortController();
+      const call = client.callTool({ name, arguments: args }, undefined, {
+        signal: cancel.signal,
+        onprogress: () => cancel.abort("enough"),
+      });
+      await assert.rejects(call);
+      assert.ok(cancel.signal.aborted, "it was the client that ended it");
+      const run = await eventually(async () =>
+        (await runsOf(type)).find(({ status }) => status.name !== "RUNNING")
+      );
+      assert.equal(run.status.name, "CANCELLED");
+      assert.deepEqual(await serviceNames(loop.store.knex), []);
+      const sealed = await eventually(async () =>
+        (await exportReceipts(loop.store, { from: 0, to: 1_000 })).map(({ text }) =>
+          JSON.parse(text)
+        ).find(({ category, subject }) => category === "tool_call" && subject === name)
+      );
+      assert.deepEqual([sealed.outcome, sealed.details.error], ["refused", "Cancelled"]);
+    });
+  }
+
+  it("of six agents rests on logs, measures, the graph and changes, and says what speaks against it", async () => {
+    const service = (name: string, check: object, dependsOn: object[] = []) =>
+      putService(loop.store.knex, {
+        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check, dependsOn },
+        ...{ restart: null, watched: false, ports: [], runbook: null },
+      } as never);
+    await service("billing", { tcp: "127.0.0.1:1" });
+    await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
+    await service("healthy", { command: ["true"] });
+    await loop.store.knex("services").where({ name: "billing" }).update({ status: "down" });
+    const at = (ago: number) => new Date(Date.now() - ago).toISOString();
+    await writeFile(
+      join(folder, "shop.log"),
+      [
+        `${at(7_200_000)} ERROR of this morning`,
+        `${at(60_000)} INFO started`,
+        `${at(50_000)} ERROR billing refused order 17`,
+        `${at(40_000)} ERROR billing refused order 18`,
+        "",
+      ].join("\n"),
+    );
+    const changed = "00000000000000c1";
+    await loop.store.knex.transaction((trx) =>
+      requestSeal(trx, {
+        ...{ id: changed, category: "config_change", actor: "test", subject: "guard-policy" },
+        ...{ action: "policy.set", outcome: "in_force", details: {} },
+      })
+    );
+    await loop.sealer.sealed(changed);
+
+    const { structuredContent } = await client.callTool({
+      name: "dispatch_crew_incident",
+      arguments: { incident: "The shop answers with errors" },
+    });
+    const { cause, citations, agents, objections } = structuredContent as Json;
+    const { structuredContent: refuted } = await client.callTool({
+      name: "dispatch_crew_incident",
+      arguments: { incident: "Is the healthy one down?" },
+    });
+    assert.deepEqual([(refuted as Json).cause, (refuted as Json).confidence], [null, 0]);
+    assert.match((refuted as Json).objections.join(), /healthy is suspected, and answers/);
+    const saysOf = (agent: string, round: number) =>
+      agents.find((one: Json) => one.agent === agent && one.round === round).says.join("\n");
+    assert.match(
+      saysOf("logs", 1),
+      /log shop\.log of shop tells of 2 errors within the hour, most often: ERROR billing refused order <\*>/,
+    );
+    assert.match(saysOf("metrics", 1), /shop answers its check/);
+    assert.match(saysOf("topology", 1), /shop needs billing, which is down/);
+    assert.match(saysOf("change", 1), /config change of guard-policy/);
+    assert.ok(citations.some(({ id, kind }: Json) => id === changed && kind === "receipt"));
+    assert.match(saysOf("verifier", 1), /billing may be the cause, and nobody has looked at it/);
+    assert.match(saysOf("metrics", 2), /billing fails its check: refused/);
+    assert.equal(cause, "billing");
+    assert.match(objections.join(), /shop is suspected, and answers its health check now/);
+  });
+});
