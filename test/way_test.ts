@@ -275,20 +275,22 @@ describe("the whole way, on a platform started by npm start", () => {
     await answersAsShown(blocksOf("A session").slice(1));
   });
 
-  it("does what the session of the tool server's page shows: a test incident, and a call that a person allows", async () => {
-    const folder = await testFolder();
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    const agent = join(folder, "agent.mjs");
-    const [program, ...session] = blocksOf("A session", "docs/mcp.md");
-    assert.equal(program!.language, "js");
-    await writeFile(agent, withSettings(program!.text, settings));
-    await answersAsShown(
-      session.map((one) => ({
-        ...one,
-        text: one.text.replaceAll("node agent.mjs", `node ${agent}`),
-      })),
-    );
-  });
+  for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {
+    it(`does what the session of ${page} shows: a test incident, and a call that a person allows`, async () => {
+      const folder = await testFolder();
+      await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+      const agent = join(folder, name);
+      const [program, ...session] = blocksOf("A session", page);
+      assert.equal(program!.language, "js");
+      await writeFile(agent, withSettings(program!.text, settings));
+      await answersAsShown(
+        session.map((one) => ({
+          ...one,
+          text: one.text.replaceAll(`node ${name}`, `node ${agent}`),
+        })),
+      );
+    });
+  }
 
   it("issues keys that do what they may, until they are revoked", async () => {
     const { body: issued } = await call("POST", "/v1/keys/generate", {
