@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { transportOf } from "../integrations/grc/mod.ts";
 import { SCAN, scanAll, type ScannerName } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
@@ -6,6 +7,7 @@ import {
   noteDetection,
   noteFindings,
   openFindings,
+  storedFacts,
   transaction,
 } from "../store/mod.ts";
 import type { RunId, ScanResult } from "../workflows/mod.ts";
@@ -17,10 +19,14 @@ const ACTOR = "security-scan";
 export function securityScans({ config, store }: ActivityParts) {
   /**
    * Looks with every scanner, notes what it finds in place of what it found before, and asks for a receipt of it, in one
-   * transaction. Safe to repeat: the receipt is the run's, and a finding that is there already is seen once more.
+   * transaction. The receipt is bound to what else controls are held against and no other receipt tells: how clients
+   * reach the servers, what is watched, and whether copies are made. Safe to repeat: the receipt is the run's, and a finding that is there already is seen once more.
    */
   async function runSecurityScan(run: RunId): Promise<ScanResult> {
-    const scans = await scanAll({ config, store });
+    const [scans, { services, detectors }] = await Promise.all([
+      scanAll({ config, store }),
+      storedFacts(store.knex),
+    ]);
     const found = scans.flatMap(({ findings }) => findings);
     const receiptId = receiptIdOf(run, "SCAN");
     const looked = new Set<string>(
@@ -54,7 +60,10 @@ export function securityScans({ config, store }: ActivityParts) {
           codes: countBy(found.map(({ code }) => code)),
           ...run,
         },
-        evidence: { findings: found },
+        evidence: {
+          findings: found,
+          seen: { transport: transportOf(config), services, detectors },
+        },
       });
     });
     return {

@@ -5,6 +5,7 @@ import {
   type Framework,
   PROVING,
   readCatalogue,
+  transportOf,
 } from "../integrations/grc/mod.ts";
 import { anchorTotals, pageReceipts } from "../ledger/mod.ts";
 import { receiptCounts, storedFacts } from "../store/mod.ts";
@@ -20,7 +21,6 @@ export interface Assessment {
 const KEPT_MS = 1_000;
 /** Receipts that are looked up of each category. */
 const NEWEST = 3;
-const LOOPBACK = /^(127\.|::1$|localhost$|\[::1\]$)/;
 
 const kept = new WeakMap<object, { at: number; assessment: Promise<Assessment> }>();
 let catalogue: Framework[] | undefined;
@@ -38,7 +38,7 @@ export function assessment(context: Context): Promise<Assessment> {
   return made;
 }
 
-async function look({ store, chain, engine, config: { settings } }: Context): Promise<Facts> {
+async function look({ store, chain, engine, config }: Context): Promise<Facts> {
   const [stored, counts, anchors, answers, newest] = await Promise.all([
     storedFacts(store.knex),
     receiptCounts(store.knex),
@@ -53,13 +53,7 @@ async function look({ store, chain, engine, config: { settings } }: Context): Pr
   return {
     ...stored,
     at: new Date().toISOString(),
-    transport: settings.SEALOOP_TLS_CERT !== undefined
-      ? "tls"
-      : settings.SEALOOP_TLS_PROXY
-      ? "proxy"
-      : LOOPBACK.test(settings.SEALOOP_BIND)
-      ? "loopback"
-      : "plain",
+    transport: transportOf(config),
     chain: { intact: chain_intact, breaks, total, scrubbed_at: scrub?.finished_at ?? null },
     anchors: { confirmed_batches: anchors.confirmedBatches, receipts: anchors.anchoredReceipts },
     engine: answers,

@@ -112,7 +112,7 @@ export const EVIDENCE = {
       proxy: met("A proxy in front ends TLS, as the operator has declared"),
       plain: missing("The servers are reached in the clear"),
     }[transport]),
-    receipts: [],
+    receipts: ["platform_scan"],
     risk: {
       title: "Keys and incidents are read on the way",
       impact: "high",
@@ -178,7 +178,7 @@ export const EVIDENCE = {
         ? missing(said)
         : partly(said);
     },
-    receipts: ["self_heal", "platform_health_check"],
+    receipts: ["platform_scan", "self_heal", "platform_health_check"],
     risk: {
       title: "A fault or an attack isn't seen",
       impact: "high",
@@ -291,7 +291,7 @@ export const EVIDENCE = {
       const said = `${backups_up} of ${many(backups, "backup service")} seen in order within a day`;
       return backups_up === backups ? met(said) : backups_up > 0 ? partly(said) : missing(said);
     },
-    receipts: [],
+    receipts: ["platform_scan"],
     risk: {
       title: "What is lost can't be brought back",
       impact: "high",

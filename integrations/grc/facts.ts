@@ -1,11 +1,24 @@
+import type { Config } from "../../config.ts";
 import type { StoredFacts } from "../../store/mod.ts";
+
+/** How clients reach the servers; plain: in the clear, over a network. */
+export type Transport = "loopback" | "tls" | "proxy" | "plain";
+
+const LOOPBACK = /^(127\.|::1$|localhost$|\[::1\]$)/;
+
+/** How clients reach the servers by these settings. */
+export function transportOf({ settings }: Pick<Config, "settings">): Transport {
+  if (settings.SEALOOP_TLS_CERT !== undefined) return "tls";
+  if (settings.SEALOOP_TLS_PROXY) return "proxy";
+  return LOOPBACK.test(settings.SEALOOP_BIND) ? "loopback" : "plain";
+}
 
 /** What is known of the platform at a moment: all that controls are held against. */
 export interface Facts extends StoredFacts {
   /** ISO 8601. */
   readonly at: string;
   /** How clients reach the servers. */
-  readonly transport: "loopback" | "tls" | "proxy" | "plain";
+  readonly transport: Transport;
   readonly chain: {
     /** Null: not known yet. */
     readonly intact: boolean | null;

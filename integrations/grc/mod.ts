@@ -20,5 +20,12 @@ export {
 } from "./assess.ts";
 export { type Framework, type FrameworkName, FRAMEWORKS, readCatalogue } from "./catalogue.ts";
 export { EVIDENCE, type EvidenceName, type EvidenceState, PROVING } from "./evidence.ts";
-export { daysSince, type Facts, type KnownReceipts, receiptsOf } from "./facts.ts";
+export {
+  daysSince,
+  type Facts,
+  type KnownReceipts,
+  receiptsOf,
+  type Transport,
+  transportOf,
+} from "./facts.ts";
 export { ALGORITHMS, cbomOf, type CbomParts } from "./cbom.ts";

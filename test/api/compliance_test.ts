@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
-import { ALGORITHMS } from "../../integrations/grc/mod.ts";
+import { ALGORITHMS, EVIDENCE } from "../../integrations/grc/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
 import { openStore } from "../../store/mod.ts";
@@ -122,6 +122,11 @@ describe("compliance", () => {
     await eventually(async () => (await proven()).some(({ id }) => id === "0123456789abcdef"));
     const [receipt] = (await proven()).filter(({ id }) => id === "0123456789abcdef");
     assert.match(receipt.verify_url, /\/api\/verify\/0123456789abcdef$/);
+  });
+
+  it("knows receipts that prove each piece of evidence, but for what people alone can show", () => {
+    const unproven = Object.entries(EVIDENCE).filter(([, { receipts }]) => receipts.length === 0);
+    assert.deepEqual(unproven.map(([name]) => name), ["people"]);
   });
 
   it("gives an auditor the sum of it, and no other tool of the group", async () => {

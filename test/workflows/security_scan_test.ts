@@ -3,6 +3,7 @@ import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scanAll, type ScannerName } from "../../integrations/mod.ts";
 import { approveFinding, scanQueue } from "../../operations/security.ts";
+import { findReceipt } from "../../ledger/mod.ts";
 import { issueKey } from "../../store/mod.ts";
 import { SECURITY_SCAN, type securityScan, TASK_QUEUE } from "../../workflows/mod.ts";
 import { packages } from "../_packages.ts";
@@ -44,6 +45,14 @@ describe("securityScan", () => {
       args: [],
     });
     assert.ok((await loop.sealer.sealed(scan.receipt_id)).hash);
+    const { text } = await findReceipt(loop.store, scan.receipt_id);
+    assert.deepEqual(Object.keys(JSON.parse(text).details.commitments), ["findings", "seen"]);
+    const { rows: [seen] } = await loop.store.knex.raw(
+      "SELECT content FROM evidence WHERE receipt_id = ? AND name = 'seen'",
+      [scan.receipt_id],
+    );
+    const { transport, services } = JSON.parse(seen.content);
+    assert.deepEqual([transport, services.backups], ["loopback", 0]);
     // deno-lint-ignore no-explicit-any -- as a caller gets it
     const { queue, scanners } = await scanQueue.run({}, context()) as any;
     // deno-lint-ignore no-explicit-any -- likewise
