@@ -3,7 +3,8 @@
  *
  *     node sandbox.js <port> <folder> <scenario>
  *
- * All that it opens is on loopback, all that it writes is in its folder, and it ends by itself. It keeps baits, has doors
+ * All that it opens is on loopback, all that it writes is in its folder, and it ends by itself. The attacker is kept from
+ * every file but the baits, and from starting programs, by Node itself. It keeps baits, has doors
  * that let nobody in, and starts an attacker of its own when it is told to:
  *
  *     GET  /health    200, or what the attack has done: 500 baits altered, 503 the release keeps crashing, 509 data flow out
@@ -18,6 +19,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openBaits } from "./_baits.js";
 import { openDoors } from "./_doors.js";
+import { fenceOf } from "./_fence.js";
 import { openRelease } from "./_release.js";
 
 const LIFE_MS = 10 * 60_000;
@@ -49,7 +51,8 @@ function attack() {
   if (attacker || contained) return;
   if (scenario === "crash_loop") return release.deploy("bad");
   const target = { folder: baits.folder, ...doors.ports };
-  attacker = fork(ATTACKER, [scenario, JSON.stringify(target)], { cwd: folder, env: {} });
+  const execArgv = fenceOf(ATTACKER, baits.folder);
+  attacker = fork(ATTACKER, [scenario, JSON.stringify(target)], { cwd: folder, env: {}, execArgv });
   attacker.on("error", () => {});
 }
 
