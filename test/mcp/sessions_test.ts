@@ -250,6 +250,33 @@ describe("a session of the tool server", () => {
     }
   });
 
+  it("is given up when its client asks and asks, and reads nothing of the answers", async () => {
+    const pace = { beatMs: 50, idleMs: 600_000, abandonedMs: 600_000 };
+    const settings = { SEALOOP_LIMIT_TOOLS: "10000" };
+    const brisk = await startToolServer({ pace, settings });
+    const asking = new AbortController();
+    try {
+      const { key } = await brisk.key();
+      const path = await new Promise<string>((resolve, reject) => {
+        const { signal } = asking;
+        request(`${brisk.url}/sse?api_key=${key}`, { signal }, (response) => {
+          response.on("error", () => {}).once("data", (first) => {
+            response.pause();
+            resolve(/^data: (.+)$/m.exec(String(first))![1]!);
+          });
+        }).on("error", reject).end();
+      });
+      const ask = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+      let asked = 0;
+      while (asked < 5_000 && (await post(brisk.url, path, key, ask)).status === 202) asked++;
+      assert.ok(asked > 100 && asked < 5_000, `${asked} answers that nobody read`);
+      assert.equal((await getJson(`${brisk.url}/health`)).sessions, 0);
+    } finally {
+      asking.abort();
+      await brisk.stop();
+    }
+  });
+
   it("is drained: what runs is answered, nothing new is begun, and then the stream ends", async () => {
     const stopping = await startToolServer({ extra: [slow] });
     try {
