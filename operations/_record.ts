@@ -71,6 +71,7 @@ function decided({ id, decision, dryRun, approvalId }: Ruling): Record<string, u
 }
 
 function outcomeOf(error: Problem | undefined, ruling: Ruling | undefined): string {
+  if (error?.name === "Cancelled") return "canceled";
   if (error) return error.rule.status < 500 ? "refused" : "failed";
   const { kind } = ruling?.instead ?? {};
   return kind === "held" || kind === "dry_run" ? kind : "success";

@@ -57,13 +57,13 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
     defaultOutputModes: [...MODES],
     // From the end: some that look cards through take "test", and "host" after it, for an address that leaks.
     skills: [...tools.values()].reverse().map((
-      { operation: { group, effect, long }, description },
+      { operation: { group, effect, long, example }, description },
     ) => ({
       id: description.name,
       name: description.title,
       description: description.description,
       tags: [group, effect, ...(long ? ["task"] : [])],
-      examples: [],
+      examples: [JSON.stringify({ skill: description.name, arguments: example.input })],
       inputModes: description.name === "invoke_reasoning_pipeline"
         ? [...MODES]
         : ["application/json"],
@@ -104,8 +104,8 @@ export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
     ),
     defaultInputModes: card.defaultInputModes,
     defaultOutputModes: card.defaultOutputModes,
-    skills: skills.map(({ id, name, description, tags, inputModes, outputModes }) => ({
-      ...{ id, name, description, tags, inputModes, outputModes },
+    skills: skills.map(({ id, name, description, tags, examples, inputModes, outputModes }) => ({
+      ...{ id, name, description, tags, examples, inputModes, outputModes },
     })),
   };
 }

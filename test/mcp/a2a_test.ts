@@ -314,6 +314,12 @@ describe("A2A", () => {
     const { tools } = await (await fetch(`${server.url}/mcp/tools`)).json() as Json;
     const names = (all: Json[], field: string) => all.map((one) => one[field]).sort();
     assert.deepEqual(names(card.skills, "id"), names(tools, "name"));
+    for (const { id, examples } of card.skills) {
+      const { skill, arguments: given } = JSON.parse(examples[0]);
+      const { properties } = tools.find(({ name }: Json) => name === id).inputSchema;
+      assert.equal(skill, id);
+      assert.deepEqual(Object.keys(given).filter((name) => !(name in properties)), [], id);
+    }
   });
 
   it("calls a skill under the key's scope, and tells the receipt", async () => {

@@ -64,7 +64,7 @@ describe("a long call of a tool", () => {
           JSON.parse(text)
         ).find(({ category, subject }) => category === "tool_call" && subject === name)
       );
-      assert.deepEqual([sealed.outcome, sealed.details.error], ["refused", "Cancelled"]);
+      assert.deepEqual([sealed.outcome, sealed.details.error], ["canceled", "Cancelled"]);
     });
   }
 

@@ -145,8 +145,21 @@ describe("resources, prompts and sets of tools", () => {
     assert.equal(JSON.parse(shown.resource.text).ticket.title, "Printer jams");
     assert.match(marker.text, /^WARNING/);
     assert.equal((await sealed(_meta?.receipt_id)).subject, "triage");
-    await client.getPrompt({ name: "postmortem", arguments: { ticket_id: ticket } });
-    await audit.getPrompt({ name: "audit", arguments: { question: "Who closed it?" } });
+    const texts = ({ messages }: Awaited<ReturnType<Client["getPrompt"]>>) =>
+      messages.map(({ content }) =>
+        content.type === "resource" ? JSON.stringify(content.resource) : JSON.stringify(content)
+      );
+    const [lead, draft] = texts(
+      await client.getPrompt({ name: "postmortem", arguments: { ticket_id: ticket } }),
+    );
+    assert.match(lead!, /blameless postmortem/);
+    assert.match(draft!, new RegExp(`sealoop://tickets/${ticket}.*Timeline`, "s"));
+    const [way, asked, chain] = texts(
+      await audit.getPrompt({ name: "audit", arguments: { question: "Who closed it?" } }),
+    );
+    assert.match(way!, /ledger\.verify_chain.*ledger\.search_receipts.*ledger\.verify_receipt/s);
+    assert.match(asked!, /Who closed it\?/);
+    assert.match(chain!, /chain_intact/);
     await client.getPrompt({ name: "triage" });
     await assert.rejects(client.getPrompt({ name: "postmortem" }), /ticket_id/);
     const error = await client.getPrompt({ name: "nothing" }).catch((error) => error);
