@@ -1,4 +1,5 @@
 import type { Queryable } from "./connection.ts";
+import { DRILLS } from "./knowledge.ts";
 
 /** What the store knows that controls are held against; counts, no names. */
 export interface StoredFacts {
@@ -48,7 +49,7 @@ export interface StoredFacts {
   readonly learnt: number;
 }
 
-/** Counts what controls are held against, as of one moment. Tests' services and their tickets are left out. */
+/** Counts what controls are held against, as of one moment. What belongs to drills is left out. */
 export async function storedFacts(on: Queryable): Promise<StoredFacts> {
   const { rows: [row] } = await on.raw<{ rows: { facts: StoredFacts }[] }>(`
     SELECT json_build_object(
@@ -79,12 +80,13 @@ export async function storedFacts(on: Queryable): Promise<StoredFacts> {
           'resolved', count(*) FILTER (WHERE resolved_at > now() - interval '90 days'),
           'with_receipt', count(*) FILTER (
             WHERE resolved_at > now() - interval '90 days' AND receipt_id IS NOT NULL))
-        FROM tickets),
+        FROM tickets WHERE coalesce(service, '') !~ '${DRILLS}'),
       'repairs', (SELECT json_build_object(
           'done', count(*) FILTER (WHERE state = 'done'),
           'not_done', count(*) FILTER (WHERE state = 'not_done'),
           'unknown', count(*) FILTER (WHERE state = 'unknown'))
-        FROM effects WHERE intended_at > now() - interval '90 days' AND undoes IS NULL),
+        FROM effects WHERE intended_at > now() - interval '90 days' AND undoes IS NULL
+          AND service !~ '${DRILLS}'),
       'approvals', (SELECT json_build_object(
           'pending', count(*) FILTER (WHERE status = 'pending'),
           'decided', count(*) FILTER (WHERE status IN ('approved', 'denied')

@@ -109,7 +109,7 @@ export interface ResolvedTicket {
   readonly repeats: number;
 }
 
-/** Resolved tickets that nothing was learnt from so far, oldest first. Those of test incidents are exercises. */
+/** Resolved tickets that nothing was learnt from so far, oldest first. Those of drills are exercises. */
 export async function unlearntTickets(on: Queryable, limit: number): Promise<ResolvedTicket[]> {
   const { rows } = await on.raw(
     `SELECT id, title, description, service, fingerprint, outcome, resolution, receipt_id,
@@ -122,7 +122,7 @@ export async function unlearntTickets(on: Queryable, limit: number): Promise<Res
        AND NOT EXISTS (SELECT FROM knowledge k WHERE k.id = t.id)
        AND NOT EXISTS (SELECT FROM learning_items i WHERE i.ticket_id = t.id)
      ORDER BY resolved_at, id LIMIT ?`,
-    [TEST_SERVICE, limit],
+    [DRILLS, limit],
   );
   return rows;
 }
@@ -209,8 +209,8 @@ async function indexPassages(on: Queryable, passages: readonly NewPassage[]): Pr
   await on.raw("DELETE FROM knowledge_words WHERE passages = 0 AND word <> ''");
 }
 
-/** Names of the services that test incidents break. */
-const TEST_SERVICE = "^test-[0-9a-f]{8}$";
+/** Names of the services that test incidents break, and of the sandboxes of practice attacks. */
+export const DRILLS = "^(test|attack)-[0-9a-f]{8}$";
 
 /** Words of the text that are looked for, the rarest first; more add nothing but time. */
 const MOST_WORDS = 40;
