@@ -1,5 +1,5 @@
 import type { Queryable } from "./connection.ts";
-import type { NewPassage } from "./knowledge.ts";
+import { DRILLS, type NewPassage } from "./knowledge.ts";
 
 /** What a resolved ticket taught, as the arbiter scored it. */
 export interface LearningItem {
@@ -125,6 +125,7 @@ export async function learningMetrics(on: Queryable): Promise<LearningMetrics> {
              CASE jsonb_typeof(e.data -> 'citations') WHEN 'array' THEN e.data -> 'citations' ELSE '[]' END)))))
          FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'diagnosed') AS cites
       FROM tickets t WHERE t.outcome IS NOT NULL AND t.opened_at > now() - interval '1 year'
+        AND coalesce(t.service, '') !~ '${DRILLS}'
     ), learnt AS (
       SELECT t.fingerprint, min(i.applied_at) AS at FROM learning_items i JOIN tickets t ON t.id = i.ticket_id
       WHERE i.state = 'applied' AND t.fingerprint IS NOT NULL GROUP BY 1

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import {
+  addTicketEvent,
   endTicket,
   insertTicket,
+  learningMetrics,
   openStore,
   type Store,
   storedFacts,
@@ -21,6 +23,9 @@ describe("tickets of drills", () => {
         ...{ id, title: "It fails", description: "", severity: "high", phase: "ticketed", service },
         ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
       });
+      await addTicketEvent(store.knex, id, {
+        ...{ key: "diagnosed-1", kind: "diagnosed", data: { citations: [] } },
+      });
       await endTicket(store.knex, id, { resolved: true, outcome: "sealed", receiptId: `${n}` });
       await store.knex("effects").insert({
         ...{ id: `effect-${n}`, ticket_id: id, service: service ?? "shop", state: "done" },
@@ -33,7 +38,9 @@ describe("tickets of drills", () => {
     await database.drop();
   });
 
-  it("teach nothing", async () => {
+  it("teach nothing, and tell nothing of how learning goes", async () => {
+    const { without } = await learningMetrics(store.knex);
+    assert.deepEqual(without, { tickets: 2, mended: 2 });
     const tickets = await unlearntTickets(store.knex, 10);
     assert.deepEqual(tickets.map(({ service }) => service), ["attack-map", null]);
   });
