@@ -11,6 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
+import { nearNames } from "./contract/mod.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -278,15 +279,27 @@ function check<T extends z.ZodType>(schema: T, value: unknown, where: string): z
   const lines = result.error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
       ? issue.keys.map((key) => `${key} is not a setting${suggestion(key)}`)
-      : [`${issue.path.join(".")}: ${issue.message}`]
+      : [`${issue.path.join(".")}: ${wrong(issue, value)}`]
   );
   throw new BadSetting(`Cannot use the settings of ${where}:\n  ${lines.join("\n  ")}`);
 }
 
+/** What is wrong with a value, and what would be right. Only numbers are repeated: others may be secrets. */
+function wrong(issue: z.core.$ZodIssue, all: unknown): string {
+  const value = issue.path.reduce((so, name) => Object(so)[name], all);
+  if (issue.code === "invalid_type" && ["number", "int"].includes(issue.expected)) {
+    return `${JSON.stringify(value)} is no whole number`;
+  }
+  if (!("origin" in issue) || issue.origin !== "number") return issue.message;
+  if (issue.code === "too_small") return `${value} is too little: at least ${issue.minimum}`;
+  if (issue.code === "too_big") return `${value} is too much: at most ${issue.maximum}`;
+  return issue.message;
+}
+
 function suggestion(name: string): string {
-  const near = Object.keys(SETTINGS.shape).find((known) =>
-    known.startsWith(name.slice(0, -2)) || name.startsWith(known)
-  );
+  const plain = (setting: string) => setting.replace(/^SEALOOP_/, "");
+  const known = new Map(Object.keys(SETTINGS.shape).map((known) => [plain(known), known]));
+  const near = known.get(nearNames(plain(name), [...known.keys()])[0] ?? "");
   return near ? `; did you mean ${near}?` : "; docs/operating.md lists those there are";
 }
 

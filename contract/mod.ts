@@ -15,6 +15,7 @@ export * from "./governed.ts";
 export * from "./input.ts";
 export * from "./invoke.ts";
 export * from "./names.ts";
+export * from "./near_names.ts";
 export * from "./operation.ts";
 export * from "./secrets.ts";
 export * from "./json_schema.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { nearNames, Problem } from "../contract/mod.ts";
 import {
   EDGE_KINDS,
   impactOf,
@@ -8,7 +8,6 @@ import {
   type Reached,
   serviceNames,
 } from "../store/mod.ts";
-import { nearNames } from "./_near_names.ts";
 import { operation } from "./platform.ts";
 
 const Name = z.string().min(1).max(100);

@@ -43,6 +43,27 @@ describe("loadConfig()", () => {
     });
   }
 
+  const wrong: readonly (readonly [name: string, value: string, says: RegExp])[] = [
+    ["SEALOOP_GATEWAY_PORT", "abc", /SEALOOP_GATEWAY_PORT: "abc" is no whole number/],
+    ["SEALOOP_GATEWAY_PORT", "1.5", /SEALOOP_GATEWAY_PORT: "1.5" is no whole number/],
+    ["SEALOOP_GATEWAY_PORT", "70000", /70000 is too much: at most 65535/],
+    ["SEALOOP_SWEEP_SECONDS", "0", /SEALOOP_SWEEP_SECONDS: 0 is too little: at least 5/],
+    ["SEALOOP_GATWAY_PORT", "8080", /not a setting; did you mean SEALOOP_GATEWAY_PORT\?/],
+    ["SEALOOP_XYZ", "1", /not a setting; docs\/operating\.md lists those there are/],
+  ];
+  for (const [name, value, says] of wrong) {
+    it(`says what is wrong with ${name}=${value}`, () => {
+      assert.throws(() => loadConfig({ [name]: value }), says);
+    });
+  }
+
+  it("repeats no secret that is too short", () => {
+    assert.throws(() => loadConfig({ SEALOOP_ENGINE_SECRET: "tooshort" }), (error) => {
+      assert.match(String(error), /SEALOOP_ENGINE_SECRET/);
+      return !String(error).includes("tooshort");
+    });
+  });
+
   it("refuses a Bitcoin node that is asked in the clear over a network, and keeps its password", () => {
     assert.throws(() => sources("core+http://rpc:secret@10.0.0.1:8332"), (error) => {
       assert.ok(error instanceof BadSetting && !error.message.includes("secret"));
