@@ -63,6 +63,7 @@ function handler<C>(
         address: state.address,
         input: { ...fields, ...path },
         dryRun: ctx.get("x-dry-run").toLowerCase() === "true",
+        identified: ({ keyId }) => void (state.keyId = keyId),
         signal: gone.signal,
       });
       if (limit) {

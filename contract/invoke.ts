@@ -27,6 +27,8 @@ export interface Request {
   readonly input: unknown;
   /** Whether it is only asked what would be decided: then nothing that changes something is run. */
   readonly dryRun?: boolean;
+  /** Told who calls as soon as that is known, whatever becomes of the call. */
+  readonly identified?: (caller: Caller) => void;
   readonly signal: AbortSignal;
   readonly progress?: Call["progress"];
   readonly detached?: boolean;
@@ -108,6 +110,7 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
   return async (operation, request) => {
     const started = performance.now();
     const caller = await gates.authenticate(request, operation);
+    request.identified?.(caller);
     let input: Record<string, unknown> | undefined;
     let output: unknown;
     let limit: Allowance | undefined;

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { defineOperation } from "../../contract/mod.ts";
 import { openSealer, runSequencer } from "../../ledger/mod.ts";
 import type { Platform } from "../../operations/mod.ts";
-import { openStore } from "../../store/mod.ts";
+import { findKey, hashKey, openStore } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openConnection } from "../web/_socket.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
@@ -301,6 +301,24 @@ describe("the gateway", () => {
     assert.match(log, /"route":"\/v1\/itsm\/tickets"/);
     assert.doesNotMatch(log, /hunter/);
     assert.ok(!log.includes(partner));
+  });
+
+  it("logs the id of the key that called, also where it was refused, and null where none was", async () => {
+    const body = { tenant: "x", tier: "free" };
+    const secret = await gateway.key();
+    const { id } = (await findKey(gateway.platform.store.knex, hashKey(secret)))!;
+    const answers = [
+      await call("/v1/itsm/incidents", { key: secret }),
+      await call("/v1/keys/generate", { key: secret, body }),
+      await call("/v1/health"),
+      await call("/v1/health", { key: `${secret}x` }),
+    ];
+    assert.deepEqual(answers.map(({ status }) => status), [200, 403, 200, 401]);
+    const lines = gateway.log().trim().split("\n").map((line) => JSON.parse(line));
+    const logged = answers.map(({ headers }) =>
+      lines.find(({ request_id }) => request_id === headers.get("x-request-id")).key_id
+    );
+    assert.deepEqual(logged, [id, id, null, null]);
   });
 
   it("answers what runs when it stops, and then nobody", async () => {
