@@ -49,6 +49,10 @@ const ONE_FILE = {
 };
 /** Folders with nothing in them that is compiled. */
 const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
+/** Sources in the project's folder itself; what else lies there is somebody's own. */
+const AT_TOP = ["main.ts", "config.ts"];
+/** What an operator may need while sources do not compile: it runs as they were when they did. */
+const URGENT = ["verify", "keys", "governance"];
 /** What the compiled form carries of packages that only building it needs. */
 const CARRIED = {
   "web/redoc": [
@@ -146,8 +150,10 @@ function packages(lock) {
 
 /** Compiles into a folder beside dist/ and swaps them, where a source has changed since. */
 async function compile() {
-  const sources = files(ROOT, (name) => name.endsWith(".ts") || ASSET.test(name));
-  const makers = ["start.mjs", "package-lock.json"].map((name) => join(ROOT, name));
+  const sources = files(ROOT, (name) => name.endsWith(".ts") || ASSET.test(name))
+    .filter((path) => dirname(path) !== ROOT || AT_TOP.includes(basename(path)));
+  const makers = ["start.mjs", "package-lock.json", "tsconfig.json", "tsconfig.build.json"]
+    .map((name) => join(ROOT, name));
   const stamp = digest([...sources, ...makers].map((path) => {
     const { size, mtimeMs } = statSync(path);
     return `${path} ${size} ${mtimeMs}`;
@@ -166,12 +172,16 @@ async function compile() {
     ]);
     if (code !== 0) {
       rmSync(fresh, { recursive: true, force: true });
-      stop("The sources do not compile; what is wrong is above");
+      if (!URGENT.includes(task) || !existsSync(join(DIST, ".stamp"))) {
+        stop("The sources do not compile; what is wrong is above");
+      }
+      return "as before: what is wrong is above";
     }
     await Promise.all([
       bundlePage(join(fresh, relative(ROOT, PAGE), "..", "assets")),
       bundleEntries(fresh),
     ]);
+    await (await import("esbuild")).stop(); // or its process would stay for as long as this one
     const assets = sources.filter((path) =>
       ASSET.test(path) && dirname(path) !== ROOT && dirname(path) !== PAGE
     );
