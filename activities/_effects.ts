@@ -5,6 +5,7 @@ import { type Service } from "../integrations/mod.ts";
 import {
   canUndo,
   type Catalogue,
+  HARMLESS,
   ResolvedStep,
   type StepParts,
 } from "../integrations/runbooks/mod.ts";
@@ -151,5 +152,13 @@ export function effectOf(action: Action, steps: readonly StepEffect[]): Effect {
   const undoable = action.steps.some((step, n) =>
     done.has(step.step) && canUndo(stepOf(action, n))
   );
-  return { id: action.id, state, code: steps.at(-1)!.code, steps, undoable };
+  return { id: action.id, state, code: codeOf(steps), steps, undoable };
+}
+
+/** Of what went wrong, else of the last step that changed something, else of the last one. */
+function codeOf(steps: readonly StepEffect[]): string {
+  const last = steps.at(-1)!;
+  if (!last.ok) return last.code;
+  const acted = steps.findLast(({ state, kind }) => state === "done" && !HARMLESS.has(kind));
+  return (acted ?? last).code;
 }

@@ -3,8 +3,10 @@ import {
   abandonEffects,
   addedEvents,
   endTicket,
+  getTicket,
   resolvedTicket,
   TICKET,
+  type Ticket,
   type TicketEvent,
   ticketEvents,
   transaction,
@@ -60,34 +62,36 @@ export function closing({ store, sealer }: ActivityParts) {
   async function closeAndSeal(ending: Ending): Promise<string> {
     const { run, story } = ending;
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
-    if (story.outcome !== "sealed" || !await resolve(ending, receiptId)) {
-      await endOtherwise(ending, receiptId);
+    const ticket = await getTicket(store.knex, ending.ticket_id);
+    const request = { id: receiptId, ...receiptOf(ending, ticket) };
+    if (story.outcome !== "sealed" || !await resolve(ending, request)) {
+      await endOtherwise(ending, request);
     }
     await sealer.sealed(receiptId, { timeoutMs: SEALED_WITHIN_MS });
     return receiptId;
   }
 
   /** @returns whether the ticket was open */
-  async function resolve(ending: Ending, receiptId: string): Promise<boolean> {
+  async function resolve(ending: Ending, request: Sealing): Promise<boolean> {
     const { ticket_id, story } = ending;
+    const receiptId = request.id;
     const end = { outcome: story.outcome, resolution: resolutionOf(story), receiptId };
     const parts = [
       resolvedTicket(ticket_id, end),
       ticketEvents(ticket_id, [eventOf(ending, receiptId, "resolved")], { ticket: TICKET }),
     ];
-    const request = { id: receiptId, ...receiptOf(ending) };
     return addedEvents(await sealTogether(store.knex, parts, request, TICKET)) > 0;
   }
 
   /** Leaves the ticket to people, or as it is where somebody has closed it, or an earlier attempt has. */
-  async function endOtherwise(ending: Ending, receiptId: string): Promise<void> {
+  async function endOtherwise(ending: Ending, request: Sealing): Promise<void> {
     const { ticket_id, story: { outcome } } = ending;
+    const receiptId = request.id;
     await transaction(store, async (trx) => {
       const escalated = outcome === "escalated" &&
         await endTicket(trx, ticket_id, { resolved: false, outcome, receiptId });
       if (outcome === "escalated") await abandonEffects(trx, ticket_id);
       const event = eventOf(ending, receiptId, escalated ? "escalated" : "run_ended");
-      const request = { id: receiptId, ...receiptOf(ending) };
       await sealTogether(trx, [ticketEvents(ticket_id, [event])], request);
     });
   }
@@ -114,8 +118,13 @@ const TAGS = {
   escalated: ["NIST-CSF-2.0:RS.MA-04", "SOC2:CC7.4"],
 } as const;
 
-/** The same for the same ending, so that a repeated step asks for the same receipt. */
-function receiptOf({ ticket_id, finding, run, story }: Ending) {
+type Sealing = ReturnType<typeof receiptOf> & { readonly id: string };
+
+/**
+ * The same for the same ending, so that a repeated step asks for the same receipt: once its run is at its end, what a
+ * ticket is said to be does not change any more.
+ */
+function receiptOf({ ticket_id, finding, run, story }: Ending, ticket: Ticket | undefined) {
   const { outcome, reason, diagnosis, permission, effect, proof, undone } = story;
   const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
   return {
@@ -131,6 +140,7 @@ function receiptOf({ ticket_id, finding, run, story }: Ending) {
       ...(finding.related?.length ? { related: finding.related.map((r) => r.fingerprint) } : {}),
       ...(finding.resumes ? { resumes: finding.resumes } : {}),
       cause: diagnosis?.cause ?? finding.code,
+      ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),
       rounds: story.rounds,
       sightings: story.sightings,
       ...(reason ? { reason } : {}),

@@ -44,7 +44,8 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
     perform(QUICK, `Opens the ticket of ${run.about}`)
       .openTicket({ finding, code: seen.code, run: runId() }));
   try {
-    return await end(run, finding, sightings, await heal(run, finding, seen.code));
+    const reason = await heal(run, finding, seen.code);
+    return await end(run, finding, sightings, reason); // as many as there are by now
   } catch (error) {
     const reason = reasonOf(error);
     const result = await CancellationScope.nonCancellable(() =>

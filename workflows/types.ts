@@ -241,7 +241,7 @@ export interface Effect {
   readonly id: string;
   /** `partly_done`: something was done, but not all of it, or not as it should. */
   readonly state: "done" | "partly_done" | "not_done" | "unknown";
-  /** Of the last step. */
+  /** Of the step that did not end as it should, else of the last that changed something; where none did, of the last. */
   readonly code: string;
   readonly steps: readonly StepEffect[];
   /** Whether something of it can be undone. */

@@ -2,17 +2,21 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
+import { effectOf } from "../../activities/_effects.ts";
 import { closing } from "../../activities/close.ts";
 import { findingOf } from "../../integrations/mod.ts";
 import { insertTicket, putService } from "../../store/mod.ts";
 import {
+  type Action,
   type Finding,
+  foundAgain,
   ITSM_LOOP,
   type itsmLoop,
   type LoopResult,
   progressQuery,
   RECONCILE_RUNS,
   type reconcileRuns,
+  type StepEffect,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -107,6 +111,41 @@ describe("itsmLoop", () => {
     assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
       ...[{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210" }],
     ]);
+  });
+
+  it("seals how often it was found, and what its ticket says beside what was judged", async () => {
+    const { service, letGo } = await broken("found-often", heldBack);
+    const finding = { ...findingOf(service, "refused"), severity: "critical" as const };
+    const handle = await loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `loop-${finding.fingerprint}`,
+      args: [finding],
+    });
+    const ticketId = await repairing(handle);
+    for (let n = 0; n < 3; n++) await handle.signal(foundAgain, finding);
+    await letGo();
+    await handle.result();
+    const { ticket, receipts } = await story(ticketId);
+    const { sightings, ticket: said, diagnosis } = receipts.at(-1)!.details;
+    assert.deepEqual([sightings, said], [4, {
+      ...{ severity: "critical", category: ticket.category },
+    }]);
+    assert.equal(ticket.severity, "critical");
+    assert.notEqual((diagnosis as { severity: string }).severity, "critical");
+  });
+
+  it("names of several steps the code of the one that changed something", () => {
+    const step = (kind: string, state: "done" | "not_done", code: string, ok = true) => ({
+      ...{ id: kind, step: kind, kind, state, ok, code },
+    });
+    const moved = step("clean", "done", "moved_elsewhere");
+    const kept = step("purge", "not_done", "kept_elsewhere");
+    const action = { id: "a", steps: [] } as unknown as Action;
+    const of = (...steps: StepEffect[]) => effectOf(action, steps).code;
+    assert.equal(of(moved, kept), "moved_elsewhere");
+    assert.equal(of(moved, step("wait", "done", "healthy")), "moved_elsewhere");
+    assert.equal(of(kept), "kept_elsewhere");
+    assert.equal(of(moved, step("command", "done", "exit_1", false)), "exit_1");
   });
 
   it("refuses a runbook that is not the one that was diagnosed", async () => {

@@ -251,8 +251,8 @@ describe("the loop with runbooks", () => {
         ...["remediated", "verified", "resolved"],
       ]);
       const { category, details } = receipts.at(-1)!;
-      assert.deepEqual([category, details.cause, details.effect], [
-        ...["self_heal", "disk_full", "done"],
+      assert.deepEqual([category, details.cause, details.effect, details.effect_code], [
+        ...["self_heal", "disk_full", "done", "moved_elsewhere"],
       ]);
       const [moved] = details.steps as { counts: { files: number } }[];
       assert.ok(moved!.counts.files > 0);
