@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Verifies a sealoop ledger: every hash, signature and link, and that its signed checkpoint is of these receipts.
 
-usage: verify_ledger.py ADDRESS_OR_FILE [FINGERPRINT [LOG_KEY]]
-ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave.
-FINGERPRINT: SHA-256 of a public key of the ledger as you know it; without it, the keys that it names are believed.
+usage: verify_ledger.py ADDRESS_OR_FILE [KEY [LOG_KEY]]
+ADDRESS_OR_FILE: the ledger's address, or a file that /api/export gave: JSON, or one receipt a line.
+KEY: a public key of the ledger as you know it, or its SHA-256; without it, the keys that it names are believed.
 LOG_KEY: verifier key of the Merkle log as you know it; likewise.
+Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.
 """
 import base64
 import hashlib
+import http.client
 import json
 import sys
+import urllib.error
 import urllib.request
 
 from cryptography.exceptions import InvalidSignature
@@ -19,6 +22,10 @@ OUTSIDE = {
     "3.0": {"canonical_bytes", "signature", "hash_sha256"},
     "2.0": {"canonical_bytes", "signature", "receiver_attestation", "prev_hash"},
 }
+
+
+class CannotTell(Exception):
+    """What is there can't be read, or is no ledger."""
 
 
 def canonical(value):
@@ -37,10 +44,24 @@ def signed_by(public_key, signature, message):
         return False
 
 
-def problems(entry, position, previous, key):
-    if entry.get("prev_hash") != previous:
+def named_by(key):
+    """A public key goes by itself, as hex, or by its fingerprint."""
+    return key, sha256(bytes.fromhex(key)).hex()
+
+
+def problems(entry, position, before, key):
+    try:
+        yield from broken_rules(entry, position, before, key)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        yield "a field that its schema_version needs is missing, or is no such field"
+
+
+def broken_rules(entry, position, before, key):
+    if entry.get("prev_hash") != before.get("hash_sha256"):
         yield "prev_hash is not the hash of the entry before"
     version = entry.get("schema_version")
+    if (version or "") < (before.get("schema_version") or ""):
+        yield "it is of an older era than the entry before, which proves less"
     if version is None:
         return
     if version not in OUTSIDE:
@@ -55,9 +76,9 @@ def problems(entry, position, previous, key):
         if entry["chain_position"] != position:
             yield "chain_position is not the entry's place"
     signature = entry["signature"]
-    if signature["public_key"] != key:
+    if key not in named_by(signature["public_key"]):
         yield "signed by another key than the published one"
-    elif not signed_by(bytes.fromhex(key), bytes.fromhex(signature["value"]), stored):
+    elif not signed_by(bytes.fromhex(signature["public_key"]), bytes.fromhex(signature["value"]), stored):
         yield "the signature does not verify"
 
 
@@ -69,7 +90,7 @@ class Tree:
 
     def add(self, entry):
         record = sha256(canonical(entry)).hex()
-        leaf = canonical({"chain_position": self.size, "id": entry["id"], "record_sha256": record})
+        leaf = canonical({"chain_position": self.size, "id": entry.get("id"), "record_sha256": record})
         self.roots.append(sha256(b"\0", leaf))
         self.size += 1
         full = self.size
@@ -89,67 +110,126 @@ class Tree:
 
 def open_checkpoint(note, verifier_key):
     """Size and root of a signed checkpoint. See C2SP tlog-checkpoint, signed-note."""
-    name, key_id, key = verifier_key.split("+", 2)
-    text, signatures = note.rsplit("\n\n", 1)
-    text += "\n"
-    for line in signatures.splitlines():
-        _, signer, value = line.split(" ")
-        value = base64.b64decode(value)
-        if signer == name and value[:4].hex() == key_id:
-            if signed_by(base64.b64decode(key)[1:], value[4:], text.encode()):
-                _, size, root = text.splitlines()[:3]
-                return int(size), base64.b64decode(root)
-    sys.exit("the checkpoint is not signed by the log's key")
+    try:
+        name, key_id, key = verifier_key.split("+", 2)
+        text, signatures = note.rsplit("\n\n", 1)
+        text += "\n"
+        for line in signatures.splitlines():
+            _, signer, value = line.split(" ")
+            value = base64.b64decode(value)
+            if signer == name and value[:4].hex() == key_id:
+                if signed_by(base64.b64decode(key)[1:], value[4:], text.encode()):
+                    _, size, root = text.splitlines()[:3]
+                    return int(size), base64.b64decode(root)
+    except ValueError:
+        raise CannotTell("the checkpoint or the log's key is none")
+    raise CannotTell("the checkpoint is not signed by the log's key")
 
 
 def get(address):
-    with urllib.request.urlopen(address) as answer:
-        return answer.read().decode()
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as error:
+        raise CannotTell(f"{address} answers with status {error.code}: is that the ledger's address?")
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise CannotTell(f"{address}: {getattr(error, 'reason', error)}")
+
+
+def get_fields(address, *names):
+    try:
+        fields = json.loads(get(address))
+        return [fields[name] for name in names]
+    except (KeyError, TypeError, ValueError):
+        raise CannotTell(f"{address} does not answer as a ledger does")
 
 
 def entries(source):
-    """Gives the keys and the checkpoint with its key, if there is one, and then every entry, oldest first."""
+    """Gives keys, checkpoint, its key and the total, as far as they are named, and then every entry, oldest first."""
     if not source.startswith(("http://", "https://")):
-        with open(source, encoding="utf-8") as file:
-            data = json.load(file)
-        keys = data.get("keys") or [{"public_key": data["public_key"], "from_position": 0}]
-        yield keys, None, None
-        yield from data["receipts"]
+        try:
+            yield from entries_of_file(source)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it is neither JSON nor one receipt a line"
+            raise CannotTell(f"{source}: {why}")
         return
     source = source.rstrip("/")
-    rules = json.loads(get(source + "/api/how-to-verify"))
-    yield rules["keys"], get(source + "/checkpoint"), rules["log"]["verifier_key"]
+    keys, log = get_fields(source + "/api/how-to-verify", "keys", "log")
+    log_key = (log or {}).get("verifier_key")
+    yield keys, log_key and get(source + "/checkpoint"), log_key, None
     position = 0
     while True:
-        page = json.loads(get(f"{source}/api/export?from={position}&to={position + 1000}"))
-        yield from page["receipts"]
-        position = page["to"]
-        if page["count"] == 0 or position >= page["total"]:
+        page = f"{source}/api/export?from={position}&to={position + 1000}"
+        receipts, position, total = get_fields(page, "receipts", "to", "total")
+        yield from receipts
+        if not receipts or position >= total:
             return
 
 
-def main(source, fingerprint=None, log_key=None):
+def entries_of_file(path):
+    with open(path, encoding="utf-8") as file:
+        line = file.readline()
+        try:
+            data = json.loads(line)
+        except ValueError:
+            data = json.loads(line + file.read())
+        if isinstance(data, dict) and "hash_sha256" in data:  # one receipt a line, which name no keys
+            yield [], None, None, None
+            yield data
+            yield from (json.loads(line) for line in file if line.strip())
+            return
+    if isinstance(data, list):
+        data = {"receipts": data}
+    if not isinstance(data, dict) or not isinstance(data.get("receipts"), list):
+        raise CannotTell(f"{path}: there are no receipts in it")
+    if data.get("from"):
+        raise CannotTell(f"{path}: it begins at position {data['from']}, and not with the first receipt")
+    key = data.get("public_key")
+    keys = data.get("keys") or ([{"public_key": key, "from_position": 0}] if key else [])
+    yield keys, None, None, data.get("total")
+    yield from data["receipts"]
+
+
+def believed(named, known):
+    """Pairs of first position and key: the named ones, if the known one is among them; if none are named, that."""
+    try:
+        keys = [(int(key["from_position"]), key["public_key"]) for key in named]
+        if not known or any(known in named_by(key) for _, key in keys):
+            return keys
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise CannotTell("what is named as the ledger's keys is none")
+    if keys:
+        raise CannotTell(f"none of the ledger's keys is {known}, or has it as its fingerprint")
+    return [(0, known)]
+
+
+def main(source, known=None, log_key=None):
     stream = entries(source)
-    keys, checkpoint, named_log_key = next(stream)
-    if fingerprint and all(sha256(bytes.fromhex(k["public_key"])).hex() != fingerprint for k in keys):
-        sys.exit(f"none of the ledger's keys has the fingerprint {fingerprint}")
+    keys, checkpoint, named_log_key, total = next(stream)
+    keys = believed(keys, known and known.lower())
     size, root = open_checkpoint(checkpoint, log_key or named_log_key) if checkpoint else (None, None)
-    previous, broken, tree = "", 0, Tree()
+    before, broken, tree = {"hash_sha256": ""}, 0, Tree()
     for entry in stream:
         position = tree.size
+        if not isinstance(entry, dict):
+            raise CannotTell(f"{source}: what is at position {position} is no receipt")
+        if not keys and "signature" in entry:
+            raise CannotTell(f"{source} does not name the key by which its receipts are signed: give it as KEY")
         if position == size and tree.root() != root:
             broken += 1
             print(f"position {position - 1}: up to here it is not what the checkpoint of {size} was signed of")
-        trusted = [k for k in keys if k["from_position"] <= position]
-        key = trusted[-1]["public_key"] if trusted else None
-        for problem in problems(entry, position, previous, key):
+        key = ([None] + [key for start, key in keys if start <= position])[-1]
+        for problem in problems(entry, position, before, key):
             broken += 1
             print(f"position {position}: {problem}")
-        previous = entry["hash_sha256"]
+        before = entry
         tree.add(entry)
     if size is not None and tree.size < size:
         broken += 1
         print(f"position {tree.size}: the end is missing, as a checkpoint of {size} was signed")
+    elif isinstance(total, int) and tree.size < total:
+        broken += 1
+        print(f"position {tree.size}: the end is missing, as there should be {total} receipts")
     elif tree.size == size and tree.root() != root:
         broken += 1
         print(f"position {tree.size - 1}: it is not what the checkpoint of {size} was signed of")
@@ -158,6 +238,10 @@ def main(source, fingerprint=None, log_key=None):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3, 4):
-        sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        if len(sys.argv) not in (2, 3, 4):
+            raise CannotTell(f"there is nothing to verify\n\n{__doc__}")
+        sys.exit(main(*sys.argv[1:]))
+    except CannotTell as error:
+        print(f"Cannot verify: {error}", file=sys.stderr)
+        sys.exit(2)

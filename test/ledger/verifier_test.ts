@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { publishedCheckpoint } from "../../ledger/mod.ts";
+import { ROOT } from "../../config.ts";
+import { joinFields } from "../../ledger/canonical.ts";
+import { canonicalFields, publishedCheckpoint } from "../../ledger/mod.ts";
 import { pythonWith } from "../_python.ts";
 import { testFolder } from "../_servers.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "./_chains.ts";
@@ -51,11 +55,14 @@ describe("the published verifier in Python", () => {
       });
     });
   }
+  async function verifyText(text: string, ...args: string[]) {
+    const path = join(await testFolder(), "export");
+    await writeFile(path, text);
+    return await verify(path, ...args);
+  }
   async function verifyFile({ records }: VectorChain) {
-    const path = join(await testFolder(), "export.json");
     const key = JSON.stringify(vectorKeys[0]!.publicKey);
-    await writeFile(path, `{"public_key":${key},"receipts":[${records.join()}]}`);
-    return await verify(path);
+    return await verifyText(`{"public_key":${key},"receipts":[${records.join()}]}`);
   }
 
   it("accepts a live ledger with its checkpoint", async () => {
@@ -70,6 +77,79 @@ describe("the published verifier in Python", () => {
       lines: [`${mixedChain.records.length} receipts, 0 problems`],
     });
   });
+  it("takes what the ledger streams, a receipt a line, with the key or its fingerprint", async () => {
+    const url = `${ledger.address}/api/export`;
+    const stream = await fetch(url, { headers: { accept: "application/x-ndjson" } });
+    const text = await stream.text();
+    const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
+    const fingerprint = createHash("sha256").update(row.public_key).digest("hex");
+    const holds = { status: 0, lines: ["300 receipts, 0 problems"] };
+    assert.deepEqual(await verifyText(text, row.public_key.toString("hex")), holds);
+    assert.deepEqual(await verifyText(text, fingerprint), holds);
+    const { status, lines } = await verifyText(text.replace('"ok"', '"no"'), fingerprint);
+    assert.equal(status, 1);
+    assert.equal(lines[0], "position 0: the stored fields do not give the canonical bytes");
+    const keyless = await verifyText(text);
+    assert.equal(keyless.status, 2);
+    assert.match(keyless.lines[0]!, /^Cannot verify: .* signed: give it as KEY$/);
+  });
+  it("takes no page of a longer chain for all of it", async () => {
+    const page = async (query: string) =>
+      await verifyText(await (await fetch(`${ledger.address}/api/export?${query}`)).text(), key);
+    const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
+    const key = row.public_key.toString("hex");
+    const { status, lines } = await page("from=0&to=100");
+    assert.equal(status, 1);
+    assert.equal(lines[0], "position 100: the end is missing, as there should be 300 receipts");
+    const middle = await page("from=100&to=200");
+    assert.deepEqual([middle.status, middle.lines.length], [2, 1]);
+    assert.match(middle.lines[0]!, /it begins at position 100, and not with the first receipt$/);
+  });
+  it("says in one line what it can't read, and ends with 2", async () => {
+    const folder = await testFolder();
+    const text = join(folder, "text");
+    await writeFile(text, "<html>\n");
+    const cut = join(folder, "cut");
+    await writeFile(cut, `${mixedChain.records[0]}\n${mixedChain.records[1]!.slice(0, 99)}`);
+    const other = createServer((_, response) => void response.writeHead(404).end());
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const wrong = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const cases: [source: string, says: RegExp][] = [
+      [text, /it is neither JSON nor one receipt a line$/],
+      [cut, /it is neither JSON nor one receipt a line$/],
+      [join(folder, "nowhere"), /No such file or directory$/],
+      [folder, /Is a directory$/],
+      [join(ROOT, "package.json"), /there are no receipts in it$/],
+      [wrong, /answers with status 404: is that the ledger's address\?$/],
+      ["http://127.0.0.1:1", /Connection refused$/],
+      [`${ledger.address}/api/health`, /answers with status 404/],
+    ];
+    try {
+      for (const [source, says] of cases) {
+        const { status, lines } = await verify(source);
+        assert.deepEqual([status, lines.length], [2, 1], lines.join("\n"));
+        assert.match(lines[0]!, /^Cannot verify: /);
+        assert.match(lines[0]!, says);
+      }
+    } finally {
+      other.close();
+    }
+  });
+  it("finds a receipt that lost its schema_version or its signature", async () => {
+    for (
+      const [lost, says] of [
+        ["schema_version", /^position 40: it is of an older era than the entry before/],
+        ["signature", /^position 40: a field that its schema_version needs is missing/],
+      ] as const
+    ) {
+      const fields = new Map(canonicalFields(mixedChain.records[40]!));
+      fields.delete(lost);
+      const records = mixedChain.records.with(40, joinFields(fields));
+      const { status, lines } = await verifyFile({ ...mixedChain, records });
+      assert.equal(status, 1);
+      assert.ok(lines.some((line) => says.test(line)), lines.join("\n"));
+    }
+  });
   for (const chain of faultyChains) {
     it(`reports ${chain.name} at position ${chain.breaksAt}`, async () => {
       const { status, lines } = await verifyFile(chain);
@@ -82,12 +162,12 @@ describe("the published verifier in Python", () => {
     const right = createHash("sha256").update(row.public_key).digest("hex");
     assert.equal((await verify(ledger.address, right)).status, 0);
     const wrong = await verify(ledger.address, "00".repeat(32));
-    assert.deepEqual([wrong.status, /none of the ledger's keys/.test(wrong.lines[0]!)], [1, true]);
+    assert.deepEqual([wrong.status, /none of the ledger's keys/.test(wrong.lines[0]!)], [2, true]);
     const otherLog = `sealoop.localhost+00000000+${Buffer.alloc(33, 1).toString("base64")}`;
     const log = await verify(ledger.address, right, otherLog);
     assert.deepEqual(log, {
-      status: 1,
-      lines: ["the checkpoint is not signed by the log's key"],
+      status: 2,
+      lines: ["Cannot verify: the checkpoint is not signed by the log's key"],
     });
   });
   it("sees that the end was taken away, as a checkpoint was signed of it", async () => {
