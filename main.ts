@@ -58,7 +58,9 @@ async function main(): Promise<number> {
   let code = 0;
   try {
     const config = loadConfig(process.env);
-    tree = await claim(config.dataDir);
+    tree = await claim(config.dataDir, (names) => {
+      progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
+    });
     const asked = untilAsked(tree);
     const platform: Platform = { config, env: process.env, progress, tree, kept, fail };
     await checkPorts(wantedPorts(platform));

@@ -11,4 +11,4 @@ const [dataDir, pid, start_time] = process.argv.slice(2);
 const supervisor: ProcessId = { pid: Number(pid), start_time: start_time! };
 
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => {});
-process.stdin.resume().once("close", () => stopLeftovers(dataDir!, supervisor));
+process.stdin.resume().once("close", () => stopLeftovers(dataDir!, { of: supervisor }));

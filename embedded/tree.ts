@@ -51,13 +51,17 @@ const GRACE_MS: Readonly<Record<Rank, number>> = { 1: 8_500, 2: 3_500, 3: 3_000 
  * The tree is written down in `run.json`, and a small process of its own (`lifeline.ts`) waits for our end: it stops
  * what is listed when we could not. If that is killed as well, whoever takes the folder next does it.
  *
+ * @param leftOver told the names of what a killed one left running, before that is stopped
  * @throws {EmbeddedError} another process has it, or it can't be written to
  */
-export async function claim(dataDir: string): Promise<Tree> {
+export async function claim(
+  dataDir: string,
+  leftOver?: (names: readonly string[]) => void,
+): Promise<Tree> {
   const self = identify(process.pid)!;
   makeFolder(dataDir);
   lock(dataDir, self);
-  await stopLeftovers(dataDir);
+  await stopLeftovers(dataDir, { leftOver });
 
   const processes = new Map<number, Watched>();
   let stopping = false;
@@ -104,14 +108,23 @@ export async function claim(dataDir: string): Promise<Tree> {
  * Stops what is listed for a data folder, in order of rank, and after that the processes that the platform manages
  * there for its user (`processes/*.json`).
  *
- * @param of whose list it must be; any that is there when left out
+ * @param options.of whose list it must be; any that is there when left out
+ * @param options.leftOver told the names of those that run, where there are any
  */
-export async function stopLeftovers(dataDir: string, of?: ProcessId): Promise<void> {
+export async function stopLeftovers(
+  dataDir: string,
+  { of, leftOver }: {
+    readonly of?: ProcessId;
+    readonly leftOver?: ((names: readonly string[]) => void) | undefined;
+  } = {},
+): Promise<void> {
   const path = join(dataDir, "run.json");
   const list = readJson(path) as RunFile | undefined;
   if (of && list?.supervisor?.pid !== of.pid) return;
   // Start times count from the boot: those of another boot say nothing.
   const known = list?.boot === bootId() ? list.processes : [];
+  const running = known.filter(isRunning);
+  if (running.length > 0) leftOver?.(running.map(({ name }) => name));
   await stopAll(dataDir, known);
   if (!of) rmSync(path, { force: true });
 }

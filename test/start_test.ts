@@ -102,6 +102,7 @@ describe("npm start", () => {
 
     running = start();
     await running.until(READY);
+    assert.match(running.output(), /Left over by one that was killed, and stopped: .*PostgreSQL/);
     assert.deepEqual(processes.filter(isRunning), []);
   });
 
