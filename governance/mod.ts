@@ -21,4 +21,4 @@ export {
   readGovernancePolicy,
   SHIPPED,
 } from "./policy.ts";
-export { isWithin, ruleFor } from "./rules.ts";
+export { fitsGlob, isWithin, ruleFor } from "./rules.ts";

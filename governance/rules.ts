@@ -57,7 +57,8 @@ function oneOf(wanted: readonly string[] | undefined, values: readonly string[])
     wanted.some((glob) => values.some((value) => fitsGlob(glob, value)));
 }
 
-function fitsGlob(glob: string, value: string): boolean {
+/** Whether a name fits a pattern, in which `*` stands for anything. */
+export function fitsGlob(glob: string, value: string): boolean {
   if (!glob.includes("*")) return glob === value;
   const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`, "s").test(value);

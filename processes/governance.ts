@@ -12,24 +12,31 @@ import { requestSeal } from "../ledger/mod.ts";
 import {
   addStop,
   currentPolicy,
+  listKeys,
   listStops,
   removeStop,
   type Stop,
   type Store,
   transaction,
 } from "../store/mod.ts";
+import { nearNames } from "../contract/mod.ts";
 import { Misused, OPERATOR, runCommand, table } from "./_command.ts";
+import { suggestion, whyNothing } from "./_names.ts";
 
 const USAGE = `Usage: npm run governance -- show
-       npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>"
+       npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>" [--anyway]
        npm run governance -- resume all|key <key id>|tool <name>
        npm run governance -- check <file>
 
 stop: from the next call on, nothing that changes something is run, of that key, by that tool, or at all; what people have
 approved and has not begun is not run either. Reading goes on, and so does deciding about approvals. Sealed, as resuming is.
+--anyway: also a key or a tool that is not here.
 check: says whether a policy file can be put in force; sealoop.governance.yaml in the data folder is followed by itself.`;
 
-await runCommand("governance", USAGE, { reason: { type: "string" } }, async (store, given) => {
+await runCommand("governance", USAGE, {
+  reason: { type: "string" },
+  anyway: { type: "boolean" },
+}, async (store, given) => {
   const [verb, ...rest] = given.words;
   if (verb === "show" && rest.length === 0) return await show(store);
   if (verb === "check" && rest.length === 1) return check(rest[0]!);
@@ -38,8 +45,30 @@ await runCommand("governance", USAGE, { reason: { type: "string" } }, async (sto
   if (verb === "resume") return await resume(store, what);
   const { reason } = given.options;
   if (typeof reason !== "string" || reason === "") throw new Misused("stop needs --reason");
+  if (given.options.anyway !== true) await refuseUnknown(store, what);
   await stop(store, { ...what, reason });
 });
+
+/** Who stops what is misspelt would take it for stopped. */
+async function refuseUnknown(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
+  const why = await whyUnknown(store, what);
+  if (why) throw new Error(`Nothing was stopped: ${why} (--anyway stops it all the same)`);
+}
+
+async function whyUnknown(
+  store: Store,
+  { kind, name }: Pick<Stop, "kind" | "name">,
+): Promise<string | undefined> {
+  if (kind === "all") return undefined;
+  if (kind === "tool") {
+    return whyNothing(name, ({ effect }) => effect !== "read", "only reads, and reading goes on");
+  }
+  const valid = (await listKeys(store.knex)).filter(({ revokedAt }) => !revokedAt);
+  const ids = valid.map(({ id }) => id);
+  if (ids.includes(name)) return undefined;
+  const near = suggestion(nearNames(name, ids)) || "; npm run keys -- list shows them";
+  return `there is no valid key ${name}${near}`;
+}
 
 function readStop([kind, name = "", ...more]: readonly string[]): Pick<Stop, "kind" | "name"> {
   const fits = kind === "all" && name === "" || kind === "tool" && /^[\w.-]{1,200}$/.test(name) ||

@@ -87,17 +87,38 @@ describe("commands of an operator", () => {
 
   it("stop calls and let them go on, sealed, and show what decides", async () => {
     assert.match(
-      await run("governance", "stop", "tool", "rmm_run_script", "--reason", "look first"),
-      /Stopped tool rmm_run_script/,
+      await run("governance", "stop", "tool", "itsm_run_test", "--reason", "look first"),
+      /Stopped tool itsm_run_test/,
     );
     const shown = await run("governance", "show");
     assert.match(shown, /unlisted +ships +needs_approval/);
-    assert.match(shown, /tool rmm_run_script: look first/);
-    assert.match(await run("governance", "resume", "tool", "rmm_run_script"), /goes on/);
+    assert.match(shown, /tool itsm_run_test: look first/);
+    assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
-      ...["tool:rmm_run_script", "tool:rmm_run_script"],
+      ...["tool:itsm_run_test", "tool:itsm_run_test"],
     ]);
+  });
+
+  it("stop no key and no tool that is not here, unless it is wanted all the same", async () => {
+    const stop = (...what: string[]) => run("governance", "stop", ...what, "--reason", "x");
+    assert.match(
+      await stop("tool", "itsm_run_tset"),
+      /refused: Nothing was stopped: there is no tool or operation itsm_run_tset; did you mean itsm_run_test/,
+    );
+    assert.match(await stop("tool", "ledger.search_receipts"), /refused: .* only reads/);
+    const issued = await run("keys", "issue", "--tenant", "acme");
+    const id = /Its id is (\w{16})/.exec(issued)![1]!;
+    const other = id.slice(0, 15) + (id.endsWith("0") ? "1" : "0");
+    assert.match(
+      await stop("key", other),
+      new RegExp(`refused: .*no valid key ${other}; did you mean ${id}\\?`),
+    );
+    assert.match(await run("governance", "show"), /Nothing is stopped/);
+    assert.match(await stop("key", id), new RegExp(`^Stopped key ${id}`));
+    assert.match(await stop("tool", "no_such", "--anyway"), /^Stopped tool no_such/);
+    await run("governance", "resume", "key", id);
+    assert.match(await run("governance", "resume", "tool", "no_such"), /goes on/);
   });
 
   it("check a policy file", async () => {
