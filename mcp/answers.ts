@@ -1,6 +1,7 @@
 import {
   asProblem,
   type Invoke,
+  nearNames,
   type Operation,
   outputValue,
   type Problem,
@@ -117,7 +118,9 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
         return await callTool(tool, call, { ...own, failed: failed(call.name, call.requestId) });
       }
       const { name, requestId } = call;
-      const message = `Unknown tool: ${name}`;
+      const known = mine(tools.values()).map(({ description }) => description.name);
+      const [near] = nearNames(name.slice(0, MOST_NAME), known);
+      const message = `Unknown tool: ${name}; ${near ? `did you mean ${near}?` : "see tools/list"}`;
       try {
         const unknown = { method: "tools/call", name, code: INVALID_PARAMS, message } as const;
         return await refuseUnknown(parts.entrance, sender, unknown);
@@ -180,6 +183,8 @@ const COMPLETED: Readonly<Record<string, string>> = {
   ticket_id: "sealoop://tickets/",
   receipt_id: "sealoop://receipts/",
 };
+/** Longest that names of tools are, in letters; what is longer is like none. */
+const MOST_NAME = 100;
 /** @see MCP, Resources, Error Handling */
 const NO_RESOURCE = -32002;
 /** @see JSON-RPC 2.0 §5.1 */

@@ -85,7 +85,8 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   router.register("/mcp", ["GET", "POST", "DELETE"], http, { name: "mcp" });
   router.get("registry", "/mcp/tools", (ctx) => {
     ctx.type = "application/json; charset=utf-8";
-    ctx.body = described;
+    const { tools: chosen } = ctx.query;
+    ctx.body = chosen ? JSON.stringify(registry(chooseTools(tools, chosen))) : described;
   });
   router.get("health", "/health", (ctx) => {
     ctx.body = {

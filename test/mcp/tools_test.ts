@@ -184,6 +184,8 @@ describe("tools over MCP", () => {
     const sealed = await receipt((error.data as { receipt_id: string }).receipt_id);
     assert.deepEqual([sealed.action, sealed.outcome], ["tools/call", "refused"]);
     assert.ok(!JSON.stringify(sealed).includes("no_such_tool"), "a name may be anything");
+    const near = await full.callTool({ name: "itsm_get_tikcet" }).catch((error) => error);
+    assert.match(near.message, /Unknown tool: itsm_get_tikcet; did you mean itsm_get_ticket\?/);
   });
 
   it("stop when the client cancels", async () => {
@@ -247,6 +249,12 @@ describe("tools over MCP", () => {
 
   it("are described to everyone at /mcp/tools, and counted at /health", async () => {
     const { tools } = await getJson(`${server.url}/mcp/tools`);
+    const chosen = await getJson(`${server.url}/mcp/tools?tools=receipts`);
+    assert.deepEqual(
+      chosen.tools,
+      tools.filter(({ group }: { group: string }) => group === "receipts"),
+    );
+    assert.equal((await fetch(`${server.url}/mcp/tools?tools=recepits`)).status, 422);
     for (const tool of tools) {
       assert.deepEqual(Object.keys(tool), [
         "name",
