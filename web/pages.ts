@@ -82,8 +82,26 @@ const redocPage = (title: string, nonce: string) =>
 <script src="/redoc/redoc.standalone.js"></script>`,
   );
 
-const START_SWAGGER_UI =
-  `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true });\n`;
+/**
+ * Swagger UI draws what takes a key but needs none with a closed padlock, as if a key had been given. It is shown without
+ * one; a key that was given is sent there all the same.
+ */
+const START_SWAGGER_UI = `const drawPadlocksWhereNeeded = (Summary, { React }) => (props) => {
+  const operation = props.operationProps;
+  const security = operation.get("security");
+  const needsNone = security && security.some((way) => way.isEmpty());
+  return React.createElement(Summary, {
+    ...props,
+    operationProps: needsNone ? operation.delete("security") : operation,
+  });
+};
+SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#docs",
+  deepLinking: true,
+  plugins: [() => ({ wrapComponents: { OperationSummary: drawPadlocksWhereNeeded } })],
+});
+`;
 
 /**
  * Runs before Redoc, some of whose styles are made while it loads: gives all of them the page's word. Its search would

@@ -65,7 +65,23 @@ describe("documentation pages", () => {
     });
   }
 
-  it("/docs takes a key in its dialog, and tries an operation out with it", async () => {
+  it("/docs draws a padlock where a key is needed, and nowhere else", async () => {
+    await open("/docs");
+    await tab.page.waitForSelector(".opblock .authorization__btn", PATIENCE);
+    const locked = await tab.page.$$eval(
+      ".opblock:has(.authorization__btn)",
+      (all) => all.map(({ id }) => id),
+    );
+    const needing = operations.filter(({ access }) => access !== "public")
+      .flatMap(({ group, rest = {} }) =>
+        Object.keys(rest).map((id) => `operations-${group}-${id}`)
+      );
+    assert.deepEqual(locked.toSorted(), needing.toSorted());
+    const unlocked = await tab.page.$$(".opblock .authorization__btn .unlocked");
+    assert.equal(unlocked.length, needing.length, "no key was given yet");
+  });
+
+  it("/docs takes a key in its dialog, and tries operations out with it", async () => {
     const key = await gateway.key({ tier: "admin" });
     await open("/docs");
     await tab.page.locator(".btn.authorize").click();
@@ -73,22 +89,25 @@ describe("documentation pages", () => {
     await tab.page.locator(".auth-btn-wrapper .authorize").click();
     await tab.page.locator(".auth-btn-wrapper .btn-done").click();
 
-    const block = "#operations-itsm-itsm_incidents";
+    const { body } = await tryOut("#operations-itsm-itsm_incidents");
+    assert.match(body, /tickets/);
+    const { sent } = await tryOut("#operations-core-health");
+    assert.ok(sent.includes(key), "a key is also sent where none is needed");
+    assertQuiet();
+  });
+
+  /** Runs an operation that needs no input from its block in the page. */
+  async function tryOut(block: string): Promise<{ body: string; sent: string }> {
     await tab.page.locator(`${block} .opblock-summary-control`).click();
     await tab.page.locator(`${block} .try-out__btn`).click();
     await tab.page.locator(`${block} .execute`).click();
-    const status = await tab.page.waitForSelector(
-      `${block} .live-responses-table tbody .response-col_status`,
-      PATIENCE,
-    );
+    const answer = `${block} .live-responses-table tbody`;
+    const status = await tab.page.waitForSelector(`${answer} .response-col_status`, PATIENCE);
     assert.match(await status!.evaluate((cell) => cell.textContent ?? ""), /^\s*200/);
-    const [body] = await texts(
-      tab.page,
-      `${block} .live-responses-table tbody .response-col_description`,
-    );
-    assert.match(body ?? "", /tickets/);
-    assertQuiet();
-  });
+    const [body] = await texts(tab.page, `${answer} .response-col_description`);
+    const [sent] = await texts(tab.page, `${block} .curl-command`);
+    return { body: body ?? "", sent: sent ?? "" };
+  }
 
   for (const path of ["/docs", "/redoc"]) {
     it(`${path} may not run what a page could be made to hold`, async () => {
