@@ -1,9 +1,9 @@
 /** What commands of operators share: they act on a platform that runs, or on the database that the environment names. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { loadConfig } from "../config.ts";
-import { isAway } from "../contract/mod.ts";
-import { databaseOf } from "../embedded/mod.ts";
 import { openStore, type Store } from "../store/mod.ts";
+import { appDatabase } from "./_local_database.ts";
+import { told } from "./_told.ts";
 
 /** Who is named in the receipts of what a command does. */
 export const OPERATOR = "operator";
@@ -35,7 +35,7 @@ export async function runCommand(
   try {
     const args = process.argv.slice(process.argv.indexOf(name) + 1);
     const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
-    const store = open();
+    const store = openStore(appDatabase(loadConfig(process.env)), "app", 2);
     try {
       await work(store, { words: positionals, options: values as Words["options"] });
     } finally {
@@ -48,19 +48,10 @@ export async function runCommand(
   process.exit(code);
 }
 
-function open(): Store {
-  const { settings, dataDir } = loadConfig(process.env);
-  const url = settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL ??
-    databaseOf(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
-  if (url === undefined) throw new Error("There is no platform here yet; npm start makes one");
-  return openStore(url, "app", 2);
-}
-
 function sentence(error: Error, usage: string): string {
-  if (isAway(error)) return "The database can't be reached: start the platform first (npm start)";
   const code = (error as { code?: string }).code ?? "";
   const misused = error instanceof Misused || code.startsWith("ERR_PARSE_ARGS");
-  return misused ? `${error.message}\n\n${usage}` : error.message;
+  return misused ? `${error.message}\n\n${usage}` : told(error) ?? error.message;
 }
 
 /** Seconds of a duration such as `90d`, `12h`, `30m` or `0`. @throws {Misused} it is none */

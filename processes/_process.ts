@@ -1,6 +1,7 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import type { Role } from "../store/mod.ts";
 import { createLog, type Log, STANDARD_ERROR } from "../web/log.ts";
+import { told } from "./_told.ts";
 
 /** What every process of the platform is given to start with. */
 export interface Parts {
@@ -51,7 +52,8 @@ const STOP_MS = 9_000;
  *
  * @param name of the process in its log
  * @param start does the work; it has thrown, or what it gives can be stopped
- * @param output whose standard output it is; the log of a process that talks to a client there goes beside it
+ * @param output whose standard output it is; the log of a process that talks to a client there goes beside it, and so
+ * does, as a plain sentence, what the person can mend who set the client up
  */
 export async function runProcess(
   name: string,
@@ -68,7 +70,9 @@ export async function runProcess(
   const to = output === "client" ? STANDARD_ERROR : undefined;
   const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, to);
   const fail = (error: unknown) => {
-    log.fatal({ err: error }, error instanceof Error ? error.message : String(error));
+    const sentence = output === "client" ? told(error) : undefined;
+    if (sentence) process.stderr.write(`${sentence}\n`);
+    else log.fatal({ err: error }, error instanceof Error ? error.message : String(error));
     process.exit(1);
   };
   process.on("uncaughtException", fail);

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ROOT } from "../../config.ts";
 import { program } from "../_programs.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 import { withinOneMinute } from "../_time.ts";
 import { keyIn, startToolProcess } from "./_process.ts";
 import {
@@ -64,6 +65,31 @@ describe("the tool server's processes", () => {
     assert.ok(!isError);
     assert.match(String(_meta?.receipt_id), /^[0-9a-f]{16}$/);
     await client.close();
+  });
+
+  it("tell the person who set a client up what to mend, in a sentence and not in the log", async () => {
+    const { key } = await keyIn(database);
+    const [empty, nobody] = [await testFolder(), await freePort()];
+    const here = { SEALOOP_DATABASE_APP_URL: database.urls.app };
+    const away = { SEALOOP_DATABASE_APP_URL: `postgres://a:b@127.0.0.1:${nobody}/c` };
+    const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
+      [{ ...away, SEALOOP_MCP_KEY: key }, /^The database can't be reached: start the platform/],
+      [{ SEALOOP_DATA: empty, SEALOOP_MCP_KEY: key }, /^There is no platform in \S+ yet: start it/],
+      [here, /^Set SEALOOP_MCP_KEY/],
+      [{ ...here, SEALOOP_MCP_KEY: `${key}x` }, /^Invalid API key/i],
+    ];
+    const file = await program("processes/mcp_stdio.ts");
+    for (const [env, sentence] of cases) {
+      const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env } };
+      const { status, stdout, stderr } = await new Promise<Record<string, unknown>>((resolve) => {
+        execFile(process.execPath, [file], options, (error, stdout, stderr) => {
+          resolve({ status: error?.code, stdout, stderr });
+        });
+      });
+      assert.deepEqual({ status, stdout }, { status: 1, stdout: "" });
+      assert.match(String(stderr), sentence);
+      assert.equal(String(stderr).trimEnd().split("\n").length, 1, String(stderr));
+    }
   });
 
   it("let exactly as many of 1,000 calls at once pass as the limit says, over both protocols", async () => {

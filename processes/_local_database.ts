@@ -1,0 +1,17 @@
+import { BadSetting, type Config } from "../config.ts";
+import { databaseOf } from "../embedded/mod.ts";
+
+/**
+ * The database that the settings name for those who are not started by the supervisor, or else that of a platform that
+ * `npm start` runs on this machine.
+ *
+ * @throws {BadSetting} there is none
+ */
+export function appDatabase({ settings, dataDir }: Config): string {
+  const url = settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL ??
+    databaseOf(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
+  if (url !== undefined) return url;
+  throw new BadSetting(
+    `There is no platform in ${dataDir} yet: start it first (npm start), or set SEALOOP_DATA to its folder`,
+  );
+}
