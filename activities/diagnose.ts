@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { EngineAway } from "../engine/mod.ts";
+import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { SCAN, type Service, type Severity, worse } from "../integrations/mod.ts";
 import {
   type Catalogue,
@@ -13,6 +13,7 @@ import {
 import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";
+import { fieldOf } from "./_kinds.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
 import type { RoundStep } from "./loop_steps.ts";
 
@@ -33,7 +34,7 @@ const THIS_HOST = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
 export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogue) {
   /**
    * Asks the engine what it is, and finds the runbook for it; in later rounds the next one that fits, where there is one.
-   * When the engine is away, what the finding and the service say has to do. Safe to repeat: it only looks.
+   * When the engine is away, or only guesses, what the finding and the service say has to do. Safe to repeat: it only looks.
    */
   async function diagnose(step: RoundStep): Promise<Diagnosis> {
     const { finding, ticket_id, code, round, run } = step;
@@ -44,7 +45,9 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
     const { classification } = judgement;
-    const category = classification?.category ?? null;
+    const guessed = !classification || classification.confidence < GUESS_BELOW;
+    const measured = guessed ? fieldOf({ check: finding.check, code }, service?.type) : undefined;
+    const category = measured ?? classification?.category ?? null;
     const { action, passed_over } = service
       ? await actionFor(
         {
@@ -58,15 +61,17 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
       )
       : { action: null, passed_over: [] };
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
-    const found = classification && {
-      category: classification.category,
-      severity: worse(classification.severity as Severity, finding.severity ?? "low"), // a detector has measured, and is not talked down
+    const found = category !== null && {
+      category,
+      severity: classification
+        ? worse(classification.severity as Severity, finding.severity ?? "low") // a detector has measured, and is not talked down
+        : "as it was",
     };
     await addTicketEvent(store.knex, ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",
       phase: "diagnosed",
-      data: { round, ...shown(diagnosis) },
+      data: { round, category, ...shown(diagnosis) },
       ...found ? { found } : {},
     });
     return diagnosis;

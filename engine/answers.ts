@@ -3,6 +3,21 @@ import { z } from "zod";
 import { DECISIONS, RAILS } from "./guard/mod.ts";
 import { CATEGORIES, SEVERITIES } from "./labels.ts";
 
+/**
+ * Confidence below which a verdict is a guess: of such, less than half have the right category in cross-validation, in
+ * each of the bins (docs/engine.md). A recipe for another fault does harm, so none is given with a guess.
+ */
+export const GUESS_BELOW = 0.4;
+
+/** What is advised at a confidence: with a guess, that a person reads the report. */
+export function adviceAt(confidence: number, advice: string): string {
+  return confidence < GUESS_BELOW
+    ? `Have a person read the report: a confidence of ${
+      confidence.toFixed(2)
+    } is a guess, and too little to act on.`
+    : advice;
+}
+
 /** What is to be classified. */
 export const CLASSIFY = z.strictObject({
   description: z.string().min(1).max(20_000),
@@ -25,7 +40,9 @@ export const CLASSIFICATION = z.object({
   category: z.enum(CATEGORIES),
   severity: z.enum(SEVERITIES),
   confidence: z.number().min(0).max(1).describe("How likely the category is right"),
-  recommended_action: z.string(),
+  recommended_action: z.string().describe(
+    `What to check first, and what to do then; below a confidence of ${GUESS_BELOW}, that a person has to read the report`,
+  ),
   citations: z.array(Citation).describe("What the verdict rests on, best first"),
 });
 

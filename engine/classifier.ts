@@ -1,6 +1,7 @@
 /** Understands a report without asking anybody: what it is about, how bad, what to do, and why that is said. */
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
+import { adviceAt } from "./answers.ts";
 import { type Article, readArticles, readReports } from "./knowledge.ts";
 import { keptOrMade } from "./kept.ts";
 import { CATEGORIES, type Category, type Severity } from "./labels.ts";
@@ -32,7 +33,7 @@ export interface Verdict {
   readonly severity: Severity;
   /** How likely the category is right, 0 to 1, two decimals. */
   readonly confidence: number;
-  /** What to check first, and what mends it if that is it. */
+  /** What to check first, and what mends it if that is it; with a guess, that a person has to read the report. */
   readonly recommended_action: string;
   /** Best first, up to three. */
   readonly citations: readonly Citation[];
@@ -101,7 +102,10 @@ function classifierOf(
         category,
         severity,
         confidence: round(best),
-        recommended_action: actionOf(cited.find(({ article }) => article.category === category)),
+        recommended_action: adviceAt(
+          round(best),
+          actionOf(cited.find(({ article }) => article.category === category)),
+        ),
         citations: cited.map(({ article: { id, title, category }, score }) => ({
           id,
           title,

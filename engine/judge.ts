@@ -1,5 +1,5 @@
 /** Puts the engine's answer to a report together. */
-import type { Classified, ClassifyRequest } from "./answers.ts";
+import { adviceAt, type Classified, type ClassifyRequest } from "./answers.ts";
 import type { Classifier, Verdict } from "./classifier.ts";
 import { type Answer, type Model, NoAnswer, type Question } from "./providers/mod.ts";
 import type { Knowledge, Passage } from "./retrieval.ts";
@@ -48,10 +48,12 @@ export function openJudge({ classifier, knowledge, asking, log }: JudgeParts): J
       { ...request, passages },
       ANSWER_MS - (performance.now() - started),
     );
+    const judged = answer ?? verdict;
     const named = answer ? passages.filter(({ id }) => answer.citations.includes(id)) : passages;
     return {
       classification: {
-        ...(answer ?? verdict),
+        ...judged,
+        recommended_action: adviceAt(judged.confidence, judged.recommended_action),
         citations: named.slice(0, CITED)
           .map(({ id, title, score, sha256 }) => ({ id, title, score, sha256 })),
       },

@@ -22,6 +22,7 @@ export {
   CLASSIFICATION,
   type Classified,
   type ClassifyRequest,
+  GUESS_BELOW,
   type Health,
   RAG_CONTEXT,
 } from "./answers.ts";

@@ -13,7 +13,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import { CATEGORIES, type Classifier, openClassifier, SEVERITIES } from "../../engine/mod.ts";
+import { adviceAt } from "../../engine/answers.ts";
+import {
+  CATEGORIES,
+  type Classifier,
+  GUESS_BELOW,
+  openClassifier,
+  SEVERITIES,
+} from "../../engine/mod.ts";
 import { readReports } from "../../engine/knowledge.ts";
 
 /** A folder with a tenth of what the engine learns from, so that it is learnt in a tenth of the time. */
@@ -110,6 +117,27 @@ describe("openClassifier()", () => {
       assert.ok(rank(outage) >= 2, outage);
       assert.ok(rank(wish) <= 1, wish);
     }
+  });
+
+  it("gives no recipe with a guess, only the confidence and that a person has to read it", () => {
+    for (
+      const text of ["billing crashed, connection refused on port 9000", "The web shop is slow"]
+    ) {
+      const { confidence, recommended_action, citations } = classify(text);
+      assert.ok(confidence < GUESS_BELOW, text);
+      assert.equal(
+        recommended_action,
+        `Have a person read the report: a confidence of ${
+          confidence.toFixed(2)
+        } is a guess, and too little to act on.`,
+      );
+      assert.ok(citations.length > 0, "what else it could rest on stays");
+    }
+  });
+
+  it("guesses only below where it is right as often as not", () => {
+    assert.match(adviceAt(GUESS_BELOW - 0.01, "Do it"), /confidence of 0\.39 is a guess/);
+    assert.equal(adviceAt(GUESS_BELOW, "Do it"), "Do it");
   });
 
   it("gives the same verdicts when it is opened again, and when it learns anew", async () => {

@@ -202,9 +202,11 @@ describe("the engine with a model", () => {
   it("says who answered, and answers itself where the model does not", async () => {
     const database = await testDatabase();
     let good = true;
+    let confidence = 0.9;
     const url = await provider((_, answer, body) => {
       const [id] = /storage-[a-z-]+/.exec(body)!;
-      if (good) say(answer, WIRES.openai!.put({ ...GOOD, category: "backup", citations: [id] }));
+      const its = { ...GOOD, category: "backup", citations: [id], confidence };
+      if (good) say(answer, WIRES.openai!.put(its));
     });
     const settings = WIRES.openai!.settings(url);
     const engine = await startEngine(database.urls.app, { ...settings, SEALOOP_MODEL_MS: "1000" });
@@ -214,6 +216,11 @@ describe("the engine with a model", () => {
       assert.equal(provider, "openai");
       assert.equal(classification.category, "backup");
       assert.equal(classification.citations.length, 1);
+      assert.equal(classification.recommended_action, GOOD.recommended_action);
+      confidence = 0.2;
+      const guess = await engine.client.classify(report);
+      assert.equal(guess.provider, "openai");
+      assert.match(guess.classification.recommended_action, /^Have a person .* 0\.20 is a guess/);
       good = false;
       const own = await engine.client.classify(report);
       assert.equal(own.provider, "local");

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { effectOf } from "../../activities/_effects.ts";
 import { closing } from "../../activities/close.ts";
+import { diagnosing } from "../../activities/diagnose.ts";
+import { catalogueOf } from "../../activities/mod.ts";
+import { GUESS_BELOW } from "../../engine/mod.ts";
 import { findingOf } from "../../integrations/mod.ts";
 import { insertTicket, putService } from "../../store/mod.ts";
 import {
@@ -132,6 +135,34 @@ describe("itsmLoop", () => {
     }]);
     assert.equal(ticket.severity, "critical");
     assert.notEqual((diagnosis as { severity: string }).severity, "critical");
+  });
+
+  it("files a guess under what a detector measured, and what it is sure of under that", async () => {
+    const { diagnose } = diagnosing(loop, catalogueOf(loop.config));
+    const filed = async (report: string, check: "host" | "report", code: string) => {
+      const id = `INC-${randomBytes(6).toString("hex")}`;
+      await insertTicket(loop.store.knex, {
+        ...{ id, title: "x", description: "", severity: "low", phase: "ticketed" },
+        ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
+      });
+      const { classification } = await diagnose({
+        finding: {
+          ...{ service: null, check, code, report },
+          ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
+        },
+        ...{ ticket_id: id, code, round: 1 },
+        run: { workflow_id: "loop-filing", run_id: randomUUID() },
+      });
+      const { category } = (await story(id)).ticket;
+      return { category, guess: classification!.category, sure: classification!.confidence };
+    };
+    const unclear = await filed("The web shop is slow", "host", "disk_full");
+    assert.ok(unclear.sure < GUESS_BELOW && unclear.guess !== "storage");
+    assert.equal(unclear.category, "storage");
+    const alone = await filed("The web shop is slow", "report", "reported");
+    assert.equal(alone.category, unclear.guess);
+    const clear = await filed("The TLS certificate of shop.example expired", "host", "disk_full");
+    assert.equal(clear.category, "certificate");
   });
 
   it("names of several steps the code of the one that changed something", () => {
