@@ -1,6 +1,6 @@
 /** Requests as they come in, and what of JSON-RPC and protocol 0.3 is wrong with them. */
 import type { Context } from "koa";
-import { Problem } from "../../contract/mod.ts";
+import { nearNames, Problem } from "../../contract/mod.ts";
 import { readJson } from "../../web/mod.ts";
 import { PROTOCOLS } from "./card.ts";
 import { METHODS, wrongParams } from "./params.ts";
@@ -17,6 +17,8 @@ export interface Request {
 /** An envelope of JSON-RPC. */
 export type Envelope = Record<string, unknown>;
 
+/** Longest that names of methods are, in letters; what is longer is like none. */
+const MOST_METHOD = 100;
 const CODES = { parse: -32700, request: -32600, method: -32601, params: -32602, version: -32009 };
 /** Of a request for what the agent does not do. @see A2A 0.3, 8.2 */
 export const NO_PUSH = -32003;
@@ -80,10 +82,19 @@ function isCurrent(version: string): boolean | undefined {
   return /^1\.0(\.\d+)?$/.test(version) ? true : undefined;
 }
 
+/** What may be meant by a method that protocol 0.3 has not. */
+function hint(method: string): string {
+  if (/^[A-Z][A-Za-z]{1,60}$/.test(method)) {
+    return "; methods of protocol 1.0 are taken with the header A2A-Version: 1.0";
+  }
+  const [near] = nearNames(method.slice(0, MOST_METHOD), Object.keys(METHODS));
+  return near ? `; did you mean ${near}?` : "";
+}
+
 /** What is wrong with a request of protocol 0.3, as its SDK would not say it. */
 function faultOf({ id, method, params }: Request): Envelope | undefined {
   if (!Object.hasOwn(METHODS, method)) {
-    return errorEnvelope(id, CODES.method, `Method not found: ${method}`);
+    return errorEnvelope(id, CODES.method, `Method not found: ${method}${hint(method)}`);
   }
   const wrong = Array.isArray(params)
     ? "Invalid params: expected an object"

@@ -63,11 +63,17 @@ export const METHODS: Readonly<Record<string, z.ZodType | undefined>> = {
   "agent/getAuthenticatedExtendedCard": undefined,
 };
 
+const isMissing = (params: unknown, path: readonly PropertyKey[]) =>
+  path.reduce((so: unknown, name) => Object(so)[name], params) === undefined;
+
 /** What is wrong with the parameters, in a sentence; undefined: nothing. */
 export function wrongParams(method: string, params: unknown): string | undefined {
   const shape = METHODS[method];
   if (!shape) return undefined;
   const { error } = shape.safeParse(params);
   const [issue] = error?.issues ?? [];
+  if (issue && issue.code === "invalid_type" && isMissing(params, issue.path)) {
+    return `Invalid params: ${["params", ...issue.path].join(".")}: Field required`;
+  }
   return issue && `Invalid params: ${["params", ...issue.path].join(".")}: ${issue.message}`;
 }

@@ -257,6 +257,19 @@ describe("A2A", () => {
     }
   });
 
+  it("says which method or field may be meant", async () => {
+    const faults: readonly [string, object, RegExp][] = [
+      ["message/sned", {}, /Method not found: message\/sned; did you mean message\/send\?/],
+      ["SendMessage", {}, /Method not found: SendMessage; .*header A2A-Version: 1\.0/],
+      ["xyz", {}, /^Method not found: xyz$/],
+      ["tasks/get", {}, /params\.id: Field required$/],
+      ["tasks/get", { id: 1 }, /params\.id: Invalid input: expected string/],
+    ];
+    for (const [method, params, says] of faults) {
+      assert.match((await ask(method, params)).error.message, says);
+    }
+  });
+
   it("lets nobody in without a key", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
