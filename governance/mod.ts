@@ -21,4 +21,5 @@ export {
   readGovernancePolicy,
   SHIPPED,
 } from "./policy.ts";
+export { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
 export { fitsGlob, isWithin, ruleFor } from "./rules.ts";

@@ -128,21 +128,31 @@ export function governanceVersion(version: number, policy: GovernancePolicy): st
 }
 
 /**
- * Reads a policy as a file gives it.
+ * Reads a policy.
  *
+ * @param place how to name what stands at a path of it
  * @throws {Error} it is none: the message names what is wrong
  */
-export function readGovernancePolicy(value: unknown): GovernancePolicy {
+export function readGovernancePolicy(
+  value: unknown,
+  place: (path: readonly PropertyKey[]) => string = (path) => path.join(".") || "policy",
+): GovernancePolicy {
   const { data, error } = GOVERNANCE_POLICY.safeParse(value ?? {});
   if (!data) {
-    const issues = error.issues.map(({ path, message }) =>
-      `${path.join(".") || "policy"}: ${message}`
+    const issues = error.issues.flatMap((issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => `${place([...issue.path, key])}: There is no such field`)
+        : [`${place(issue.path)}: ${issue.message}`]
     );
     throw new Error(issues.join("; "));
   }
-  const all = [...data.rules, ...SHIPPED].map(({ name }) => name);
-  const twice = all.find((name, n) => all.indexOf(name) !== n);
-  if (twice) throw new Error(`rules: there are two of the name ${twice}`);
+  const shipped = SHIPPED.map(({ name }) => name);
+  const all = [...shipped, ...data.rules.map(({ name }) => name)];
+  const twice = all.findIndex((name, n) => all.indexOf(name) !== n);
+  if (twice !== -1) {
+    const where = place(["rules", twice - shipped.length]);
+    throw new Error(`${where}: There are two of the name ${all[twice]}`);
+  }
   return data;
 }
 

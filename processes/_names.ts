@@ -1,6 +1,6 @@
 /** Names of tools and operations, as operators write them in switches and in rules. */
-import { nearNames, type Operation } from "../contract/mod.ts";
-import { fitsGlob } from "../governance/mod.ts";
+import { isGoverned, nearNames, type Operation } from "../contract/mod.ts";
+import { fitsGlob, type PolicyFile, SHIPPED } from "../governance/mod.ts";
 import { approvable, type Platform } from "../operations/mod.ts";
 
 /**
@@ -20,6 +20,21 @@ export function whyNothing(
   if (meant.length > 0) return `${name} ${otherwise}`;
   const near = nearNames(name, [...new Set(approvable.filter(counts).flatMap(namesOf))]);
   return `there is no tool or operation ${name}${suggestion(near)}`;
+}
+
+/**
+ * What the rules of a policy name that can never be called: each with its line and its rule. What the rules that ship
+ * name may be so, as it is no mistake.
+ */
+export function misnamed({ policy, place }: PolicyFile): string[] {
+  const shipped = SHIPPED.flatMap(({ when }) => when.tools ?? []);
+  return policy.rules.flatMap(({ when: { tools = [] } }, at) =>
+    tools.flatMap((name, n) => {
+      if (shipped.some((one) => fitsGlob(name, one))) return [];
+      const why = whyNothing(name, isGoverned, "is nothing that governance decides on");
+      return why ? [`${place(["rules", at, "when", "tools", n])}: ${why}`] : [];
+    })
+  );
 }
 
 /** What to add to the refusal of a name that is not there. */

@@ -4,14 +4,11 @@ import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "../engine/guard/mod.ts";
 import { isAway } from "../contract/mod.ts";
-import {
-  type GovernancePolicy,
-  governanceVersion,
-  readGovernancePolicy,
-} from "../governance/mod.ts";
+import { type GovernancePolicy, governanceVersion, readGovernanceFile } from "../governance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
 import { stampOf } from "./_file_stamp.ts";
+import { misnamed } from "./_names.ts";
 
 const LOOK_MS = 2_000;
 
@@ -64,15 +61,17 @@ function changedFields(was: Policy, is: Policy): string[] {
  * @returns ends it
  */
 export function followPolicyFile(path: string, store: Store, log: Logger): () => void {
-  const put = (value: unknown) => putPolicyInForce(store, readPolicy(value));
+  const put = (text: string) => putPolicyInForce(store, readPolicy(parse(text)));
   return followFile(path, "the guardrails' policy", put, log);
 }
 
-/** Follows the policy file of governance, likewise. */
+/** Follows the policy file of governance, likewise. The log also says which of its names can never be called. */
 export function followGovernanceFile(path: string, store: Store, log: Logger): () => void {
-  const put = async (value: unknown) => {
-    const policy = readGovernancePolicy(value);
+  const put = async (text: string) => {
+    const file = readGovernanceFile(text);
+    const { policy } = file;
     const { version } = await setPolicy(store, policy, sealGovernance, "governance_policies");
+    for (const reason of misnamed(file)) log.warn({ reason }, "a rule names what is not there");
     return governanceVersion(version, policy);
   };
   return followFile(path, "the governance policy", put, log);
@@ -105,7 +104,7 @@ async function sealGovernance(
 function followFile(
   path: string,
   what: string,
-  putInForce: (value: unknown) => Promise<string>,
+  putInForce: (text: string) => Promise<string>,
   log: Logger,
 ): () => void {
   let seen = "";
@@ -115,7 +114,7 @@ function followFile(
     if (busy || stamp === undefined || stamp === seen) return;
     busy = true;
     try {
-      const version = await putInForce(parse(readFileSync(path, "utf8")));
+      const version = await putInForce(readFileSync(path, "utf8"));
       log.info({ version }, `${what} is in force`);
       seen = stamp;
     } catch (error) {

@@ -1,11 +1,10 @@
 /** `npm run governance -- …`: shows what decides on calls, stops them, and lets them go on. */
 import { readFileSync } from "node:fs";
-import { parse } from "yaml";
 import {
   GOVERNANCE_POLICY,
   governanceVersion,
   NO_RULES,
-  readGovernancePolicy,
+  readGovernanceFile,
   SHIPPED,
 } from "../governance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
@@ -21,7 +20,7 @@ import {
 } from "../store/mod.ts";
 import { nearNames } from "../contract/mod.ts";
 import { Misused, OPERATOR, runCommand, table } from "./_command.ts";
-import { suggestion, whyNothing } from "./_names.ts";
+import { misnamed, suggestion, whyNothing } from "./_names.ts";
 
 const USAGE = `Usage: npm run governance -- show
        npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>" [--anyway]
@@ -128,6 +127,12 @@ async function show(store: Store): Promise<void> {
 }
 
 function check(path: string): void {
-  const { rules } = readGovernancePolicy(parse(readFileSync(path, "utf8")));
-  console.log(`${path} can be put in force: ${rules.length} rules`);
+  const file = readGovernanceFile(readFileSync(path, "utf8"));
+  const misses = misnamed(file);
+  if (misses.length > 0) {
+    const list = misses.map((miss) => `\n  ${miss}`).join("");
+    throw new Error(`${path} would be put in force, but not all of it can ever fit:${list}`);
+  }
+  const { length } = file.policy.rules;
+  console.log(`${path} can be put in force: ${length} ${length === 1 ? "rule" : "rules"}`);
 }

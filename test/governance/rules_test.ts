@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import type { Caller } from "../../contract/mod.ts";
-import { isWithin, readGovernancePolicy, ruleFor, SHIPPED } from "../../governance/mod.ts";
+import {
+  isWithin,
+  readGovernanceFile,
+  readGovernancePolicy,
+  ruleFor,
+  SHIPPED,
+} from "../../governance/mod.ts";
 
 const CALLER: Caller = {
   ...{ keyId: "1f0c7b5a9d3e4820", tenant: "acme", tier: "partner", scope: "full" },
@@ -110,5 +116,32 @@ describe("a rule on calls", () => {
       [{ rule: [] }, /rule/],
     ];
     for (const [file, why] of refused) assert.throws(() => readGovernancePolicy(file), why);
+  });
+
+  it("is refused with its line and its name, where a file has it", () => {
+    const rule = "rules:\n  - name: own\n    then: deny\n";
+    const refused: readonly (readonly [string, RegExp])[] = [
+      [
+        `${rule}    when:\n      tool:\n        - x\n`,
+        /^line 5: rule own: when\.tool: There is no/,
+      ],
+      [
+        `${rule}    when:\n      hours:\n        from: "9"\n        to: "10:00"\n`,
+        /^line 6: .*22:30/,
+      ],
+      [
+        `${rule}  - { name: own, then: allow }\n`,
+        /^line 4: rule own: There are two of the name own/,
+      ],
+      [`${rule}  - then: allow\n`, /^line 4: rule 2: name: /],
+      [`${rule}max_waiting: 3\n`, /^line 4: max_waiting: There is no such field/],
+      [`${rule}  then: deny\n`, /^line 4: /],
+      ["deny everything", /^line 1: /],
+    ];
+    for (const [text, message] of refused) {
+      assert.throws(() => readGovernanceFile(text), { message });
+    }
+    assert.equal(readGovernanceFile(rule).policy.rules.length, 1);
+    assert.equal(readGovernanceFile("").policy.rules.length, 0);
   });
 });

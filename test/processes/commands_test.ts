@@ -127,8 +127,20 @@ describe("commands of an operator", () => {
       file,
       "rules:\n  - { name: night, when: { hours: { from: '22:00', to: '06:00' } }, then: deny }\n",
     );
-    assert.match(await run("governance", "check", file), /can be put in force: 1 rules/);
+    assert.match(await run("governance", "check", file), /can be put in force: 1 rule$/m);
     await writeFile(file, "rules:\n  - { name: night, when: { hour: 3 }, then: deny }\n");
-    assert.match(await run("governance", "check", file), /refused: rules\.0\.when: .*hour/);
+    assert.match(
+      await run("governance", "check", file),
+      /refused: line 2: rule night: when\.hour: /,
+    );
+    await writeFile(
+      file,
+      "rules:\n  - name: no-attacks\n    when:\n      tools:\n" +
+        "        - rmm_*\n        - simulate_infrastructure_attak\n    then: deny\n",
+    );
+    assert.match(
+      await run("governance", "check", file),
+      /refused: .*\n  line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
+    );
   });
 });
