@@ -42,6 +42,6 @@ export function createRestApp<C>(
   bindOperations(router, operations, invoke);
   bindPages(router, openApi(operations, info), info.title);
   app.use(router.routes());
-  app.use(refuseMethods(router));
+  app.use(refuseMethods(router, "/docs lists what there is"));
   return app;
 }

@@ -11,7 +11,7 @@ export function nearNames(name: string, names: readonly string[]): string[] {
     .slice(0, MOST).map(({ other }) => other);
 }
 
-/** Sørensen–Dice coefficient over pairs of characters. */
+/** Sørensen–Dice coefficient over pairs of characters, whichever comes first: letters are often swapped. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const pair of a) if (b.has(pair)) common++;
@@ -20,5 +20,8 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 
 function pairs(text: string): Set<string> {
   const padded = ` ${text.toLowerCase()} `;
-  return new Set(Array.from({ length: padded.length - 1 }, (_, at) => padded.slice(at, at + 2)));
+  return new Set(Array.from({ length: padded.length - 1 }, (_, at) => {
+    const [a, b] = [padded[at]!, padded[at + 1]!];
+    return a < b || a === " " || b === " " ? a + b : b + a;
+  }));
 }

@@ -118,7 +118,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   const app = createApp(shell);
   app.use(refuseForeignPages(parts));
   app.use(router.routes());
-  app.use(refuseMethods(router));
+  app.use(refuseMethods(router, "MCP is at /mcp, A2A at /a2a"));
   return {
     app,
     changed(uri) {

@@ -1,19 +1,35 @@
 import type Router from "@koa/router";
 import type { Context, Next } from "koa";
 import { Problem } from "../contract/mod.ts";
+import { nearPath } from "./_near_path.ts";
 import type { RequestState } from "./app.ts";
 
-/** Answers an unknown method of a known path with 405 and `Allow`, and OPTIONS with what there is. */
+/**
+ * Answers an unknown method of a known path with 405 and `Allow`, OPTIONS with what there is, and an unknown path with
+ * 404 and the one that is most like it.
+ *
+ * @param index where it is said what there is, a clause for people
+ */
 export function refuseMethods(
   router: Router<RequestState>,
+  index?: string,
 ): (ctx: Context, next: Next) => Promise<void> {
   const allow = router.allowedMethods();
   return async (ctx, next) => {
     await allow(ctx as never, next);
+    if (ctx.status === 404) throw unknownPath(ctx, nearPath(router, ctx.method, ctx.path), index);
     if (ctx.status !== 405 && ctx.status !== 501) return;
     const allowed = ctx.response.get("allow");
     throw new Problem("MethodNotAllowed", `${ctx.path} has no ${ctx.method}, but ${allowed}`, {
       headers: { allow: allowed },
     });
   };
+}
+
+function unknownPath({ method, path }: Context, near?: string, index?: string): Problem {
+  const advice = [near && `did you mean ${near}?`, index].filter(Boolean).join(" ");
+  return new Problem(
+    "NotFound",
+    `There is nothing at ${method} ${path}${advice && `; ${advice}`}`,
+  );
 }

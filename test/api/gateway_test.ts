@@ -200,13 +200,39 @@ describe("the gateway", () => {
     });
 
     it("with a path or method that there is not", async () => {
-      assert.deepEqual((await call("/v2")).body, { detail: "There is nothing at GET /v2" });
+      assert.deepEqual((await call("/v2")).body, {
+        detail: "There is nothing at GET /v2; /docs lists what there is",
+      });
       const wrong = await call("/v1/ledger", { method: "DELETE" });
       assert.equal(wrong.status, 405);
       assert.match(wrong.headers.get("allow") ?? "", /^HEAD, GET$/);
       assert.equal((await call("/v1/receipt/%ff")).status, 422);
     });
   });
+
+  for (
+    const [asked, meant] of [
+      ["GET /v1/itsm/incidnets", "GET /v1/itsm/incidents"],
+      ["GET /v1/itsm/tset", "POST /v1/itsm/test"],
+      ["GET /v1/itsm/tikcets/INC-1", "GET /v1/itsm/tickets/INC-1"],
+      ["GET /v1/itsm/approvals", "GET /v1/approvals"],
+      ["POST /approvals/APR-1/approve", "POST /v1/approvals/APR-1/approve"],
+      ["GET /v1/receipt", "GET /v1/receipt/{receipt_id}"],
+      ["GET /health", "GET /v1/health"],
+      ["GET /openapi", "GET /openapi.json"],
+      ["GET /v1/xyz", undefined],
+      ["GET /v1", undefined],
+      [`GET /v1/ledger${"r".repeat(300)}`, undefined],
+    ] as const
+  ) {
+    it(`names ${meant ?? "no other path"} to who asked for ${asked.slice(0, 40)}`, async () => {
+      const [method, path] = asked.split(" ") as [string, string];
+      const { status, body } = await call(path, { method });
+      assert.equal(status, 404);
+      const near = meant === undefined ? "" : `did you mean ${meant}? `;
+      assert.equal(body.detail, `There is nothing at ${asked}; ${near}/docs lists what there is`);
+    });
+  }
 
   describe("says of receipts", () => {
     before(async () => {
