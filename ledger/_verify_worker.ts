@@ -1,6 +1,7 @@
 /** A thread that verifies a run of receipts at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Break, type Era, type Place, type TrustedKey, verifyRecord } from "./rules.ts";
+import { type Followed, followRecord, placeAfter } from "./follow.ts";
+import type { Break, Place, TrustedKey } from "./rules.ts";
 import { leafHashOf } from "./log_hashes.ts";
 import { NATIVE } from "./verify.ts";
 
@@ -10,7 +11,7 @@ export interface Run {
   readonly bytes: Uint8Array;
   /** Where each ends. */
   readonly ends: Uint32Array;
-  /** Position of the first one whose verdict is wanted. */
+  /** Position of the first one whose verdict is wanted, where none before it is missing. */
   readonly position: number;
   /** Whether the one before that stands in front, as what it is linked to. */
   readonly led: boolean;
@@ -23,8 +24,8 @@ export interface RunResult {
   readonly breaks: readonly Break[];
   /** How many there are of eras 1, 2 and 3. */
   readonly eras: readonly [number, number, number];
-  /** What the last one says is its hash. */
-  readonly hash: string;
+  /** After the last one. */
+  readonly place: Place;
   /** Hashes of the leaves, 32 bytes each, where they are wanted; of a receipt that has none, zeros. */
   readonly leaves?: Uint8Array;
 }
@@ -36,20 +37,19 @@ function verifyRun({ bytes, ends, position, led, leaves: wanted }: Run): RunResu
   const breaks: Break[] = [];
   const eras: [number, number, number] = [0, 0, 0];
   const leaves = wanted ? new Uint8Array(32 * (ends.length - (led ? 1 : 0))) : undefined;
-  let place: Place = { position: led ? position - 1 : position, previousHash: "" };
-  let start = 0;
-  for (const end of ends) {
-    const record = bytes.subarray(start, end);
-    const { reasons, hash, era } = examine(record, place);
-    start = end;
-    if (place.position >= position) {
-      if (reasons.length > 0) breaks.push({ position: place.position, reason: reasons.join("; ") });
-      if (era) eras[era - 1]!++;
-      leaves?.set(leafFrom(record, place.position), 32 * (place.position - position));
-    }
-    place = { position: place.position + 1, previousHash: hash, previousEra: era };
+  const first = led ? 1 : 0;
+  let place = led
+    ? after(bytes.subarray(0, ends[0]), position - 1)
+    : { position, previousHash: "" };
+  for (let n = first; n < ends.length; n++) {
+    const record = bytes.subarray(ends[n - 1] ?? 0, ends[n]);
+    const followed = examine(record, place);
+    if (followed.found) breaks.push(followed.found);
+    if (followed.era) eras[followed.era - 1]!++;
+    leaves?.set(leafFrom(record, followed.position), 32 * (n - first));
+    place = followed.next;
   }
-  return { breaks, eras, hash: place.previousHash, leaves };
+  return { breaks, eras, place, leaves };
 }
 
 /** Zeros where the record is none; that has been reported, and no root fits it. */
@@ -62,18 +62,30 @@ function leafFrom(record: Uint8Array, position: number): Uint8Array {
   }
 }
 
-function examine(
-  bytes: Uint8Array,
-  place: Place,
-): { reasons: readonly string[]; hash: string; era: Era | undefined } {
-  let text: string;
+function examine(bytes: Uint8Array, place: Place): Followed {
+  const text = decoded(bytes);
+  if (text !== undefined) return followRecord(text, place, keys, NATIVE);
+  const { position, previousEra } = place;
+  return {
+    position,
+    found: { position, reason: "It is not UTF-8" },
+    era: previousEra,
+    next: { position: position + 1, previousHash: "", previousEra },
+  };
+}
+
+function after(bytes: Uint8Array, position: number): Place {
+  const text = decoded(bytes);
+  if (text === undefined) return { position: position + 1, previousHash: "" };
+  return placeAfter(text, position, keys, NATIVE);
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
-    return { reasons: ["It is not UTF-8"], hash: "", era: place.previousEra };
+    return undefined;
   }
-  const { verdict, hash, era } = verifyRecord(text, place, keys, NATIVE);
-  return { reasons: verdict.reasons, hash, era };
 }
 
 parentPort!.on("message", (run: Run) => parentPort!.postMessage(verifyRun(run)));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SignedCheckpoint } from "./checkpoint_check.ts";
+import { positionOf } from "./follow.ts";
 import { inBatches } from "./receipt_file.ts";
 import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
 
@@ -46,7 +47,9 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
       try {
         for await (const batch of inBatches(receiptsFrom(base, at, (size) => total ??= size))) {
           yield batch.map(({ bytes }) => bytes);
-          at += batch.length;
+          // Where some are missing, the last one says how far it has come.
+          const claimed = positionOf(batch.at(-1)!.bytes.toString()) ?? 0;
+          at = Math.max(at + batch.length, claimed + 1);
         }
         if (at === before) return; // it ends earlier than it said; who verifies tells
       } catch (error) {

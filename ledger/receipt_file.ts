@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { linkOf, parsed } from "./follow.ts";
 import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
 
 /** A file of receipts: what `/api/export` gave, one receipt a line, or an array, newest or oldest first. */
@@ -27,14 +28,14 @@ export async function openReceiptFile(path: string): Promise<ReceiptFile> {
   const file = await open(path);
   try {
     let envelope: Readonly<Record<string, unknown>> = {};
-    const first = await firstReceipt(path, (fields) => envelope = fields);
+    const [first, second] = await firstReceipts(path, (fields) => envelope = fields);
     if (Number(envelope.from) > 0) {
       throw new BadReceiptFile(
         `It begins at position ${envelope.from}, and not with the first receipt`,
       );
     }
-    // Nothing comes before the oldest one.
-    const newestFirst = previousHash(first) !== "";
+    // Nothing comes before the oldest one; where that is missing, the next one links to the first that is there.
+    const newestFirst = previousHash(first) !== "" && !(second && follows(second, first));
     return {
       envelope,
       newestFirst,
@@ -97,14 +98,29 @@ async function* receiptsOf(
   splitter.end();
 }
 
-async function firstReceipt(
+/** @returns one, where there are no two */
+async function firstReceipts(
   path: string,
   onEnvelope: (fields: Readonly<Record<string, unknown>>) => void,
-): Promise<Buffer> {
-  for await (const [receipt] of receiptsOf(path, onEnvelope)) {
-    if (receipt) return receipt.bytes;
+): Promise<readonly [Buffer, Buffer?]> {
+  let first: Buffer | undefined;
+  try {
+    for await (const receipts of receiptsOf(path, onEnvelope)) {
+      for (const { bytes } of receipts) {
+        if (first) return [first, bytes];
+        first = bytes;
+      }
+    }
+  } catch (error) {
+    if (!first) throw error; // else who reads all of it comes upon that
   }
+  if (first) return [first];
   throw new BadReceiptFile("There are no receipts in it");
+}
+
+function follows(receipt: Buffer, before: Buffer): boolean {
+  const { hash_sha256 } = parsed(before.toString());
+  return linkOf(receipt.toString()) === hash_sha256;
 }
 
 /** What the first receipt says is before it. @throws {BadReceiptFile} it is none */

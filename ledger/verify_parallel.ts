@@ -7,6 +7,8 @@ import type { Hash } from "./tlog/mod.ts";
 /** What a whole chain was found to be. */
 export interface ChainVerdict {
   readonly total: number;
+  /** One after the last position: `total`, and those that are missing before it. */
+  readonly end: number;
   /** How many receipts there are of eras 1, 2 and 3. */
   readonly eras: readonly [number, number, number];
   /** How many do not hold. */
@@ -81,8 +83,11 @@ export async function verifyInParallel(
     }
     await Promise.all(underWay);
     if (failure) throw failure.error;
-    const hash = (await final)?.hash ?? "";
-    return { total: position, eras, breaks, firstBreaks: found, hash };
+    const end = (await final)?.place ?? { position, previousHash: "" };
+    return {
+      ...{ total: position, end: end.position, eras, breaks },
+      ...{ firstBreaks: found, hash: end.previousHash },
+    };
   } finally {
     await Promise.all(pool.map((thread) => thread.close()));
   }

@@ -140,23 +140,27 @@ function refuseWithoutKey({ eras: [, v2, v3] }: ChainVerdict, { keys }: Subject)
 }
 
 function report(
-  { total, eras, breaks, firstBreaks }: ChainVerdict,
+  { total, end, eras, breaks, firstBreaks }: ChainVerdict,
   { keys, checkpoint, ...subject }: Subject,
 ): number {
   for (const { position, reason } of firstBreaks) console.log(`position ${position}: ${reason}`);
   if (breaks > firstBreaks.length) console.log(`… and ${breaks - firstBreaks.length} more`);
-  const expected = subject.total() ?? total;
-  const missing = expected - total;
-  if (missing > 0) console.log(`position ${total}: Missing: there should be ${expected} receipts`);
-  const problem = checkpoint?.problem();
+  const expected = subject.total() ?? end;
+  const missing = expected - end;
+  if (missing > 0) console.log(`position ${end}: Missing: there should be ${expected} receipts`);
+  const compared = end === total ? checkpoint : undefined; // else it can't fit
+  const problem = compared?.problem();
   if (problem) console.log(`position ${problem.position}: ${problem.reason}`);
   for (const { publicKey, fromPosition } of keys) {
     console.log(`key of fingerprint ${fingerprintOf(publicKey)}, from position ${fromPosition}`);
   }
   const [v1, v2, v3] = eras;
   console.log(
-    `${total} receipts (${v1} of era 1, ${v2} of era 2, ${v3} of era 3), ${breaks} breaks` +
-      (checkpoint ? `, checkpoint of ${checkpoint.size}` : ""),
+    `${total} receipts (${v1} of era 1, ${v2} of era 2, ${v3} of era 3), ${breaks} ${
+      breaks === 1 ? "break" : "breaks"
+    }` +
+      (checkpoint ? `, checkpoint of ${checkpoint.size}` : "") +
+      (checkpoint && !compared ? " (not compared, as receipts are missing)" : ""),
   );
   return breaks === 0 && missing <= 0 && !problem ? 0 : 1;
 }

@@ -1,3 +1,4 @@
+import { linkOf, parsed, positionOf } from "../follow.ts";
 import {
   type Break,
   type Era,
@@ -44,10 +45,20 @@ export interface Range {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
+  /** What the first one links to can't be had. */
   readonly alone?: boolean;
+  /** Where the records are from; default: the server. */
+  readonly source?: "server" | "file";
 }
 
 const MOST_ROWS = 20;
+const SAID = {
+  server: {
+    lacks: "The server did not give it",
+    twice: "The server gave it twice, or out of order",
+  },
+  file: { lacks: "The file lacks it", twice: "The file has it twice, or out of order" },
+} as const;
 
 /**
  * Checks a stretch of the chain. A record that is missing is a break at its position, and the link to it of the one
@@ -59,7 +70,7 @@ const MOST_ROWS = 20;
  */
 export function checkRange(
   records: readonly string[],
-  { from, to, alone = false }: Range,
+  { from, to, alone = false, source = "server" }: Range,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): Chunk {
@@ -77,7 +88,7 @@ export function checkRange(
   function skip(position: number): void {
     if (position > next) previous = undefined;
     for (; next < position; next++) {
-      breaks.push({ position: next, reason: "The server did not give it" });
+      breaks.push({ position: next, reason: SAID[source].lacks });
     }
   }
 
@@ -86,7 +97,7 @@ export function checkRange(
     const follows = next >= from && previous?.hash === linkOf(json);
     const claimed = follows ? next : positionOf(json) ?? next;
     if (claimed < next) {
-      breaks.push({ position: claimed, reason: "The server gave it twice, or out of order" });
+      breaks.push({ position: claimed, reason: SAID[source].twice });
       continue;
     }
     skip(Math.min(claimed, to));
@@ -124,19 +135,6 @@ interface Previous {
   readonly era: Era | undefined;
 }
 
-/** Where a record of era 3 says that it stands; only ever used to tell which ones are missing. */
-export function positionOf(json: string): number | undefined {
-  const { chain_position, schema_version } = parsed(json);
-  const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
-  return isPosition && schema_version === "3.0" ? Number(chain_position) : undefined;
-}
-
-/** What a record links to, as it says itself. */
-function linkOf(json: string): string {
-  const { prev_hash } = parsed(json);
-  return typeof prev_hash === "string" ? prev_hash : "";
-}
-
 /** What a list shows of a record. */
 export function rowOf(json: string, position: number, verified: boolean | undefined): Row {
   const fields = parsed(json);
@@ -151,15 +149,6 @@ export function rowOf(json: string, position: number, verified: boolean | undefi
     hash: text("hash_sha256"),
     verified,
   };
-}
-
-function parsed(json: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(json);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {}; // the rules have said so already
-  }
 }
 
 /** Names are anyone's, `__proto__` among them. */

@@ -1,5 +1,6 @@
 import type { Break, Primitives, TrustedKey } from "../rules.ts";
-import { checkRange, positionOf } from "./check.ts";
+import { positionOf } from "../follow.ts";
+import { checkRange } from "./check.ts";
 import { recordsOf } from "./records.ts";
 
 /** What was found in an exported file. */
@@ -31,6 +32,11 @@ export function reportOf(
   const start = from ?? 0;
   const to = Math.max(start + records.length, (positionOf(records.at(-1)!) ?? 0) + 1);
   const range = { from: start, to: Math.min(to, start + 2 * records.length), alone: from !== 0 };
-  const { breaks, lastHash } = checkRange(records, range, keys, primitives);
+  const { breaks, lastHash } = checkRange(
+    records,
+    { ...range, source: "file" },
+    keys,
+    primitives,
+  );
   return { count: records.length, from, breaks, fromStart: from === 0, lastHash, to: range.to };
 }

@@ -15,6 +15,46 @@ describe("verifyChain()", () => {
     });
   }
 
+  it("names those that are missing once, and holds the others to what they say", async () => {
+    const chain = mixedChain.records.toSpliced(40, 1, mixedChain.records[40]!.replace("a", "b"));
+    const left = chain.filter((_, n) => ![20, 21, 22, 30, 45].includes(n));
+    const { total, breaks } = await verifyChain(left, vectorKeys);
+    assert.equal(total, 46);
+    assert.deepEqual(breaks.map(({ position }) => position), [20, 30, 40, 45]);
+    assert.equal(breaks[0]!.reason, "Missing, with all up to 22");
+    assert.equal(breaks[1]!.reason, "Missing");
+    assert.match(breaks[2]!.reason, /canonical/);
+  });
+
+  it("says once that one is out of order, or there twice", async () => {
+    const { records } = mixedChain;
+    const twice = await verifyChain(records.toSpliced(30, 0, records[25]!), vectorKeys);
+    assert.deepEqual(twice.breaks, [
+      { position: 25, reason: "It is there twice, or out of order" },
+    ]);
+    const late = records.toSpliced(25, 1).toSpliced(40, 0, records[25]!);
+    assert.deepEqual((await verifyChain(late, vectorKeys)).breaks, [
+      { position: 25, reason: "Missing" },
+      { position: 25, reason: "It is there twice, or out of order" },
+    ]);
+  });
+
+  it("says at the first position of era 3 that one of an era without positions is missing", async () => {
+    const { breaks } = await verifyChain(mixedChain.records.toSpliced(3, 1), vectorKeys);
+    assert.deepEqual(breaks, [
+      { position: 3, reason: "prev_hash is not the hash of the entry before" },
+      { position: 10, reason: "chain_position is 11, at position 10" },
+    ]);
+  });
+
+  it("follows no position that nobody has signed", async () => {
+    const { records } = mixedChain;
+    const fields = new Map(canonicalFields(records[30]!)).set("chain_position", "45");
+    const forged = records.with(30, joinFields(fields));
+    const { breaks } = await verifyChain(forged, vectorKeys);
+    assert.deepEqual(breaks.map(({ position }) => position), [30]);
+  });
+
   it("finds every one of 1,000 random mutations of receipts of era 3", async () => {
     const seed = Number(process.env.SEED ?? Date.now() % 1e9);
     console.log(`      seed ${seed}`);

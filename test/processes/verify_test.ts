@@ -77,6 +77,36 @@ describe("npm run verify", () => {
     assert.match(nothing.err, /^Cannot verify: There are no receipts in it/m);
   });
 
+  it("names the receipts that a file lacks once, wherever the threads' work is parted", async () => {
+    const { publicKey } = vectorKeys[0]!;
+    for (
+      const [left, said, count] of [
+        [records.toSpliced(20, 1), "position 20: Missing", 50],
+        [records.toSpliced(20, 3), "position 20: Missing, with all up to 22", 48],
+        [records.slice(15), "position 0: Missing, with all up to 14", 36],
+      ] as const
+    ) {
+      const cut = join(folder, "cut.ndjson");
+      writeFileSync(cut, left.join("\n"));
+      const { status, out } = await verify(cut, "--key", publicKey);
+      assert.equal(status, 1);
+      const [first, , last] = out.trim().split("\n");
+      assert.equal(first, said);
+      assert.match(last!, new RegExp(`^${count} receipts \\(.*\\), 1 break$`));
+      const whole = await verdictOf(left, left.length);
+      for (const size of [1, 2, 7]) assert.deepEqual(await verdictOf(left, size), whole);
+      assert.deepEqual([whole.total, whole.end], [count, 51]);
+    }
+    async function verdictOf(left: readonly string[], size: number) {
+      async function* batches() {
+        for (let n = 0; n < left.length; n += size) {
+          yield left.slice(n, n + size).map((text) => Buffer.from(text));
+        }
+      }
+      return await verifyInParallel(batches(), vectorKeys, { threads: 2 });
+    }
+  });
+
   describe("with a checkpoint that was kept", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     const key: NoteKey = {
@@ -198,6 +228,21 @@ describe("npm run verify", () => {
       assert.match(record!, /^position 20: /);
       assert.match(signature!, /^position 53: /);
       assert.match(checkpoint!, /^position 5\d: Up to here it is not what the checkpoint/);
+    });
+
+    it("names one that is missing there once, and reads none twice", async () => {
+      const client = new pg.Client(ledger.database.superuserUrl);
+      await client.connect();
+      await client.query("SET session_replication_role = replica");
+      await client.query("DELETE FROM receipts WHERE position = 30");
+      await client.end();
+      const { status, out } = await verify(served.address);
+      assert.equal(status, 1);
+      assert.deepEqual(
+        out.match(/^position \d+: \w+/gm),
+        ["position 20: The", "position 30: Missing", "position 53: The"],
+      );
+      assert.match(out, /^55 receipts .*, 3 breaks, checkpoint of 5\d \(not compared, as/m);
     });
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { checkRange } from "../../../ledger/page/check.ts";
+import { reportOf } from "../../../ledger/page/file.ts";
 import { createTally, planned, type Summary } from "../../../ledger/page/tally.ts";
 import type { Primitives } from "../../../ledger/rules.ts";
 import { NATIVE } from "../../../ledger/verify.ts";
@@ -73,6 +74,19 @@ describe("the page's check", () => {
     const { state, breaks } = check(left, { size: 1000, total: 51 });
     assert.equal(state, "broken");
     assert.deepEqual(breaks.map(({ position }) => position), [20, 21, 40]);
+  });
+
+  it("says of a file what the file lacks, or has twice", () => {
+    const first = (records: readonly string[]) =>
+      reportOf(records.join("\n"), vectorKeys, NATIVE).breaks[0];
+    assert.deepEqual(first(records.toSpliced(40, 1)), {
+      position: 40,
+      reason: "The file lacks it",
+    });
+    assert.deepEqual(first(records.toSpliced(41, 0, records[40]!)), {
+      position: 40,
+      reason: "The file has it twice, or out of order",
+    });
   });
 
   it("does not let a link go unchecked where only the record before is kept back", () => {
