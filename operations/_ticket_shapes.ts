@@ -41,6 +41,9 @@ export const TicketShape = z.object({
   outcome: z.string().nullable().describe("sealed, escalated or resolved; null: not yet"),
   resolution: z.string().nullable(),
   receipt_id: z.string().nullable().describe("The receipt that tells how it ended"),
+  approval_id: z.string().nullable().describe(
+    "The approval that an open one waits for: POST /v1/approvals/{approval_id}/approve or /deny; null: none",
+  ),
   opened_at: Timestamp,
   resolved_at: Timestamp.nullable(),
 }).meta({ id: "Ticket" });
@@ -68,6 +71,7 @@ export const exampleTicket = {
   outcome: "sealed",
   resolution: "Restarted and verified healthy in round 1",
   receipt_id: "9f2c4b7a01d3e856",
+  approval_id: null,
   opened_at: "2026-07-01T12:00:00.000Z",
   resolved_at: "2026-07-01T12:00:01.000Z",
 };

@@ -70,7 +70,7 @@ export const runLoop = operation({
       workflowIdConflictPolicy: "USE_EXISTING",
       args: [finding],
       typedSearchAttributes: startAttributes(finding),
-      staticSummary: finding.service ?? "Reported incident",
+      staticSummary: finding.service ? `${finding.service}: ${finding.code}` : "Reported incident",
     }));
     return await started(context, client, handle, wait_seconds);
   },

@@ -22,6 +22,8 @@ export interface Ticket {
   readonly outcome: string | null;
   readonly resolution: string | null;
   readonly receipt_id: string | null;
+  /** That an open ticket waits for; null: none. */
+  readonly approval_id: string | null;
   readonly opened_at: string;
   readonly resolved_at: string | null;
 }
@@ -210,8 +212,19 @@ export async function setTicketReceipt(
 
 /** A ticket by id, or undefined. */
 export async function getTicket(on: Queryable, id: string): Promise<Ticket | undefined> {
-  const row = await on("tickets").where({ id }).first();
+  const row = await withApproval(on).where({ id }).first();
   return row && fromRow(row);
+}
+
+/** Tickets, with the approval that each waits for while it is open. */
+function withApproval(on: Queryable) {
+  return on("tickets").select(
+    "tickets.*",
+    on.raw(`CASE WHEN tickets.status = 'open' THEN (
+      SELECT approvals.id FROM approvals
+      WHERE approvals.ticket_id = tickets.id AND approvals.status = 'pending'
+      ORDER BY approvals.asked_at DESC LIMIT 1) END AS approval_id`),
+  );
 }
 
 /** Which tickets to list. */
@@ -232,7 +245,7 @@ export interface TicketFilter {
 export async function listTickets(on: Queryable, filter: TicketFilter): Promise<Ticket[]> {
   const { limit, bySeverity, since, ...equal } = filter;
   const wanted = Object.fromEntries(Object.entries(equal).filter(([, v]) => v !== undefined));
-  const query = on("tickets").where(wanted).limit(limit);
+  const query = withApproval(on).where(wanted).limit(limit);
   if (since) query.where("opened_at", ">=", since);
   if (bySeverity) {
     query.orderByRaw("array_position(ARRAY['critical','high','medium','low'], severity)");

@@ -59,6 +59,7 @@ async function startOrJoin(finding: Finding) {
       args: [finding],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: startAttributes(finding),
+      staticSummary: `${finding.service ?? finding.check}: ${finding.code}`,
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

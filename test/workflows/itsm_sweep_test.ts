@@ -83,6 +83,8 @@ platform: { enabled: false }
 
     const { loops, findings, incidents } = await sweep();
     assert.deepEqual([findings, incidents, loops.length], [4, 1, 1]);
+    const listed = await loop.client.workflow.getHandle(loops[0]!).describe();
+    assert.equal(await listed.staticSummary(), "orders-db: disk_full");
     const ticket = await ticketOf(loops[0]!);
     assert.deepEqual([ticket.service, ticket.escalated], ["orders-db", true]);
     assert.match(ticket.title, /^The bound of the folder .*spool on .* is 200 % used up$/);
