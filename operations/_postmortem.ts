@@ -11,6 +11,12 @@ export interface PostmortemParts {
   }[];
   /** Oldest first. */
   readonly repairs: readonly Repair[];
+  /** Moves of the approvals that it waited for; null where nobody made one, as time did. */
+  readonly decisions: readonly {
+    readonly receipt_id: string;
+    readonly key_id: string | null;
+    readonly principal: string | null;
+  }[];
   /** Null: it is not sealed yet. */
   readonly receipt: Readonly<Record<string, unknown>> | null;
   /** Public address of the ledger. */
@@ -60,22 +66,33 @@ function cause({ events, ticket }: PostmortemParts): string {
   const diagnosis = events.findLast(({ kind }) => kind === "diagnosed");
   if (!diagnosis) return "Nothing was diagnosed.";
   const { cause: code, round, classification, citations } = diagnosis.data;
-  const { confidence } = (classification ?? {}) as { confidence?: number };
+  const { category, confidence } = (classification ?? {}) as {
+    category?: string;
+    confidence?: number;
+  };
   const words = [`The check said \`${codeOf(code)}\` (round ${codeOf(round)}).`];
-  if (ticket.category) words.push(`It was classified as ${plain(ticket.category)}.`);
-  if (confidence !== undefined) words.push(`Confidence ${codeOf(confidence)}.`);
+  const judged = category && confidence !== undefined
+    ? `${plain(category)} with a confidence of ${confidence.toFixed(2)}`
+    : undefined;
+  if (judged && category === ticket.category) words.push(`It was classified as ${judged}.`);
+  else if (ticket.category) {
+    words.push(`It was filed under ${plain(ticket.category)}, by what measured it.`);
+    if (judged) words.push(`By its words it was taken for ${judged}.`);
+  }
   if (Array.isArray(citations) && citations.length > 0) {
     words.push(`Cited: ${citations.map((one) => `\`${codeOf(one)}\``).join(", ")}.`);
   }
   return words.join(" ");
 }
 
-function timeline({ events }: PostmortemParts): string {
+function timeline({ events, decisions }: PostmortemParts): string {
   const first = events[0] ? Date.parse(events[0].at) : 0;
   const lines = events.map(({ at, kind, data }) => {
-    const facts = Object.entries(data).filter(([name, value]) => isFact(name, value))
+    const facts = Object.entries({ ...data, by: deciderOf(data, decisions) }).filter((
+      [name, value],
+    ) => isFact(name, value))
       .map(([name, value]) => `${name} \`${codeOf(value)}\``).join(", ");
-    return `| ${at} | +${duration(Date.parse(at) - first)} | ${
+    return `| ${at} | +${offset(Date.parse(at) - first)} | ${
       kind.replaceAll("_", " ")
     } | ${facts} |`;
   });
@@ -84,12 +101,26 @@ function timeline({ events }: PostmortemParts): string {
 
 /** What tells something by itself: the rest has a section of its own, or is in the receipt. */
 function isFact(name: string, value: unknown): boolean {
-  return !/^(workflow_id|run_id|basis)$/.test(name) && value !== null && typeof value !== "object";
+  return !/^(workflow_id|run_id|basis)$/.test(name) && value !== undefined && value !== null &&
+    typeof value !== "object";
 }
 
-function done({ repairs, events }: PostmortemParts): string {
+/** Who made the move of an approval that an event tells of: whose key, and its id. */
+function deciderOf(
+  { receipt_id }: Readonly<Record<string, unknown>>,
+  decisions: PostmortemParts["decisions"],
+): string | undefined {
+  const move = decisions.find((one) => one.receipt_id === receipt_id);
+  return move?.key_id ? `${move.principal ?? "somebody"}, key ${move.key_id}` : undefined;
+}
+
+function done({ repairs, events, decisions }: PostmortemParts): string {
   const decided = events.filter(({ kind }) => /^approval_(approved|denied|expired)$/.test(kind))
-    .map(({ kind, data }) => `- ${kind.replaceAll("_", " ")}: \`${codeOf(data.approval_id)}\``);
+    .map(({ kind, data }) => {
+      const by = deciderOf(data, decisions);
+      const said = kind.replaceAll("_", " ");
+      return `- ${said}: \`${codeOf(data.approval_id)}\`${by ? ` by **${plain(by)}**` : ""}`;
+    });
   const acts = repairs.map((repair) => {
     const helped = repair.verified === null
       ? ""
@@ -137,7 +168,7 @@ function receipts({ ticket, events, receipt, ledgerUrl }: PostmortemParts): stri
   if (named.length === 0) return "None yet.";
   return named.map(({ id, kind }) => {
     const hash = id === last && receipt ? `, SHA-256 \`${codeOf(receipt.hash_sha256)}\`` : "";
-    return `- ${kind.replaceAll("_", " ")}: [${id}](${ledgerUrl}/api/verify/${
+    return `- ${kind.replaceAll("_", " ")}: [${id}](${ledgerUrl}/receipt/${
       encodeURIComponent(id)
     })${hash}`;
   }).join("\n");
@@ -152,6 +183,18 @@ function plain(text: string): string {
 function codeOf(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
   return text.replace(/[`|\n\r]/g, " ").slice(0, 200);
+}
+
+/** Exact, so that no two moves look as if they were one: `0:00.236`, `8:46.901`, `1:08:46.901`. */
+function offset(ms: number): string {
+  const [hours, minutes, seconds] = [
+    Math.floor(ms / 3_600_000),
+    Math.floor(ms / 60_000) % 60,
+    ((ms % 60_000) / 1_000).toFixed(3).padStart(6, "0"),
+  ];
+  return hours > 0
+    ? `${hours}:${String(minutes).padStart(2, "0")}:${seconds}`
+    : `${minutes}:${seconds}`;
 }
 
 function duration(ms: number): string {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { listTickets, repairsOfTicket, ticketTimeline } from "../store/mod.ts";
+import { listTickets, ticketTimeline } from "../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "./_audience.ts";
-import { postmortemOf } from "./_postmortem.ts";
-import { existingTicket, receiptOf, TicketId } from "./_ticket_shapes.ts";
+import { draftOf } from "./_postmortem_draft.ts";
+import { existingTicket, TicketId } from "./_ticket_shapes.ts";
 import { operation } from "./platform.ts";
 
 const Text = z.object({ type: z.literal("text"), text: z.string() });
@@ -91,12 +91,7 @@ export const postmortemPrompt = operation({
   errors: ["NotFound"],
   run: async ({ ticket_id }, { store, urls }) => {
     const ticket = await existingTicket(store, ticket_id);
-    const [events, repairs, receipt] = await Promise.all([
-      ticketTimeline(store.knex, ticket_id),
-      repairsOfTicket(store.knex, ticket_id),
-      receiptOf(store, ticket.receipt_id),
-    ]);
-    const draft = postmortemOf({ ticket, events, repairs, receipt, ledgerUrl: urls.ledger });
+    const draft = await draftOf(ticket, { store, urls });
     return {
       description: `Postmortem of ${ticket_id}`,
       messages: [

@@ -2,17 +2,9 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import {
-  addTicketEvent,
-  endTicket,
-  insertTicket,
-  listTickets,
-  repairsOfTicket,
-  ticketTimeline,
-  transaction,
-} from "../store/mod.ts";
+import { addTicketEvent, endTicket, insertTicket, listTickets, transaction } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
-import { postmortemOf } from "./_postmortem.ts";
+import { draftOf } from "./_postmortem_draft.ts";
 import {
   exampleTicket,
   existingTicket,
@@ -125,12 +117,7 @@ export const readTicket = operation({
     const ticket = await existingTicket(store, ticket_id);
     const receipt = await receiptOf(store, ticket.receipt_id);
     if (!postmortem) return { ...ticket, receipt, postmortem: null };
-    const [events, repairs] = await Promise.all([
-      ticketTimeline(store.knex, ticket_id),
-      repairsOfTicket(store.knex, ticket_id),
-    ]);
-    const draft = postmortemOf({ ticket, events, repairs, receipt, ledgerUrl: urls.ledger });
-    return { ...ticket, receipt, postmortem: draft };
+    return { ...ticket, receipt, postmortem: await draftOf(ticket, { store, urls }) };
   },
 });
 

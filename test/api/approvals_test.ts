@@ -27,6 +27,12 @@ describe("approvals over REST", () => {
       const now = await info(id);
       return now.status === status ? now : undefined;
     });
+  /** The approval that the list of incidents says an open ticket waits for. */
+  const waitsFor = async (ticketId: string) => {
+    const { body } = await people.call("GET", "/v1/itsm/incidents?status=open", "program");
+    return body.tickets.find((one: { ticket_id: string }) => one.ticket_id === ticketId)
+      .approval_id;
+  };
   const receiptsOf = async (id: string) => {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     return all.map(({ text }) => JSON.parse(text)).filter(({ subject }) => subject === id);
@@ -140,9 +146,15 @@ describe("approvals over REST", () => {
       return now.escalated ? now : undefined;
     });
     assert.equal(escalated.status, "pending");
+    assert.equal(await waitsFor(id), approval_id);
     await move(approval_id, "approve", "ann");
+    assert.equal(await waitsFor(id), null);
     const kinds = (await ticketTimeline(people.store.knex, id)).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["approval_requested", "approval_escalated", "approval_approved"]);
+    const { body } = await people.call("GET", `/v1/itsm/tickets/${id}?postmortem=true`, "program");
+    const by = `ann, key ${people.keyId("ann")}`;
+    assert.ok(body.postmortem.includes(`- approval approved: \`${approval_id}\` by **${by}**`));
+    assert.equal(body.postmortem.match(new RegExp(`by \`${by}\``, "g")).length, 1);
   });
 
   it("are said to be out of reach while no worker answers, and stay as they are", async () => {

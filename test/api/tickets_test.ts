@@ -88,13 +88,15 @@ describe("tickets", () => {
         "## Timeline",
         "## What was done",
         "## Receipts",
-        receipt_id,
+        `/receipt/${receipt_id})`,
         ticket.receipt.hash_sha256,
+        "| +0:00.000 |",
       ]
     ) {
       assert.ok(postmortem.includes(part), part);
     }
     assert.match(postmortem, /\| resolved \|/);
+    assert.ok(!postmortem.includes("/api/verify/"), "people get the page");
     assert.match(postmortem, /\*\*done\*\*, it helped/);
     assert.match(postmortem, /guardrails: \*\*allow\*\*/);
     assert.ok(!postmortem.includes("[object") && !postmortem.includes("`{"), postmortem);

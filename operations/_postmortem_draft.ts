@@ -1,0 +1,20 @@
+import { approvalMoves, repairsOfTicket, type Ticket, ticketTimeline } from "../store/mod.ts";
+import { postmortemOf } from "./_postmortem.ts";
+import type { Context } from "./platform.ts";
+import { receiptOf } from "./_ticket_shapes.ts";
+
+/** Drafts the postmortem of a ticket from all that is known of it. */
+export async function draftOf(
+  ticket: Ticket,
+  { store, urls }: Pick<Context, "store" | "urls">,
+): Promise<string> {
+  const [events, repairs, receipt] = await Promise.all([
+    ticketTimeline(store.knex, ticket.ticket_id),
+    repairsOfTicket(store.knex, ticket.ticket_id),
+    receiptOf(store, ticket.receipt_id),
+  ]);
+  const asked = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));
+  const moves = await Promise.all([...asked].map((id) => approvalMoves(store.knex, id)));
+  const ledgerUrl = urls.ledger;
+  return postmortemOf({ ticket, events, repairs, receipt, ledgerUrl, decisions: moves.flat() });
+}
