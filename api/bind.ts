@@ -80,9 +80,19 @@ function handler<C>(
       give(ctx, output, operation.media);
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
-      throw error instanceof InvalidInput ? located(error, placeOf) : error;
+      throw error instanceof InvalidInput ? located(error, placeOf) : withHint(error, ctx);
     }
   };
+}
+
+/** Tells who sent a key as to the tool server that it is not looked for there. */
+function withHint(error: unknown, ctx: Context): unknown {
+  const isRefusal = error instanceof Problem && error.name === "Unauthenticated";
+  if (!isRefusal || ctx.get("x-api-key") || !ctx.get("authorization")) return error;
+  return new Problem(
+    "Unauthenticated",
+    `${error.message}; Authorization, which was sent, is for the tool server`,
+  );
 }
 
 /** Writes an output as the answer. */

@@ -22,7 +22,10 @@ export async function identify(ctx: Context, entrance: Entrance): Promise<Sender
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const headers = { "www-authenticate": "Bearer" };
-    throw new Problem("Unauthenticated", error.message, { headers });
+    const elsewhere = credential === undefined && ctx.get("x-api-key")
+      ? "; x-api-key, which was sent, is for the gateway"
+      : "";
+    throw new Problem("Unauthenticated", error.message + elsewhere, { headers });
   }
 }
 

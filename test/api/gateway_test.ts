@@ -119,6 +119,17 @@ describe("the gateway", () => {
       }
     });
 
+    it("401 with the header that takes the key, where it was sent as to the tool server", async () => {
+      const needs = "This needs an API key in the header x-api-key";
+      const without = await call("/v1/itsm/incidents");
+      assert.deepEqual(without.body, { detail: needs });
+      const headers = { authorization: `Bearer ${partner}` };
+      const elsewhere = await call("/v1/itsm/incidents", { headers });
+      assert.deepEqual([elsewhere.status, elsewhere.body], [401, {
+        detail: `${needs}; Authorization, which was sent, is for the tool server`,
+      }]);
+    });
+
     it("403 of a tier that is too low, and of an audit key that would write", async () => {
       const body = { tenant: "x", tier: "free" };
       assert.equal((await call("/v1/keys/generate", { key: partner, body })).status, 403);

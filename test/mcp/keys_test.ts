@@ -85,6 +85,19 @@ describe("a key, whatever it is sent to", () => {
     }
   }
 
+  it("that is sent as to the gateway is refused, with the header that takes it", async () => {
+    const needs = "The tool server needs an API key: send Authorization: Bearer <key>";
+    const sent: Record<string, string>[] = [{}, { "x-api-key": key }];
+    const answers = sent.map(async (headers) => {
+      const response = await fetch(`${server.url}/sse`, { headers });
+      return [response.status, (await response.json() as { detail: string }).detail];
+    });
+    assert.deepEqual(await Promise.all(answers), [
+      [401, needs],
+      [401, `${needs}; x-api-key, which was sent, is for the gateway`],
+    ]);
+  });
+
   it("of somebody else opens no session whose id it has", async () => {
     const { key: thief } = await server.key();
     for (
