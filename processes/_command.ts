@@ -1,9 +1,10 @@
 /** What commands of operators share: they act on a platform that runs, or on the database that the environment names. */
-import { parseArgs, type ParseArgsConfig } from "node:util";
+import type { ParseArgsConfig } from "node:util";
 import { loadConfig } from "../config.ts";
 import { openStore, type Store } from "../store/mod.ts";
 import { appDatabase } from "./_local_database.ts";
 import { told } from "./_told.ts";
+import { Misused, readWords, sentenceOf } from "./_typed.ts";
 
 /** Who is named in the receipts of what a command does. */
 export const OPERATOR = "operator";
@@ -12,11 +13,6 @@ export const OPERATOR = "operator";
 export interface Words {
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
-}
-
-/** A mistake in what was typed. */
-export class Misused extends Error {
-  override readonly name = "Misused";
 }
 
 /**
@@ -33,8 +29,7 @@ export async function runCommand(
 ): Promise<never> {
   let code = 0;
   try {
-    const args = process.argv.slice(process.argv.indexOf(name) + 1);
-    const { positionals, values } = parseArgs({ args, allowPositionals: true, options });
+    const { positionals, values } = readWords(name, usage, options);
     const store = openStore(appDatabase(loadConfig(process.env)), "app", 2);
     try {
       await work(store, { words: positionals, options: values as Words["options"] });
@@ -43,15 +38,9 @@ export async function runCommand(
     }
   } catch (error) {
     code = 1;
-    console.error(sentence(error as Error, usage));
+    console.error(told(error) ?? sentenceOf(error as Error, usage));
   }
   process.exit(code);
-}
-
-function sentence(error: Error, usage: string): string {
-  const code = (error as { code?: string }).code ?? "";
-  const misused = error instanceof Misused || code.startsWith("ERR_PARSE_ARGS");
-  return misused ? `${error.message}\n\n${usage}` : told(error) ?? error.message;
 }
 
 /** Seconds of a duration such as `90d`, `12h`, `30m` or `0`. @throws {Misused} it is none */

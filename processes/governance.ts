@@ -19,8 +19,9 @@ import {
   transaction,
 } from "../store/mod.ts";
 import { nearNames } from "../contract/mod.ts";
-import { Misused, OPERATOR, runCommand, table } from "./_command.ts";
+import { OPERATOR, runCommand, table } from "./_command.ts";
 import { misnamed, suggestion, whyNothing } from "./_names.ts";
+import { Misused } from "./_typed.ts";
 
 const USAGE = `Usage: npm run governance -- show
        npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>" [--anyway]

@@ -1,10 +1,10 @@
 /** `npm run ledger -- import <file>`: takes over an existing ledger as the beginning of this one. */
-import { parseArgs } from "node:util";
 import { type Config, loadConfig } from "../config.ts";
 import { claim, startPostgres } from "../embedded/mod.ts";
 import { importLedger, type ImportOptions, readPublicKey } from "../ledger/mod.ts";
 import { migrate, openStore, type Role } from "../store/mod.ts";
 import { type Meter, openMeter } from "./_meter.ts";
+import { Misused, readWords, sentenceOf } from "./_typed.ts";
 
 const USAGE = `Usage: npm run ledger -- import <file> [--key <key>]
 
@@ -19,18 +19,16 @@ interface Database {
 }
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(`\nNothing was taken over: ${error.message}`);
+  console.error(`\nNothing was taken over: ${sentenceOf(error, USAGE)}`);
   return 1;
 });
 process.exit();
 
 async function main(): Promise<number> {
-  const { positionals: [path, ...more], values } = parseArgs({
-    args: process.argv.slice(process.argv.indexOf("import") + 1),
-    allowPositionals: true,
-    options: { key: { type: "string", multiple: true } },
+  const { positionals: [path, ...more], values } = readWords("import", USAGE, {
+    key: { type: "string", multiple: true },
   });
-  if (path === undefined || more.length > 0) throw new Error(`there is no file\n\n${USAGE}`);
+  if (path === undefined || more.length > 0) throw new Misused("it takes one file");
   const keys = (values.key ?? []).map(readPublicKey);
   const database = await openDatabase(loadConfig(process.env));
   try {

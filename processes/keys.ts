@@ -7,7 +7,8 @@ import {
   rotateSealedKey,
 } from "../operations/mod.ts";
 import { type ListedKey, listKeys, type Store } from "../store/mod.ts";
-import { Misused, OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
+import { OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
+import { Misused } from "./_typed.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]

@@ -1,6 +1,5 @@
 /** `npm run verify -- <url or file>`: verifies a whole ledger, without a database and without its word. */
 import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import {
   type ChainVerdict,
   checkCheckpoint,
@@ -15,6 +14,7 @@ import {
   verifyInParallel,
 } from "../ledger/mod.ts";
 import { openMeter } from "./_meter.ts";
+import { Misused, readWords, sentenceOf } from "./_typed.ts";
 
 const USAGE =
   `Usage: npm run verify -- <address of a public ledger, or file> [--key <key>] [--log-key <key>]
@@ -39,24 +39,20 @@ interface Subject {
 }
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(`Cannot verify: ${error.message}`);
+  console.error(`Cannot verify: ${sentenceOf(error, USAGE)}`);
   return 2;
 });
 process.exit();
 
 async function main(): Promise<number> {
-  const { positionals: [source, ...more], values } = parseArgs({
-    args: process.argv.slice(process.argv.indexOf("verify") + 1),
-    allowPositionals: true,
-    options: {
-      key: { type: "string", multiple: true },
-      "log-key": { type: "string" },
-      checkpoint: { type: "string" },
-      threads: { type: "string" },
-    },
+  const { positionals: [source, ...more], values } = readWords("verify", USAGE, {
+    key: { type: "string", multiple: true },
+    "log-key": { type: "string" },
+    checkpoint: { type: "string" },
+    threads: { type: "string" },
   });
   if (source === undefined || more.length > 0) {
-    throw new Error(`there is nothing to verify\n\n${USAGE}`);
+    throw new Misused("it takes one address or file");
   }
   const subject = await open(source, {
     keys: values.key ?? [],

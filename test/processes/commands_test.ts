@@ -83,7 +83,27 @@ describe("commands of an operator", () => {
     assert.match(await run("keys", "issue"), /refused: issue needs --tenant\n\nUsage/);
     assert.match(await run("keys", "rotate", "x"), /takes the id of a key, 16 hex characters/);
     assert.match(await run("governance", "stop", "tool", "x"), /stop needs --reason/);
+    assert.match(
+      await run("keys", "issue", "--tennant", "acme"),
+      /^refused: There is no option --tennant; did you mean --tenant\?\n\nUsage/,
+    );
+    assert.match(await run("keys", "issue", "--tenant"), /^refused: .*argument missing\n\nUsage/);
+    const gone = join(await testFolder(), "gone.yaml");
+    assert.equal(
+      await run("governance", "check", gone),
+      `refused: There is no file ${gone}\n`,
+    );
+    assert.match(
+      await run("ledger", "imprt", "x"),
+      /^refused: There is no imprt: .*npm run ledger -- import <file>/,
+    );
   });
+
+  for (const command of ["keys", "governance", "verify", "import"]) {
+    it(`say at --help how ${command} is used`, async () => {
+      assert.match(await run(command, "--help"), /^Usage: npm run /);
+    });
+  }
 
   it("stop calls and let them go on, sealed, and show what decides", async () => {
     assert.match(

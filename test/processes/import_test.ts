@@ -83,6 +83,6 @@ describe("npm run ledger -- import", () => {
     assert.deepEqual([again.status, filled.status, none.status], [0, 1, 1]);
     assert.match(again.text, /were taken over before/);
     assert.match(filled.text, /^Nothing was taken over: (The ledger has|Another import)/m);
-    assert.match(none.text, /^Nothing was taken over: /m);
+    assert.match(none.text, /^Nothing was taken over: There is no file \/nonexistent$/m);
   });
 });

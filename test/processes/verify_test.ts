@@ -60,11 +60,13 @@ describe("npm run verify", () => {
     writeFileSync(broken, `{"public_key":"${publicKey}","receipts":[${faulty.join(",")}]}`);
     const unnamed = join(folder, "unnamed");
     writeFileSync(unnamed, `[${faulty.join(",")}]`);
-    const [good, keyless, bad, nothing] = await Promise.all([
+    const gone = join(folder, "gone");
+    const [good, keyless, bad, nothing, missing] = await Promise.all([
       verify(VECTOR, "--key", publicKey),
       verify(unnamed),
       verify(broken),
       verify(join(ROOT, "package.json")),
+      verify(gone),
     ]);
     assert.equal(good.status, 0);
     assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
@@ -75,6 +77,8 @@ describe("npm run verify", () => {
     assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
     assert.equal(nothing.status, 2);
     assert.match(nothing.err, /^Cannot verify: There are no receipts in it/m);
+    assert.equal(missing.status, 2);
+    assert.equal(missing.err, `Cannot verify: There is no file ${gone}\n`);
   });
 
   it("names the receipts that a file lacks once, wherever the threads' work is parted", async () => {
