@@ -9,6 +9,13 @@ export interface Mistake {
   readonly text: string;
 }
 
+/** What a file says. */
+export interface ReadYaml<T> {
+  readonly value: T;
+  /** Line on which what lies at a path begins, or else what it lies in; from 1. */
+  lineOf(at: readonly PropertyKey[]): number;
+}
+
 /**
  * Reads a YAML file and checks it. A file that is not there, or is empty, is checked as `{}`.
  *
@@ -19,7 +26,7 @@ export function readYamlFile<T extends z.ZodType>(
   path: string,
   schema: T,
   explain?: (issue: z.core.$ZodIssue) => string,
-): { value: z.output<T> } | { mistakes: Mistake[] } {
+): ReadYaml<z.output<T>> | { mistakes: Mistake[] } {
   return readYaml(existsSync(path) ? readFileSync(path, "utf8") : "", schema, explain);
 }
 
@@ -28,7 +35,7 @@ export function readYaml<T extends z.ZodType>(
   text: string,
   schema: T,
   explain: (issue: z.core.$ZodIssue) => string = (issue) => issue.message,
-): { value: z.output<T> } | { mistakes: Mistake[] } {
+): ReadYaml<z.output<T>> | { mistakes: Mistake[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
@@ -47,9 +54,9 @@ export function readYaml<T extends z.ZodType>(
     return 1;
   };
   const parsed = schema.safeParse(document.toJS() ?? {});
-  if (parsed.success) return { value: parsed.data };
+  if (parsed.success) return { value: parsed.data, lineOf };
   return {
-    mistakes: parsed.error.issues.flatMap((issue) => {
+    mistakes: parsed.error.issues.flatMap(withinUnion).flatMap((issue) => {
       const where = issue.path.join(".");
       if (issue.code === "unrecognized_keys") {
         return issue.keys.map((key) => ({
@@ -69,4 +76,27 @@ export function readYaml<T extends z.ZodType>(
     const range = map?.items?.find((item) => item.key?.value === key)?.key?.range;
     return range ? lines.linePos(range[0]).line : lineOf(path);
   }
+}
+
+/**
+ * What is wrong within the one form that is meant, where a value may have several: the form with the fewest keys that
+ * it does not know. The issue itself, where that can't be told.
+ */
+function withinUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const strangers = issue.errors.map((issues) => Math.max(0, ...issues.map(strangersOf)));
+  const fewest = Math.min(...strangers);
+  const meant = issue.errors.filter((_, n) => strangers[n] === fewest);
+  if (fewest === Infinity || meant.length !== 1) return [issue];
+  if (!meant[0]!.every(({ path }) => path.length > 0)) return [issue];
+  return meant[0]!
+    .map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
+    .flatMap(withinUnion);
+}
+
+/** Keys that a form does not know; infinite where the value is of another type. */
+function strangersOf(issue: z.core.$ZodIssue): number {
+  if (issue.path.length > 0) return 0;
+  if (issue.code === "unrecognized_keys") return issue.keys.length;
+  return issue.code === "invalid_type" ? Infinity : 0;
 }

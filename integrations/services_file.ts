@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
+import { type Mistake, readYamlFile } from "./_yaml_file.ts";
 
 const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
 const Argv = z.array(z.string().min(1)).min(1);
@@ -82,37 +81,16 @@ export class BadServicesFile extends Error {
  * @throws {BadServicesFile} says the line, what was wrong, and what would be right
  */
 export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
-  if (!existsSync(path)) return [];
-  const lines = new LineCounter();
-  const document = parseDocument(readFileSync(path, "utf8"), { lineCounter: lines });
-  const lineOf = (at: readonly PropertyKey[]): number => {
-    for (let length = at.length; length >= 0; length--) {
-      const node = document.getIn(at.slice(0, length), true) as { range?: [number] } | undefined;
-      if (node?.range) return lines.linePos(node.range[0]).line;
-    }
-    return 1;
+  const read = readYamlFile(path, File, explain);
+  const fail = (mistakes: readonly Mistake[]): never => {
+    const all = mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
+    throw new BadServicesFile(`Cannot use ${path}:\n${all}`);
   };
-  const fail = (problems: [number, string][]): never => {
-    const text = problems.map(([line, problem]) => `  line ${line}: ${problem}`).join("\n");
-    throw new BadServicesFile(`Cannot use ${path}:\n${text}`);
-  };
-  if (document.errors.length > 0) {
-    fail(document.errors.map((e) => [lines.linePos(e.pos[0]).line, e.message.split("\n")[0]!]));
-  }
-  const parsed = File.safeParse(document.toJS() ?? {});
-  if (!parsed.success) {
-    fail(
-      parsed.error.issues.map((
-        issue,
-      ) => [lineOf(issue.path), `${issue.path.join(".")}: ${explain(issue)}`]),
-    );
-  }
-  const { services } = parsed.data!;
-  const wrong = inconsistencies(services, known).map((
-    [at, text],
-  ): [number, string] => [lineOf(at), text]);
-  if (wrong.length > 0) fail(wrong);
-  return services;
+  if ("mistakes" in read) return fail(read.mistakes);
+  const { services } = read.value;
+  const wrong = inconsistencies(services, known)
+    .map(([at, text]) => ({ line: read.lineOf(at), text }));
+  return wrong.length > 0 ? fail(wrong) : services;
 }
 
 function explain(issue: z.core.$ZodIssue): string {
@@ -125,10 +103,14 @@ function explain(issue: z.core.$ZodIssue): string {
     }
     if (field === "ports") return "expected a port from 1 to 65535, or {port, program}";
   }
+  if (issue.code === "invalid_value" && field === "kind") {
+    return `expected kind ${EDGE_KINDS.join(", ")}`;
+  }
   if (issue.code === "unrecognized_keys") {
     const shape = issue.path.length === 0 ? File.shape : Service.shape;
-    const known = issue.path.length <= 2 ? `; there are ${Object.keys(shape).join(", ")}` : "";
-    return `unknown field ${issue.keys.join(", ")}${known}`;
+    return issue.path.length <= 2
+      ? `unknown field; there are ${Object.keys(shape).join(", ")}`
+      : "unknown field";
   }
   return issue.message;
 }

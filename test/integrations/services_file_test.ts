@@ -57,8 +57,36 @@ describe("readServicesFile()", () => {
     ["a list that is none", "services:\n  name: a\n", 2, /array/],
     ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
     ["a name that fits no path", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
-    ["an unknown list", "# mine\nsevices: []\n", 2, /unknown field sevices; there are services$/m],
-    ["an unknown field", "services:\n  - name: a\n    chekc: 1\n", 2, /chekc.*check/],
+    [
+      "an unknown list",
+      "# mine\nsevices: []\n",
+      2,
+      /^ +line 2: sevices: unknown field; there are services$/m,
+    ],
+    [
+      "an unknown field",
+      "services:\n  - name: a\n    chekc: 1\n",
+      3,
+      /services\.0\.chekc: unknown field; there are name,.* check/,
+    ],
+    [
+      "an unknown field whose value begins later",
+      "services:\n  - name: a\n    chekc:\n      http: http://a\n    ownr: x\n",
+      3,
+      /^ +line 5: services\.0\.ownr: unknown field/m,
+    ],
+    [
+      "an unknown field of a process",
+      "services:\n  - name: a\n    restart:\n      process:\n        command: [a]\n        dir: b\n",
+      6,
+      /restart\.process\.dir: unknown field/,
+    ],
+    [
+      "a mistake deep in a process",
+      "services:\n  - name: a\n    restart:\n      process:\n        command: [a]\n        env:\n          A: 1\n",
+      7,
+      /restart\.process\.env\.A: .*string/,
+    ],
     [
       "an unknown kind of check",
       "services:\n  - name: a\n    check: { ping: host }\n",
