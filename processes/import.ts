@@ -1,4 +1,5 @@
 /** `npm run ledger -- import <file>`: takes over an existing ledger as the beginning of this one. */
+import { accessSync, constants } from "node:fs";
 import { type Config, loadConfig } from "../config.ts";
 import { claim, startPostgres } from "../embedded/mod.ts";
 import { importLedger, type ImportOptions, readPublicKey } from "../ledger/mod.ts";
@@ -30,6 +31,7 @@ async function main(): Promise<number> {
   });
   if (path === undefined || more.length > 0) throw new Misused("it takes one file");
   const keys = (values.key ?? []).map(readPublicKey);
+  accessSync(path, constants.R_OK); // before a database is made for it
   const database = await openDatabase(loadConfig(process.env));
   try {
     const owner = openStore(database.urls.owner, "owner", 2);

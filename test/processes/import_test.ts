@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
@@ -71,6 +71,16 @@ describe("npm run ledger -- import", () => {
     assert.doesNotMatch(text, /verified/, "which was done");
     assert.equal((await head(store)).size, COUNT);
     assert.equal(await putAside(), 0);
+  });
+
+  it("makes no database for a file that is not there", async () => {
+    const data = await testFolder();
+    const args = [importer, "import", join(data, "gone")];
+    const env = { PATH: process.env.PATH, SEALOOP_DATA: data };
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, env });
+    assert.equal(status, 1);
+    assert.match(String(stderr), /Nothing was taken over: There is no file \S+gone$/m);
+    assert.deepEqual(readdirSync(data), []);
   });
 
   it("says so where it was done before, and where it can't be", async () => {
