@@ -160,7 +160,7 @@ describe("commands of an operator", () => {
     );
     assert.match(
       await run("governance", "check", file),
-      /refused: .*\n  line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
+      /refused: .*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
     );
   });
 });
