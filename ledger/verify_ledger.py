@@ -82,6 +82,20 @@ def broken_rules(entry, position, before, key):
         yield "the signature does not verify"
 
 
+def position_of(entry, position, before, keys):
+    """Where it stands: later, if it does not follow on the entry before and holds by itself where it says it stands."""
+    claimed = entry.get("chain_position")
+    if entry.get("prev_hash") == before.get("hash_sha256") or not isinstance(claimed, int) or claimed <= position:
+        return position
+    alone = {**before, "hash_sha256": entry.get("prev_hash")}
+    signed = entry.get("schema_version") == "3.0" and not any(problems(entry, claimed, alone, key_at(claimed, keys)))
+    return claimed if signed else position
+
+
+def key_at(position, keys):
+    return ([None] + [key for start, key in keys if start <= position])[-1]
+
+
 class Tree:
     """The Merkle tree of RFC 6962: roots of complete subtrees, the largest first."""
 
@@ -208,32 +222,36 @@ def main(source, known=None, log_key=None):
     keys, checkpoint, named_log_key, total = next(stream)
     keys = believed(keys, known and known.lower())
     size, root = open_checkpoint(checkpoint, log_key or named_log_key) if checkpoint else (None, None)
-    before, broken, tree = {"hash_sha256": ""}, 0, Tree()
+    before, position, broken, tree = {"hash_sha256": ""}, 0, 0, Tree()
     for entry in stream:
-        position = tree.size
         if not isinstance(entry, dict):
             raise CannotTell(f"{source}: what is at position {position} is no receipt")
         if not keys and "signature" in entry:
             raise CannotTell(f"{source} does not name the key by which its receipts are signed: give it as KEY")
-        if position == size and tree.root() != root:
+        if tree.size == size and tree.root() != root:
             broken += 1
             print(f"position {position - 1}: up to here it is not what the checkpoint of {size} was signed of")
-        key = ([None] + [key for start, key in keys if start <= position])[-1]
-        for problem in problems(entry, position, before, key):
+        stands = position_of(entry, position, before, keys)
+        if stands > position:
             broken += 1
-            print(f"position {position}: {problem}")
-        before = entry
+            print(f"position {position}: missing" + (f", with all up to {stands - 1}" if stands - position > 1 else ""))
+            before = {**before, "hash_sha256": entry["prev_hash"]}
+        for problem in problems(entry, stands, before, key_at(stands, keys)):
+            broken += 1
+            print(f"position {stands}: {problem}")
+        before, position = entry, stands + 1
         tree.add(entry)
-    if size is not None and tree.size < size:
+    if size is not None and position < size:
         broken += 1
-        print(f"position {tree.size}: the end is missing, as a checkpoint of {size} was signed")
-    elif isinstance(total, int) and tree.size < total:
+        print(f"position {position}: the end is missing, as a checkpoint of {size} was signed")
+    elif isinstance(total, int) and position < total:
         broken += 1
-        print(f"position {tree.size}: the end is missing, as there should be {total} receipts")
+        print(f"position {position}: the end is missing, as there should be {total} receipts")
     elif tree.size == size and tree.root() != root:
         broken += 1
-        print(f"position {tree.size - 1}: it is not what the checkpoint of {size} was signed of")
-    print(f"{tree.size} receipts, {broken} problems" + (f", checkpoint of {size}" if checkpoint else ""))
+        print(f"position {position - 1}: it is not what the checkpoint of {size} was signed of")
+    found = f"{broken} problem" if broken == 1 else f"{broken} problems"
+    print(f"{tree.size} receipts, {found}" + (f", checkpoint of {size}" if checkpoint else ""))
     return 1 if broken else 0
 
 

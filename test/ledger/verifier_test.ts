@@ -150,6 +150,25 @@ describe("the published verifier in Python", () => {
       assert.ok(lines.some((line) => says.test(line)), lines.join("\n"));
     }
   });
+  it("names receipts that are missing once, and goes on where the next one stands", async () => {
+    const { records } = mixedChain;
+    const broken = (...lines: string[]) => ({ status: 1, lines });
+    assert.deepEqual(
+      await verifyFile({ ...mixedChain, records: records.toSpliced(20, 3) }),
+      broken("position 20: missing, with all up to 22", "48 receipts, 1 problem"),
+    );
+    const fields = new Map(canonicalFields(records[30]!)).set("chain_position", "45");
+    const forged = records.with(30, joinFields(fields)).toSpliced(20, 1);
+    assert.deepEqual(
+      await verifyFile({ ...mixedChain, records: forged }),
+      broken(
+        "position 20: missing",
+        "position 30: the stored fields do not give the canonical bytes",
+        "position 30: chain_position is not the entry's place",
+        "50 receipts, 3 problems",
+      ),
+    );
+  });
   for (const chain of faultyChains) {
     it(`reports ${chain.name} at position ${chain.breaksAt}`, async () => {
       const { status, lines } = await verifyFile(chain);
@@ -181,7 +200,7 @@ describe("the published verifier in Python", () => {
       status: 1,
       lines: [
         "position 299: the end is missing, as a checkpoint of 300 was signed",
-        "299 receipts, 1 problems, checkpoint of 300",
+        "299 receipts, 1 problem, checkpoint of 300",
       ],
     });
   });
