@@ -20,21 +20,23 @@ export interface Words {
  *
  * @param name the word of `npm run`
  * @param usage shown where what was typed is not understood
+ * @param work may open the platform's store
  */
 export async function runCommand(
   name: string,
   usage: string,
   options: NonNullable<ParseArgsConfig["options"]>,
-  work: (store: Store, words: Words) => Promise<void>,
+  work: (open: () => Store, words: Words) => Promise<void>,
 ): Promise<never> {
   let code = 0;
   try {
     const { positionals, values } = readWords(name, usage, options);
-    const store = openStore(appDatabase(loadConfig(process.env)), "app", 2);
+    let store: Store | undefined;
+    const open = () => store ??= openStore(appDatabase(loadConfig(process.env)), "app", 2);
     try {
-      await work(store, { words: positionals, options: values as Words["options"] });
+      await work(open, { words: positionals, options: values as Words["options"] });
     } finally {
-      await store.close();
+      await store?.close();
     }
   } catch (error) {
     code = 1;

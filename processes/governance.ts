@@ -36,15 +36,16 @@ check: says whether a policy file can be put in force; sealoop.governance.yaml i
 await runCommand("governance", USAGE, {
   reason: { type: "string" },
   anyway: { type: "boolean" },
-}, async (store, given) => {
+}, async (open, given) => {
   const [verb, ...rest] = given.words;
-  if (verb === "show" && rest.length === 0) return await show(store);
+  if (verb === "show" && rest.length === 0) return await show(open());
   if (verb === "check" && rest.length === 1) return check(rest[0]!);
   if (verb !== "stop" && verb !== "resume") throw new Misused("There is show, stop, resume, check");
   const what = readStop(rest);
-  if (verb === "resume") return await resume(store, what);
+  if (verb === "resume") return await resume(open(), what);
   const { reason } = given.options;
   if (typeof reason !== "string" || reason === "") throw new Misused("stop needs --reason");
+  const store = open();
   if (given.options.anyway !== true) await refuseUnknown(store, what);
   await stop(store, { ...what, reason });
 });

@@ -30,11 +30,11 @@ await runCommand("keys", USAGE, {
   "may-approve": { type: "boolean", default: false },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
-}, async (store, { words, options }) => {
+}, async (open, { words, options }) => {
   const [verb, id, ...more] = words;
   if (more.length > 0) throw new Misused(`${more.join(" ")} is too much`);
-  if (verb === "list") return await list(store, options.all === true);
-  if (verb === "issue") return await issue(store, options);
+  if (verb === "list") return await list(open(), options.all === true);
+  if (verb === "issue") return await issue(open, options);
   if (verb !== "rotate" && verb !== "revoke") {
     throw new Misused("There is list, issue, rotate, revoke");
   }
@@ -42,12 +42,12 @@ await runCommand("keys", USAGE, {
     throw new Misused(`${verb} takes the id of a key, 16 hex characters; list shows them`);
   }
   if (verb === "revoke") {
-    await revokeSealedKey(store, OPERATOR, id!);
+    await revokeSealedKey(open(), OPERATOR, id!);
     return console.log(`Revoked ${id}: no process takes it any more`);
   }
   const { grace, expires } = options as Record<string, string | undefined>;
   const life = expires === undefined ? undefined : seconds(expires);
-  const rotated = await rotateSealedKey(store, OPERATOR, id!, seconds(grace!), life);
+  const rotated = await rotateSealedKey(open(), OPERATOR, id!, seconds(grace!), life);
   show(rotated);
   console.log(`The old one, ${id}, ends at ${rotated.oldUntil.toISOString()}`);
 });
@@ -83,13 +83,13 @@ function day(at: Date | null, none: string): string {
   return at?.toISOString().slice(0, 16).replace("T", " ") ?? none;
 }
 
-async function issue(store: Store, options: Words["options"]): Promise<void> {
+async function issue(open: () => Store, options: Words["options"]): Promise<void> {
   const { tenant, tier, scope, principal, expires } = options as Record<string, string | undefined>;
   if (!tenant) throw new Misused("issue needs --tenant");
   if (!TIERS.includes(tier as Tier)) throw new Misused(`--tier is one of ${TIERS.join(", ")}`);
   if (scope !== "full" && scope !== "audit") throw new Misused("--scope is full or audit");
   show(
-    await issueSealedKey(store, OPERATOR, {
+    await issueSealedKey(open(), OPERATOR, {
       ...{ tenant, tier: tier as Tier, scope: scope as Scope, principal: principal ?? tenant },
       mayApprove: options["may-approve"] === true,
       expiresAt: expires ? new Date(Date.now() + seconds(expires) * 1000) : null,

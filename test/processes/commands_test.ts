@@ -141,6 +141,16 @@ describe("commands of an operator", () => {
     assert.match(await run("governance", "resume", "tool", "no_such"), /goes on/);
   });
 
+  it("check a policy file where there is no platform yet", async () => {
+    const folder = await testFolder();
+    const file = join(folder, "policy.yaml");
+    await writeFile(file, "rules: []\n");
+    const args = [await program("processes/governance.ts"), "governance", "check", file];
+    const env = { PATH: process.env.PATH, SEALOOP_DATA: join(folder, "none") };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+    assert.match(stdout, /can be put in force: 0 rules/);
+  });
+
   it("check a policy file", async () => {
     const file = join(await testFolder(), "policy.yaml");
     await writeFile(
