@@ -8,28 +8,38 @@ import {
   JsonText,
   located,
   type Operation,
-  type Place,
+  type Places,
   Problem,
+  unknownFields,
 } from "../contract/mod.ts";
 import { FOR_EVER, readJson, type RequestState } from "../web/mod.ts";
+
+/** How queries are read. */
+export interface QueryOptions {
+  /** Whether unknown fields of a query are ignored. */
+  readonly ignoreUnknownQuery?: boolean;
+}
 
 /**
  * Gives every operation's REST doors to a router.
  *
  * Path parameters are told by the path; the other fields come from the query for GET and DELETE, and else from the
- * JSON body. An unknown field of the query is ignored, one of the body refused.
+ * JSON body. An unknown field is refused.
+ *
+ * @param options for what is linked to: whoever passes a link on may add to its query, and that is then ignored
  */
 export function bindOperations<C>(
   router: Router<RequestState>,
   operations: readonly Operation<C>[],
   invoke: Invoke<C>,
+  options: QueryOptions = {},
 ): void {
   for (const operation of operations) {
     for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
       const [method, path] = door.split(" ") as [string, string];
-      const pathNames = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
       const route = path.replace(/\{(\w+)\}/g, ":$1");
-      const handle = handler(operation, operationId, method, pathNames, invoke);
+      const read = reader(operation, method, path, options);
+      const handle = handler(operation, operationId, read, invoke);
       router.register(route, [method], [handle], { name: operationId });
     }
   }
@@ -38,21 +48,16 @@ export function bindOperations<C>(
 function handler<C>(
   operation: Operation<C>,
   operationId: string,
-  method: string,
-  pathNames: readonly string[],
+  { fieldsOf, places }: Reader,
   invoke: Invoke<C>,
 ) {
-  const inQuery = method === "GET" || method === "DELETE";
-  const placeOf = (name: unknown): Place =>
-    pathNames.includes(String(name)) ? "path" : inQuery ? "query" : "body";
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
     const gone = new AbortController();
     ctx.res.once("close", () => {
       if (!ctx.res.writableFinished) gone.abort(new Problem("Cancelled", "The client has gone"));
     });
-    const fields = inQuery ? queryOf(ctx, operation) : await bodyOf(ctx);
-    const path = fromStrings(operation.input, ctx.params);
+    const input = await fieldsOf(ctx);
     try {
       const { output, receiptId, limit, ruling } = await invoke(operation, {
         door: "rest",
@@ -61,7 +66,7 @@ function handler<C>(
         credential: ctx.get("x-api-key") || undefined,
         token: ctx.get("x-a2a-token") || undefined,
         address: state.address,
-        input: { ...fields, ...path },
+        input,
         dryRun: ctx.get("x-dry-run").toLowerCase() === "true",
         identified: ({ keyId }) => void (state.keyId = keyId),
         signal: gone.signal,
@@ -80,7 +85,7 @@ function handler<C>(
       give(ctx, output, operation.media);
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
-      throw error instanceof InvalidInput ? located(error, placeOf) : withHint(error, ctx);
+      throw error instanceof InvalidInput ? located(error, places) : withHint(error, ctx);
     }
   };
 }
@@ -107,14 +112,51 @@ function give(ctx: Context, output: unknown, media = "application/octet-stream")
   ctx.body = output instanceof JsonText ? output.bytes : JSON.stringify(output);
 }
 
-function queryOf<C>(ctx: Context, { input }: Operation<C>): Record<string, unknown> {
-  const known = Object.entries(ctx.query).filter(([name]) => name in input.shape);
-  const twice = known.find(([, value]) => Array.isArray(value));
-  if (twice) {
-    const detail = [{ loc: ["query", twice[0]], msg: "Given more than once", type: "value_error" }];
-    throw new Problem("InvalidInput", `${twice[0]} is given more than once`, { body: { detail } });
+/** Reads the fields of one door's requests. */
+interface Reader {
+  /** As sent; not checked yet. @throws {Problem} `InvalidInput`: a field is where it can't be told of */
+  fieldsOf(ctx: Context): Promise<Record<string, unknown>>;
+  readonly places: Places;
+}
+
+function reader<C>(
+  { input }: Operation<C>,
+  method: string,
+  path: string,
+  { ignoreUnknownQuery = false }: QueryOptions,
+): Reader {
+  const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!));
+  const inQuery = method === "GET" || method === "DELETE";
+  const places: Places = {
+    names: Object.keys(input.shape),
+    placeOf: (name) => inPath.has(String(name)) ? "path" : inQuery ? "query" : "body",
+  };
+  const isRead = (name: string) => inQuery && !inPath.has(name);
+  const isKnown = (name: string) => isRead(name) && places.names.includes(name);
+
+  function queryOf(ctx: Context): Record<string, unknown> {
+    const sent = Object.entries(ctx.query).filter(([name]) => !ignoreUnknownQuery || isKnown(name));
+    // What the operation would not see is refused here, the rest with all else that is wrong.
+    const unseen = sent.map(([name]) => name).filter((name) => !isRead(name));
+    if (unseen.length > 0) throw unknownFields(unseen, "query", places);
+    const twice = sent.find(([name, value]) => isKnown(name) && Array.isArray(value));
+    if (twice) throw givenTwice(twice[0]);
+    return fromStrings(input, Object.fromEntries(sent) as Record<string, string>);
   }
-  return fromStrings(input, Object.fromEntries(known) as Record<string, string>);
+
+  return {
+    places,
+    async fieldsOf(ctx) {
+      const query = queryOf(ctx);
+      const body = inQuery ? {} : await bodyOf(ctx);
+      return { ...query, ...body, ...fromStrings(input, ctx.params) };
+    },
+  };
+}
+
+function givenTwice(name: string): Problem {
+  const detail = [{ loc: ["query", name], msg: "Given more than once", type: "value_error" }];
+  return new Problem("InvalidInput", `${name} is given more than once`, { body: { detail } });
 }
 
 async function bodyOf(ctx: Context): Promise<Record<string, unknown>> {

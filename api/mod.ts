@@ -17,13 +17,13 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
-import { bindOperations } from "./bind.ts";
+import { bindOperations, type QueryOptions } from "./bind.ts";
 
-export { bindOperations } from "./bind.ts";
+export { bindOperations, type QueryOptions } from "./bind.ts";
 export { bindSchemas } from "./schemas.ts";
 
 /** What a REST server consists of. */
-export interface RestServer<C> {
+export interface RestServer<C> extends QueryOptions {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly shell: AppOptions;
@@ -34,12 +34,12 @@ export interface RestServer<C> {
 
 /** Makes the application of a REST server with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
-  { operations, invoke, shell, info, routes }: RestServer<C>,
+  { operations, invoke, shell, info, routes, ...options }: RestServer<C>,
 ): Koa<RequestState> {
   const app = createApp(shell);
   const router = new Router<RequestState>();
   routes?.(router);
-  bindOperations(router, operations, invoke);
+  bindOperations(router, operations, invoke, options);
   bindPages(router, openApi(operations, info), info.title);
   app.use(router.routes());
   app.use(refuseMethods(router, "/docs lists what there is"));

@@ -46,6 +46,8 @@ function closed(schema: z.ZodObject): z.ZodObject {
   return form;
 }
 
+const UNKNOWN = "extra_forbidden";
+
 function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
   const path = issue.path.map((part) => typeof part === "symbol" ? String(part) : part);
   if (issue.input === undefined && issue.code !== "unrecognized_keys" && issue.code !== "custom") {
@@ -58,7 +60,7 @@ function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
         msg: path.length === 0
           ? `Unknown field; the fields are ${Object.keys(schema.shape).join(", ") || "none"}`
           : "Unknown field",
-        type: "extra_forbidden",
+        type: UNKNOWN,
       }));
     case "invalid_type":
       return [{ path, msg: `Expected ${issue.expected}`, type: `${issue.expected}_type` }];
@@ -107,7 +109,7 @@ export function fromStrings(
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
-      const field = schema.shape[name];
+      const field = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
       return [name, field ? convert(kindOf(field), text) : text];
     }),
   );
@@ -128,15 +130,34 @@ function kindOf(schema: z.core.$ZodType): string {
 /** Where a field of the input comes from over REST, in FastAPI's words. */
 export type Place = "path" | "query" | "body";
 
+/** Where the fields of an operation come from over REST. */
+export interface Places {
+  /** All there are. */
+  readonly names: readonly string[];
+  placeOf(name: unknown): Place;
+}
+
 /** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
-export function located(
-  { issues, message }: InvalidInput,
-  placeOf: (name: unknown) => Place,
-): Problem {
-  const detail = issues.map(({ path, msg, type }) => ({
-    loc: [placeOf(path[0]), ...path],
-    msg,
-    type,
-  }));
+export function located({ issues, message }: InvalidInput, places: Places): Problem {
+  const detail = issues.map(({ path, msg, type }) => {
+    const place = places.placeOf(path[0]);
+    const isOutermost = type === UNKNOWN && path.length === 1;
+    return { loc: [place, ...path], msg: isOutermost ? unknownField(place, places) : msg, type };
+  });
   return new Problem("InvalidInput", message, { body: { detail } });
+}
+
+/** The refusal of fields that a place does not take. @param names at least one */
+export function unknownFields(names: readonly string[], place: Place, places: Places): Problem {
+  const msg = unknownField(place, places);
+  return new Problem("InvalidInput", msg, {
+    body: { detail: names.map((name) => ({ loc: [place, name], msg, type: UNKNOWN })) },
+  });
+}
+
+function unknownField(place: Place, { names, placeOf }: Places): string {
+  const there = names.filter((name) => placeOf(name) === place);
+  return there.length === 0
+    ? `Unknown field; the ${place} has none`
+    : `Unknown field; the ${place}'s fields are ${there.join(", ")}`;
 }

@@ -39,7 +39,8 @@ function rangeOf(query: Readonly<Record<string, string>>): z.output<typeof Range
   try {
     return parseInput(Range, fromStrings(Range, query)) as z.output<typeof Range>;
   } catch (error) {
-    throw error instanceof InvalidInput ? located(error, () => "query") : error;
+    const places = { names: Object.keys(Range.shape), placeOf: () => "query" as const };
+    throw error instanceof InvalidInput ? located(error, places) : error;
   }
 }
 

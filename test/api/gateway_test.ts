@@ -187,6 +187,46 @@ describe("the gateway", () => {
       ]);
     });
 
+    it("with a field of the query that is unknown, and which there are, once it is known who asks", async () => {
+      const path = "/v1/itsm/incidents?statsu=resolved&status=lost&constructor=x";
+      assert.equal((await call(path)).status, 401);
+      const { status, body } = await call(path, { key: partner });
+      assert.equal(status, 422);
+      const found = body.detail.map(({ loc, type }: { loc: string[]; type: string }) =>
+        [...loc, type].join(" ")
+      );
+      assert.deepEqual(found.toSorted(), [
+        "query constructor extra_forbidden",
+        "query statsu extra_forbidden",
+        "query status enum",
+      ]);
+      const { msg } = body.detail.find(({ loc }: { loc: string[] }) => loc[1] === "statsu");
+      assert.match(msg, /^Unknown field; the query's fields are .*status/);
+    });
+
+    for (
+      const [path, body, loc] of [
+        ["/v1/itsm/tickets?dry_run=true", {}, ["query", "dry_run"]],
+        ["/v1/itsm/tickets/INC-000000000000?ticket_id=x", undefined, ["query", "ticket_id"]],
+        ["/v1/itsm/webhooks/deliveries?webhookid=x", undefined, ["query", "webhookid"]],
+      ] as const
+    ) {
+      it(`with a field where it is not looked for: ${path}`, async () => {
+        const answer = await call(path, { key: partner, body });
+        assert.equal(answer.status, 422);
+        assert.deepEqual(answer.body.detail.map(({ loc }: { loc: string[] }) => loc), [loc]);
+      });
+    }
+
+    it("with a field of a body that has none, without naming the path's", async () => {
+      const path = "/v1/approvals/APR-000000000000/approve";
+      const { status, body } = await call(path, { key: partner, body: { reason: "x" } });
+      assert.deepEqual([status, body.detail], [422, [{
+        ...{ loc: ["body", "reason"], msg: "Unknown field; the body has none" },
+        type: "extra_forbidden",
+      }]]);
+    });
+
     for (const [what, body] of Object.entries({ "a list": "[]", "a text": '"x"', null: "null" })) {
       it(`with a body that is ${what} and no object`, async () => {
         const answer = await call("/v1/itsm/tickets", { key: partner, body });

@@ -81,6 +81,12 @@ describe("the public ledger", () => {
         assert.ok(fits(await answer.json()), `${path}: ${ajv.errorsText(fits.errors)}`);
       }
     });
+    it("are given whatever tags a link has got on its way", async () => {
+      const response = await get("/api/receipts?limit=3&utm_source=elsewhere");
+      assert.equal(response.status, 200);
+      assert.equal((await response.json() as { receipts: unknown[] }).receipts.length, 3);
+    });
+
     it("are not sent again to who has them", async () => {
       for (const path of paths(ids[0]!)) {
         const first = await get(path);
