@@ -98,7 +98,10 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
 const header = (type: string, description: string) => ({ schema: { type }, description });
 const ALWAYS_SENT = { "x-request-id": header("string", "Id of this request, as in the logs") };
 const LIMIT = {
-  "ratelimit-limit": header("integer", "Requests a day"),
+  "ratelimit-limit": header(
+    "integer",
+    "Requests a day; each key is counted by itself, and those of higher tiers have more",
+  ),
   "ratelimit-remaining": header("integer", "Requests that are left of them"),
   "ratelimit-reset": header("integer", "Seconds until the next day begins"),
 };

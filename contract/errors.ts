@@ -69,7 +69,7 @@ export const ERRORS = {
   },
   RateLimited: {
     status: 429,
-    next: "Wait for the seconds that the message names, then call again.",
+    next: "Wait for the seconds that the message or the header retry-after names, then call again.",
     retryable: true,
   },
   Unavailable: {

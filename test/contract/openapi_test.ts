@@ -91,6 +91,7 @@ for (const [server, [described, description]] of Object.entries(SERVERS)) {
         if (requestBody) assert.ok(statuses.includes(413) && statuses.includes(415));
         for (const [status, { description, headers, content }] of Object.entries(responses)) {
           assert.ok(description.length > 0 && "x-request-id" in headers, status);
+          if (status === "429") assert.match(description, /the header retry-after/);
           for (const [type, { examples = {}, ...only }] of Object.entries(content)) {
             if (type !== "application/json") continue;
             const all = "example" in only
