@@ -10,6 +10,8 @@ import { eventually } from "./_story.ts";
 
 /** Three parts of a pass. */
 const COUNT = 10_100;
+/** Any number. */
+const LOCK = 4_711;
 
 describe("scrubLedger", () => {
   let bench: LoopBench;
@@ -32,19 +34,42 @@ describe("scrubLedger", () => {
     await sealer.close();
   }
 
+  /** Lets no pass note that it has come further than that, until it is released. */
+  async function holdBeyond(position: number) {
+    const client = new pg.Client({ connectionString: bench.superuserUrl });
+    await client.connect();
+    await client.query(`SELECT pg_advisory_lock(${LOCK});
+      CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.position > ${position} THEN PERFORM pg_advisory_xact_lock(${LOCK}); END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER hold BEFORE UPDATE ON ledger_scrub FOR EACH ROW EXECUTE FUNCTION hold()`);
+    const waiting = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND objid = ${LOCK} AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    return {
+      reached: () => eventually(async () => (await client.query(waiting)).rows[0]),
+      async release() {
+        await client.query(`SELECT pg_terminate_backend(pid, 10000) FROM (${waiting}) AS w`);
+        await client.query("DROP TRIGGER hold ON ledger_scrub; DROP FUNCTION hold");
+        await client.end();
+      },
+    };
+  }
+
   it("goes on where a worker was killed with -9, and does not begin again", async () => {
     const doomed = await bench.worker("itsm-0");
     doomed.begin();
     await fill();
     const heir = await bench.worker("itsm-0");
+    const held = await holdBeyond(5_000);
     const run = await start("scrub");
-    const before = await eventually(async () => {
-      const row = await bench.store.knex("ledger_scrub").first();
-      return row && Number(row.position) >= 5_000 ? row : undefined;
-    });
+    await held.reached();
     doomed.kill();
     assert.equal(await doomed.ended, "SIGKILL");
-    assert.equal(before.finished_at, null);
+    await held.release();
+    const { position, finished_at } = await bench.store.knex("ledger_scrub").first();
+    assert.ok(Number(position) > 0 && Number(position) <= 5_000, `${position}`);
+    assert.equal(finished_at, null);
     heir.begin();
     const { pass, verified, breaks } = await run.result();
     assert.deepEqual({ pass, verified, breaks }, { pass: 1, verified: COUNT, breaks: 0 });
