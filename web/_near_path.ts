@@ -13,8 +13,9 @@ interface Door {
 }
 
 /**
- * The method and path that a request for what is not there most likely meant; undefined where none is like it. Leading
- * segments that are right do not make a path more alike, and variables are filled with what was sent in their place.
+ * The method and path that a request for what is not there most likely meant; undefined where none is like it. What is
+ * compared comes after the leading segments that are right: after as many as any path has in common with it, or one
+ * fewer. Variables are filled with what was sent in their place.
  */
 export function nearPath(
   { stack }: Router<RequestState>,
@@ -26,7 +27,8 @@ export function nearPath(
   const doors = stack.map(({ methods, path }) => ({ methods, path: String(path) }))
     .filter(({ methods, path }) => methods.length > 0 && !OF_PAGES.test(path))
     .map(({ methods, path }): Door => ({ methods, segments: filled(path, sent) }));
-  for (let depth = sent.length; depth >= 0; depth--) {
+  const deepest = Math.max(...doors.map(({ segments }) => shared(segments, sent)));
+  for (let depth = deepest; depth >= 0 && depth >= deepest - 1; depth--) {
     const door = nearest(doors.filter(({ segments }) => shared(segments, sent) === depth), sent, {
       depth,
       method,
@@ -55,12 +57,14 @@ function nearest(
   return all.find(({ methods }) => methods.includes(method)) ?? all[0];
 }
 
-/** A route's segments; its variables are what was sent after the same word, or in the same place of as many. */
+/** A route's segments; its variables are what was sent after the same word, or after one like it in the same place. */
 function filled(route: string, sent: readonly string[]): string[] {
   const segments = route.split("/").slice(1);
   return segments.map((segment, at) => {
-    const before = sent.indexOf(segments[at - 1]!);
-    const place = before >= 0 ? before + 1 : segments.length === sent.length ? at : -1;
+    const word = segments[at - 1] ?? "";
+    const before = sent.indexOf(word);
+    const isLike = nearNames(sent[at - 1] ?? "", [word]).length > 0;
+    const place = before >= 0 ? before + 1 : isLike ? at : -1;
     return segment.replace(/^:(\w+)$/, (_, name) => sent[place] || `{${name}}`);
   });
 }

@@ -271,6 +271,7 @@ describe("the gateway", () => {
       ["GET /v1/receipt", "GET /v1/receipt/{receipt_id}"],
       ["GET /health", "GET /v1/health"],
       ["GET /openapi", "GET /openapi.json"],
+      ["GET /v1/itsm/tickets/INC-1/postmortem", undefined],
       ["GET /v1/xyz", undefined],
       ["GET /v1", undefined],
       [`GET /v1/ledger${"r".repeat(300)}`, undefined],
