@@ -45,7 +45,8 @@ const FAULTS: Readonly<Record<string, { tamper: string; at: number | "B"; reason
     ...{ at: 0, reason: /was sealed with other values of block_hash, block_height/ },
   },
   "another header": {
-    tamper: "UPDATE anchors SET block_header = set_byte(block_header, 40, 1) WHERE first = 0",
+    tamper:
+      "UPDATE anchors SET block_header = set_byte(block_header, 40, get_byte(block_header, 40) # 1) WHERE first = 0",
     ...{ at: 0, reason: /has the header of another block/ },
   },
   "a proof of something else": {

@@ -373,8 +373,10 @@ describe("the scrub of a ledger that was taken over", () => {
       await client.connect();
       const { rowCount } = await client.query(`SET session_replication_role = replica`)
         .then(() =>
-          client.query(`UPDATE receipts SET ${column} = set_byte(${column}, 1, 0)
-            WHERE position = 30 AND original IS NOT NULL`)
+          client.query(
+            `UPDATE receipts SET ${column} = set_byte(${column}, 1, 255 - get_byte(${column}, 1))
+            WHERE position = 30 AND original IS NOT NULL`,
+          )
         ).finally(() => client.end());
       assert.equal(rowCount, 1);
       assert.equal((await scrub()).breaks, 1);
