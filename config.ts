@@ -143,6 +143,8 @@ export const SETTINGS = z.strictObject({
   SEALOOP_OLLAMA_MODEL: z.string().min(1).default("llama3.2").describe("… and the model"),
   SEALOOP_MODEL_MS: z.coerce.number().int().min(100).max(1_800).default(1_500)
     .describe("Milliseconds that a model has; after that the engine's own verdict is given"),
+  SEALOOP_MODEL_WRITE_MS: z.coerce.number().int().min(0).max(15_000).default(10_000)
+    .describe("… to write an answer; after that the rules' own is given. 0: it only classifies"),
   SEALOOP_LIMIT_FREE: count(100, "Requests a day of a free key or an anonymous address"),
   SEALOOP_LIMIT_PARTNER: count(1000, "Requests a day of a partner key"),
   SEALOOP_LIMIT_ENTERPRISE: count(10000, "Requests a day of an enterprise key"),
@@ -208,7 +210,7 @@ export type Settings = Readonly<z.output<typeof SETTINGS>>;
 const duration = z.string().regex(/^\d+[smhd]$/, "Expected a duration like 60s, 5m, 1h or 1d");
 const TEMPORAL = z.strictObject({
   namespace: z.string().min(1),
-  retention_days: z.number().int().min(1),
+  retention_days: z.number().int().min(1).max(3650),
   search_attributes: z.record(
     z.string(),
     z.enum(["Keyword", "Text", "Int", "Double", "Bool", "Datetime", "KeywordList"]),

@@ -12,11 +12,13 @@ import {
 } from "./embedded/mod.ts";
 import {
   baseEnvironment,
+  bringGovernanceFile,
   checkPorts,
   type Child,
   ENTRIES,
   type Entry,
   type Environment,
+  governanceFileOf,
   grants,
   keepServer,
   openChild,
@@ -144,7 +146,22 @@ async function bringDatabase(platform: Platform): Promise<Urls> {
     told: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
   });
   if (firstKey) progress.line(`  First key    ${firstKey}  (admin; shown this once)`);
+  await bringPolicy(platform, urls.app!);
   return urls;
+}
+
+/** Before any door is open: what the operator forbids is forbidden to the first call too. */
+async function bringPolicy({ config, progress }: Platform, url: string): Promise<void> {
+  const store = openStore(url, "app", 1);
+  try {
+    const file = governanceFileOf(config);
+    const { version, trouble } = await bringGovernanceFile(file, store);
+    if (!trouble) return;
+    progress.line(`  The governance file ${file.path} is not followed: ${trouble}`);
+    progress.line(`  Policy ${version} stays in force`);
+  } finally {
+    await store.close();
+  }
 }
 
 /** Starts a server and keeps it running. @returns its first life; those after it are on the same ports */

@@ -15,7 +15,7 @@ export interface ActionSource {
 /** Hash over everything that an action was made from. */
 export function sourceHash({ runbook, service, values, catalogue }: ActionSource): string {
   const { name, restart, check } = service;
-  return hash({
+  return hashOf({
     runbook_sha256: runbook.sha256,
     commands_sha256: catalogue.commands_sha256,
     service: { name, restart, check },
@@ -25,7 +25,7 @@ export function sourceHash({ runbook, service, values, catalogue }: ActionSource
 
 /** Hash of an action as an approver sees it. */
 export function actionHash({ id: _, sha256: __, ...seen }: Action): string {
-  return hash(seen);
+  return hashOf(seen);
 }
 
 /** Gives an action its hash, and its id as one act of one round of one run. */
@@ -45,5 +45,9 @@ export const effectIdOf = (actionId: string, step: string): string => short(`${a
 /** Names the undoing of an act. */
 export const undoIdOf = (effectId: string): string => short(`${effectId}\nundo`);
 
+/** Hash of the canonical JSON of something. */
+export function hashOf(value: unknown): string {
+  return createHash("sha256").update(canonicalize(value)).digest("hex");
+}
+
 const short = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 24);
-const hash = (value: unknown) => createHash("sha256").update(canonicalize(value)).digest("hex");

@@ -18,14 +18,16 @@ import {
   type Store,
   ticketEvents,
 } from "../store/mod.ts";
-import type { Action, Effect, RunId, StepEffect } from "../workflows/mod.ts";
+import type { Action, Effect, Finding, RunId, StepEffect } from "../workflows/mod.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { startingWorkflows } from "./_step_workflows.ts";
+import { stoppable } from "./_stops.ts";
 
 /** One action that a run may do, or undo. */
 export interface RepairOrder {
   readonly ticket_id: string;
+  readonly finding: Finding;
   readonly action: Action;
   /** From 1. */
   readonly round: number;
@@ -54,11 +56,11 @@ export function stepOf({ steps }: Action, number: number): ResolvedStep {
  * Writes an intent down and asks for its receipt, in one statement.
  *
  * @param undoing whether the step is to be undone
- * @returns false where an earlier attempt has written it down, or nobody may any more
+ * @returns false where an earlier attempt has written it down, or nobody may any more, or a switch stops it
  */
 export function intending(store: Store, place: string, undoing = false) {
   return async ({ order, number, service }: Stepping): Promise<boolean> => {
-    const { ticket_id, action, round, run } = order;
+    const { ticket_id, finding, action, round, run } = order;
     const { step, kind } = stepOf(action, number);
     const effectId = effectIdOf(action.id, step);
     const id = undoing ? undoIdOf(effectId) : effectId;
@@ -92,7 +94,7 @@ export function intending(store: Store, place: string, undoing = false) {
       evidence: { action },
     };
     const parts = [
-      intendedEffect(effect, run.run_id),
+      intendedEffect(effect, run.run_id, stoppable("repair", finding.requested_by)),
       ticketEvents(ticket_id, [event], { given: INTENDED }),
     ];
     const { intended } = await sealTogether(store.knex, parts, seal, INTENDED);

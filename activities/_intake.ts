@@ -30,12 +30,17 @@ const FAILS = new RegExp(
 /** How sure the engine has to be where no word above says that something fails, as in other languages. */
 const SURE = 0.9;
 
+/** Names that a text has as words. @param known names of all services */
+export function namedIn(text: string, known: readonly string[]): string[] {
+  const words = new Set(
+    text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
+  );
+  return known.filter((name) => words.has(name.toLowerCase()));
+}
+
 /** What a prompt names, by its words alone. @param known names of all services */
 export function readPrompt(prompt: string, known: readonly string[]): Intake {
-  const words = new Set(
-    prompt.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
-  );
-  const services = known.filter((name) => words.has(name.toLowerCase())).slice(0, 4);
+  const services = namedIn(prompt, known).slice(0, 4);
   const tickets = unique(prompt.match(/\bINC-[0-9a-f]{12}\b/gi) ?? [])
     .map((id) => `INC-${id.slice(4).toLowerCase()}`);
   const receipts = unique(prompt.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b/gi) ?? []);

@@ -193,6 +193,23 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 };
 
+/** Those that a model may choose from, where the rules find nothing that a prompt names. */
+export const CHOICES: readonly {
+  readonly name: string;
+  readonly about: string;
+  readonly of_service: boolean;
+}[] = [
+  { name: "service", about: "Whether it is healthy, and what was found on it", of_service: true },
+  { name: "topology", about: "What needs it, and what it needs", of_service: true },
+  { name: "tickets_of_service", about: "Tickets", of_service: true },
+  { name: "repairs", about: "The newest repairs", of_service: false },
+  { name: "open_tickets", about: "Open tickets, the gravest first", of_service: false },
+  { name: "platform", about: "Health of all services, tickets, approvals", of_service: false },
+  { name: "approvals", about: "Approvals that wait for people", of_service: false },
+  { name: "services", about: "How many services are known, and how they are", of_service: false },
+  { name: "ledger", about: "Number of receipts, and whether the chain holds", of_service: false },
+];
+
 const PLATFORM: Source = { id: "platform", kind: "platform", title: "The platform's own records" };
 
 function listed(services: readonly { readonly name: string; readonly status: string }[]): string {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
+import type { LostCall, Trace } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/ots/mod.ts";
@@ -35,6 +36,10 @@ export interface ActivityParts {
     readonly intentReceiptId: string;
     readonly outcomeReceiptId: string;
   }) => Promise<GovernedActResult>;
+  /** Looks for what a call did whose process ended in the midst of it; absent: nobody can tell. */
+  readonly traceCall?: (call: LostCall & { readonly operation: string }) => Promise<Trace>;
+  /** Tells runs of approvals what people said that no run has heard; gives how much that was. Absent: nobody says anything. */
+  readonly deliverVoices?: () => Promise<number>;
   /** What tasks of agents do with calls of tools; absent: there is nothing that could be called. */
   readonly calls?: TaskCalls;
   /** Aborted when this worker stops: what stands for ever ends, what is under way is finished. */

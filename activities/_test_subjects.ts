@@ -1,8 +1,17 @@
+import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stopManaged } from "../integrations/mod.ts";
-import { removeService } from "../store/mod.ts";
-import type { ActivityParts } from "./_parts.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  addTicketEvent,
+  cancelledTickets,
+  endTicket,
+  forgetLogPlaces,
+  removeService,
+  transaction,
+} from "../store/mod.ts";
+import { type ActivityParts, ACTOR } from "./_parts.ts";
 
 /** Services that only exist for a test, each with a process and a folder of its own, by their names. */
 export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "config">) {
@@ -12,7 +21,30 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
   async function remove(name: string): Promise<void> {
     await stopManaged(config.dataDir, name);
     await removeService(store.knex, name);
+    await forgetLogPlaces(store.knex, folderOf(name));
+    for (const id of await cancelledTickets(store.knex, name)) await closeCancelled(id);
     rmSync(folderOf(name), { recursive: true, force: true });
+  }
+
+  /** Closes the ticket of a drill that was cancelled: there is nothing left of it that people could do. */
+  async function closeCancelled(id: string): Promise<void> {
+    const resolution = "The drill was cancelled, and all of it is removed";
+    const receiptId = createHash("sha256").update(`drill_cancelled\n${id}`).digest("hex").slice(
+      0,
+      16,
+    );
+    await transaction(store, async (trx) => {
+      const end = { resolved: true, outcome: "resolved", resolution, receiptId };
+      if (!await endTicket(trx, id, end)) return;
+      await addTicketEvent(trx, id, {
+        ...{ key: "resolved", kind: "resolved", phase: "sealed" as const },
+        data: { receipt_id: receiptId },
+      });
+      await requestSeal(trx, {
+        ...{ id: receiptId, category: "ticket_closed", actor: ACTOR, subject: id },
+        ...{ action: "drill.cancelled", outcome: "resolved", details: {} },
+      });
+    });
   }
 
   return { folderOf, remove };

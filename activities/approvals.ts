@@ -8,42 +8,23 @@ import {
   getTicket,
   principalOf,
   putApproval,
+  type Queryable,
   setResumedRun,
   transaction,
 } from "../store/mod.ts";
 import {
   type ApprovalRequest,
-  type ApprovalState,
   type ApprovalTerms,
   type AskingRun,
   ITSM_LOOP,
   type RunId,
   TASK_QUEUE,
-  type Voice,
 } from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
 /** A request, with the run of its workflow. */
 export interface ApprovalOpening extends ApprovalRequest {
   readonly run: RunId;
-}
-
-/** One move of an approval after the first. */
-export interface ApprovalMoveOrder {
-  readonly approval_id: string;
-  readonly run: RunId;
-  /** From 2. */
-  readonly number: number;
-  readonly move: "approved" | "denied" | "reopened" | "expired" | "escalated";
-  /** Absent: time did it. */
-  readonly by?: Voice;
-  /** That it led to. */
-  readonly status: ApprovalState["status"];
-  /** All who have approved since it is pending. */
-  readonly approvers: readonly Voice[];
-  readonly action_sha256: string;
-  /** How its workflow ended, where that was from outside: TERMINATED, … */
-  readonly ended?: string;
 }
 
 /** A loop that may have ended before its action was approved. */
@@ -56,7 +37,7 @@ export interface Resumption {
 }
 
 /** What approvals write down, and what follows from them. */
-export function approvals({ store, config, temporal, calls }: ActivityParts) {
+export function approvals({ store, config, temporal }: ActivityParts) {
   /** Shows what is asked for, tells the ticket, and asks for the receipt. Safe to repeat: the approval's id names all. */
   async function openApproval(
     opening: ApprovalOpening,
@@ -79,7 +60,7 @@ export function approvals({ store, config, temporal, calls }: ActivityParts) {
       if (!await addApprovalMove(trx, approval_id, { ...move, receiptId })) {
         return { terms, requested_by: known.requestedBy, receipt_id: receiptId };
       }
-      if (ticket_id) await tell(trx, ticket_id, approval_id, 1, "requested", receiptId);
+      if (ticket_id) await tellTicket(trx, ticket_id, approval_id, 1, "requested", receiptId);
       await requestSeal(trx, {
         id: receiptId,
         category: "approval",
@@ -112,45 +93,10 @@ export function approvals({ store, config, temporal, calls }: ActivityParts) {
       SEALOOP_APPROVAL_ESCALATE_SECONDS,
     } = config.settings;
     return {
-      needed: given.needed ?? SEALOOP_APPROVERS,
+      needed: Math.max(given.needed ?? 1, SEALOOP_APPROVERS), // the gateway has kept its own; this comes by Temporal
       expires_in_seconds: given.expires_in_seconds ?? SEALOOP_APPROVAL_EXPIRES_SECONDS,
       escalate_after_seconds: given.escalate_after_seconds ?? SEALOOP_APPROVAL_ESCALATE_SECONDS,
     };
-  }
-
-  /** Writes a move down and asks for its receipt. Safe to repeat: the move's number names it. @returns receipt id */
-  async function recordApprovalMove(order: ApprovalMoveOrder): Promise<string> {
-    const { approval_id, run, number, move, status, action_sha256, ended } = order;
-    const by = order.by && { key_id: order.by.key_id, principal: order.by.principal };
-    const approvers = order.approvers.map(({ key_id, principal }) => ({ key_id, principal }));
-    const receiptId = receiptIdOf(run, `approval-${number}`);
-    await transaction(store, async (trx) => {
-      const written = { number, move, status, approvers, by, receiptId };
-      if (!await addApprovalMove(trx, approval_id, written)) return;
-      const known = (await getApproval(trx, approval_id))!;
-      if (known.ticketId) await tell(trx, known.ticketId, approval_id, number, move, receiptId);
-      await requestSeal(trx, {
-        id: receiptId,
-        category: "approval",
-        actor: by ? `key:${by.key_id}` : ACTOR,
-        subject: approval_id,
-        action: `approval.${move}`,
-        outcome: status,
-        details: {
-          approval_id,
-          action_sha256,
-          number,
-          approvers: approvers.map(({ key_id }) => `key:${key_id}`),
-          needed: known.needed,
-          ...(ended ? { ended } : {}),
-          ...(known.ticketId ? { ticket_id: known.ticketId } : {}),
-          ...run,
-        },
-        evidence: { action: known.action, ...(by ? { principal: by.principal } : {}) },
-      });
-    });
-    if (status !== "pending") await calls?.tell(approval_id);
-    return receiptId;
   }
 
   /**
@@ -187,13 +133,12 @@ export function approvals({ store, config, temporal, calls }: ActivityParts) {
     }
   }
 
-  return { openApproval, recordApprovalMove, resumeAfterApproval };
+  return { openApproval, resumeAfterApproval };
 }
 
-type Trx = Parameters<typeof addTicketEvent>[0];
-
-async function tell(
-  on: Trx,
+/** Tells a ticket of a move. */
+export async function tellTicket(
+  on: Queryable,
   ticketId: string,
   approval_id: string,
   number: number,
@@ -207,7 +152,7 @@ async function tell(
   });
 }
 
-async function newApproval(on: Trx, opening: ApprovalOpening, terms: ApprovalTerms) {
+async function newApproval(on: Queryable, opening: ApprovalOpening, terms: ApprovalTerms) {
   const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
   const holder = keyId && await principalOf(on, keyId);
   return {

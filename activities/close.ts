@@ -4,11 +4,13 @@ import {
   addedEvents,
   endTicket,
   getTicket,
+  getTicketEvent,
   resolvedTicket,
   TICKET,
   type Ticket,
   type TicketEvent,
   ticketEvents,
+  timesFoundAgain,
   transaction,
 } from "../store/mod.ts";
 import type {
@@ -28,7 +30,8 @@ export interface Story {
   readonly outcome: "sealed" | "escalated";
   /**
    * Why it is left to people: `no_runbook`, `refused_by_guardrails`, `guardrails_away`, `approval_denied`,
-   * `approval_expired`, `approval_ended` (from outside), `unknown_effect`, `not_healed`, `cancelled`, or an error's name.
+   * `approval_expired`, `approval_ended` (from outside), `stopped` (by a switch, for too long), `unknown_effect`,
+   * `not_healed`, `cancelled`, or an error's name.
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;
@@ -40,7 +43,7 @@ export interface Story {
   readonly proof?: Proof;
   /** What became of undoing it; absent: that was not begun. */
   readonly undone?: Undone;
-  /** How often the fault was found while the run went on, ≥ 1. */
+  /** How often the run was told of its fault, ≥ 1; what sweeps have counted since comes on top. */
   readonly sightings: number;
   readonly rounds: number;
 }
@@ -62,10 +65,17 @@ export function closing({ store, sealer }: ActivityParts) {
   async function closeAndSeal(ending: Ending): Promise<string> {
     const { run, story } = ending;
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
-    const ticket = await getTicket(store.knex, ending.ticket_id);
-    const request = { id: receiptId, ...receiptOf(ending, ticket) };
-    if (story.outcome !== "sealed" || !await resolve(ending, request)) {
-      await endOtherwise(ending, request);
+    const [ticket, foundAgain] = await Promise.all([
+      getTicket(store.knex, ending.ticket_id),
+      timesFoundAgain(store.knex, ending.ticket_id),
+    ]);
+    const request = { id: receiptId, ...receiptOf(ending, ticket, foundAgain) };
+    try {
+      if (story.outcome !== "sealed" || !await resolve(ending, request)) {
+        await endOtherwise(ending, request);
+      }
+    } catch (error) { // an earlier attempt has ended it, and a sweep found it once more in between
+      if (!await getTicketEvent(store.knex, ending.ticket_id, endedKey(run))) throw error;
     }
     await sealer.sealed(receiptId, { timeoutMs: SEALED_WITHIN_MS });
     return receiptId;
@@ -99,13 +109,15 @@ export function closing({ store, sealer }: ActivityParts) {
   return { closeAndSeal };
 }
 
+const endedKey = ({ run_id }: RunId) => `${run_id}/ended`;
+
 function eventOf(
   { run, story: { outcome, reason } }: Ending,
   receiptId: string,
   kind: "resolved" | "escalated" | "run_ended",
 ): TicketEvent {
   return {
-    key: `${run.run_id}/ended`,
+    key: endedKey(run),
     kind,
     phase: kind === "run_ended" ? undefined : "sealed",
     data: { receipt_id: receiptId, outcome, ...(reason ? { reason } : {}) },
@@ -122,9 +134,13 @@ type Sealing = ReturnType<typeof receiptOf> & { readonly id: string };
 
 /**
  * The same for the same ending, so that a repeated step asks for the same receipt: once its run is at its end, what a
- * ticket is said to be does not change any more.
+ * ticket is said to be does not change any more. How often it was found may, until the ticket is ended.
  */
-function receiptOf({ ticket_id, finding, run, story }: Ending, ticket: Ticket | undefined) {
+function receiptOf(
+  { ticket_id, finding, run, story }: Ending,
+  ticket: Ticket | undefined,
+  foundAgain: number,
+) {
   const { outcome, reason, diagnosis, permission, effect, proof, undone } = story;
   const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
   return {
@@ -142,7 +158,7 @@ function receiptOf({ ticket_id, finding, run, story }: Ending, ticket: Ticket | 
       cause: diagnosis?.cause ?? finding.code,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),
       rounds: story.rounds,
-      sightings: story.sightings,
+      sightings: story.sightings + foundAgain,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
       ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),

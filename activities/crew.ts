@@ -1,6 +1,7 @@
 import { EngineAway } from "../engine/mod.ts";
-import { type HealthCheck, probe } from "../integrations/mod.ts";
+import { type HealthCheck, probe, SCAN } from "../integrations/mod.ts";
 import {
+  DRILLS,
   getService,
   impactOf,
   listTickets,
@@ -26,6 +27,7 @@ import type { ActivityParts } from "./_parts.ts";
 /** How far back a change may be the cause, milliseconds. */
 const RECENT_MS = 24 * 3_600_000;
 const MOST_TOLD = 5;
+const DRILL = new RegExp(DRILLS);
 /** How many edges up a cause is looked for. */
 const DEPTH = 3;
 
@@ -36,12 +38,21 @@ const ticket = (id: string, title: string): Source => ({ id, kind: "ticket", tit
 export function crewAgents({ config, store, engine }: ActivityParts) {
   const { knex } = store;
 
-  /** Services that are named, or else those that something is known against. */
-  async function servicesOf(incident: string): Promise<readonly string[]> {
-    const named = readPrompt(incident, await serviceNames(knex)).services;
-    if (named.length > 0) return named;
-    const found = await openFindings(knex);
-    return [...new Set(found.flatMap((one) => one.service ?? []))].slice(0, MOST_TOLD);
+  /**
+   * Services that are named, or else those on which something was measured that is not as it should be. A weakness that a
+   * scan found has stood there before the incident: whose it is counts where that is named, and not by itself.
+   */
+  async function servicesOf(incident: string): Promise<{ names: readonly string[]; why: string }> {
+    const [known, found] = await Promise.all([serviceNames(knex), openFindings(knex)]);
+    const weak = new Set(found.flatMap((one) => one.detector === SCAN ? one.service ?? [] : []));
+    const named = readPrompt(incident, [...new Set([...known, ...weak])]).services;
+    if (named.length > 0) return { names: named, why: "it is named" };
+    const measured = found.filter(({ detector }) => detector !== SCAN)
+      .flatMap(({ service: its }) => its && !DRILL.test(its) ? [its] : []);
+    return {
+      names: [...new Set(measured)].slice(0, MOST_TOLD),
+      why: "something was found on it that stands open",
+    };
   }
 
   async function classified(description: string) {
@@ -65,7 +76,10 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
   return {
     /** What it is, how bad, and whom it concerns. */
     async crewTriage(incident: string): Promise<Triage> {
-      const [services, its] = await Promise.all([servicesOf(incident), classified(incident)]);
+      const [{ names: services, why }, its] = await Promise.all([
+        servicesOf(incident),
+        classified(incident),
+      ]);
       const classification: Retrieved["classification"] = its ? shortOf(its.classification) : null;
       return {
         ...report("triage", 1),
@@ -73,7 +87,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
         classification,
         says: [
           its
-            ? `${its.classification.category}, ${its.classification.severity}, by the words of the report ` +
+            ? `by its words it is ${its.classification.category}, ${its.classification.severity} ` +
               `(confidence ${its.classification.confidence.toFixed(2)}, judged by ${its.provider})`
             : "the engine is away, so its kind is not judged",
           services.length > 0
@@ -89,7 +103,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
           })),
           ...services.map(service),
         ],
-        suspects: services.map((name) => ({ service: name, weight: 0.2, why: "it is named" })),
+        suspects: services.map((name) => ({ service: name, weight: 0.2, why })),
       };
     },
 

@@ -45,8 +45,13 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
     const { classification } = judgement;
+    const scanned = known?.detector === SCAN; // its words are about settings and packages, which are no incidents
     const guessed = !classification || classification.confidence < GUESS_BELOW;
-    const measured = guessed ? fieldOf({ check: finding.check, code }, service?.type) : undefined;
+    const measured = scanned
+      ? "security" as const
+      : guessed
+      ? fieldOf({ check: finding.check, code }, service?.type)
+      : undefined;
     const category = measured ?? classification?.category ?? null;
     const { action, passed_over } = service
       ? await actionFor(
@@ -63,7 +68,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const diagnosis: Diagnosis = { cause: code, ...judgement, passed_over, action };
     const found = category !== null && {
       category,
-      severity: classification
+      severity: classification && !scanned
         ? worse(classification.severity as Severity, finding.severity ?? "low") // a detector has measured, and is not talked down
         : "as it was",
     };

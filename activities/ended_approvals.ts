@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { type ApprovalRecord, dropApproval, getApproval, pendingApprovals } from "../store/mod.ts";
 import type { RunId } from "../workflows/mod.ts";
-import type { ApprovalMoveOrder } from "./approvals.ts";
+import type { ApprovalMoveOrder } from "./approval_moves.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** An approval that nobody waits for any more, though it is pending. */
@@ -19,7 +19,7 @@ const BEGINS_WITHIN_MS = 300_000;
 /** What is done about approvals whose workflow was ended from outside. */
 export function endedApprovals(
   { store, temporal }: ActivityParts,
-  recordApprovalMove: (order: ApprovalMoveOrder) => Promise<string>,
+  moveApproval: (order: ApprovalMoveOrder) => Promise<unknown>,
 ) {
   /** Looks for pending approvals whose workflow has ended without a decision. Safe to repeat: it only looks. */
   async function findEndedApprovals(): Promise<EndedApproval[]> {
@@ -47,16 +47,13 @@ export function endedApprovals(
 
   /**
    * Lets an approval expire that was ended from outside, and seals that it was: it can be reopened, or asked for anew.
-   * One that never began is forgotten. Safe to repeat: the move's number names it.
+   * One that never began is forgotten. Safe to repeat: it expires once.
    */
   async function expireEndedApproval({ approval_id, run, status }: EndedApproval): Promise<void> {
     const known = await getApproval(store.knex, approval_id);
     if (known?.status !== "pending") return;
     if (known.moves === 0) return await dropApproval(store.knex, approval_id);
-    await recordApprovalMove({
-      ...{ approval_id, run, number: known.moves + 1, move: "expired", status: "expired" },
-      ...{ approvers: [], action_sha256: known.actionSha256, ended: status },
-    });
+    await moveApproval({ approval_id, run, move: "expired", cycle: known.moves, ended: status });
   }
 
   return { findEndedApprovals, expireEndedApproval };

@@ -160,11 +160,12 @@ function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action
 /** What detectors say of a finding, and of what it is likely to be the cause of. */
 async function wordsOf(on: Queryable, { fingerprint, related = [] }: Finding) {
   const known = await getFindings(on, [fingerprint, ...related.map((one) => one.fingerprint)]);
-  const summary = known.get(fingerprint)?.summary;
+  const { summary, target } = known.get(fingerprint) ?? {};
+  const remedy = typeof target?.remedy === "string" ? `What mends it: ${target.remedy}.` : "";
   const others = related.map(({ service, code, fingerprint }) =>
     known.get(fingerprint)?.summary ?? `${service ?? "something"}: ${code}`
   );
-  if (others.length === 0) return { summary, description: "" };
+  if (others.length === 0) return { summary, description: remedy };
   const list = others.map((one) => `- ${one}`).join("\n");
   return { summary, description: `Likely the cause of ${others.length} more:\n${list}` };
 }

@@ -12,6 +12,7 @@ import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { anchors } from "./anchor.ts";
+import { approvalMoves } from "./approval_moves.ts";
 import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
 import { crewAgents } from "./crew.ts";
@@ -34,6 +35,7 @@ import { undoing } from "./undo.ts";
 import { reasoningNodes } from "./reasoning.ts";
 import { tasks } from "./tasks.ts";
 import { webhooks } from "./webhooks.ts";
+import { writers } from "./written.ts";
 
 export type { ActivityParts } from "./_parts.ts";
 export type { OpenBatches } from "./anchor.ts";
@@ -43,7 +45,7 @@ export type { EndedRun } from "./ended_runs.ts";
 export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
 export type { Look, ResultOrder, Source, TaskCalls } from "./tasks.ts";
-export { catalogueOf, forgetAside, putInForce } from "./runbooks.ts";
+export { catalogueOf, forgetAside, forgetMarks, putInForce } from "./runbooks.ts";
 export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -52,7 +54,7 @@ export type Activities = ReturnType<typeof createActivities>;
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
   const catalogue = parts.runbooks ?? catalogueOf(parts.config);
-  const asking = approvals(parts);
+  const moving = approvalMoves(parts);
   return beating(failing({
     ...loopSteps(parts),
     ...diagnosing(parts, catalogue),
@@ -68,13 +70,15 @@ export function createActivities(parts: ActivityParts) {
     ...sequencing(parts),
     ...anchors(parts),
     ...scrubbing(parts),
-    ...asking,
-    ...endedApprovals(parts, asking.recordApprovalMove),
+    ...approvals(parts),
+    ...moving,
+    ...endedApprovals(parts, moving.moveApproval),
     ...governedActs(parts),
     ...openCalls(parts),
     ...webhooks(parts),
     ...reasoningNodes(parts),
     ...crewAgents(parts),
+    ...writers(parts),
     ...tasks(parts),
   }));
 }

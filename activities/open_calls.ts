@@ -1,6 +1,8 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
+import type { Trace } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
+  type AbandonedCall,
   abandonedCalls,
   endAct,
   getAct,
@@ -14,41 +16,61 @@ import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 
 /** A call is looked for after this many seconds; where its process lives, it is still waited for. */
 const LATE_SECONDS = 15;
+/** After that it is not tried any more to find out. */
+const TRACED_WITHIN_MS = 60 * 60_000;
 
 /** What is done about calls whose end nobody has told. */
-export function openCalls({ store, temporal }: ActivityParts) {
+export function openCalls({ store, temporal, traceCall }: ActivityParts) {
   /**
-   * Seals what became of calls that were allowed and whose process was killed: `unknown` where it had begun or may have,
-   * `not_done` where that is proven. Safe to repeat: each call has one receipt of its end.
+   * Seals what became of calls that were allowed and whose process was killed: `success` or `not_done` where that is
+   * proven by what they would have made, else `unknown`. Safe to repeat: each call has one receipt of its end.
    *
    * @returns how many there were
    */
   async function settleOpenCalls(): Promise<number> {
     await settleEndedCalls(store.knex);
     const found = await abandonedCalls(store.knex, LATE_SECONDS);
+    let settled = 0;
     for (const call of found) {
+      const traced = await trace(call);
+      if (!traced) continue;
       await transaction(store, async (trx) => {
         if (!await settleCall(trx, call.id)) return;
-        const unknown = { ...call, receiptId: call.callReceiptId };
-        if (call.sealed) await leaveUnknownToPeople(trx, unknown);
+        settled++;
+        if (traced.state === "unknown") {
+          await leaveUnknownToPeople(trx, { ...call, ...traced, receiptId: call.callReceiptId });
+        }
         await requestSeal(trx, {
           id: call.callReceiptId,
           category: call.door === "rest" ? "api_call" : "tool_call",
           actor: `key:${call.keyId}`,
           subject: call.tool,
           action: call.operation,
-          outcome: call.sealed ? "unknown" : "not_done",
+          outcome: traced.state === "done" ? "success" : traced.state,
           details: {
             door: call.door,
             effect: call.effect,
             decision: "allow",
             decision_id: call.id,
             code: "process_ended",
+            ...(traced.state === "done" ? { found: traced.ids } : {}),
           },
         });
       });
     }
-    return found.length + await settleLateActs();
+    return settled + await settleLateActs();
+  }
+
+  /** @returns undefined where that can't be found out at the moment */
+  async function trace(call: AbandonedCall): Promise<Trace | undefined> {
+    if (!call.sealed) return { state: "not_done" }; // then it was not begun
+    const { id: decisionId, at: since, operation } = call;
+    try {
+      return await traceCall?.({ operation, decisionId, since }) ?? { state: "unknown" };
+    } catch {
+      // One call that can't be looked for keeps no other from being settled.
+      return Date.now() - since.getTime() < TRACED_WITHIN_MS ? undefined : { state: "unknown" };
+    }
   }
 
   /** Approved calls whose workflow was ended from outside. */

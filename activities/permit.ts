@@ -13,12 +13,12 @@ import {
   ticketOfRun,
 } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding, Permission } from "../workflows/mod.ts";
+import { hashOf } from "./_action.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
 /** A repair that is asked for, with all that the guardrails hold it against. */
 export interface RepairRequest extends RepairOrder {
-  readonly finding: Finding;
   /** What the last probe said. */
   readonly code: string;
   readonly diagnosis: Pick<Diagnosis, "classification" | "citations">;
@@ -40,7 +40,7 @@ const ATTEMPTS = [
 ];
 
 /** The guardrails before each repair. */
-export function permitting({ store, engine }: ActivityParts) {
+export function permitting({ store, engine, config }: ActivityParts) {
   /**
    * Asks the guardrails whether an action may be done, once for a round of a run, and seals what they say. A verdict
    * that asks for a person is met by an approval of exactly this action. Safe to repeat: the first verdict stays.
@@ -64,7 +64,7 @@ export function permitting({ store, engine }: ActivityParts) {
     const { decision, policy_version, receipt_id } = verdict;
     const said = { decision, policy_version, receipt_id };
     if (decision !== "needs_approval") return { ...said, granted: decision === "allow" };
-    const approval = request.approval_id && await approvalOf(request.approval_id, request.action);
+    const approval = request.approval_id && await approvalOf(request.approval_id, request);
     if (approval) return { ...said, granted: true, approval };
     return { ...said, granted: false, requested_by: await requesterOf(request.finding) };
   }
@@ -155,13 +155,18 @@ export function permitting({ store, engine }: ActivityParts) {
     };
   }
 
-  async function approvalOf(approvalId: string, action: Action): Promise<Permission["approval"]> {
+  /** An approval of exactly this action on this ticket, by as many as it takes, who were shown that and nothing else. */
+  async function approvalOf(
+    approvalId: string,
+    { action, ticket_id }: RepairRequest,
+  ): Promise<Permission["approval"]> {
     const known = await getApproval(store.knex, approvalId);
-    if (known?.status !== "approved" || known.actionSha256 !== action.sha256) return undefined;
-    return {
-      approval_id: approvalId,
-      approvers: known.approvers.map(({ key_id }) => `key:${key_id}`),
-    };
+    if (known?.status !== "approved" || known.ticketId !== ticket_id) return undefined;
+    const { approvers, actionSha256 } = known;
+    const shown = hashOf(known.action);
+    if (actionSha256 !== action.sha256 || shown !== action.sha256) return undefined;
+    if (approvers.length < config.settings.SEALOOP_APPROVERS) return undefined;
+    return { approval_id: approvalId, approvers: approvers.map(({ key_id }) => `key:${key_id}`) };
   }
 
   /** Principal of the key that asked for the run. */

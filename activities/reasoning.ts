@@ -133,48 +133,69 @@ function looksFor({ services, tickets, receipts, topics }: Intake, kind: Plan["k
 }
 
 /** Puts sentences together, each with the number of what it rests on. */
-function answerOf({ plan, retrieved, seen, objections }: Found) {
+function answerOf({ plan, retrieved, seen, objections, written }: Found) {
   const citations: Source[] = [];
   const cite = (source: Source): string => {
     const at = citations.findIndex(({ id, kind }) => id === source.id && kind === source.kind);
     return `[${at >= 0 ? at + 1 : citations.push(source)}]`;
   };
-  const lines = seen.flatMap(({ says, sources }) =>
-    says.map((sentence, n) => {
-      const of = sources.length === 1 ? sources : sources.slice(n, n + 1);
-      return `${sentence} ${of.map(cite).join("")}`.trimEnd();
-    })
+  const said = seen.flatMap(({ says, sources }) =>
+    says.map((text, n) => ({
+      text,
+      sources: sources.length === 1 ? sources : sources.slice(n, n + 1),
+    }))
   );
-  const its = retrieved.classification;
-  if (plan.kind === "incident") {
-    if (its && its.confidence >= SURE_ENOUGH) {
-      const marks = retrieved.articles.map(cite).join("");
-      lines.push(
-        `By its words this is ${its.category}, ${its.severity} (confidence ${
-          its.confidence.toFixed(2)
-        }, ` +
-          `judged by ${retrieved.provider}) ${marks}`.trimEnd(),
-        `Recommended: ${its.recommended_action}`,
-      );
-    } else if (its) {
-      lines.push(
-        `By its words it may be ${its.category}, which is too unsure (${
-          its.confidence.toFixed(2)
-        }) to recommend anything.`,
-      );
-    } else {
-      lines.push("The engine is away, so nothing can be said of what kind of fault this is.");
-    }
-    const service = seen.find(({ look, says }) => look.tool === "service" && says.length > 0);
-    lines.push(
-      service
-        ? `To have it repaired under governance, call itsm_run_loop with service ${service.look.arguments.of}.`
-        : "It names no service that is known here; itsm_run_loop with these words opens a ticket for people.",
-    );
-  }
+  const lines = (written ? sourced(written, said) : said).map(({ text, sources }) =>
+    `${text} ${[...new Set(sources.map(cite))].join("")}`.trimEnd()
+  );
+  if (plan.kind === "incident") lines.push(...adviceOf(retrieved, seen, cite));
   lines.push(...objections.objections);
   return {
     answer: lines.join("\n") || "Nothing was found that answers this.",
     citations,
   };
+}
+
+/** A sentence with what it rests on. */
+interface Said {
+  readonly text: string;
+  readonly sources: readonly Source[];
+}
+
+/** A model's sentences, with the sources of the pieces of evidence that they cite. */
+function sourced(
+  { claims, evidence }: NonNullable<Found["written"]>,
+  said: readonly Said[],
+): Said[] {
+  return claims.map((claim) => ({
+    text: claim.text,
+    sources: claim.evidence.flatMap((n) => {
+      const start = evidence.find((piece) => piece.n === n)!.text.replace(/…$/, "");
+      return said.find(({ text }) => text.startsWith(start))?.sources ?? [];
+    }),
+  }));
+}
+
+/** What kind of fault it is by its words, and what to do about it. */
+function adviceOf(
+  { classification: its, articles, provider }: Retrieved,
+  seen: readonly Seen[],
+  cite: (source: Source) => string,
+): string[] {
+  const service = seen.find(({ look, says }) => look.tool === "service" && says.length > 0);
+  const repair = service
+    ? `To have it repaired under governance, call itsm_run_loop with service ${service.look.arguments.of}.`
+    : "It names no service that is known here; itsm_run_loop with these words opens a ticket for people.";
+  if (!its) {
+    return ["The engine is away, so nothing can be said of what kind of fault this is.", repair];
+  }
+  const sure = its.confidence.toFixed(2);
+  if (its.confidence < SURE_ENOUGH) {
+    const unsure = `By its words it may be ${its.category}, which is too unsure (${sure}) to ` +
+      "recommend anything.";
+    return [unsure, repair];
+  }
+  const kind = `By its words this is ${its.category}, ${its.severity} (confidence ${sure}, ` +
+    `judged by ${provider}) ${articles.map(cite).join("")}`;
+  return [kind.trimEnd(), `Recommended: ${its.recommended_action}`, repair];
 }

@@ -19,7 +19,7 @@ import {
   ticketEvents,
   together,
 } from "../store/mod.ts";
-import type { Action, Effect, Repaired, StepEffect } from "../workflows/mod.ts";
+import type { Action, Effect, Held, Repaired, StepEffect } from "../workflows/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import {
   effectOf,
@@ -32,6 +32,7 @@ import {
   type Stepping,
 } from "./_effects.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { holdStep, stopOfRepair } from "./_stops.ts";
 import { permitting, type RepairRequest } from "./permit.ts";
 
 /** The step that acts on the world. */
@@ -48,6 +49,9 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
    * The intent of a step is written and sealed before its first side effect. A second attempt finds it, asks the world
    * whether the effect is there, and ends as `done`, `unknown`, or, where it is proven that nothing was done, acts.
    *
+   * A switch that stops everything, loops, or the key that asked for this one holds each step: the intent is not even
+   * written under it, and asked again afterwards the action goes on where it was.
+   *
    * @throws {Problem} `Conflict`, not retryable, before anything was done: the action is not what its hash says, the
    * runbook or the service has changed since, or the ticket is not this run's any more
    */
@@ -57,10 +61,17 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
       throw conflict(`Action ${action.id} is not the one that its hash names`);
     }
     const permission = await permit(request);
-    return { permission, effect: permission.granted ? await carryOutAll(request) : null };
+    if (!permission.granted) return { permission, effect: null };
+    return { permission, ...await carryOutAll(request) };
   }
 
-  async function carryOutAll(order: RepairOrder): Promise<Effect> {
+  /** The switch that stops a run's repairs now; null: none does. Safe to repeat: it only looks. */
+  async function heldBy(order: Pick<RepairOrder, "finding">): Promise<Held | null> {
+    const stop = await stopOfRepair(store, order);
+    return stop ? { kind: stop.kind, name: stop.name } : null;
+  }
+
+  async function carryOutAll(order: RepairOrder): Promise<{ effect: Effect; held?: Held }> {
     const { action } = order;
     const [source, effects] = await Promise.all([
       sourceOf(action),
@@ -77,10 +88,11 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
       if (!effect.ok) break;
     }
     const effect = effectOf(action, steps);
+    if (progress.held) return { effect, held: progress.held };
     if (!progress.concluded) {
       await addTicketEvent(store.knex, order.ticket_id, conclusion(order, effect));
     }
-    return effect;
+    return { effect };
   }
 
   /** The service, where everything that the action was made from is still as it was. */
@@ -113,7 +125,17 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     }
     const stepping = { order, number, service };
     if (HARMLESS.has(step.kind)) return asEffect(order, number, await act(stepping));
-    return await ended(order, number, await once(stepping, known, before.length > 0), progress);
+    const happened = await once(stepping, known, before.length > 0);
+    if (happened !== "held") return await ended(order, number, happened, progress);
+    progress.held = await hold(stepping);
+    if (!progress.held) return await carryOut(order, number, progress); // let go meanwhile
+    return asEffect(order, number, known ? unknown("stopped") : notDone("stopped"));
+  }
+
+  async function hold({ order, number }: Stepping): Promise<Held | undefined> {
+    const stop = await stopOfRepair(store, order);
+    const { step: { step, kind } } = at(order, number);
+    return stop && await holdStep(store, order, { step, kind, undoing: false }, stop);
   }
 
   /** Intends and acts, or finds that an earlier attempt has, which only the host that it began on can tell. */
@@ -121,11 +143,13 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     stepping: Stepping,
     known: EffectRecord | undefined,
     begun: boolean,
-  ): Promise<StepHappened> {
+  ): Promise<StepHappened | "held"> {
     const { ticket_id } = stepping.order;
     const { step, effectId } = at(stepping.order, stepping.number);
+    if (known && await stopOfRepair(store, stepping.order)) return "held";
     const intended = known ?? (await intend(stepping) || await getEffect(store.knex, effectId));
     if (intended === true) return await act(stepping);
+    if (!intended && await stopOfRepair(store, stepping.order)) return "held";
     if (!intended && begun) return notDone("not_ours_any_more");
     if (!intended) throw conflict(`Ticket ${ticket_id} is not in this run's hands any more`);
     if (intended.state !== "intended") return resultOf(intended, step.kind); // by another attempt, just now
@@ -169,7 +193,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     return effect;
   }
 
-  return { remediate };
+  return { remediate, heldBy };
 }
 
 /** How far an action is. */
@@ -181,6 +205,8 @@ interface Progress {
   readonly steps: StepEffect[];
   /** Whether it is written down what became of the whole. */
   concluded: boolean;
+  /** The switch that stops the rest. */
+  held?: Held | undefined;
 }
 
 function conclusion(

@@ -1,9 +1,22 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Config, ROOT } from "../config.ts";
-import { type Catalogue, expireAside, loadRunbooks } from "../integrations/runbooks/mod.ts";
+import {
+  type Catalogue,
+  expireAside,
+  loadRunbooks,
+  MARKS_KEPT_DAYS,
+  oldMarks,
+  removeMarks,
+} from "../integrations/runbooks/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { replaceCommands, replaceRunbooks, type Store, transaction } from "../store/mod.ts";
+import {
+  neededEffects,
+  replaceCommands,
+  replaceRunbooks,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
 
 /** Name in receipts of who puts runbooks in force: whoever may change the files and restart the worker. */
 const ACTOR = "operator";
@@ -68,6 +81,21 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
 /** Deletes what runbooks have moved into the data folder and nobody wanted back in time. */
 export function forgetAside({ dataDir }: Config): void {
   expireAside(dataDir);
+}
+
+/**
+ * Removes what acts on this host have left of themselves, a week after they have ended and their ticket was closed. What
+ * is open or unknown stays: by its marks somebody may yet find out what became of it.
+ *
+ * @returns how many acts
+ */
+export async function forgetMarks({ dataDir }: Config, store: Store): Promise<number> {
+  const old = oldMarks(dataDir);
+  if (old.length === 0) return 0;
+  const needed = await neededEffects(store.knex, old, MARKS_KEPT_DAYS);
+  const forgotten = old.filter((id) => !needed.has(id));
+  removeMarks(dataDir, forgotten);
+  return forgotten.length;
 }
 
 const hashOf = (hashes: readonly string[]) =>

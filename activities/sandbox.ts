@@ -16,6 +16,7 @@ import {
 import { getService, putService } from "../store/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
+import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";
 
 const OPEN_WITHIN_MS = 10_000;
@@ -32,7 +33,8 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
 
   /** Opens the sandbox and registers it as a service, unless an earlier attempt did. */
   async function openSandbox(request: AttackRequest): Promise<{ service: string }> {
-    const { id, scenario } = request;
+    const { id, scenario, requested_by } = request;
+    await mayDrill(store, "attack", requested_by);
     const name = nameOf(id);
     const folder = folderOf(name);
     const service = await getService(store.knex, name) as Service | undefined ??
@@ -81,6 +83,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
   async function attackSandbox(
     { id, scenario, requested_by, service: name }: AttackRequest & { service: string },
   ): Promise<Finding> {
+    await mayDrill(store, "attack", requested_by);
     const service = await getService(store.knex, name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no sandbox ${name}`);
     await ask(service, "/attack", "POST");

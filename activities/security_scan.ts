@@ -1,12 +1,13 @@
 import { hostname } from "node:os";
 import { transportOf } from "../integrations/grc/mod.ts";
-import { SCAN, scanAll, type ScannerName } from "../integrations/mod.ts";
+import { SCAN, type Scan, scanAll } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   clearOtherFindings,
   noteDetection,
   noteFindings,
   openFindings,
+  type Queryable,
   storedFacts,
   transaction,
 } from "../store/mod.ts";
@@ -24,7 +25,7 @@ export function securityScans({ config, store }: ActivityParts) {
    */
   async function runSecurityScan(run: RunId): Promise<ScanResult> {
     const [scans, { services, detectors }] = await Promise.all([
-      scanAll({ config, store }),
+      scanAll({ config, store }, (scan) => noteScan(store.knex, scan)), // by which who waits sees how far it is
       storedFacts(store.knex),
     ]);
     const found = scans.flatMap(({ findings }) => findings);
@@ -41,13 +42,6 @@ export function securityScans({ config, store }: ActivityParts) {
         host: hostname(),
         present: [...found, ...unseen].map(({ fingerprint }) => fingerprint),
       });
-      for (const { scanner, state, duration_ms, findings } of scans) {
-        await noteDetection(trx, {
-          detector: runOf(scanner),
-          ...{ duration_ms, probed: 1, findings: findings.length },
-          error: state === "ok" ? null : state,
-        });
-      }
       await requestSeal(trx, {
         id: receiptId,
         category: "platform_scan",
@@ -77,8 +71,13 @@ export function securityScans({ config, store }: ActivityParts) {
   return { runSecurityScan };
 }
 
-/** Under what a scanner's last run is noted. */
-const runOf = (scanner: ScannerName) => `${SCAN}:${scanner}`;
+async function noteScan(on: Queryable, { scanner, state, duration_ms, findings }: Scan) {
+  await noteDetection(on, {
+    detector: `${SCAN}:${scanner}`,
+    ...{ duration_ms, probed: 1, findings: findings.length },
+    error: state === "ok" ? null : state,
+  });
+}
 
 function countBy(codes: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};

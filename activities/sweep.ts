@@ -1,5 +1,5 @@
 import { detectAll, type DetectedFinding, openWorld } from "../integrations/mod.ts";
-import { escalatedFaults } from "../store/mod.ts";
+import { countFoundAgain, escalatedFaults } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** What a sweep found. */
@@ -17,8 +17,8 @@ export interface FoundNow {
 /** The step before any loop. */
 export function sweeping({ config, store, temporal, refreshServices }: ActivityParts) {
   /**
-   * Looks with every detector, at the services as their file has them now. Safe to repeat: it only looks, and notes what
-   * it saw last.
+   * Looks with every detector, at the services as their file has them now. Safe to repeat: it only looks, notes what it
+   * saw last, and counts for tickets with a run that their fault was seen once more.
    */
   async function runDetectors(): Promise<FoundNow> {
     const servicesProblem = await refreshServices?.();
@@ -27,7 +27,11 @@ export function sweeping({ config, store, temporal, refreshServices }: ActivityP
       servicesProblem,
     };
     const { probed, findings, incidents } = await detectAll(world, { remember: true });
-    const escalated = await escalatedFaults(store.knex, incidents.map((one) => one.fingerprint));
+    const fingerprints = incidents.map((one) => one.fingerprint);
+    const [escalated] = await Promise.all([
+      escalatedFaults(store.knex, fingerprints),
+      countFoundAgain(store.knex, fingerprints),
+    ]);
     return { probed, findings: findings.length, incidents, escalated };
   }
   return { runDetectors };

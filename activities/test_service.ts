@@ -17,6 +17,7 @@ import {
 import { getService, putService, testServiceNames } from "../store/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
+import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";
 
 const STARTED_WITHIN_MS = 10_000;
@@ -35,6 +36,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   async function prepareTestService(
     { id, requested_by }: TestRequest,
   ): Promise<{ service: string }> {
+    await mayDrill(store, "test", requested_by);
     const name = nameOf(id);
     const known = await getService(store.knex, name) as Service | undefined;
     const service = known ?? await register(id, requested_by);
@@ -81,12 +83,20 @@ export function testServices({ store, config, temporal }: ActivityParts) {
     return service;
   }
 
-  /** Breaks the service for real, and gives what a probe then finds. Breaking what is broken changes nothing. */
+  /**
+   * Breaks the service for real, and gives what a probe then finds. Breaking what is broken changes nothing.
+   *
+   * @throws {Problem} `NotFound`, not retryable: the service has gone, as it does with a platform that is killed
+   */
   async function breakTestService(
     { scenario, service: name, requested_by }: TestRequest & { service: string },
   ): Promise<Finding> {
+    await mayDrill(store, "test", requested_by);
     const service = await getService(store.knex, name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no test service ${name}`);
+    if (scenario !== "crash" && !managedProcess(config.dataDir, name)) {
+      throw new Problem("NotFound", `The test service ${name} ended before it could be broken`);
+    }
     await breakings[scenario](name, folderOf(name), (service.check as { http: string }).http);
     const { healthy, code } = await settle(service, false, BROKEN_WITHIN_MS);
     if (healthy) throw new Problem("Unavailable", `The test service ${name} still answers`);

@@ -11,10 +11,11 @@ import {
   endEffect,
   getEffect,
 } from "../store/mod.ts";
-import type { StepEffect, Undone } from "../workflows/mod.ts";
+import type { Held, StepEffect, Undone } from "../workflows/mod.ts";
 import { undoIdOf } from "./_action.ts";
 import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { holdStep, stopOfRepair, type Stopped } from "./_stops.ts";
 
 /** The step that takes back what a repair did that did not help. */
 export function undoing(parts: ActivityParts, catalogue: Catalogue) {
@@ -24,7 +25,8 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
 
   /**
    * Undoes the steps of an action that were done, the last one first, as far as they have an opposite; stops where nobody
-   * can tell what became of one. Undoing is intended and sealed like doing, and as safe to repeat.
+   * can tell what became of one. Undoing is intended and sealed like doing, held by the same switches, and as safe to
+   * repeat.
    */
   async function undo(order: RepairOrder): Promise<Undone> {
     const { ticket_id, action, round, run } = order;
@@ -35,6 +37,10 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
       const done = effects.find((effect) => effect.step === step && effect.undoes === null);
       if (done?.state !== "done" || !canUndo(stepOf(action, number))) continue;
       const undone = await undoOne(order, number, done);
+      if ("held" in undone) {
+        const { held, step } = undone;
+        return { ...sumOf([...steps, step]), held };
+      }
       steps.push(undone);
       if (undone.state === "unknown") break;
     }
@@ -51,12 +57,18 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     order: RepairOrder,
     number: number,
     done: EffectRecord,
-  ): Promise<StepEffect> {
+  ): Promise<StepEffect | { readonly held: Held; readonly step: StepEffect }> {
     const step = stepOf(order.action, number);
     const id = undoIdOf(done.id);
     const known = await getEffect(store.knex, id);
     if (known && known.state !== "intended") return resultOf(known, step.kind);
     const happened = await once(order, number, done, known);
+    if ("stopped_at" in happened) {
+      const { step: name, kind } = step;
+      const held = await holdStep(store, order, { step: name, kind, undoing: true }, happened);
+      const state = known ? "unknown" : "not_done";
+      return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
+    }
     const { state, ...detail } = happened;
     await endEffect(store.knex, id, state, detail);
     return { id, step: step.step, kind: step.kind, ...happened };
@@ -67,15 +79,20 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     number: number,
     done: EffectRecord,
     known: EffectRecord | undefined,
-  ): Promise<StepHappened> {
+  ): Promise<StepHappened | Stopped> {
     const service = await subjectNamed(store.knex, order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
     const id = undoIdOf(done.id);
+    const stopped = known && await stopOfRepair(store, order);
+    if (stopped) return stopped;
     const intended = known ??
       (await intend({ order, number, service })
         ? { detail: { place } }
         : await getEffect(store.knex, id));
-    if (!intended) return { state: "not_done", ok: false, code: "not_ours_any_more" };
+    if (!intended) {
+      return await stopOfRepair(store, order) ??
+        { state: "not_done", ok: false, code: "not_ours_any_more" };
+    }
     if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };
     const stepParts = stepPartsOf(parts, catalogue, order, service);
     return await undoStep(stepOf(order.action, number), done.id, id, stepParts);

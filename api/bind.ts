@@ -1,6 +1,7 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
 import {
+  EARLIER,
   FileOutput,
   fromStrings,
   InvalidInput,
@@ -11,6 +12,7 @@ import {
   type Places,
   Problem,
   unknownFields,
+  wishesInHeader,
 } from "../contract/mod.ts";
 import { FOR_EVER, readJson, type RequestState } from "../web/mod.ts";
 
@@ -58,6 +60,7 @@ function handler<C>(
       if (!ctx.res.writableFinished) gone.abort(new Problem("Cancelled", "The client has gone"));
     });
     const input = await fieldsOf(ctx);
+    const dryRun = wantsDryRun(ctx);
     try {
       const { output, receiptId, limit, ruling } = await invoke(operation, {
         door: "rest",
@@ -67,7 +70,7 @@ function handler<C>(
         token: ctx.get("x-a2a-token") || undefined,
         address: state.address,
         input,
-        dryRun: ctx.get("x-dry-run").toLowerCase() === "true",
+        dryRun,
         identified: ({ keyId }) => void (state.keyId = keyId),
         signal: gone.signal,
       });
@@ -79,15 +82,39 @@ function handler<C>(
         });
       }
       if (receiptId) ctx.set("x-receipt-id", receiptId);
+      if (ruling?.earlier) ctx.set(EARLIER, ruling.earlier);
+      if (ruling) tellDecision(ctx, ruling);
       const { kind } = ruling?.instead ?? {};
       ctx.status = kind === "held" ? 202 : kind === "dry_run" ? 200 : operation.status ?? 200;
       if (operation.immutable) ctx.set("cache-control", FOR_EVER);
       give(ctx, output, operation.media);
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
+      if (error instanceof Problem && error.decided) tellDecision(ctx, error.decided);
       throw error instanceof InvalidInput ? located(error, places) : withHint(error, ctx);
     }
   };
+}
+
+/** Tells what governance decided on the call, as GET /v1/governance/decisions lists it. */
+function tellDecision(
+  ctx: Context,
+  { id, decision, rule }: { readonly id: string; readonly decision: string; readonly rule: string },
+): void {
+  ctx.set({
+    "x-governance-decision": decision,
+    "x-governance-decision-id": id,
+    "x-governance-rule": rule,
+  });
+}
+
+/** @throws {Problem} `InvalidInput`: who misspells that would have it done */
+function wantsDryRun({ req: { headers } }: Context): boolean {
+  const given = headers["x-dry-run"];
+  const { dryRun, misasked } = wishesInHeader(given?.toString(), Object.keys(headers));
+  if (misasked === undefined) return dryRun;
+  const detail = [{ loc: ["header", "x-dry-run"], msg: misasked, type: "value_error" }];
+  throw new Problem("InvalidInput", misasked, { body: { detail } });
 }
 
 /** Tells who sent a key as to the tool server that it is not looked for there. */

@@ -17,14 +17,13 @@ const CALLS = 300;
 export async function* run(): AsyncGenerator<Figure> {
   const server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "1000000000" } });
   const { platform } = server;
-  const nothing = { request: () => Promise.resolve({ id: "none" }) };
+  const nothing = { request: () => Promise.resolve({ id: "none", holds: true }) };
   const unsealed = { ...platform, sealer: { ...platform.sealer, ...nothing } };
   const credential = (await server.key()).key;
   try {
     for (const [what, effect] of [["a read", "read"], ["a write, decided", "write"]] as const) {
-      const bare = { ...emptyTool(effect), ...{ governed: false as const } };
       const milliseconds = await inTurns(ROUNDS, {
-        bare: median(createPlatformInvoke(unsealed), bare, credential),
+        bare: median(createPlatformInvoke(unsealed), emptyTool("read"), credential),
         house: median(createPlatformInvoke(platform), emptyTool(effect), credential),
       });
       yield {

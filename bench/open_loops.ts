@@ -12,13 +12,8 @@ import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { pendingApprovals, putServices } from "../store/mod.ts";
 import { testFolder } from "../test/_servers.ts";
-import {
-  approveUpdate,
-  ITSM_LOOP,
-  type itsmLoop,
-  TASK_QUEUE,
-  type Voice,
-} from "../workflows/mod.ts";
+import { ITSM_LOOP, type itsmLoop, TASK_QUEUE } from "../workflows/mod.ts";
+import { person, say } from "../test/workflows/_people.ts";
 import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
 
 const LOOPS = Number(process.env.LOOPS ?? 1_000);
@@ -60,10 +55,10 @@ export async function run(): Promise<readonly never[]> {
     const opened = performance.now();
     const open = await running(platform);
     const atOpen = await most.now();
+    const ann = await person(platform.store, "ann");
     const ids = (await pendingApprovals(platform.store.knex)).map(({ id }) => id);
     await inTurns(ids, async (id) => {
-      const approval = platform.client.workflow.getHandle(`approval-${id}`);
-      await approval.executeUpdate(approveUpdate, { args: [ANN] });
+      await say(platform, id, "approved", ann);
     });
     const results = await inTurns(handles, (handle) => handle.result());
     const ended = performance.now();
@@ -91,8 +86,6 @@ export async function run(): Promise<readonly never[]> {
     await platform.close();
   }
 }
-
-const ANN: Voice = { key_id: "a".repeat(16), principal: "ann", may_approve: true };
 
 /** Services that are down until their restart has touched a file. */
 async function openServices({ store, dataDir }: CompiledPlatform) {

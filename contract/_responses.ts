@@ -1,7 +1,7 @@
 import type { Components } from "./_components.ts";
 import { type ErrorName, ERRORS } from "./errors.ts";
 import { type JsonSchema, jsonSchema } from "./json_schema.ts";
-import { exampleGoverned, Governed, isGoverned } from "./governed.ts";
+import { EARLIER as EARLIER_HEADER, exampleGoverned, Governed, isGoverned } from "./governed.ts";
 import type { Operation } from "./operation.ts";
 
 const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -92,6 +92,9 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
     approved: false,
   },
   Cancelled: detail("The client has gone"),
+  OutcomeUnknown: detail(
+    "APR-5b1e09c77a42 was begun, and its process ended before it was known what became of it. It may have been done",
+  ),
   Internal: detail("The service failed to do this; the request id is in x-request-id"),
 };
 
@@ -107,9 +110,19 @@ const LIMIT = {
 };
 const RECEIPT = {
   "x-receipt-id": header("string", "Receipt of this call, where it was one that is sealed"),
+  "x-governance-decision": header("string", "allow, needs_approval or deny, where it was decided"),
+  "x-governance-decision-id": header("string", "As in GET /v1/governance/decisions"),
+  "x-governance-rule": header("string", "The rule that decided"),
+};
+const EARLIER = {
+  [EARLIER_HEADER]: header(
+    "string",
+    "When it ended, where people had approved this call before: nothing was done now, and this is what it gave then",
+  ),
 };
 const OWN_HEADERS: Partial<Record<ErrorName, JsonSchema>> = {
   RateLimited: { ...LIMIT, "retry-after": header("integer", "Seconds to wait") },
+  OutcomeUnknown: EARLIER,
 };
 
 /** What a server's answers are made of. */
@@ -131,15 +144,21 @@ export function responses<C>(operation: Operation<C>, parts: ResponseParts): Jso
       headers: {
         ...ALWAYS_SENT,
         ...(operation.effect === "read" ? {} : RECEIPT),
+        ...(parts.keys && canBeHeld(operation) ? EARLIER : {}),
         ...(parts.keys && counted !== false ? LIMIT : {}),
       },
       content: media
         ? { [media]: { schema: { type: "string", format: "binary" } } }
         : { "application/json": { ...given, example: example.output } },
     },
-    ...(parts.keys && isGoverned(operation) ? { 202: held(parts.components) } : {}),
+    ...(parts.keys && canBeHeld(operation) ? { 202: held(parts.components) } : {}),
     ...failures(errorsOf(operation, parts)),
   };
+}
+
+/** Whether people can be asked first: not by what they decide themselves, and not where no key is behind a call. */
+function canBeHeld<C>(operation: Operation<C>): boolean {
+  return isGoverned(operation) && !operation.humanControl && operation.access !== "token";
 }
 
 /** What is given where people are asked first. */
@@ -165,6 +184,7 @@ function errorsOf<C>(
   return new Set<ErrorName>([
     "InvalidInput",
     "Internal",
+    ...(keys && canBeHeld(operation) ? ["OutcomeUnknown"] as const : []),
     ...(keys ? ["Unauthenticated", "RateLimited"] as const : []),
     ...(access === "public" && !changes ? [] : ["Forbidden"] as const),
     ...(keys && changes ? ["Denied"] as const : []),

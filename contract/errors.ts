@@ -83,6 +83,11 @@ export const ERRORS = {
     retryable: true,
   },
   Cancelled: { status: 499, next: "Call again when you want the answer.", retryable: false },
+  OutcomeUnknown: {
+    status: 500,
+    next: "It may have been done: look at what it acts on before you call again, or ask a person.",
+    retryable: false,
+  },
   Internal: {
     status: 500,
     next: "Report the request id to an operator; calling again may not help.",
@@ -102,6 +107,8 @@ export class Problem extends Error {
   override readonly name: ErrorName;
   /** Receipt of the refused or failed call, once it is sealed. */
   receiptId?: string;
+  /** What governance decided on the call, where that is why it ended so. */
+  decided?: { readonly id: string; readonly decision: string; readonly rule: string };
 
   /**
    * @param name kind, which decides status, advice and retrying

@@ -47,6 +47,9 @@ export const exampleGoverned: GovernedOutput = {
   },
 };
 
+/** Header that says when a call ended whose end is given in place of running it again; ISO 8601. */
+export const EARLIER = "x-earlier";
+
 /** What governance says of a call before it runs. */
 export interface Ruling {
   /** `GOV-` and 12 hex characters. */
@@ -58,6 +61,8 @@ export interface Ruling {
   readonly dryRun: boolean;
   /** What people are asked, or have approved. */
   readonly approvalId?: string;
+  /** When it ended, where what is given is what became of it before: nothing is run now. ISO 8601. */
+  readonly earlier?: string;
   /** Id that the call's receipt has; absent: any. */
   readonly callReceiptId?: string;
   /** Thrown in place of running it. */
@@ -70,9 +75,7 @@ export interface Ruling {
   };
 }
 
-/** Whether governance decides on an operation's calls. */
-export function isGoverned(
-  { effect, governed }: { readonly effect: Effect; readonly governed?: false },
-): boolean {
-  return effect !== "read" && governed !== false;
+/** Whether governance decides on an operation's calls, where a key is behind them. */
+export function isGoverned({ effect }: { readonly effect: Effect }): boolean {
+  return effect !== "read";
 }

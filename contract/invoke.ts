@@ -76,23 +76,36 @@ export interface GovernedCall<Context> {
 export interface Gates<Context> {
   /** Who is it? @throws {Problem} `Unauthenticated` */
   authenticate(request: Request, operation: Operation<Context>): Promise<Caller>;
-  /** How often? Counts the call. @throws {Problem} `RateLimited` */
-  admit(operation: Operation<Context>, caller: Caller, door: Door): Promise<Allowance | undefined>;
-  /** Does governance allow it? Begins to look at what is in force while the call is still counted. */
-  govern(operation: Operation<Context>, caller: Caller): Govern<Context>;
+  /** How often, and may it? Nothing is asked yet. */
+  enter(operation: Operation<Context>, caller: Caller, door: Door): Entry<Context>;
   /** The parts of the platform that the operation works with. */
   context(call: Call): Context & Call;
   /** Seals the call; gives the receipt's id, or undefined where this call is not one that is sealed. */
   record(act: Act<Context>): Promise<string | undefined>;
 }
 
+/** What a call has to pass before it is run. */
+export interface Entry<Context> {
+  /** Counts the call. @throws {Problem} `RateLimited` */
+  count(): Promise<Allowance | undefined>;
+  /** Governance; absent: it has nothing to decide. */
+  readonly decide?: Decide<Context> | undefined;
+}
+
 /**
- * Decides on a call. The decision is on record before it is given.
+ * Counts a call and decides on it, both in the same statement where that can be. The decision is on record before it is
+ * given.
  *
- * @returns undefined where there is nothing to decide
- * @throws {Problem} it can't be decided, or not be put on record: then nothing may be run
+ * @throws {Problem} `RateLimited`, or it can't be decided or not be put on record: then nothing may be run
  */
-export type Govern<Context> = (call: GovernedCall<Context>) => Promise<Ruling | undefined>;
+export type Decide<Context> = (call: GovernedCall<Context>) => Promise<Decided>;
+
+/** A decision on a call, and what is left of its limit. */
+export interface Decided {
+  /** Absent: there was nothing to decide. */
+  readonly ruling?: Ruling;
+  readonly limit?: Allowance | undefined;
+}
 
 /** The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. */
 export type Invoke<Context> = (
@@ -115,18 +128,27 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
     let output: unknown;
     let limit: Allowance | undefined;
     let ruling: Ruling | undefined;
-    const govern = gates.govern(operation, caller);
-    const count = async () => limit = await gates.admit(operation, caller, request.door);
-    try {
-      if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
+    const { count, decide } = gates.enter(operation, caller, request.door);
+    const check = async () => {
       authorize(operation, request, caller);
-      if (caller.keyId === null) await count();
-      input = parseInput(operation.input, request.input);
-      ruling = await govern({ operation, request, caller, input });
+      if (caller.keyId === null) limit = await count();
+      return parseInput(operation.input, request.input);
+    };
+    try {
+      if (decide) {
+        input = await check().catch(async (error) => {
+          if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
+          throw error;
+        });
+        ({ ruling, limit } = await decide({ operation, request, caller, input }));
+      } else {
+        if (caller.keyId !== null) limit = await count();
+        input = await check();
+      }
       if (ruling?.problem) throw ruling.problem;
       output = ruling?.instead
         ? ruling.instead.output
-        : await operation.run(input, gates.context(callOf(request, caller)));
+        : await operation.run(input, gates.context(callOf(request, caller, ruling)));
     } catch (error) {
       const problem = asProblem(error);
       if (problem.name === "RateLimited") throw problem;
@@ -150,8 +172,9 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
 function callOf(
   { door, requestId, signal, progress = () => {}, detached = false }: Request,
   caller: Caller,
+  ruling: Ruling | undefined,
 ): Call {
-  return { caller, door, requestId, signal, progress, detached };
+  return { caller, door, requestId, signal, progress, detached, decisionId: ruling?.id };
 }
 
 /** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */

@@ -10,6 +10,7 @@
  * A leaf: it imports nothing of the house, and everyone may import it.
  * @module
  */
+export * from "./dry_run.ts";
 export * from "./errors.ts";
 export * from "./governed.ts";
 export * from "./input.ts";
@@ -17,6 +18,8 @@ export * from "./invoke.ts";
 export * from "./names.ts";
 export * from "./near_names.ts";
 export * from "./operation.ts";
+export * from "./principals.ts";
 export * from "./secrets.ts";
 export * from "./json_schema.ts";
 export * from "./openapi.ts";
+export * from "./visible.ts";

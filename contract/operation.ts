@@ -29,6 +29,11 @@ export interface Caller {
   readonly address: string;
 }
 
+/** Why a call's answer has nobody to go to: its connection was lost, which does not say that it is not wanted any more. */
+export class CallerGone extends Error {
+  override readonly name = "CallerGone";
+}
+
 /** The ways in. */
 export type Door = "rest" | "mcp" | "a2a";
 
@@ -37,7 +42,7 @@ export interface Call {
   readonly caller: Caller;
   readonly door: Door;
   readonly requestId: string;
-  /** Aborted when the caller has gone or has cancelled. */
+  /** Aborted when the caller has cancelled, or has gone: with {@linkcode CallerGone} as its reason where that is known. */
   readonly signal: AbortSignal;
   /**
    * Tells the caller how far a long act has come; goes nowhere over a door that has no progress.
@@ -49,7 +54,32 @@ export interface Call {
   progress(done: number, total: number, message: string): void;
   /** Whether the caller follows the run by itself: an operation that is `long` gives it as soon as it is started. */
   readonly detached?: boolean;
+  /** `GOV-` and 12 hex characters: the decision that let it run, where there was one. What it makes is named after it. */
+  readonly decisionId?: string | undefined;
 }
+
+/** A call that was let run, and whose process ended before it could tell what became of it. */
+export interface LostCall {
+  readonly decisionId: string;
+  /** When it was let run; it began later. */
+  readonly since: Date;
+}
+
+/** What is found of such a call. */
+export type Trace = {
+  readonly state: "done";
+  /** What it made, by the names of ids; public. */
+  readonly ids: Readonly<Record<string, string>>;
+  /** As the operation's own. */
+  readonly output: unknown;
+} | {
+  /** Which is proven. */
+  readonly state: "not_done";
+} | {
+  readonly state: "unknown";
+  /** Where people may look, as the end of a sentence that begins with: look. */
+  readonly look?: string;
+};
 
 /** A run of a workflow that a call has started, and what else the call gave. */
 export interface GivenRun extends Readonly<Record<string, unknown>> {
@@ -130,12 +160,19 @@ export interface Operation<Context = never> {
   /** Limit a minute of its own, besides that of all calls. */
   readonly perMinute?: "simulate";
   /**
-   * False where governance has nothing to decide: it judges or seals and changes nothing else, or it is a person's own
-   * word by which calls are allowed or stopped. Never where agents reach it.
+   * True where people decide or stop by it, so that they can at any time: a stop of everything lets it be, no rule has
+   * people asked about it, and no rail reads it. What stops its key or its name holds, and rules that deny do. Never
+   * where agents reach it.
    */
-  readonly governed?: false;
+  readonly humanControl?: true;
   /** True where the operation seals what it did itself, so that the door does not seal the call as well. */
   readonly sealsItself?: true;
+  /**
+   * What the receipt of a call tells in public of what it gave, besides the usual: names and numbers, no private words.
+   *
+   * @param output as given; of a call whose run goes on, only what is known of that
+   */
+  receipt?(output: unknown): Readonly<Record<string, string | number>>;
   /**
    * What a call stands for, where that is a call of another operation: it is then decided on, counted and run as that
    * one, and takes what both of them ask of a key.
@@ -155,6 +192,12 @@ export interface Operation<Context = never> {
    */
   // deno-lint-ignore no-explicit-any -- as in `run`
   lasting?(input: any, context: Context): Promise<Lasting>;
+  /**
+   * Looks for what a call did whose process ended in the midst of it. Absent: nobody can tell.
+   *
+   * @throws {Problem} it can't be looked for at the moment
+   */
+  trace?(call: LostCall, context: Context): Promise<Trace>;
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
   run(input: any, context: Context & Call): Promise<unknown>;
 }

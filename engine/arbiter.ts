@@ -49,7 +49,8 @@ export function rule(ticket: ResolvedTicket, category: Category): Ruling {
     | undefined;
   const cited = Array.isArray(diagnosis?.citations) ? diagnosis.citations.length : 0;
   const factors: Factor[] = [
-    outcome === "sealed" ? point("verified_repair", 45) : point("closed_by_a_person", 25),
+    ...on(outcome === "sealed", "verified_repair", 45),
+    ...on(outcome !== "sealed" && ticket.by_person, "closed_by_a_person", 25),
     ...on(receipt_id !== null, "receipt", 10),
     ...(words >= SAYS_WELL
       ? [point("note_says_much", 15)]
@@ -58,6 +59,7 @@ export function rule(ticket: ResolvedTicket, category: Category): Ruling {
     ...on(Number(classification?.confidence ?? 0) >= SURE, "sure_of_it", 10),
     ...on(classification?.category === category, "category_agrees", 5),
     ...on(cited > 0, "cites", 5),
+    ...on(outcome === "sealed" && ticket.mended_before > 0 && repeats === 0, "mended_before", 15),
     ...on(ticket.diagnoses.length > 1, "took_several_rounds", -10),
     ...on(repeats > 0, "came_back", -10 * Math.min(repeats, MOST_REPEATS)),
     ...on(isHostile(ticket), "steers_whoever_reads_it", -100),

@@ -12,6 +12,7 @@ import {
   VERDICT,
 } from "./answers.ts";
 import type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
+import { type WriteRequest, WRITING, type Writing } from "./writing.ts";
 
 /** The engine gave no answer that can be used: nothing may be concluded, and nothing is allowed. */
 export class EngineAway extends Problem {
@@ -35,6 +36,12 @@ export interface Engine {
    * @throws {EngineAway} then nothing may
    */
   validate(request: ValidateRequest, limitMs?: number): Promise<GuardVerdict>;
+  /**
+   * Has a model write from evidence, where one is configured; what it writes is not checked.
+   *
+   * @throws {EngineAway}
+   */
+  write(request: WriteRequest, signal?: AbortSignal): Promise<Writing>;
   /** What it is ready for. @throws {EngineAway} */
   health(): Promise<Health>;
 }
@@ -50,6 +57,8 @@ export interface EngineOptions {
 }
 
 const TIMEOUT_MS = 2_000;
+/** For what a model writes, milliseconds: the most that the settings let it have, and a second. */
+const WRITE_MS = 16_000;
 /** An answer is some kilobytes; what is longer is not ours. */
 const MAX_ANSWER = 1024 * 1024;
 
@@ -88,11 +97,15 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
     path: string,
     shape: T,
     body?: unknown,
-    limitMs = timeoutMs,
+    { limitMs = timeoutMs, signal }: {
+      limitMs?: number | undefined;
+      signal?: AbortSignal | undefined;
+    } = {},
   ) {
     try {
       const sent = body === undefined ? undefined : JSON.stringify(body);
-      const text = await send(path, sent, AbortSignal.timeout(limitMs));
+      const late = AbortSignal.timeout(limitMs);
+      const text = await send(path, sent, signal ? AbortSignal.any([late, signal]) : late);
       return shape.parse(JSON.parse(text));
     } catch (error) {
       if (error instanceof EngineAway) throw error;
@@ -102,7 +115,8 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
 
   return {
     classify: (request) => ask("/classify", CLASSIFIED, request),
-    validate: (request, limitMs) => ask("/validate", VERDICT, request, limitMs),
+    validate: (request, limitMs) => ask("/validate", VERDICT, request, { limitMs }),
+    write: (request, signal) => ask("/write", WRITING, request, { limitMs: WRITE_MS, signal }),
     health: async () => (await ask("/health", HEALTH)).ready,
   };
 }

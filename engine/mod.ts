@@ -33,6 +33,18 @@ export { type Judge, openJudge } from "./judge.ts";
 export { type Knowledge, type Learning, openKnowledge } from "./retrieval.ts";
 export { sharedSecret } from "./secret.ts";
 export { createEngineApp, type EngineParts } from "./service.ts";
+export { openWriter, type Writer } from "./writer.ts";
+export {
+  type Claim,
+  LONGEST_EVIDENCE,
+  LONGEST_REPORT,
+  MOST_EVIDENCE,
+  NO_CAUSE,
+  type WriteRequest,
+  type Writing,
+  type WrittenAnswer,
+  type WrittenDiagnosis,
+} from "./writing.ts";
 export { openClassifier } from "./classifier.ts";
 export type { Citation, Classifier, Report, Verdict } from "./classifier.ts";
 export type { Article } from "./knowledge.ts";

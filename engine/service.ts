@@ -14,6 +14,8 @@ import {
 } from "../web/mod.ts";
 import { type Classified, CLASSIFY, type ClassifyRequest, VALIDATE } from "./answers.ts";
 import type { Guard, ValidateRequest } from "./guard/mod.ts";
+import type { Writer } from "./writer.ts";
+import { WRITE } from "./writing.ts";
 
 /** What the process consists of. */
 export interface EngineParts {
@@ -22,15 +24,16 @@ export interface EngineParts {
   readonly guard: Guard;
   /** Gives undefined until the classifier has learnt what it knows: then the process says that it is not ready. */
   classify(): ((request: ClassifyRequest) => Promise<Classified>) | undefined;
+  readonly write: Writer;
 }
 
 /**
- * Makes the application: `POST /classify`, `POST /validate`, and `GET /health`, which alone is open.
+ * Makes the application: `POST /classify`, `POST /validate`, `POST /write`, and `GET /health`, which alone is open.
  *
  * Whatever is wrong is an HTTP error, so that whoever asks concludes nothing from it.
  */
 export function createEngineApp(
-  { secret, shell, classify, guard }: EngineParts,
+  { secret, shell, classify, guard, write }: EngineParts,
 ): Koa<RequestState> {
   const app = createApp(shell);
   const router = new Router<RequestState>();
@@ -48,6 +51,12 @@ export function createEngineApp(
   router.post("/validate", admitted, async (ctx: Context) => {
     const request = await bodyOf(ctx, VALIDATE);
     ctx.body = await guard.validate(request as ValidateRequest);
+  });
+  router.post("/write", admitted, async (ctx: Context) => {
+    const request = await bodyOf(ctx, WRITE);
+    const gone = new AbortController();
+    ctx.res.once("close", () => gone.abort());
+    ctx.body = await write(request, gone.signal);
   });
   app.use(router.routes());
   app.use(refuseMethods(router));

@@ -1,6 +1,7 @@
 /** Where calls wait for people. */
 import { createHash, randomBytes } from "node:crypto";
 import {
+  EARLIER,
   type ErrorName,
   ERRORS,
   type GovernedCall,
@@ -20,7 +21,9 @@ import {
   transaction,
   waitingActs,
 } from "../store/mod.ts";
-import type { GovernanceParts, Recorded, Verdict } from "./governor.ts";
+import type { GovernanceParts } from "./governor.ts";
+import type { Recorded } from "./ruling.ts";
+import type { Verdict } from "./verdict.ts";
 import { plain, recordDecision, recordWithin } from "./record.ts";
 
 /** What people are asked about a call. */
@@ -53,7 +56,9 @@ export interface Found {
   readonly approvalId?: string;
   /** Where the call still waits. */
   readonly status?: "pending" | "approved";
-  /** What it gave, where it has run since it was asked for. */
+  /** When it ended, where it has since it was asked for; ISO 8601. */
+  readonly earlier?: string;
+  /** What it gave then. */
   readonly output?: JsonText;
   readonly problem?: Problem;
   /** The arguments that people are asked about, where they say more than those of the call. */
@@ -144,7 +149,7 @@ export function createDesk(parts: GovernanceParts) {
     const found = await transaction(store, async (trx): Promise<Found> => {
       const [act, approval] = [await getAct(trx, approvalId), await getApproval(trx, approvalId)];
       const end = act && approval && endOf(act, approval.status);
-      const taken = end && !end.status && !await collectAct(trx, approvalId);
+      const taken = end && !end.status && !await collectAct(trx, act);
       return end && !taken ? end : { status: "pending" };
     });
     const verdict = found.verdict ?? {};
@@ -165,10 +170,12 @@ class AskedAlready extends Error {
 /** How an act that was asked for stands, as its caller is told. */
 function endOf(act: ActRecord, approval: string): Found {
   const { approvalId, state, output, error } = act;
+  const earlier = act.endedAt?.toISOString();
   if (state === "done") {
     const reasons = [`${approvalId} was approved, and this is what it gave`];
     return {
       output: new JsonText(output!),
+      earlier,
       verdict: { decision: "allow", rule: "approved", reasons },
     };
   }
@@ -176,7 +183,8 @@ function endOf(act: ActRecord, approval: string): Found {
     const name = Object.hasOwn(ERRORS, error.name) ? error.name as ErrorName : "Internal";
     const reasons = [`${approvalId} was approved, and ended as ${state}`];
     const verdict = { decision: "allow", rule: "approved", reasons } as const;
-    return { problem: new Problem(name, error.message), verdict };
+    const extra = earlier === undefined ? {} : { headers: { [EARLIER]: earlier } };
+    return { problem: new Problem(name, error.message, extra), verdict };
   }
   if (approval === "denied" || approval === "expired") {
     const why = approval === "denied" ? "a person has denied it" : "nobody decided in time";

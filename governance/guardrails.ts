@@ -24,9 +24,8 @@ export function targetOf(input: Readonly<Record<string, unknown>>): string | und
 }
 
 /**
- * Has the rails read a call.
+ * Has the rails read a call's free text.
  *
- * @returns undefined where it has no free text
  * @throws {Problem} `Unavailable`: the engine gives no verdict, and so nothing may be run
  */
 export async function readByRails(
@@ -34,8 +33,7 @@ export async function readByRails(
   { summary }: Pick<Operation, "summary">,
   tool: string,
   input: Readonly<Record<string, unknown>>,
-): Promise<TextVerdict | undefined> {
-  if (!hasFreeText(input)) return undefined;
+): Promise<TextVerdict> {
   const target = targetOf(input);
   try {
     const verdict = await engine.validate({
@@ -56,7 +54,8 @@ export async function readByRails(
   }
 }
 
-function hasFreeText(value: unknown): boolean {
+/** Whether there is more in a call than names, codes and choices. */
+export function hasFreeText(value: unknown): boolean {
   if (typeof value === "string") return !NAME.test(value) && !UUID.test(value);
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, inner]) => hasFreeText(name) || hasFreeText(inner));

@@ -3,15 +3,14 @@
  *
  * ```ts
  * const governor = openGovernor({ store, sealer, meter, engine, environment: "production", ask, lasting });
- * const decide = governor.govern(operation, caller); // while the call is being counted
- * const ruling = await decide({ operation, request, caller, input });
+ * const { ruling } = await governor.decide({ operation, request, caller, input }, turn);
  * ```
  *
  * Trusts: the policy and the switches in the store. Doesn't trust: what a call claims of itself.
  * @module
  */
 export { actionOf, type AskPeople, type Question } from "./desk.ts";
-export { type GovernanceParts, type Governor, openGovernor } from "./governor.ts";
+export { type GovernanceParts, type Governor, openGovernor, type Turn } from "./governor.ts";
 export {
   GOVERNANCE_POLICY,
   governanceFileSchema,

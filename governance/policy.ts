@@ -1,6 +1,7 @@
 /** Policies on calls: rules as data, in versions. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { whyNoPattern } from "./patterns.ts";
 
 /** Days as rules name them, Sunday first as JavaScript counts. */
 export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
@@ -8,7 +9,10 @@ export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 const names = (about: string) =>
   z.array(z.string().min(1).max(200)).min(1).max(100).describe(about);
 const TIME = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "Expected a time as 22:30");
-const PATTERN = z.string().min(1).max(1_000).refine(isPattern, "Expected a regular expression");
+const PATTERN = z.string().min(1).max(1_000).superRefine((text, context) => {
+  const why = whyNoPattern(text);
+  if (why) context.addIssue({ code: "custom", message: `Expected a regular expression: ${why}` });
+});
 
 const HOURS = z.strictObject({
   from: TIME,
@@ -29,7 +33,9 @@ const WHEN = z.strictObject({
   environments: names("SEALOOP_ENVIRONMENT of this platform").optional(),
   hours: HOURS.optional(),
   arguments: z.record(z.string().min(1).max(200), PATTERN).optional()
-    .describe("Path of an argument, as body.command, and a regular expression that it must match"),
+    .describe(
+      "Path of an argument, as body.command, and a regular expression (RE2) that it must match",
+    ),
   blast_radius_over: z.number().int().min(0).max(10_000).optional()
     .describe("The service that it is about, and those that need it, are more than this"),
   rate_over: z.strictObject({
@@ -77,6 +83,17 @@ export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
     },
     then: "needs_approval",
     reason: "It acts on the outside, or changes what the platform does by itself",
+  },
+  {
+    name: "tells-the-outside",
+    when: {
+      tools: ["itsm_register_webhook"],
+      doors: ["mcp", "a2a"],
+      arguments: { events: "." }, // with none, an address is told nothing more
+    },
+    then: "needs_approval",
+    reason: "An address outside is told of every ticket from then on",
+    guardrails: false,
   },
   {
     name: "tickets-and-loops",
@@ -154,14 +171,6 @@ export function readGovernancePolicy(
     throw new Error(`${where}: There are two of the name ${all[twice]}`);
   }
   return data;
-}
-
-function isPattern(text: string): boolean {
-  try {
-    return Boolean(new RegExp(text, "u"));
-  } catch {
-    return false;
-  }
 }
 
 function isZone(zone: string): boolean {

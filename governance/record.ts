@@ -1,7 +1,13 @@
-import { type GovernedCall, withoutSecrets } from "../contract/mod.ts";
+import { type GovernedCall, InvalidInput, withoutSecrets } from "../contract/mod.ts";
 import { type Sealer, type SealRequest, sealTogether } from "../ledger/mod.ts";
-import { type DecisionRecord, decisionRow, type Queryable, rowPart } from "../store/mod.ts";
-import type { Recorded } from "./governor.ts";
+import {
+  type Condition,
+  type DecisionRecord,
+  decisionRow,
+  type Queryable,
+  rowPart,
+} from "../store/mod.ts";
+import type { Recorded } from "./ruling.ts";
 
 /** A decision that is to be put on record. */
 export interface DecisionEntry<C> {
@@ -14,9 +20,29 @@ export interface DecisionEntry<C> {
   readonly holder?: number;
 }
 
-/** Puts a decision on record: a row and a receipt, both or none. Decisions of the same time share a statement. */
-export async function recordDecision<C>(sealer: Sealer, entry: DecisionEntry<C>): Promise<void> {
-  await sealer.request(receiptOf(entry), decisionRow(recordOf(entry)));
+/** How the call ends is sealed too, and soon for most. */
+const PATIENT = { patient: true } as const;
+
+/**
+ * Puts a decision on record: a row and a receipt, both or none. Decisions of the same time share a statement.
+ *
+ * @param when what must hold; else neither is written
+ * @returns what was found as that was asked
+ */
+export async function recordDecision<C>(
+  sealer: Sealer,
+  entry: DecisionEntry<C>,
+  when?: Condition,
+): Promise<unknown> {
+  const receipt = receiptOf(entry);
+  const row = { ...decisionRow(recordOf(entry)), when };
+  try {
+    return (await sealer.request(receipt, row, PATIENT)).found;
+  } catch (reason) {
+    if (!(reason instanceof InvalidInput)) throw reason;
+    const text = JSON.stringify(receipt.evidence); // nested too deep for a canonical form
+    return (await sealer.request({ ...receipt, evidence: { text } }, row, PATIENT)).found;
+  }
 }
 
 /** The same within a transaction. */

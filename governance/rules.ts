@@ -1,5 +1,6 @@
 /** Which rule of a policy decides on a call. */
 import type { Caller, Door, Effect } from "../contract/mod.ts";
+import { fitsPattern } from "./patterns.ts";
 import { DAYS, type Rule, SHIPPED } from "./policy.ts";
 
 /** What rules look at. */
@@ -7,6 +8,8 @@ export interface Facts {
   /** Every name that the tool goes by: the one used, its other doors', and the operation's. */
   readonly names: readonly string[];
   readonly effect: Effect;
+  /** Whether people decide or stop by it: then nobody is asked about it. */
+  readonly humanControl: boolean;
   readonly door: Door;
   readonly caller: Caller;
   readonly environment: string;
@@ -18,14 +21,15 @@ export interface Facts {
   isOver(rule: string, calls: number, seconds: number): Promise<boolean>;
 }
 
-/** Longest text of an argument that is held against a pattern. */
-const MOST_TEXT = 20_000;
-
 /**
- * The first rule that fits: those of the policy, then those that ship, of which the last one always does.
+ * The first rule that fits: those of the policy, then those that ship, of which the last one always does. One that asks
+ * people passes by what they decide by: an approval that waits for an approval would never end.
  */
 export async function ruleFor(rules: readonly Rule[], facts: Facts): Promise<Rule> {
-  for (const rule of [...rules, ...SHIPPED]) if (await fits(rule, facts)) return rule;
+  for (const rule of [...rules, ...SHIPPED]) {
+    if (facts.humanControl && rule.then === "needs_approval") continue;
+    if (await fits(rule, facts)) return rule;
+  }
   throw new Error("No rule fits, though the last one that ships fits every call");
 }
 
@@ -37,7 +41,11 @@ async function fits({ name, when, then }: Rule, facts: Facts): Promise<boolean> 
     has(when.tiers, caller.tier) && oneOf(when.environments, [facts.environment]) &&
     (!when.hours || isWithin(when.hours, facts.now)) &&
     Object.entries(when.arguments ?? {}).every(([path, pattern]) =>
-      matches(facts.input, path, new RegExp(pattern, "u"), then !== "allow")
+      fitsPattern(
+        valuesAt(facts.input, path.split(".")),
+        pattern,
+        then === "allow" ? "allow" : "restrict",
+      )
     );
   if (!plain) return false;
   if (when.blast_radius_over !== undefined) {
@@ -59,9 +67,17 @@ function oneOf(wanted: readonly string[] | undefined, values: readonly string[])
 
 /** Whether a name fits a pattern, in which `*` stands for anything. */
 export function fitsGlob(glob: string, value: string): boolean {
-  if (!glob.includes("*")) return glob === value;
-  const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "s").test(value);
+  const [start = "", ...parts] = glob.split("*");
+  const end = parts.pop();
+  if (end === undefined) return glob === value;
+  let at = start.length;
+  if (!value.startsWith(start) || !value.endsWith(end)) return false;
+  for (const part of parts) { // the first place of each is the right one: what is left is longest then
+    const found = value.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at + end.length <= value.length;
 }
 
 /** Whether a moment is in a span of the day, which may go past midnight. */
@@ -81,14 +97,7 @@ export function isWithin(
   return inside && (days === undefined || days.includes(DAYS[began]!));
 }
 
-/** Whether an argument is there and its text fits; of a list, that of one entry. @param tooLong said of a text that is */
-function matches(input: unknown, path: string, pattern: RegExp, tooLong: boolean): boolean {
-  return valuesAt(input, path.split(".")).some((value) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    return text.length > MOST_TEXT ? tooLong : pattern.test(text);
-  });
-}
-
+/** What is at a path; of a list, what is there in each entry. */
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value.flatMap((entry) => valuesAt(entry, path));
   const [name, ...rest] = path;

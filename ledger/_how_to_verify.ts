@@ -43,6 +43,8 @@ export function howToVerify(
           "prev_hash is hash_sha256 of the entry before; empty for the first",
           "chain_position is the entry's place, from 0",
           "details.commitments are SHA-256 over a 32-byte salt and the canonical JSON of evidence kept privately",
+          "category api_seal is what the holder of the actor's key had sealed, in words of their own, whatever action and " +
+          "subject say; every other category is the platform's own",
         ],
       },
       v2: {

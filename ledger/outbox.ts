@@ -12,11 +12,11 @@ export interface SealState {
   readonly reason?: string;
 }
 
-const INSERT = (beside: string) => `
-  WITH wanted AS (
+const INSERT = (beside = "", asked = "", condition = "") => `
+  WITH ${asked} wanted AS (
     SELECT id, convert_from(substr($2::bytea, start + 1, length), 'UTF8') AS payload,
       substr($5::bytea, nr::int * 32 - 31, 32) AS request_hash
-    FROM unnest($1::text[], $3::int[], $4::int[]) WITH ORDINALITY AS w (id, start, length, nr)
+    FROM unnest($1::text[], $3::int[], $4::int[]) WITH ORDINALITY AS w (id, start, length, nr) ${condition}
   ), fresh AS (
     INSERT INTO seal_requests (id, request_hash) SELECT id, request_hash FROM wanted
     ON CONFLICT (id) DO NOTHING RETURNING id
@@ -27,7 +27,8 @@ const INSERT = (beside: string) => `
     SELECT e.* FROM unnest($6::text[], $7::text[], $8::bytea[], $9::text[]) AS e (id, name, salt, content)
     JOIN fresh USING (id)
   ) ${beside}
-  SELECT count(*)::int AS fresh, pg_notify('sealoop_outbox', '') FROM fresh`;
+  SELECT count(*)::int AS fresh, CASE WHEN $10::boolean THEN pg_notify('sealoop_outbox', '') END
+    ${asked && ", (SELECT jsonb_agg(to_jsonb(asked) ORDER BY nr) FROM asked) AS asked"} FROM fresh`;
 
 /** A statement, which the database keeps how to do by its name. */
 interface Statement {
@@ -35,17 +36,25 @@ interface Statement {
   readonly text: string;
 }
 
-const ALONE: Statement = { name: "seal_insert", text: INSERT("") };
+const ALONE: Statement = { name: "seal_insert", text: INSERT() };
 const withRows = new Map<string, Statement>();
 
 /** The same, and rows like one; its text is made once. */
-function insertWith(row: Row): Statement {
-  let statement = withRows.get(row.table);
+function insertWith({ table, values, when }: Row): Statement {
+  const name = ["seal_insert", table, ...(when ? [when.function] : [])].join("_");
+  let statement = withRows.get(name);
   if (!statement) {
     const from =
-      "SELECT content FROM unnest($10::text[], $11::text[]) AS b (id, content) JOIN fresh USING (id)";
-    const text = INSERT(`, beside AS (${addRows(row, from)})`);
-    withRows.set(row.table, statement = { name: `seal_insert_${row.table}`, text });
+      "SELECT content FROM unnest($11::text[], $12::text[]) AS b (id, content) JOIN fresh USING (id)";
+    const beside = `, beside AS (${addRows({ table, values }, from)})`;
+    const text = when
+      ? INSERT(
+        beside,
+        `asked AS (SELECT nr, holds, told AS found FROM ${when.function}($13::jsonb)),`,
+        "WHERE nr IN (SELECT a.nr FROM asked a WHERE a.holds)",
+      )
+      : INSERT(beside);
+    withRows.set(name, statement = { name, text });
   }
   return statement;
 }
@@ -66,7 +75,7 @@ export type Run = (
  */
 export async function requestSeal(on: Queryable, request: SealRequest): Promise<{ id: string }> {
   const prepared = prepare(request);
-  const [conflict] = await insert(onQueryable(on), [{ prepared }]);
+  const [{ conflict }] = await insert(onQueryable(on), [{ prepared }]) as [Answer];
   if (conflict) throw conflict;
   return { id: prepared.id };
 }
@@ -146,39 +155,58 @@ function onQueryable(on: Queryable): Run {
 export interface Entry {
   readonly prepared: Prepared;
   readonly row?: Row | undefined;
+  /** Whether nobody has to be woken for it. */
+  readonly patient?: boolean | undefined;
+}
+
+/** What became of a request. */
+export interface Answer {
+  /** Why it was refused. */
+  readonly conflict?: ReceiptConflict | undefined;
+  /** Whether the row's condition held; true where it has none. */
+  readonly holds: boolean;
+  /** What the condition's function found. */
+  readonly found?: unknown;
 }
 
 /**
  * Puts requests in the outbox with one statement.
  *
  * @param entries whose rows, if they have any, are all of one form
- * @returns for each request undefined, or why it was refused
+ * @returns for each request what became of it
  */
-export async function insert(
-  run: Run,
-  entries: readonly Entry[],
-): Promise<(ReceiptConflict | undefined)[]> {
-  const requests = entries.map(({ prepared }) => prepared);
+export async function insert(run: Run, entries: readonly Entry[]): Promise<Answer[]> {
   const first = new Map(entries.map((entry) => [entry.prepared.id, entry] as const).reverse());
-  const unique = [...first.values()].map(({ prepared }) => prepared);
-  const evidence = unique.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
+  const unique = [...first.values()];
+  const requests = unique.map(({ prepared }) => prepared);
+  const evidence = requests.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
   const rows = [...first].flatMap(([id, { row }]) => row ? [{ id, row }] : []);
+  const conditioned = rows.some(({ row }) => row.when);
   const { name, text } = rows[0] ? insertWith(rows[0].row) : ALONE;
-  const values = [
-    unique.map((r) => r.id),
-    ...inOnePiece(unique.map((r) => Buffer.from(r.payload))),
-    Buffer.concat(unique.map((r) => r.requestHash)),
+  const values: unknown[] = [
+    requests.map((r) => r.id),
+    ...inOnePiece(requests.map((r) => Buffer.from(r.payload))),
+    Buffer.concat(requests.map((r) => r.requestHash)),
     evidence.map((e) => e.id),
     evidence.map((e) => e.name),
     evidence.map((e) => e.salt),
     evidence.map((e) => e.content),
+    unique.some(({ patient }) => !patient),
   ];
   if (rows.length > 0) {
     values.push(rows.map(({ id }) => id), rows.map((r) => JSON.stringify(r.row.values)));
   }
+  if (conditioned) values.push(JSON.stringify(unique.map(({ row }) => row?.when?.value ?? null)));
   const { rows: [row] } = await run(text, values, name);
-  if (row!.fresh === requests.length) return requests.map(() => undefined);
-  return await conflicts(run, requests);
+  const asked = conditioned ? row!.asked as Omit<Answer, "conflict">[] : [];
+  const answers = new Map(
+    requests.map(({ id }, n): [string, Answer] => [id, asked[n] ?? { holds: true }]),
+  );
+  const told = entries.map(({ prepared }) => answers.get(prepared.id)!);
+  const held = told.filter(({ holds }) => holds).length;
+  if (row!.fresh === held) return told;
+  const found = await conflicts(run, entries.map(({ prepared }) => prepared));
+  return told.map((answer, n) => answer.holds ? { ...answer, conflict: found[n] } : answer);
 }
 
 /** Some ids were there already: with the same content that is the same receipt, else a conflict. */

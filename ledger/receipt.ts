@@ -57,6 +57,8 @@ const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const TEXTS = ["category", "actor", "subject", "action", "outcome"] as const;
 
+const SALT_BYTES = 32;
+
 /** Commitment to a text: SHA-256 over the salt and then the text, as hex. */
 export function commitment(salt: Uint8Array, canonicalText: string): string {
   return createHash("sha256").update(salt).update(canonicalText).digest("hex");
@@ -77,9 +79,11 @@ export function prepare(request: SealRequest): Prepared {
   if (issues.length > 0) throw new InvalidInput(issues);
   const { evidence: shown = {}, timestamp = receiptTime(), ...rest } = request;
   const id = request.id ?? randomUUID().replaceAll("-", "").slice(0, 16);
-  const evidence = Object.entries(shown).map(([name, value]) => ({
+  const shownFields = Object.entries(shown);
+  const salts = randomBytes(SALT_BYTES * shownFields.length); // all at once, as each time costs more than the bytes
+  const evidence = shownFields.map(([name, value], n) => ({
     name,
-    salt: randomBytes(32),
+    salt: salts.subarray(SALT_BYTES * n, SALT_BYTES * (n + 1)),
     content: canonicalOf(`evidence.${name}`, () => canonicalize(value)),
   }));
   const details = request.details ?? {};

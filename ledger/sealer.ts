@@ -1,6 +1,6 @@
 import { Problem } from "../contract/mod.ts";
 import { listen, type Row, type Store } from "../store/mod.ts";
-import { type Entry, insert, type Run } from "./outbox.ts";
+import { type Answer, type Entry, insert, type Run } from "./outbox.ts";
 import { prepare, type SealRequest } from "./receipt.ts";
 
 /** A receipt's place in the chain. */
@@ -12,17 +12,24 @@ export interface Sealed {
   readonly hash: string;
 }
 
+/** A receipt that was asked for. */
+export interface Requested extends Pick<Answer, "holds" | "found"> {
+  readonly id: string;
+}
+
 /** Asks for receipts outside of any transaction, and waits for those asked for anywhere. */
 export interface Sealer {
   /**
    * Asks for a receipt. What is asked for at the same time is committed together.
    *
    * @param row of another table, written if and only if the receipt is asked for; not again with the same receipt
-   * @returns when the request is on disk; from then on it will be sealed
+   * @param options `patient`: it may wait up to a second for the sequencer, as another receipt will follow it that does not
+   * @returns when the request is on disk; from then on it will be sealed. Where the row's condition did not hold, nothing
+   * is, and will be
    * @throws {InvalidInput} the request can't be sealed
    * @throws {ReceiptConflict} the id is already taken by other content
    */
-  request(request: SealRequest, row?: Row): Promise<{ id: string }>;
+  request(request: SealRequest, row?: Row, options?: Pick<Entry, "patient">): Promise<Requested>;
   /**
    * Waits until a receipt is part of the chain.
    *
@@ -34,7 +41,7 @@ export interface Sealer {
 }
 
 interface Asked extends Entry {
-  readonly resolve: (value: { id: string }) => void;
+  readonly resolve: (value: Requested) => void;
   readonly reject: (error: unknown) => void;
 }
 interface Waiter {
@@ -73,7 +80,8 @@ export async function openSealer(store: Store): Promise<Sealer> {
   const queue = groupCommit(store);
 
   return {
-    request: async (request, row) => await queue({ prepared: prepare(request), row }),
+    request: async (request, row, options) =>
+      await queue({ prepared: prepare(request), row, ...options }),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
       wait(waiters, id, timeoutMs, signal, () => lookFor([id])),
     async close() {
@@ -106,7 +114,7 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
-function groupCommit(store: Store): (entry: Entry) => Promise<{ id: string }> {
+function groupCommit(store: Store): (entry: Entry) => Promise<Requested> {
   const asked: Asked[] = [];
   let drains = 0;
   const drain = async () => {
@@ -122,20 +130,23 @@ function groupCommit(store: Store): (entry: Entry) => Promise<{ id: string }> {
     });
 }
 
-/** How many of those that wait first go into one statement: their rows must be of one table. */
+/** How many of those that wait first go into one statement: their rows must be of one form. */
 function alike(asked: readonly Asked[]): number {
-  const table = asked.find(({ row }) => row)?.row?.table;
-  const other = asked.findIndex(({ row }) => row && row.table !== table);
+  const form = asked.find(({ row }) => row)?.row;
+  const other = asked.findIndex(({ row }) =>
+    row && (row.table !== form!.table || row.when?.function !== form!.when?.function)
+  );
   return Math.min(other < 0 ? asked.length : other, MOST_AT_ONCE);
 }
 
 async function commit(store: Store, batch: readonly Asked[]): Promise<void> {
   try {
     const run: Run = (text, values, name) => store.pool.query({ name, text, values: [...values] });
-    const refused = await insert(run, batch);
+    const answers = await insert(run, batch);
     batch.forEach(({ prepared, resolve, reject }, i) => {
-      if (refused[i]) reject(refused[i]);
-      else resolve({ id: prepared.id });
+      const { conflict, holds, found } = answers[i]!;
+      if (conflict) reject(conflict);
+      else resolve({ id: prepared.id, holds, found });
     });
   } catch (error) {
     if (batch.length > 1 && isOfOne(error)) {

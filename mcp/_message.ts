@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import { readJson } from "../web/mod.ts";
+import { COMPLETED } from "./resources.ts";
 
 /** A request of JSON-RPC: it has an id, under which its answer goes out on the stream. */
 export interface JsonRpcRequest {
@@ -60,6 +61,7 @@ const COUNTED_LATER: ReadonlyMap<string, string | null> = new Map([
 
 /** Whether a request is counted on its way. What the SDKs refuse for its parameters never gets that far. */
 export function isCountedLater({ method, params }: JsonRpcRequest): boolean {
+  if (method === "completion/complete") return isCompletedByName(params);
   const field = COUNTED_LATER.get(method);
   if (field === undefined || field === null) return field === null;
   const { [field]: name, arguments: given = {} } = Object(params) as Record<string, unknown>;
@@ -68,6 +70,17 @@ export function isCountedLater({ method, params }: JsonRpcRequest): boolean {
     return Object.values(given).every((value) => typeof value === "string");
   }
   return !Array.isArray(given);
+}
+
+/** Whether a completion reads the list of resources, by which it is counted. */
+function isCompletedByName(params: unknown): boolean {
+  const { ref, argument, context } = Object(params) as Record<string, unknown>;
+  const { type, name, uri } = Object(ref) as Record<string, unknown>;
+  const { name: completed, value } = Object(argument) as Record<string, unknown>;
+  const isReference = type === "ref/prompt" && typeof name === "string" ||
+    type === "ref/resource" && typeof uri === "string";
+  return isReference && context === undefined && typeof value === "string" &&
+    typeof completed === "string" && COMPLETED.has(completed);
 }
 
 /** Whether a value has the form of JSON-RPC 2.0. */

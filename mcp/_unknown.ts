@@ -13,6 +13,8 @@ export interface UnknownRequest {
   readonly code: number;
   readonly message: string;
   readonly data?: Readonly<Record<string, unknown>>;
+  /** As it is sealed; by default that there is nothing of this name. */
+  readonly problem?: Problem;
 }
 
 /** More of a name says nothing. */
@@ -26,14 +28,14 @@ const MOST_NAME = 200;
 export async function refuseUnknown(
   entrance: Entrance,
   { caller }: Sender,
-  { method, name, code, message, data }: UnknownRequest,
+  { method, name, code, message, data, problem }: UnknownRequest,
 ): Promise<never> {
   const started = performance.now();
   await entrance.admit(caller);
   const receiptId = await entrance.record({
     ...{ door: "mcp", caller, method, subject: "unknown" },
     arguments: { name: name.slice(0, MOST_NAME) },
-    error: new Problem("NotFound", `There is nothing of this name for ${method}`),
+    error: problem ?? new Problem("NotFound", `There is nothing of this name for ${method}`),
     durationMs: performance.now() - started,
   });
   throw new Refused(code, message, { ...data, ...receiptMeta(receiptId) });

@@ -4,7 +4,7 @@ import {
   nearNames,
   type Operation,
   outputValue,
-  type Problem,
+  Problem,
   PRODUCT,
   TOOL_SERVER_VERSION,
 } from "../contract/mod.ts";
@@ -23,6 +23,7 @@ import {
 import {
   bindPrompts,
   bindResources,
+  COMPLETED,
   INDEX,
   type PromptDoor,
   type ResourceDoor,
@@ -113,17 +114,19 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
     list: () => mine(tools.values()).map(({ description }) => description),
     async call(call) {
       const tool = tools.get(call.name);
-      if (tool) {
+      if (tool && !call.misasked) {
         const own = { credential, invoke: parts.invoke, findInjection: find };
         return await callTool(tool, call, { ...own, failed: failed(call.name, call.requestId) });
       }
       const { name, requestId } = call;
       const known = mine(tools.values()).map(({ description }) => description.name);
       const [near] = nearNames(name.slice(0, MOST_NAME), known);
-      const message = `Unknown tool: ${name}; ${near ? `did you mean ${near}?` : "see tools/list"}`;
+      const message = call.misasked ??
+        `Unknown tool: ${name}; ${near ? `did you mean ${near}?` : "see tools/list"}`;
       try {
         const unknown = { method: "tools/call", name, code: INVALID_PARAMS, message } as const;
-        return await refuseUnknown(parts.entrance, sender, unknown);
+        const problem = call.misasked ? new Problem("InvalidInput", call.misasked) : undefined;
+        return await refuseUnknown(parts.entrance, sender, { ...unknown, problem });
       } catch (error) {
         if (error instanceof Refused) throw error;
         return failure(asProblem(error), requestId);
@@ -154,7 +157,7 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
       return { ...filled, _meta: { ...filled._meta, ...receiptMeta(receiptId) } };
     },
     async complete(name, start, ask) {
-      const kind = COMPLETED[name];
+      const kind = COMPLETED.get(name);
       if (kind === undefined) return [];
       const names = (await index(ask)).filter(({ uri }) => uri.startsWith(kind))
         .map(({ name }) => name);
@@ -178,11 +181,6 @@ function noResource(uri: string): UnknownRequest {
   return { method: "resources/read", name: uri, code: NO_RESOURCE, message, data: { uri } };
 }
 
-/** Arguments that are names of resources. */
-const COMPLETED: Readonly<Record<string, string>> = {
-  ticket_id: "sealoop://tickets/",
-  receipt_id: "sealoop://receipts/",
-};
 /** Longest that names of tools are, in letters; what is longer is like none. */
 const MOST_NAME = 100;
 /** @see MCP, Resources, Error Handling */

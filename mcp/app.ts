@@ -1,6 +1,6 @@
 import Router from "@koa/router";
 import type Koa from "koa";
-import type { Context } from "koa";
+import type { Context, Next } from "koa";
 import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
 import type { Entrance, TaskWatch } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
@@ -9,6 +9,7 @@ import { type Names, refuseForeignPages } from "./_origin.ts";
 import { createAnswers } from "./answers.ts";
 import { openChanges } from "./changes.ts";
 import { createA2aDoor } from "./a2a/door.ts";
+import { MOST_READ } from "./a2a/envelope.ts";
 import { createHttpSessions } from "./http_sessions.ts";
 import { serveCurrentClients } from "./protocol.ts";
 import { counted, createSessions, PACE, type Pace, settledWithin } from "./sessions.ts";
@@ -112,10 +113,16 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     router.get("a2a-card", "/a2a", a2a.card);
     router.get("own-card", "/a2a/card", a2a.ownCard);
     router.get("extended-card", "/agent/authenticatedExtendedCard", a2a.ownCard);
-    router.get("agent-card", "/.well-known/agent-card.json", a2a.card);
-    router.get("agent", "/.well-known/agent.json", a2a.card);
+    for (const base of ["", "/a2a"]) {
+      router.get("agent-card", `${base}/.well-known/agent-card.json`, a2a.card);
+      router.get("agent", `${base}/.well-known/agent.json`, a2a.card);
+    }
   }
-  const app = createApp(shell);
+  const app = createApp({
+    ...shell,
+    mostBytes: (path) => AT_A2A.test(path) ? MOST_READ : undefined,
+  });
+  if (a2a) app.use(reachedByAddressAlone);
   app.use(refuseForeignPages(parts));
   app.use(router.routes());
   app.use(refuseMethods(router, "MCP is at /mcp, A2A at /a2a"));
@@ -134,4 +141,13 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
       await current.close();
     },
   };
+}
+
+/** Where A2A is spoken. */
+const AT_A2A = /^\/(?:a2a\/?)?$/;
+
+/** A2A where a client knows nothing but the server's address, and posts there; nothing else is posted to it. */
+function reachedByAddressAlone(ctx: Context, next: Next): Promise<void> {
+  if (ctx.method === "POST" && ctx.path === "/") ctx.path = "/a2a";
+  return next();
 }

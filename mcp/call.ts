@@ -1,5 +1,6 @@
 import {
   asProblem,
+  EARLIER,
   type Invoke,
   JsonText,
   type Outcome,
@@ -77,7 +78,7 @@ function success<C>(
 
 /** What went wrong, as a result that says what to do next. */
 export function failure(problem: Problem, requestId: string): ToolResult {
-  const { name, message, rule, receiptId, extra } = problem;
+  const { name, message, rule, receiptId, extra, decided } = problem;
   const internal = name === "Internal";
   const what = internal ? `The service failed to do this (request id ${requestId})` : message;
   const retryAfter = extra.headers?.["retry-after"];
@@ -88,17 +89,30 @@ export function failure(problem: Problem, requestId: string): ToolResult {
       "sealoop/error": name,
       "sealoop/request_id": requestId,
       ...(retryAfter ? { "sealoop/retry_after_seconds": Number(retryAfter) } : {}),
+      ...earlierMeta(extra.headers?.[EARLIER]),
+      ...(decided
+        ? {
+          "sealoop/decision": decided.decision,
+          "sealoop/decision_id": decided.id,
+          "sealoop/rule": decided.rule,
+        }
+        : {}),
       ...receiptMeta(receiptId),
     },
   };
 }
+
+/** When it ended, where nothing was done now. */
+const earlierMeta = (at: string | undefined) => at ? { "sealoop/earlier": at } : {};
 
 function decisionMeta(ruling: Outcome["ruling"]) {
   if (!ruling) return {};
   return {
     "sealoop/decision": ruling.decision,
     "sealoop/decision_id": ruling.id,
+    "sealoop/rule": ruling.rule,
     ...(ruling.approvalId ? { "sealoop/approval_id": ruling.approvalId } : {}),
+    ...earlierMeta(ruling.earlier),
   };
 }
 

@@ -37,7 +37,9 @@ export interface ToolCall extends Origin {
   readonly input: unknown;
   /** Whether the client only asks what would be decided, by `sealoop/dry_run` in `_meta`. */
   readonly dryRun: boolean;
-  /** Aborted when the client cancels the call or closes its stream. */
+  /** Why its `_meta` can't be followed; then nothing is done. */
+  readonly misasked?: string;
+  /** Aborted when the client cancels the call, or by {@linkcode CallerGone} when its connection is lost. */
   readonly signal: AbortSignal;
   /** Whether the door follows by itself what the call starts. */
   readonly detached?: boolean;

@@ -10,8 +10,10 @@ import {
   type EventStore,
   WebStandardStreamableHTTPServerTransport as HttpTransport,
 } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import {
   CallToolRequestSchema,
+  CancelledNotificationSchema,
   CompleteRequestSchema,
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
@@ -28,11 +30,13 @@ import {
   InMemoryServerEventBus,
   type JSONRPCMessage,
   ProtocolError,
+  SdkError,
   Server as CurrentServer,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
+import { CallerGone, wishesIn } from "../contract/mod.ts";
 import { type Ask, type Handlers, type Origin, Refused, type ToolResult } from "./handlers.ts";
 
 /** One client's open stream. */
@@ -67,9 +71,9 @@ export async function openChannel(
   res: ServerResponse,
   handlers: Handlers,
 ): Promise<Channel> {
-  const server = serverOf(handlers);
+  const { server, connect } = serverOf(handlers);
   const transport = new SSEServerTransport(path, res);
-  await server.connect(transport);
+  await connect(transport);
   return {
     id: transport.sessionId,
     async receive(message, origin) {
@@ -107,13 +111,13 @@ export async function openHttpSession(
   handlers: Handlers,
   { id, events, json = false }: { id?: string; events?: EventStore; json?: boolean },
 ): Promise<HttpSession> {
-  const server = serverOf(handlers);
+  const { server, connect } = serverOf(handlers);
   const transport = new HttpTransport({
     sessionIdGenerator: id === undefined ? undefined : () => id,
     enableJsonResponse: json,
     ...(events ? { eventStore: events } : {}),
   });
-  await server.connect(transport);
+  await connect(transport);
   return {
     answer: ({ request, body, ...origin }) =>
       transport.handleRequest(request, { parsedBody: body, authInfo: carried(origin) }),
@@ -200,7 +204,11 @@ export function serveWire(
     close: () => Promise.resolve(transport.onclose?.()),
   };
   const { close } = serveStdio(({ era }) => {
-    const server = currentServerOf(handlers, origin);
+    const server = currentServerOf(
+      handlers,
+      origin,
+      (signal) => withReason(signal, () => !(signal.reason instanceof SdkError)),
+    );
     const tell = (uri: string) => server.sendResourceUpdated({ uri });
     if (era === "modern") { // the SDK knows who listens to what
       server.onclose = handlers.onChange((uri) => void tell(uri).catch(handlers.failed));
@@ -232,32 +240,68 @@ const CallTool = z.object({
   params: z.any().optional(),
 });
 
-function serverOf(handlers: Handlers): Server {
+/**
+ * Up to revision 2025-11-25 a client says that it cancels; a connection that is lost cancels nothing.
+ *
+ * @see MCP 2025-11-25, Transports, Sending Messages to the Server
+ */
+function serverOf(handlers: Handlers) {
   const { name, version, instructions } = handlers;
-  const server = new Server({ name, version }, { capabilities: CAPABILITIES, instructions });
+  const server = new Server({ name, version }, {
+    capabilities: CAPABILITIES,
+    instructions,
+    jsonSchemaValidator: VALIDATOR,
+  });
+  const calls = new Map<string | number, "wanted" | "cancelled">();
+  async function connect(transport: Connected) {
+    await server.connect(transport);
+    const take = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+      if ("method" in message && message.method === "tools/call" && "id" in message) {
+        calls.set(message.id, "wanted");
+      }
+      const of = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+      if (of !== undefined && calls.has(of)) calls.set(of, "cancelled");
+      take?.(message, extra);
+    };
+  }
   server.onerror = (error) => handlers.failed(error);
   offerResources(server, handlers);
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...handlers.list()] }));
   server.setRequestHandler(
     CallTool,
-    async ({ params }, { signal, authInfo, sessionId, sendNotification }) => {
+    async ({ params }, { signal, requestId, authInfo, sessionId, sendNotification }) => {
       const token = params._meta?.progressToken;
+      const isCancelled = () => calls.get(requestId) === "cancelled";
       const ended = await handlers.call({
         ...(authInfo?.extra as unknown as Origin),
         name: params.name,
         input: params.arguments,
-        dryRun: params._meta?.["sealoop/dry_run"] === true,
-        signal,
+        ...wishesIn(params._meta),
+        signal: withReason(signal, isCancelled),
         progress: teller(token, sendNotification, handlers),
-      });
+      }).finally(() => calls.delete(requestId));
       const told = complaint(params.name, ended);
       if (told) server.sendLoggingMessage(told, sessionId).catch(handlers.failed);
       return { ...ended };
     },
   );
-  return server;
+  return { server, connect };
 }
 
+type Connected = Parameters<Server["connect"]>[0];
+
+/** The same signal, which says where it was not the caller who cancelled, but its connection that was lost. */
+function withReason(signal: AbortSignal, isCancelled: () => boolean): AbortSignal {
+  const own = new AbortController();
+  const abort = () => own.abort(isCancelled() ? signal.reason : new CallerGone());
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return own.signal;
+}
+
+/** Of what users fill in, which nobody is asked for here; every server would make one, which most of its making takes. */
+const VALIDATOR = new AjvJsonSchemaValidator();
 const CAPABILITIES = {
   tools: {},
   resources: { subscribe: true },
@@ -354,7 +398,16 @@ function followChanges(handlers: Handlers, tell: (uri: string) => Promise<void>)
   };
 }
 
-function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServer {
+/**
+ * Over HTTP a client of a revision without sessions cancels by closing the stream of the answer; over a pipe it says so.
+ *
+ * @see MCP 2026-07-28, Cancellation, Transport-Specific Cancellation
+ */
+function currentServerOf(
+  handlers: Handlers,
+  origin: () => Origin,
+  heard = (signal: AbortSignal) => signal,
+): CurrentServer {
   const { name, version, instructions } = handlers;
   const server = new CurrentServer({ name, version }, {
     capabilities: CAPABILITIES,
@@ -393,8 +446,8 @@ function currentServerOf(handlers: Handlers, origin: () => Origin): CurrentServe
       ...origin(),
       name: params.name,
       input: params.arguments,
-      dryRun: params._meta?.["sealoop/dry_run"] === true,
-      signal: mcpReq.signal,
+      ...wishesIn(params._meta),
+      signal: heard(mcpReq.signal),
       progress: teller(mcpReq._meta?.progressToken, (told) => mcpReq.notify(told), handlers),
     })));
   return server;

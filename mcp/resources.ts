@@ -15,6 +15,12 @@ export interface ResourceDoor<C> {
 /** Where the list of resources is read. */
 export const INDEX = "sealoop://resources";
 
+/** Arguments that are names of resources, and how URIs of those begin: a client is told how they may go on. */
+export const COMPLETED: ReadonlyMap<string, string> = new Map([
+  ["ticket_id", "sealoop://tickets/"],
+  ["receipt_id", "sealoop://receipts/"],
+]);
+
 /** Makes a resource of every resource door of the operations. */
 export function bindResources<C>(operations: readonly Operation<C>[]): readonly ResourceDoor<C>[] {
   return operations.flatMap((operation) =>

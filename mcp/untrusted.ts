@@ -1,3 +1,4 @@
+import { visible } from "../contract/mod.ts";
 import type { ToolResult } from "./handlers.ts";
 
 /**
@@ -29,26 +30,10 @@ const MOST = 256 * 1024;
 export const PIECE = 8_000;
 const MOST_LOOKED_AT = 256 * 1024;
 const MOST_FOUND = 20;
+/** The signed form of a receipt, in hex: what it says is looked at in the receipt's fields, which stand beside it. */
+const SIGNED_FORM = /^(?:\/receipts?(?:\/\d+)?)?\/canonical_bytes$/;
 /** A shorter text orders nothing. */
 const SHORTEST = 12;
-
-/** What terminals take for orders. */
-const ESCAPES = new RegExp(
-  "\u001b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)?|.)?",
-  "g",
-);
-/**
- * What can't be seen: bidirectional marks, characters of no width, variation selectors that carry data, the block of
- * tags, characters for private use that fonts leave out, and control characters but tabulator and line feed.
- */
-const HIDDEN =
-  // deno-lint-ignore no-control-regex -- these are what is taken out
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164\uFEFF\uFFA0\uFFF0-\uFFFB]|[\uFE00-\uFE0E]|\uFE0F(?=[\uFE00-\uFE0F])|[\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}\u{F0000}-\u{10FFFF}]/gu;
-
-/** A text without what can't be seen. */
-export function visible(text: string): string {
-  return text.replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n").replace(ESCAPES, "").replace(HIDDEN, "");
-}
 
 /**
  * Makes what came from outside safe to be shown to a model: nothing hidden, nothing endless, and it is known where it
@@ -131,6 +116,7 @@ function search(value: unknown, find: FindInjection): Injection[] {
   let left = MOST_LOOKED_AT;
   const look = (at: string, text: string) => {
     if (text.length < SHORTEST || found.length >= MOST_FOUND) return;
+    if (SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(text)) return;
     const tries = new Set<string>();
     for (let from = 0; from < text.length && left > 0; from += PIECE) {
       const piece = text.slice(from, from + PIECE);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAway, JsonText, outputValue } from "../contract/mod.ts";
-import type { ActEnd, ActRecord } from "../store/mod.ts";
+import { isAway, JsonText, outputValue, type Trace } from "../contract/mod.ts";
+import { type ActEnd, type ActRecord, unknownTicketOf } from "../store/mod.ts";
 import type { GovernedActResult } from "../workflows/mod.ts";
 import type { CallReceipt } from "./_record.ts";
 import type { ActOrder } from "./acts.ts";
@@ -31,6 +31,44 @@ export function bareReceipt(
     details: { ...detailsOf(act), ...order.run },
     evidence: { error: why },
   };
+}
+
+/** How an act ended that was begun by a process which has ended since. */
+interface LostEnd {
+  readonly end: Omit<ActEnd, "receiptId">;
+  /** As its receipt says it. */
+  readonly outcome: string;
+  /** A sentence. */
+  readonly why: string;
+  /** What it made, for the receipt. */
+  readonly found?: { readonly found: Readonly<Record<string, string>> };
+  /** Where people may look. */
+  readonly look?: string | undefined;
+}
+
+/** Says how an act ended, by what was found of it. @param receiptId of its end */
+export function lostEnd({ approvalId }: ActRecord, receiptId: string, found: Trace): LostEnd {
+  const began = `${approvalId} was begun, and its process ended`;
+  if (found.state === "done") {
+    return {
+      end: { state: "done", output: textOf(found.output), error: null },
+      outcome: "success",
+      why: `${began} before it could tell: what it made was found`,
+      found: { found: found.ids },
+    };
+  }
+  if (found.state === "not_done") {
+    const why = `${began} before it did anything, which is proven`;
+    const error = { name: "Unavailable", message: why };
+    return { end: { state: "refused", output: null, error }, outcome: "not_done", why };
+  }
+  const { look = "at what it acts on" } = found;
+  const why =
+    `${began} before it was known what became of it. It may have been done: look ${look}, ` +
+    `as people are asked to in ticket ${unknownTicketOf(receiptId)}`;
+  const error = { name: "OutcomeUnknown", message: why };
+  const end = { state: "unknown", output: null, error } as const;
+  return { end, outcome: "unknown", why, look: found.look };
 }
 
 /** How it ended, as its workflow tells it. */

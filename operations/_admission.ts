@@ -6,41 +6,63 @@ import {
   type Operation,
   Problem,
 } from "../contract/mod.ts";
-import type { Meter } from "../store/mod.ts";
+import type { Turn } from "../governance/mod.ts";
+import type { Count, Meter, Use } from "../store/mod.ts";
 
 const DAY = 86_400;
 const MINUTE = 60;
 
-/** The gate that counts: a day's requests over REST, a minute's calls on the tool server. */
-export function admission(
-  meter: Meter,
-  settings: Settings,
-): (
-  operation: Pick<Operation, "counted" | "perMinute">,
+/** What is counted of a call, and what is said of it. */
+export interface Limit extends Use {
+  /** As `100/day`. */
+  readonly words: string;
+}
+
+/** Finds what is counted of a call, in this order: a day's requests over REST, a minute's calls on the tool server. */
+export function limitsOf(
+  { counted, perMinute: kind }: Pick<Operation, "counted" | "perMinute">,
   caller: Caller,
   door: Door,
-) => Promise<Allowance | undefined> {
+  settings: Settings,
+): Limit[] {
+  const subject = subjectOf(caller);
   const perDay = {
     free: settings.SEALOOP_LIMIT_FREE,
     partner: settings.SEALOOP_LIMIT_PARTNER,
     enterprise: settings.SEALOOP_LIMIT_ENTERPRISE,
     admin: undefined,
-  };
-  const ofMinute = toolAdmission(meter, settings);
+  }[caller.tier];
   const own = { simulate: settings.SEALOOP_LIMIT_SIMULATE };
-  return async (operation, caller, door) => {
-    const allowance = await ofAll(operation, caller, door);
-    const kind = operation.perMinute;
-    if (!kind) return allowance;
-    return await take(meter, caller, kind, own[kind], MINUTE, `${own[kind]}/minute of ${kind}`);
-  };
-
-  async function ofAll({ counted }: Pick<Operation, "counted">, caller: Caller, door: Door) {
-    if (door !== "rest") return await ofMinute(caller);
-    const limit = perDay[caller.tier];
-    if (counted === false || limit === undefined) return undefined;
-    return await take(meter, caller, "requests", limit, DAY, `${limit}/day`);
+  const limits: Limit[] = [];
+  if (door !== "rest") limits.push(ofTools(subject, settings));
+  else if (counted !== false && perDay !== undefined) {
+    const words = `${perDay}/day`;
+    limits.push({ subject, kind: "requests", limit: perDay, periodSeconds: DAY, words });
   }
+  if (kind) {
+    const words = `${own[kind]}/minute of ${kind}`;
+    limits.push({ subject, kind, limit: own[kind], periodSeconds: MINUTE, words });
+  }
+  return limits;
+}
+
+/** Opens the counting of one call. */
+export function openTurn(meter: Meter, limits: readonly Limit[]): Turn {
+  let counting: Promise<Allowance | undefined> | undefined;
+  async function all(): Promise<Allowance | undefined> {
+    let allowance: Allowance | undefined;
+    for (const limit of limits) allowance = await take(meter, limit);
+    return allowance;
+  }
+  return {
+    get use() {
+      return counting || limits.length !== 1 ? undefined : useOf(limits[0]!);
+    },
+    count: () => counting ??= all(),
+    counted: (
+      count,
+    ) => (counting = new Promise((resolve) => resolve(allowanceOf(limits[0]!, count)))),
+  };
 }
 
 /** Counts one use of what has a daily limit of its own. The admin tier has none. @throws {Problem} `RateLimited` */
@@ -58,32 +80,40 @@ export async function takeDay(
     enterprise: settings.SEALOOP_LIMIT_CLASSIFY_ENTERPRISE,
     admin: undefined,
   }[caller.tier];
-  if (limit !== undefined) await take(meter, caller, kind, limit, DAY, `${limit}/day`);
+  if (limit === undefined) return;
+  const subject = subjectOf(caller);
+  await take(meter, { subject, kind, limit, periodSeconds: DAY, words: `${limit}/day` });
 }
 
 /** Counts one request to the tool server, whatever it asks for. */
 export function toolAdmission(
   meter: Meter,
-  { SEALOOP_LIMIT_TOOLS: limit }: Settings,
+  settings: Settings,
 ): (caller: Caller) => Promise<Allowance> {
-  return (caller) => take(meter, caller, "tools", limit, MINUTE, `${limit}/minute`);
+  return (caller) => take(meter, ofTools(subjectOf(caller), settings));
 }
 
-async function take(
-  meter: Meter,
-  caller: Caller,
-  kind: string,
-  limit: number,
-  periodSeconds: number,
-  words: string,
-): Promise<Allowance> {
-  const subject = caller.keyId ?? `address:${caller.address}`;
-  const { allowed, remaining, resetSeconds } = await meter.count({
-    subject,
-    kind,
-    limit,
-    periodSeconds,
-  });
+function ofTools(subject: string, { SEALOOP_LIMIT_TOOLS: limit }: Settings): Limit {
+  return { subject, kind: "tools", limit, periodSeconds: MINUTE, words: `${limit}/minute` };
+}
+
+function subjectOf({ keyId, address }: Caller): string {
+  return keyId ?? `address:${address}`;
+}
+
+async function take(meter: Meter, limit: Limit): Promise<Allowance> {
+  return allowanceOf(limit, await meter.count(useOf(limit)));
+}
+
+function useOf({ words: _, ...use }: Limit): Use {
+  return use;
+}
+
+/** What is left of a limit. @throws {Problem} `RateLimited` */
+function allowanceOf(
+  { limit, periodSeconds, words }: Limit,
+  { allowed, remaining, resetSeconds }: Count,
+): Allowance {
   if (allowed) return { limit, remaining, resetSeconds };
   const where = periodSeconds === MINUTE ? `; wait ${resetSeconds} seconds` : "";
   throw new Problem("RateLimited", `Rate limit exceeded (${words})${where}`, {

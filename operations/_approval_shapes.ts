@@ -1,6 +1,7 @@
 import { z } from "zod";
-import type { Caller } from "../contract/mod.ts";
+import { type Caller, laidOpen } from "../contract/mod.ts";
 import type { ApprovalRecord } from "../store/mod.ts";
+import { concerns } from "./_approver_rights.ts";
 import { Sha256, Timestamp } from "./_shapes.ts";
 
 /** Id of an approval. */
@@ -23,7 +24,7 @@ export const ApprovalShape = z.object({
   ticket_id: z.string().nullable(),
   description: z.string(),
   action: z.record(z.string(), z.unknown()).describe(
-    "Exactly what is approved; of a call of another tenant's without its arguments",
+    "Exactly what is approved; of what another tenant asks about the tool alone, if it is a call",
   ),
   action_sha256: Sha256.describe(
     "Over the canonical JSON of action; another action needs another approval",
@@ -70,12 +71,12 @@ export function shownApproval(record: ApprovalRecord) {
   return {
     approval_id: record.id,
     status: record.status,
-    subject: record.subject,
+    subject: laidOpen(record.subject),
     ticket_id: record.ticketId,
-    description: record.description,
-    action: { ...record.action },
+    description: laidOpen(record.description),
+    action: laidOpen({ ...record.action }),
     action_sha256: record.actionSha256,
-    requested_by: record.requestedBy,
+    requested_by: laidOpen(record.requestedBy),
     needed: record.needed,
     approvers: [...record.approvers],
     escalated: record.escalated,
@@ -89,16 +90,16 @@ export function shownApproval(record: ApprovalRecord) {
 }
 
 /**
- * The same as a caller may see it: with what a call is made is for the tenant that makes it, for those who may approve,
- * and for admins; its hash is for everybody with a key.
+ * The same as a caller may see it: what a tenant's key asks about is for that tenant and for admins; its hash, and how it
+ * stands, is for everybody with a key.
  */
 export function approvalFor(caller: Caller, record: ApprovalRecord) {
   const shown = shownApproval(record);
-  const { arguments: _, ...rest } = shown.action;
-  const { operation, tenant } = rest;
-  const isCall = typeof operation === "string" && typeof tenant === "string";
-  if (!isCall || tenant === caller.tenant || caller.mayApprove || caller.tier === "admin") {
-    return shown;
-  }
-  return { ...shown, action: rest };
+  if (concerns(caller, record)) return shown;
+  const { operation, tool } = shown.action;
+  return {
+    ...shown,
+    description: "What it is about is told to the tenant that asks",
+    action: typeof operation === "string" ? { operation, tool } : {},
+  };
 }

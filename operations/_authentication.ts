@@ -28,9 +28,14 @@ const TOUCH_MS = 5_000;
 export async function openKeyring(store: Store): Promise<Keyring> {
   const known = new Map<string, KeyRecord>();
   const used = new Map<string, Date>();
+  const asking = new Map<string, Promise<KeyRecord | undefined>>();
+  const forget = () => {
+    known.clear();
+    asking.clear();
+  };
   const listener = await listen(store, [KEYS_CHANGED], {
-    onNotify: () => known.clear(),
-    onConnect: () => known.clear(),
+    onNotify: forget,
+    onConnect: forget,
   });
   const flush = () => {
     const uses = new Map(used);
@@ -43,10 +48,20 @@ export async function openKeyring(store: Store): Promise<Keyring> {
     const hash = hashKey(key);
     const name = hash.toString("base64");
     const remembered = listener.live ? known.get(name) : undefined;
-    if (remembered) return remembered;
-    const record = await findKey(store.knex, hash);
-    if (record && listener.live && known.size < MOST_REMEMBERED) known.set(name, record);
-    return record;
+    return remembered ?? await (asking.get(name) ?? ask(name, hash));
+  }
+
+  /** Calls of a key that nobody remembers share one look; what was seen is not remembered if keys changed meanwhile. */
+  function ask(name: string, hash: Buffer): Promise<KeyRecord | undefined> {
+    const asked = findKey(store.knex, hash).then((record) => {
+      const isNew = asking.get(name) === asked;
+      if (isNew && record && listener.live && known.size < MOST_REMEMBERED) known.set(name, record);
+      return record;
+    }).finally(() => {
+      if (asking.get(name) === asked) asking.delete(name);
+    });
+    asking.set(name, asked);
+    return asked;
   }
 
   return {

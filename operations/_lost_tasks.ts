@@ -25,6 +25,16 @@ export async function asItStands(
   return await getTask<TaskRecord>(store.knex, task.id, task.key_id) ?? again;
 }
 
+/** Whether there is, or was, a workflow that drives it, as far as can be told. */
+export async function isStarted(temporal: Platform["temporal"], id: string): Promise<boolean> {
+  try {
+    await (await temporal()).workflow.getHandle(taskWorkflowOf(id)).describe();
+    return true;
+  } catch (error) {
+    return !(error instanceof WorkflowNotFoundError);
+  }
+}
+
 /** Whether its workflow runs, as far as can be told. */
 async function isDriven(temporal: Platform["temporal"], id: string): Promise<boolean> {
   try {

@@ -40,6 +40,7 @@ export type CallReceipt = SealRequest & { readonly evidence: Readonly<Record<str
 /** What was called and how it ended, as a receipt. */
 export function callReceipt<C>(act: Act<C>): CallReceipt {
   const { operation, request, caller, input, output, error, ruling, durationMs } = act;
+  const gave = error || ruling?.instead || output == null ? {} : operation.receipt?.(output);
   return {
     ...(ruling?.callReceiptId ? { id: ruling.callReceiptId } : {}),
     category: request.door === "rest" ? "api_call" : "tool_call",
@@ -51,6 +52,7 @@ export function callReceipt<C>(act: Act<C>): CallReceipt {
       door: request.door,
       effect: operation.effect,
       duration_ms: Math.round(durationMs),
+      ...gave,
       ...(ruling ? decided(ruling) : {}),
       ...(error ? { error: error.name } : {}),
     },
@@ -72,6 +74,7 @@ function decided({ id, decision, dryRun, approvalId }: Ruling): Record<string, u
 
 function outcomeOf(error: Problem | undefined, ruling: Ruling | undefined): string {
   if (error?.name === "Cancelled") return "canceled";
+  if (error?.name === "OutcomeUnknown") return "unknown";
   if (error) return error.rule.status < 500 ? "refused" : "failed";
   const { kind } = ruling?.instead ?? {};
   return kind === "held" || kind === "dry_run" ? kind : "success";

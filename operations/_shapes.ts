@@ -4,6 +4,17 @@ import { z } from "zod";
 /** ISO 8601 with offset. */
 export const Timestamp = z.string().describe("ISO 8601 with offset");
 
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
+const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** A moment that a caller names. PostgreSQL has no year 0, and four digits end with 9999. */
+export const Moment = z.iso.datetime({
+  offset: true,
+  error: "Expected a date and a time with its offset, as 2026-07-01T12:00:00Z",
+}).refine((text) => Date.parse(text) >= FIRST && Date.parse(text) <= LAST, {
+  error: "Expected a year from 1 to 9999",
+});
+
 /** Lowercase hex of a SHA-256. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/).describe("SHA-256, 64 hex characters");
 
@@ -16,6 +27,11 @@ export function characters(least: number, most: number): z.ZodString {
     if (length < least) ctx.issues.push({ code: "too_small", minimum: least, ...issue });
     if (length > most) ctx.issues.push({ code: "too_big", maximum: most, ...issue });
   }).meta({ minLength: least, maxLength: most });
+}
+
+/** As {@linkcode characters}, of what somebody tells in words: without the blanks around it, and not blanks alone. */
+export function words(least: number, most: number): z.ZodString {
+  return characters(least, most).trim().regex(/\S/, "Expected words, and not blanks alone");
 }
 
 /** Page size of lists that end at 200. */

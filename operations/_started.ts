@@ -1,6 +1,6 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
 import { z } from "zod";
-import { type Long, Problem } from "../contract/mod.ts";
+import { CallerGone, type Long, Problem } from "../contract/mod.ts";
 import { followLoop } from "./_follow.ts";
 import { told } from "./_temporal.ts";
 import type { Context } from "./platform.ts";
@@ -46,14 +46,15 @@ export const exampleRun = {
 
 /**
  * As {@linkcode started}, of a run that nobody else waits for: it is asked to end where an agent cancels its call, as it
- * may where it cancels its task.
+ * may where it cancels its task. One whose agent has only lost its connection ends by itself, and is sealed.
  *
  * @throws {Problem} `Cancelled`
  */
 export async function startedAlone(...of: Parameters<typeof started>) {
   const [{ door, signal }, client, { workflowId, firstExecutionRunId }] = of;
   const said = await started(...of);
-  if (said.status !== "RUNNING" || door !== "mcp" || !signal.aborted) return said;
+  const isCancelled = signal.aborted && !(signal.reason instanceof CallerGone);
+  if (said.status !== "RUNNING" || door !== "mcp" || !isCancelled) return said;
   const cancelled = () =>
     new Problem("Cancelled", `The caller has cancelled, and so ${workflowId} is ended`);
   await told(client.workflow.getHandle(workflowId, firstExecutionRunId).cancel(), cancelled);

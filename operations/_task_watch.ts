@@ -2,6 +2,7 @@ import { getTask, listen, listTasks, TASKS_CHANGED } from "../store/mod.ts";
 import { ENDS, type TaskRecord } from "../workflows/mod.ts";
 import { asItStands } from "./_lost_tasks.ts";
 import { beginCall, beginTask, type Held, heldTask, type OpenCall } from "./a2a_begin.ts";
+import { type Opened, openedBy, type Sent } from "./_sent_messages.ts";
 import type { Platform } from "./platform.ts";
 
 /** Tasks as they are shown, a key its own alone, and as they are opened by what was decided elsewhere. */
@@ -23,6 +24,8 @@ export interface TaskWatch {
     least: number,
     signal: AbortSignal,
   ): AsyncGenerator<TaskRecord, void, undefined>;
+  /** The task that a message has opened, or the id of the one that it opens. */
+  opened(sent: Sent): Promise<Opened>;
   /** Opens the task of a call that is not done at once. @throws {Problem} `Unavailable`: there is no such task */
   begin(call: OpenCall): Promise<TaskRecord>;
   /** Opens the task of a message that people are asked about. @throws {Problem} `Unavailable`, likewise */
@@ -93,6 +96,10 @@ export async function watchTasks(
     get,
     list: (keyId, page) => listTasks<TaskRecord>(store.knex, { keyId, ...page }),
     follow,
+    async opened(sent) {
+      const opened = await openedBy(platform, sent);
+      return "task" in opened ? { task: await asItStands(platform, opened.task) } : opened;
+    },
     begin: (call) => beginCall(platform, call),
     hold: (task, held) => beginTask(platform, heldTask(task, held)),
     close: () => listener.close(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { findReceipt } from "../ledger/mod.ts";
 import { getTicket, type Store, type Ticket } from "../store/mod.ts";
-import { Timestamp } from "./_shapes.ts";
+import { Moment, Timestamp } from "./_shapes.ts";
 
 /** Id of a ticket. */
 export const TicketId = z.string().regex(
@@ -21,7 +21,7 @@ export const Severity = z.enum(["critical", "high", "medium", "low"]).describe(
 export const TicketStatus = z.enum(["open", "resolved"]);
 
 /** Asks for what is not older. */
-export const Since = z.iso.datetime({ offset: true }).optional();
+export const Since = Moment.optional();
 
 /** A ticket, as lists have it. */
 export const TicketShape = z.object({

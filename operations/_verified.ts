@@ -2,13 +2,17 @@ import { z } from "zod";
 import { type Stored, verifyStored } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
 
-const Check = z.enum(["pass", "fail", "not_applicable"]);
+/** How one check went. */
+export const Check = z.enum(["pass", "fail", "not_applicable"]);
+
+/** What the rules of a receipt's era say. */
+export const Checks = z.object({ hash: Check, canonical: Check, signature: Check, link: Check });
+
 /** What verifying a receipt gives. */
 export const VerifiedReceipt = z.looseObject({
   receipt_id: z.string(),
   verified: z.boolean(),
-  checks: z.object({ hash: Check, canonical: Check, signature: Check, link: Check })
-    .describe("What the rules of its era say"),
+  checks: Checks.describe("What the rules of its era say"),
   chain_position: z.number().int(),
   sha256: z.string(),
   verify_url: z.url().describe("The public ledger's own answer"),

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { InvalidInput } from "../contract/mod.ts";
 import { CREW, TASK_QUEUE } from "../workflows/mod.ts";
 import { sayInTask } from "./a2a_tasks.ts";
+import { fingerprint } from "./_sent_messages.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
@@ -120,16 +120,18 @@ export const a2aDispatch = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
-  run: async ({ parts }, { temporal, caller }) => {
+  run: async ({ messageId, contextId, parts }, { temporal, caller }) => {
     const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
     if (incident === "") {
       const msg = "Say in a text part what is wrong";
       throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
     }
-    const workflow_id = `crew-${randomBytes(8).toString("hex")}`;
+    const sent = { key_id: caller.keyId!, message_id: messageId, context_id: contextId };
+    const workflow_id = `crew-${fingerprint({ ...sent, content: parts }).toString("hex", 0, 8)}`;
     const { firstExecutionRunId } = await told((await temporal()).workflow.start(CREW, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflow_id,
+      workflowIdConflictPolicy: "USE_EXISTING", // sent again, as no answer was heard
       args: [{ incident: incident.slice(0, 8_000), requested_by: `key:${caller.keyId}` }],
       staticSummary: "Incident that another agent hands over",
     }));

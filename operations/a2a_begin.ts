@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { withoutSecrets } from "../contract/mod.ts";
-import { dropTask, putTask } from "../store/mod.ts";
+import { dropTask, getTask, putTask } from "../store/mod.ts";
 import {
   A2A_SKILL,
   A2A_TASK,
@@ -27,7 +28,7 @@ export function newTask(
 }
 
 /**
- * Shows a task, and starts what drives it.
+ * Shows a task, and starts what drives it; where another was faster, gives it as that has left it.
  *
  * @param given by its call, where that has started a run
  * @throws {Problem} `Unavailable`: then there is no such task
@@ -49,6 +50,9 @@ export async function beginTask(
         : `Call of ${task.skill} by an agent`,
     }));
   } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) {
+      return await getTask<TaskRecord>(store.knex, task.id, task.key_id) ?? task;
+    }
     await dropTask(store.knex, task.id).catch(() => {});
     throw error;
   }
@@ -57,6 +61,8 @@ export async function beginTask(
 
 /** What a call of a tool comes to, where it is not done at once. */
 export interface OpenCall {
+  /** Of the task. */
+  readonly id: string;
   readonly skill: string;
   readonly keyId: string;
   readonly messageId: string;
@@ -79,12 +85,12 @@ export interface Held {
 /** Opens the task of such a call. */
 export async function beginCall(
   platform: Pick<Platform, "store" | "temporal">,
-  { skill, keyId, messageId, contextId, input, metadata, given, held }: OpenCall,
+  { id, skill, keyId, messageId, contextId, input, metadata, given, held }: OpenCall,
 ): Promise<TaskRecord> {
   const data = withoutSecrets({ skill, arguments: input }) as Record<string, unknown>;
   const message: TaskMessage = { message_id: messageId, role: "user", parts: [{ data }] };
   const task = newTask({
-    ...{ id: randomUUID(), key_id: keyId, skill, history: [message] },
+    ...{ id, key_id: keyId, skill, history: [message] },
     ...(contextId ? { context_id: contextId } : {}),
     metadata: { ...metadata, ...(given ? { "sealoop/workflow_id": given.workflow_id } : {}) },
   });

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../contract/mod.ts";
 import { getTask } from "../store/mod.ts";
@@ -11,6 +11,7 @@ import {
   type TaskRecord,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
+import { begunTask, openedBy } from "./_sent_messages.ts";
 import { told } from "./_temporal.ts";
 import { beginTask, newTask, taskWorkflowOf } from "./a2a_begin.ts";
 import { type Context, operation } from "./platform.ts";
@@ -42,7 +43,7 @@ export const sayInTask = operation({
   input: z.object({
     message_id: Id,
     task_id: Id.optional(),
-    opens: z.uuid().optional().describe("Id of the task that it begins; left out: any"),
+    opens: z.uuid().optional().describe("Id of the task that it begins; left out: its own"),
     context_id: Id.optional(),
     parts: z.array(Part).min(1).max(20)
       .refine((parts) => JSON.stringify(parts).length < MOST_CHARACTERS, {
@@ -56,16 +57,25 @@ export const sayInTask = operation({
   run: async ({ message_id, task_id, opens, context_id, parts }, context) => {
     const message: TaskMessage = { message_id, role: "user", parts };
     if (task_id === undefined) {
-      const { store, caller: { keyId } } = context;
-      const held = opens && await getTask<TaskRecord>(store.knex, opens, keyId!);
+      const key_id = context.caller.keyId!;
+      const held = opens && await begunTask(context, opens, key_id);
       if (held) return held; // it goes on by itself, as this was approved
-      const about = { id: opens ?? randomUUID(), key_id: keyId!, history: [message] };
+      const sent = { key_id, message_id, context_id, content: parts };
+      const opened = opens ? { id: opens } : await openedBy(context, sent);
+      if ("task" in opened) return opened.task;
+      const about = { id: opened.id, key_id, history: [message] };
       return await beginTask(context, newTask({ ...about, ...(context_id ? { context_id } : {}) }));
     }
     const task = await ownTask(context, task_id);
     if (context_id !== undefined && context_id !== task.context_id) {
       const msg = `Task ${task_id} is of another context than ${context_id}`;
       throw new InvalidInput([{ path: ["contextId"], msg, type: "value_error" }]);
+    }
+    const before = task.history.find((said) => said.message_id === message_id);
+    if (before && isDeepStrictEqual(before, message)) return task;
+    if (before) {
+      const msg = `Message ${message_id} was said in task ${task_id} already, in other words`;
+      throw new InvalidInput([{ path: ["messageId"], msg, type: "value_error" }]);
     }
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));

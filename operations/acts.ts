@@ -7,6 +7,7 @@ import {
   Problem,
   type Request,
   type Ruling,
+  type Trace,
 } from "../contract/mod.ts";
 import { actionOf } from "../governance/mod.ts";
 import { canonicalize, requestSeal } from "../ledger/mod.ts";
@@ -27,9 +28,10 @@ import {
   transaction,
 } from "../store/mod.ts";
 import type { GovernedActResult, RunId } from "../workflows/mod.ts";
-import { bareReceipt, detailsOf, resultOf, textOf, whenThere } from "./_act_end.ts";
+import { bareReceipt, detailsOf, lostEnd, resultOf, textOf, whenThere } from "./_act_end.ts";
 import { type CallReceipt, callReceipt, sealCall } from "./_record.ts";
 import { sha256 } from "./_shapes.ts";
+import { createTraceCall } from "./_traces.ts";
 import type { Platform } from "./platform.ts";
 
 /** Which call is to be run, and the receipts of its beginning and its end. */
@@ -57,6 +59,7 @@ export function createRunAct(
 ): RunAct {
   const { store, sealer } = platform;
   const holder = openHolder(store);
+  const trace = createTraceCall(platform, operations);
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
   async function run(order: ActOrder): Promise<GovernedActResult> {
@@ -65,7 +68,7 @@ export function createRunAct(
     if (act.endedAt) return resultOf(act, act);
     if (act.state === "begun") {
       if (act.holder !== null && await isHeld(store.knex, act.holder)) throw goesOn(act);
-      return await endUnknown(act, order);
+      return await endLost(act, order);
     }
     const ready = await prepare(act).catch((error) => {
       if (error instanceof Problem && error.rule.status < 500) return error;
@@ -137,7 +140,8 @@ export function createRunAct(
     try {
       const detached = act.door === "a2a" && operation.long !== undefined;
       const { signal } = request;
-      const call = { caller, door: act.door, requestId: act.approvalId, signal, detached };
+      const { door, approvalId: requestId, decisionId } = act;
+      const call = { caller, door, requestId, signal, detached, decisionId };
       const context = Object.assign(Object.create(platform), { ...call, progress: () => {} });
       output = await operation.run(input, context);
     } catch (thrown) {
@@ -183,26 +187,30 @@ export function createRunAct(
     return await finish(act, end, bareReceipt(act, order, "refused", problem.message));
   }
 
-  async function endUnknown(act: ActRecord, order: ActOrder) {
-    const message = `${act.approvalId} was begun, and its process ended before it was known what ` +
-      "became of it: look at the world before asking again";
-    const error = { name: "Internal", message };
-    const end: ActEnd = {
-      state: "unknown",
-      output: null,
-      error,
-      receiptId: order.outcomeReceiptId,
-    };
-    return await finish(act, end, bareReceipt(act, order, "unknown", message));
+  /** Ends what was begun by a process that has ended since: by what is found of it. */
+  async function endLost(act: ActRecord, order: ActOrder) {
+    const { approvalId, operation, decisionId } = act;
+    const receiptId = order.outcomeReceiptId;
+    const since = (await getApproval(store.knex, approvalId))?.decidedAt;
+    const found: Trace = since
+      ? await trace({ operation, decisionId, since: new Date(since) })
+      : { state: "unknown" };
+    const lost = lostEnd(act, receiptId, found);
+    return await finish(act, { ...lost.end, receiptId }, {
+      ...bareReceipt(act, order, lost.outcome, lost.why),
+      details: { ...detailsOf(act), ...order.run, ...lost.found },
+    }, lost.look);
   }
 
   /** Writes the end down and asks for its receipt, together. An end that is known already stays, and is corrected in the ledger. */
-  async function finish(act: ActRecord, end: ActEnd, receipt: CallReceipt) {
+  async function finish(act: ActRecord, end: ActEnd, receipt: CallReceipt, look?: string) {
     const first = await whenThere(() =>
       transaction(store, async (trx) => {
         if (!await endAct(trx, act.approvalId, end)) return false;
         const { state, receiptId } = end;
-        if (state === "unknown") await leaveUnknownToPeople(trx, { ...act, receiptId: receiptId! });
+        if (state === "unknown") {
+          await leaveUnknownToPeople(trx, { ...act, receiptId: receiptId!, look });
+        }
         await requestSeal(trx, receipt);
         return true;
       })

@@ -1,38 +1,13 @@
-import { WithStartWorkflowOperation } from "@temporalio/client";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
-import { type ApprovalRecord, getAct } from "../store/mod.ts";
-import {
-  APPROVAL,
-  type approval,
-  type ApprovalRequest,
-  approveUpdate,
-  type AskingRun,
-  denyUpdate,
-  reopenUpdate,
-  TASK_QUEUE,
-  type Voice,
-} from "../workflows/mod.ts";
-import {
-  ApprovalId,
-  ApprovalShape,
-  exampleApproval,
-  shownApproval,
-  workflowIdOf,
-} from "./_approval_shapes.ts";
-import { requestOf } from "./_ask_people.ts";
-import { told } from "./_temporal.ts";
-import { existingApproval } from "./approvals.ts";
-import { type Context, operation } from "./platform.ts";
-
-/** Longest that a decision waits for a worker to take it in. */
-const DECIDED_WITHIN_MS = 10_000;
+import { ApprovalId, ApprovalShape, exampleApproval } from "./_approval_shapes.ts";
+import { speak } from "./_voices.ts";
+import { operation } from "./platform.ts";
 
 const common = {
   group: "people",
   effect: "run",
   access: "partner",
-  governed: false,
+  humanControl: true,
   sealsItself: true,
   input: z.object({ approval_id: ApprovalId }),
   output: ApprovalShape.extend({
@@ -52,12 +27,13 @@ export const approvalsApprove = operation({
   name: "approvals.approve",
   summary: "Approve what is asked for, exactly as it is",
   description:
-    "For people: takes a key issued with may_approve, whose holder is not the one who asks. Where several " +
-    "people are needed, it stays pending until the last of them. A loop that waits goes on; one that has ended " +
-    "meanwhile is started anew.",
+    "For people: takes a key issued with may_approve, of the tenant that asks or of tier admin, whose holder is not " +
+    "the one who asks. Where several people are needed, it stays pending until the last of them. A loop that waits " +
+    "goes on; one that has ended meanwhile is started anew. Refused with 409, and still pending, while what it would allow is stopped, or the key " +
+    "that asked is not valid any more.",
   rest: { approvals_approve: "POST /v1/approvals/{approval_id}/approve" },
   example: example("approved"),
-  run: (input, context) => decide(approveUpdate, input.approval_id, context),
+  run: ({ approval_id }, context) => speak("approved", approval_id, context),
 });
 
 /** Says no. */
@@ -68,7 +44,7 @@ export const approvalsDeny = operation({
   description: "Takes the same right as approving. One denial is enough; it can be reopened.",
   rest: { approvals_deny: "POST /v1/approvals/{approval_id}/deny" },
   example: example("denied"),
-  run: (input, context) => decide(denyUpdate, input.approval_id, context),
+  run: ({ approval_id }, context) => speak("denied", approval_id, context),
 });
 
 /** Asks again. */
@@ -81,81 +57,5 @@ export const approvalsReopen = operation({
     "approved is asked again.",
   rest: { approvals_reopen: "POST /v1/approvals/{approval_id}/reopen" },
   example: example("pending"),
-  run: async ({ approval_id }, context) => {
-    const { store, temporal } = context;
-    const record = await existingApproval(store, approval_id);
-    const voice = voiceOf(context, record);
-    const client = await temporal();
-    if (record.status === "approved") throw ended(record, "reopened");
-    // One that is pending refuses by itself; if its workflow was ended from outside, it has as good as expired.
-    const status = record.status === "denied" ? "denied" : "expired";
-    const startWorkflowOperation = new WithStartWorkflowOperation<typeof approval>(APPROVAL, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: workflowIdOf(approval_id),
-      workflowIdConflictPolicy: "USE_EXISTING",
-      args: [{ ...await askedAtFirst(context, record), reopens: { status, moves: record.moves } }],
-      staticSummary: `Asks people again about ${record.subject}`,
-    });
-    const { receipt_id } = await told(client.withDeadline(
-      Date.now() + DECIDED_WITHIN_MS,
-      () =>
-        client.workflow.executeUpdateWithStart(reopenUpdate, {
-          args: [voice],
-          startWorkflowOperation,
-        }),
-    ));
-    return { ...shownApproval(await existingApproval(store, approval_id)), receipt_id };
-  },
+  run: ({ approval_id }, context) => speak("reopened", approval_id, context),
 });
-
-async function decide(
-  update: typeof approveUpdate | typeof denyUpdate,
-  approvalId: string,
-  context: Context,
-) {
-  const { store, temporal } = context;
-  const record = await existingApproval(store, approvalId);
-  const voice = voiceOf(context, record);
-  const client = await temporal();
-  const handle = client.workflow.getHandle(workflowIdOf(approvalId));
-  const { receipt_id } = await told(
-    client.withDeadline(
-      Date.now() + DECIDED_WITHIN_MS,
-      () => handle.executeUpdate(update, { args: [voice] }),
-    ),
-    () => ended(record, "decided"),
-  );
-  return { ...shownApproval(await existingApproval(store, approvalId)), receipt_id };
-}
-
-/** Who speaks. The workflow refuses by the same rules; here they are told before anything is started. */
-function voiceOf({ caller, door }: Context, { id }: ApprovalRecord): Voice {
-  if (door !== "rest") {
-    throw new Problem("Forbidden", "People decide about approvals, over REST alone");
-  }
-  if (!caller.mayApprove) {
-    throw new Problem(
-      "Forbidden",
-      `This key may not decide about ${id}; that takes one issued with may_approve`,
-    );
-  }
-  return { key_id: caller.keyId!, principal: caller.principal, may_approve: caller.mayApprove };
-}
-
-function ended({ id, status, moves }: ApprovalRecord, what: "decided" | "reopened"): Problem {
-  if (status === "pending" && what === "decided" && moves > 0) {
-    return new Problem("Conflict", `Approval ${id} was ended from outside; reopen it, or ask anew`);
-  }
-  if (moves === 0) return new Problem("Conflict", `Approval ${id} never began; ask anew`);
-  const which = what === "decided" ? "a pending one" : "one that was denied or has expired";
-  return new Problem("Conflict", `Approval ${id} is ${status}, and only ${which} can be ${what}`);
-}
-
-/** As it was asked at first. */
-async function askedAtFirst({ store }: Context, record: ApprovalRecord): Promise<ApprovalRequest> {
-  const act = await getAct(store.knex, record.id);
-  return {
-    ...requestOf(record, act !== undefined),
-    ...(record.askingRun ? { asking_run: record.askingRun as unknown as AskingRun } : {}),
-  };
-}

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { type Caller, Problem } from "../contract/mod.ts";
+import { Problem, withoutSecrets } from "../contract/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 import {
   type ActRecord,
@@ -19,6 +19,7 @@ import {
   exampleApproval,
   shownApproval,
 } from "./_approval_shapes.ts";
+import { concerns } from "./_approver_rights.ts";
 import { askPeople } from "./_ask_people.ts";
 import { operation } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
@@ -78,7 +79,6 @@ export const approvalsCreate = operation({
     "names stay private; the ledger gets ids and hashes.",
   effect: "run",
   access: "key",
-  governed: false,
   sealsItself: true,
   input: z.object({
     description: z.string().trim().max(4000).default("").describe("What it is for, for people"),
@@ -156,6 +156,9 @@ export const approvalsInfo = operation({
       status: ApprovalStatusShape.describe("That it led to"),
       key_id: z.string().nullable().describe("Null: time did it"),
       principal: z.string().nullable(),
+      not_counted: z.array(z.string()).describe(
+        "Keys that had approved, and were revoked or had expired when this move was made",
+      ),
       receipt_id: z.string(),
     })),
     act: Act.nullable().describe("The call that it lets run; null: it is about something else"),
@@ -172,29 +175,33 @@ export const approvalsInfo = operation({
         status: "pending",
         key_id: null,
         principal: null,
+        not_counted: [],
         receipt_id: "9f2c4b7a01d3e856",
       }],
       act: null,
     },
   },
   run: async ({ approval_id }, { store, caller }) => {
-    const approval = approvalFor(caller, await existingApproval(store, approval_id));
+    const record = await existingApproval(store, approval_id);
     const moves = await approvalMoves(store.knex, approval_id);
     const act = await getAct(store.knex, approval_id);
-    return { ...approval, moves, act: act ? shownAct(act, caller) : null };
+    return {
+      ...approvalFor(caller, record),
+      moves,
+      act: act ? shownAct(act, concerns(caller, record)) : null,
+    };
   },
 });
 
-/** What it gave is for the tenant that asked, and for those who may approve. */
-function shownAct(act: ActRecord, { tenant, mayApprove, tier }: Caller): z.output<typeof Act> {
-  const mayRead = act.tenant === tenant || mayApprove || tier === "admin";
+/** What it gave is for those whom the approval concerns. */
+function shownAct(act: ActRecord, mayRead: boolean): z.output<typeof Act> {
   return {
     state: act.state,
     tool: act.tool,
     workflow_id: `act-${act.approvalId}`,
     decision_id: act.decisionId,
     receipt_id: act.receiptId,
-    output: mayRead && act.output !== null ? JSON.parse(act.output) : null,
+    output: mayRead && act.output !== null ? withoutSecrets(JSON.parse(act.output)) : null,
     error: mayRead ? act.error : null,
     ended_at: act.endedAt?.toISOString() ?? null,
   };

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { ATTACK_SIMULATION, type AttackRequest, ATTACKS, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { exampleRun, Started, startedAlone, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
+import { nameOfCall, traceRun } from "./_traces.ts";
 import { operation } from "./platform.ts";
 
 /** Attacks a sandbox of the platform's own. */
@@ -44,9 +44,10 @@ export const simulateAttack = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/attack-4f1c2b9e/result",
     },
   },
+  trace: (call, platform) => traceRun(platform, `attack-${nameOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
-    const id = randomBytes(4).toString("hex");
+    const id = nameOfCall(context.decisionId, 8);
     const request: AttackRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
     const handle = await told(client.workflow.start(ATTACK_SIMULATION, {
       taskQueue: TASK_QUEUE.itsm,

@@ -69,9 +69,11 @@ export const briefing = operation({
     return {
       as_of: new Date().toISOString(),
       summary: [
-        `${tickets.open} tickets are open, ${tickets.escalated} of them with people.`,
-        `${services.down ?? 0} services are down.`,
-        `${pending_approvals} approvals wait for people.`,
+        `${counted(tickets.open ?? 0, "ticket")} open, ${tickets.escalated} of them with people.`,
+        `${counted(services.down ?? 0, "service")} down.`,
+        pending_approvals === 1
+          ? "1 approval waits for people."
+          : `${pending_approvals} approvals wait for people.`,
         `Repairs within a day: ${repairs || "none"}.`,
         `The ledger has ${size} receipts` +
         (chain_intact === false ? ", and its chain is broken." : "."),
@@ -85,6 +87,8 @@ export const briefing = operation({
     };
   },
 });
+
+const counted = (n: number, what: string) => n === 1 ? `1 ${what} is` : `${n} ${what}s are`;
 
 /** Categories of receipts that tell of what the platform did by itself, or left to people. */
 const JOURNAL = ["self_heal", "platform_fix", "escalation"] as const;

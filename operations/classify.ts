@@ -42,7 +42,6 @@ export const classify = operation({
     "`proof` you can compute `receipt_hash` yourself.",
   effect: "run",
   access: "public",
-  governed: false,
   sealsItself: true,
   input: z.object({
     description: characters(10, 2000).describe("What was seen, in any words"),

@@ -161,7 +161,7 @@ export const auditSummary = operation({
     }),
     keys: z.object({
       active: z.number().int(),
-      without_end: z.number().int(),
+      without_end: z.number().int().describe("Besides those of admins"),
       unused_for_90_days: z.number().int(),
       may_approve: z.number().int().describe("People"),
     }),

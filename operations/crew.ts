@@ -10,8 +10,15 @@ import {
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { ended, SourceShape, startedOnly } from "./reasoning.ts";
-import { characters } from "./_shapes.ts";
+import { words } from "./_shapes.ts";
 import { told } from "./_temporal.ts";
+import {
+  authorInReceipt,
+  AUTHORSHIP,
+  authorshipOf,
+  CLAIM,
+  EXAMPLE_AUTHORSHIP,
+} from "./_written.ts";
 import { operation } from "./platform.ts";
 
 const Report = z.object({
@@ -29,25 +36,32 @@ export const dispatchCrew = operation({
   summary: "Have six agents diagnose an incident, and give one diagnosis with citations",
   description:
     "triage, logs, metrics, topology and change look, each with tools of its own; the verifier measures again, " +
-    "objects, and may send them to look elsewhere. They only look: to have it repaired, call itsm_run_loop with the " +
-    "`cause`.",
+    "objects, and may send them to look elsewhere. Where a model is configured, it writes the diagnosis from what they " +
+    "found, and the verifier holds each sentence against what it cites; `written_by` says who wrote it. They only look: " +
+    "to have it repaired, call itsm_run_loop with the `cause`.",
   effect: "run",
   hints: { destructive: false },
   access: "key",
   untrusted: true,
   input: z.object({
-    incident: characters(1, 8000).describe(
+    incident: words(1, 8000).describe(
       "What is wrong, in any words; names of services are found in it",
     ),
   }),
   output: z.object({
     workflow_id: z.string(),
     run_id: z.string(),
-    diagnosis: z.string(),
+    diagnosis: z.string().describe("Where a model wrote it, [n] names the piece of `evidence`"),
     cause: z.string().nullable().describe(
       "Service that is held for the cause; null: none can be named",
     ),
-    confidence: z.number().describe("0 to 1: how much of what was found speaks for it"),
+    confidence: z.number().describe(
+      "0 to 1: how much of what was found speaks for it; of a model's at most 0.15 more than that",
+    ),
+    ...AUTHORSHIP,
+    steps: z.array(CLAIM).describe("What led a model to it; empty where the rules wrote it"),
+    evidence: z.array(z.object({ n: z.number().int(), from: z.string(), text: z.string() }))
+      .describe("What the numbers name; empty where the rules wrote it"),
     category: z.string().nullable().describe("null: the engine is away"),
     severity: z.string().nullable(),
     recommended_action: z.string().nullable(),
@@ -57,6 +71,7 @@ export const dispatchCrew = operation({
   }),
   tool: { dispatch_crew_incident: FULL },
   long: { outcome: (given, result) => ({ ...given, ...diagnosed(result as CrewResult) }) },
+  receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
     input: { incident: "billing is down" },
@@ -66,6 +81,9 @@ export const dispatchCrew = operation({
       diagnosis: "The cause is most likely billing: it is named; it fails its health check.",
       cause: "billing",
       confidence: 0.68,
+      ...EXAMPLE_AUTHORSHIP,
+      steps: [],
+      evidence: [],
       category: "application",
       severity: "high",
       recommended_action: "Check whether the process runs",
@@ -94,8 +112,11 @@ export const dispatchCrew = operation({
   },
 });
 
-const diagnosed = ({ citations, objections, agents, ...rest }: CrewResult) => ({
+const diagnosed = ({ citations, objections, agents, steps, evidence, ...rest }: CrewResult) => ({
   ...rest,
+  ...authorshipOf(rest),
+  steps: steps.map(({ text, evidence }) => ({ text, evidence: [...evidence] })),
+  evidence: [...evidence],
   citations: [...citations],
   objections: [...objections],
   agents: agents.map(({ says, sources, suspects, agent, round }) => ({

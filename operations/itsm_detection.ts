@@ -114,7 +114,24 @@ export const detect = operation({
     },
   },
   run: async (_, context) => {
-    const detection = await detectAll(open(context), { remember: false });
+    const { signal, progress } = context;
+    let done = 0;
+    const looking = DETECTORS.length;
+    progress(done, looking, `looks with ${DETECTORS.join(", ")}`);
+    const detection = await detectAll(open(context), {
+      remember: false,
+      signal,
+      ended: ({ detector, findings, enabled }) =>
+        progress(
+          ++done,
+          looking,
+          `${detector} ${
+            enabled ? `found ${findings === 1 ? "1 fault" : `${findings} faults`}` : "is off"
+          }`,
+        ),
+    }).catch((error) => {
+      throw signal.aborted ? new Problem("Cancelled", "The caller has cancelled") : error;
+    });
     return {
       probed: detection.probed,
       findings: detection.findings.map(({ target: _, counts: __, related: ___, ...rest }) => rest),

@@ -37,7 +37,7 @@ export const mttr = operation({
   summary: "Tell how long tickets take to be resolved: mean, median and 90th percentile",
   description:
     "Of all, by severity, by category, and day by day. From the opening of a ticket to its resolution, " +
-    "whether the loop or a person resolved it.",
+    "whether the loop or a person resolved it. Drills (test incidents, practice attacks) are left out.",
   effect: "read",
   access: "public",
   input: z.object({ since: Since.describe("Only tickets resolved since") }),
@@ -46,7 +46,7 @@ export const mttr = operation({
   tool: { itsm_get_mttr_stats: FULL },
   example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleMttr },
   run: async ({ since }, { store }) => {
-    const figures = await resolutionTimes(store.knex, since ? new Date(since) : null);
+    const figures = await resolutionTimes(store.knex, since ? { since: new Date(since) } : {});
     return { ...figures, by_day: [...figures.by_day] };
   },
 });
@@ -56,6 +56,8 @@ export const remediations = operation({
   name: "tickets.remediations",
   group,
   summary: "List repairs, newest first, with the share that helped and the time to resolution",
+  description:
+    "Those of drills (test incidents, practice attacks) are left out, unless `service` names one.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -88,7 +90,7 @@ export const remediations = operation({
     success_rate: z.number().nullable().describe(
       "Share of the ended ones after which the service was healthy; null: none has ended",
     ),
-    mttr: Mttr,
+    mttr: Mttr.describe("Of the tickets that fit the same"),
   }),
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
@@ -118,7 +120,7 @@ export const remediations = operation({
     const from = since ? new Date(since) : undefined;
     const [history, figures] = await Promise.all([
       repairHistory(store.knex, { service, since: from, limit }),
-      resolutionTimes(store.knex, from ?? null),
+      resolutionTimes(store.knex, { since: from, service }),
     ]);
     const repairs = history.remediations.map((repair) => ({ ...repair, steps: [...repair.steps] }));
     return { ...history, remediations: repairs, mttr: { ...figures, by_day: [...figures.by_day] } };
@@ -130,6 +132,7 @@ export const dashboard = operation({
   name: "itsm.dashboard",
   group,
   summary: "Count tickets, services, approvals and repairs, with the time to resolution",
+  description: "Drills (test incidents, practice attacks) are left out.",
   effect: "read",
   access: "public",
   input: z.object({}),
@@ -161,7 +164,7 @@ export const dashboard = operation({
   run: async (_, { store }) => {
     const [counts, figures, { success_rate }] = await Promise.all([
       platformCounts(store.knex),
-      resolutionTimes(store.knex, null),
+      resolutionTimes(store.knex),
       repairFigures(store.knex),
     ]);
     const mttr = { ...figures, by_day: [...figures.by_day] };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { findingOf, probe, type Service } from "../integrations/mod.ts";
@@ -23,7 +23,10 @@ import {
   WaitSeconds,
 } from "./_started.ts";
 import { told } from "./_temporal.ts";
+import { nameOfCall, STARTED_BY, traceRun, traceSharedRun } from "./_traces.ts";
 import { operation } from "./platform.ts";
+
+const sweepOf = (decisionId: string | undefined) => `sweep-${nameOfCall(decisionId, 12)}`;
 
 /** Runs the loop for an incident, or for whatever a sweep over all services finds. */
 export const runLoop = operation({
@@ -50,6 +53,10 @@ export const runLoop = operation({
   long: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
+  async trace(call, platform) {
+    const swept = await traceRun(platform, sweepOf(call.decisionId), call);
+    return swept.state === "done" ? swept : await traceSharedRun(platform, ITSM_LOOP, call);
+  },
   run: async ({ incident, service, wait_seconds }, context) => {
     const { store, caller, temporal } = context;
     const client = await temporal();
@@ -57,7 +64,7 @@ export const runLoop = operation({
     if (incident === undefined && service === undefined) {
       const handle = await told(client.workflow.start(ITSM_SWEEP, {
         taskQueue: TASK_QUEUE.itsm,
-        workflowId: `sweep-${randomBytes(8).toString("hex")}`,
+        workflowId: sweepOf(context.decisionId),
         args: [by],
         staticSummary: "Sweep that was asked for",
       }));
@@ -69,6 +76,7 @@ export const runLoop = operation({
       workflowId: `loop-${finding.fingerprint}`,
       workflowIdConflictPolicy: "USE_EXISTING",
       args: [finding],
+      ...(context.decisionId ? { memo: { [STARTED_BY]: context.decisionId } } : {}),
       typedSearchAttributes: startAttributes(finding),
       staticSummary: finding.service ? `${finding.service}: ${finding.code}` : "Reported incident",
     }));
@@ -139,9 +147,10 @@ export const runTest = operation({
   long: { outcome: startedOutcome },
   errors: ["Unavailable"],
   example: { input: { scenario: "crash" }, output: exampleRun },
+  trace: (call, platform) => traceRun(platform, `test-${nameOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
-    const id = randomBytes(4).toString("hex");
+    const id = nameOfCall(context.decisionId, 8);
     const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
     const handle = await told(client.workflow.start(ITSM_TEST, {
       taskQueue: TASK_QUEUE.itsm,

@@ -1,5 +1,5 @@
 /** What is done to keys, each sealed with the change: over REST, and by the command. */
-import { Problem } from "../contract/mod.ts";
+import { InvalidInput, nameTrouble, Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   expireKey,
@@ -19,12 +19,22 @@ export interface IssuedKey {
   readonly record: KeyRecord;
 }
 
-/** Issues a key. @param actor as in receipts: `key:<id>`, or `operator` */
+/**
+ * Issues a key.
+ *
+ * @param actor as in receipts: `key:<id>`, or `operator`
+ * @throws {InvalidInput} the name of its tenant or its holder can be taken for another one
+ */
 export async function issueSealedKey(
   store: Store,
   actor: string,
   fields: NewKey,
 ): Promise<IssuedKey> {
+  const issues = (["tenant", "principal"] as const).flatMap((field) => {
+    const trouble = nameTrouble(fields[field]);
+    return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
+  });
+  if (issues.length > 0) throw new InvalidInput(issues);
   return await transaction(store, (trx) => issueIn(trx, actor, fields));
 }
 

@@ -3,7 +3,7 @@ import { InvalidInput, Problem, TIERS } from "../contract/mod.ts";
 import { hashKey } from "../store/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "./key_acts.ts";
 import { operation } from "./platform.ts";
-import { Timestamp } from "./_shapes.ts";
+import { Moment, Timestamp } from "./_shapes.ts";
 
 /** Issues a key; the answer is the only place where it can ever be read. */
 export const generateKey = operation({
@@ -22,7 +22,7 @@ export const generateKey = operation({
     principal: z.string().trim().min(1).max(200).optional()
       .describe("Who holds it; the tenant where it is left out"),
     may_approve: z.boolean().default(false).describe("Whether its holder may approve repairs"),
-    expires_at: z.iso.datetime({ offset: true }).optional().describe(
+    expires_at: Moment.optional().describe(
       "When it ends; never by default",
     ),
   }),
@@ -84,7 +84,7 @@ export const revoke = operation({
   summary: "Revoke an API key for good",
   effect: "write",
   access: "admin",
-  governed: false,
+  humanControl: true,
   sealsItself: true,
   input: z.object({
     key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { laidOpen, Problem } from "../contract/mod.ts";
 import { LEARNING_BOUNDS, lessonReceiptId } from "../engine/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
@@ -8,6 +8,7 @@ import {
   learningMetrics,
   learningQueue,
   type LearningRecord,
+  type Queryable,
   storeIncidents,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
@@ -114,22 +115,17 @@ export const approveItem = operation({
       learned_from: ["9f2c4b7a01d3e856"],
     },
   },
+  lasting: async ({ item_id }, { store }) => {
+    const item = await waiting(store.knex, item_id); // nobody is asked about what can't be approved
+    return { input: { item_id }, about: lessonOf(item) };
+  },
   run: async ({ item_id }, { store, caller }) => {
-    const item = await learningItem(store.knex, item_id);
-    if (!item) throw new Problem("NotFound", `There is no learning item ${item_id}`);
-    const { ticket_id, passage, score, category, learned_from, state } = item;
+    const item = await waiting(store.knex, item_id);
+    const { ticket_id, passage, score, category, learned_from } = item;
     const receipt_id = lessonReceiptId(ticket_id);
-    const decided = () =>
-      new Problem(
-        "Conflict",
-        `Item ${item_id} is ${
-          state === "queued" ? "applied" : state
-        }, and only a queued one can be approved`,
-      );
-    if (state !== "queued") throw decided();
     await storeIncidents(store, [passage], async (trx) => {
       const by = { principal: caller.principal, receiptId: receipt_id };
-      if (!await applyLearningItem(trx, item_id, by)) throw decided();
+      if (!await applyLearningItem(trx, item_id, by)) throw decided(item_id, "applied");
       await requestSeal(trx, {
         id: receipt_id,
         category: "learning_receipt",
@@ -151,6 +147,23 @@ export const approveItem = operation({
     };
   },
 });
+
+/** What people who are asked have to know: the very text that diagnoses would cite, and what its score is made of. */
+function lessonOf({ title, score, factors, passage }: LearningRecord): string {
+  const points = factors.map(({ factor, points }) => `${factor} ${points}`).join(", ");
+  return laidOpen(`${title}\n\n${passage.content}\n\nIt scored ${score} (${points})`);
+}
+
+/** An item that waits for people. @throws {Problem} `NotFound`, `Conflict` */
+async function waiting(on: Queryable, id: string): Promise<LearningRecord> {
+  const item = await learningItem(on, id);
+  if (!item) throw new Problem("NotFound", `There is no learning item ${id}`);
+  if (item.state !== "queued") throw decided(id, item.state);
+  return item;
+}
+
+const decided = (id: string, state: string) =>
+  new Problem("Conflict", `Item ${id} is ${state}, and only a queued one can be approved`);
 
 const Mended = z.object({
   tickets: z.number().int(),

@@ -8,6 +8,7 @@ import {
   type Caller,
   createInvoke,
   defineOperation,
+  type GovernedCall,
   type Invoke,
   type Operation,
   Problem,
@@ -16,12 +17,11 @@ import type { Engine } from "../engine/mod.ts";
 import { type Governor, openGovernor } from "../governance/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
-import { admission, toolAdmission } from "./_admission.ts";
+import { limitsOf, openTurn, toolAdmission } from "./_admission.ts";
 import { askPeople } from "./_ask_people.ts";
 import { authentication, type Keyring, tokenHolder } from "./_authentication.ts";
 import { type Action, recorder, sealAction } from "./_record.ts";
 import { resolvingStandIns } from "./_stand_ins.ts";
-import { refuseUngoverned } from "./_ungoverned.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
 export interface Platform {
@@ -51,18 +51,16 @@ export type Context = Platform & Call;
 export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
   const identify = authentication(platform.keyring);
   const governor = governorOf(platform);
+  const { settings } = platform.config;
   return resolvingStandIns(createInvoke<Platform>({
     authenticate: async (request, { access }) =>
       access === "token"
-        ? tokenHolder(request, platform.config.settings.SEALOOP_A2A_TOKEN)
+        ? tokenHolder(request, settings.SEALOOP_A2A_TOKEN)
         : await identify(request),
-    admit: admission(platform.meter, platform.config.settings),
-    govern: (operation, caller) => {
-      const decide = governor.govern(operation, caller);
-      return async (call) => {
-        await refuseUngoverned(platform.store, call);
-        return await decide(call);
-      };
+    enter(operation, caller, door) {
+      const turn = openTurn(platform.meter, limitsOf(operation, caller, door, settings));
+      const decide = (call: GovernedCall<Platform>) => governor.decide(call, turn);
+      return { count: turn.count, decide: governor.decides(operation) ? decide : undefined };
     },
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { withoutSecrets } from "../contract/mod.ts";
 import { LOG_LEVELS, searchLogs } from "../integrations/mod.ts";
 import { FULL } from "./_audience.ts";
 import { operation } from "./platform.ts";
-import { Limit, Timestamp } from "./_shapes.ts";
+import { Limit, Moment, Timestamp } from "./_shapes.ts";
 
 /** Looks into the platform's own logs. */
 export const searchPlatformLogs = operation({
@@ -19,21 +18,23 @@ export const searchPlatformLogs = operation({
   untrusted: true,
   input: z.object({
     query: z.string().max(200).default("").describe(
-      "Words that must all be in the line, in any case",
+      "Plain words that must all be in the line, in any case; no patterns",
     ),
-    since: z.iso.datetime({ offset: true }).optional().describe("Not older than this"),
-    until: z.iso.datetime({ offset: true }).optional().describe("Not newer than this"),
+    since: Moment.optional().describe("Not older than this"),
+    until: Moment.optional().describe("Not newer than this"),
     level: z.enum(LOG_LEVELS).optional().describe("Not less severe than this"),
     component: z.string().max(100).optional().describe("One of those that an answer lists"),
     limit: Limit,
   }),
   output: z.object({
     lines: z.array(z.object({
-      at: Timestamp.nullable().describe("null: the line says none"),
+      at: Timestamp.nullable().describe(
+        "null: the line says none; it is filed with the one before it",
+      ),
       component: z.string(),
       level: z.enum(LOG_LEVELS),
       text: z.string().describe(
-        "The line as it was written, without keys, cut at 2,000 characters",
+        "The line as it was written, without secrets, cut at 2,000 characters",
       ),
     })).describe("Newest first"),
     searched: z.number().int().describe("Lines that were looked at"),
@@ -55,15 +56,13 @@ export const searchPlatformLogs = operation({
       components: ["gateway", "postgres"],
     },
   },
-  run: async ({ query, since, until, level, component, limit }, { config }) =>
-    withoutSecrets(
-      await searchLogs(join(config.dataDir, "logs"), {
-        words: query.toLowerCase().split(/\s+/).filter(Boolean),
-        ...(level ? { level } : {}),
-        ...(component ? { component } : {}),
-        ...(since ? { since: new Date(since) } : {}),
-        ...(until ? { until: new Date(until) } : {}),
-        limit,
-      }),
-    ),
+  run: ({ query, since, until, level, component, limit }, { config }) =>
+    searchLogs(join(config.dataDir, "logs"), {
+      words: query.toLowerCase().split(/\s+/).filter(Boolean),
+      ...(level ? { level } : {}),
+      ...(component ? { component } : {}),
+      ...(since ? { since: new Date(since) } : {}),
+      ...(until ? { until: new Date(until) } : {}),
+      limit,
+    }),
 });

@@ -15,6 +15,7 @@ import { FULL } from "./_audience.ts";
 import { endWithin } from "./_follow.ts";
 import { characters } from "./_shapes.ts";
 import { told } from "./_temporal.ts";
+import { authorInReceipt, AUTHORSHIP, authorshipOf, EXAMPLE_AUTHORSHIP } from "./_written.ts";
 import { type Context, operation } from "./platform.ts";
 
 /** Longest that a caller is kept waiting. */
@@ -45,8 +46,9 @@ export const reason = operation({
   summary: "Answer a question about incidents, services or receipts from what the platform knows",
   description:
     "Seven nodes: intake, safety, retrieve, plan, act, verify, answer. It only reads: to have something repaired, " +
-    "call itsm_run_loop. Every sentence of the answer was read from the platform a moment ago, and [n] names the " +
-    "citation it rests on. A prompt that names nothing comes back as `input_required`, with what is missing.",
+    "call itsm_run_loop. Every sentence of the answer rests on what was read from the platform a moment ago, and [n] " +
+    "names the citation. Where a model is configured, it writes the answer and verify holds it against what was read; " +
+    "`written_by` says who wrote it. A prompt that names nothing comes back as `input_required`, with what is missing.",
   effect: "run",
   hints: { destructive: false },
   access: "key",
@@ -62,10 +64,12 @@ export const reason = operation({
     outcome: z.enum(["answered", "refused", "input_required"]),
     answer: z.string(),
     citations: z.array(SourceShape).describe("In the order of the numbers in the answer"),
+    ...AUTHORSHIP,
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
   long: { outcome: (given, result) => ({ ...given, ...answered(result as ReasoningResult) }) },
+  receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
     input: { prompt: "billing is down" },
@@ -75,6 +79,7 @@ export const reason = operation({
       outcome: "answered",
       answer: "billing (http) fails its health check just now: refused. [1]",
       citations: [{ id: "billing", kind: "service", title: "Service billing" }],
+      ...EXAMPLE_AUTHORSHIP,
       steps: NODES.map((node) => ({ node, state: "done" as const, seconds: 0.01, found: "…" })),
     },
   },
@@ -98,8 +103,9 @@ export const reason = operation({
   },
 });
 
-const answered = ({ outcome, answer, citations, steps }: ReasoningResult) => ({
+const answered = ({ outcome, answer, citations, steps, ...rest }: ReasoningResult) => ({
   ...{ outcome, answer },
+  ...authorshipOf(rest),
   citations: [...citations],
   steps: [...steps],
 });

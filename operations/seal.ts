@@ -18,12 +18,12 @@ export const seal = operation({
   group: "sealing",
   summary: "Seal an event of a service of yours as a receipt",
   description:
-    "`details` is published with the receipt, for ever, as you send it: put no secrets and no " +
-    "personal data in it. The answer comes when the receipt is part of the chain. Sending the same " +
-    "`request_id` again with the same fields gives the same receipt.",
+    "All that you send is published with the receipt, in clear, for ever: put no secrets and no personal data in it. " +
+    "The receipt's category is `api_seal`, which only such receipts have, and its actor your key: it is your word, and " +
+    "not the platform's. The answer comes when the receipt is part of the chain. Sending the same `request_id` again " +
+    "with the same fields gives the same receipt.",
   effect: "run",
   access: "key",
-  governed: false,
   sealsItself: true,
   input: z.object({
     service: z.string().trim().min(1).max(200).describe(

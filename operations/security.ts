@@ -1,15 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
-import { MENDABLE, SCAN, SCANNER_NAMES, SEVERITIES } from "../integrations/mod.ts";
+import { laidOpen, Problem } from "../contract/mod.ts";
+import {
+  MENDABLE,
+  SCAN,
+  SCANNER_NAMES,
+  type ScannerName,
+  SEVERITIES,
+} from "../integrations/mod.ts";
 import { type FindingRecord, listDetections, openFindings, type Queryable } from "../store/mod.ts";
 import { type Finding, ITSM_LOOP, SECURITY_SCAN, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { Timestamp } from "./_shapes.ts";
 import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
 import { told } from "./_temporal.ts";
-import { operation } from "./platform.ts";
+import { type Context, operation } from "./platform.ts";
 
 const group = "security";
+const LOOK_EVERY_MS = 100;
 const Index = z.number().int().min(0).describe("Place in the queue, as get_sie_queue gives it");
 const Fingerprint = z.string().regex(/^[0-9a-f]{16}$/).describe("The same weakness has the same");
 
@@ -17,13 +25,16 @@ const Weakness = z.object({
   index: Index,
   fingerprint: Fingerprint,
   code: z.string().describe(
-    "weak_setting, file_permissions, stale_key, open_port, known_vulnerability",
+    "weak_setting, file_permissions, exposed_file, folder_permissions, stale_key, open_port, known_vulnerability",
   ),
   severity: z.enum(SEVERITIES),
   summary: z.string(),
   detail: z.record(z.string(), z.unknown()),
   fix: z.enum(["runbook", "people"]).describe(
     "runbook: approving it mends it, within the guardrails; people: approving it opens a ticket for them",
+  ),
+  remedy: z.string().nullable().describe(
+    "What a person does about it; the ticket says it too. null: it was found before this was noted",
   ),
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
@@ -40,9 +51,11 @@ async function queueOf(on: Queryable): Promise<FindingRecord[]> {
 
 const shown = (finding: FindingRecord, index: number) => {
   const { fingerprint, code, severity, summary, detail, first_seen_at, last_seen_at } = finding;
+  const { remedy } = finding.target;
   return {
     ...{ index, fingerprint, code, severity, summary, detail, first_seen_at, last_seen_at },
     fix: MENDABLE.has(code) ? "runbook" as const : "people" as const,
+    remedy: typeof remedy === "string" ? remedy : null,
   };
 };
 
@@ -54,6 +67,8 @@ const exampleWeakness = {
   summary: "Others than its owner may get at the file ledger.key",
   detail: { path: "/srv/sealoop/ledger.key", mode: "644" },
   fix: "runbook" as const,
+  remedy:
+    "chmod 600 /srv/sealoop/ledger.key, and replace the secret in it if others can have read it",
   first_seen_at: "2026-07-01T12:00:00.000Z",
   last_seen_at: "2026-07-01T12:00:00.000Z",
 };
@@ -135,7 +150,10 @@ export const approveFinding = operation({
   },
   lasting: async ({ index, fingerprint, ...rest }, { store }) => {
     const { found } = await meantBy(store.knex, index, fingerprint);
-    return { input: { ...rest, index, fingerprint: found.fingerprint }, about: found.summary };
+    return {
+      input: { ...rest, index, fingerprint: found.fingerprint },
+      about: laidOpen(found.summary),
+    };
   },
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const { found, at } = await meantBy(context.store.knex, index, fingerprint);
@@ -190,7 +208,7 @@ export const triggerScan = operation({
   summary: "Look for weaknesses of the platform and its host now",
   description:
     "Holds settings, files, keys, open ports and installed packages against what they should be. Changes nothing but the " +
-    "queue. Two at the same time are one.",
+    "queue, which get_sie_queue gives. Two at the same time are one.",
   effect: "run",
   hints: { destructive: false, idempotent: true },
   access: "key",
@@ -209,6 +227,7 @@ export const triggerScan = operation({
   },
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
+    const before = await lastLooks(context.store.knex);
     const handle = await told(client.workflow.start(SECURITY_SCAN, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
@@ -216,6 +235,40 @@ export const triggerScan = operation({
       args: [],
       staticSummary: "Security scan that was asked for",
     }));
-    return await started(context, client, handle, wait_seconds);
+    const over = new AbortController();
+    const telling = tellOfScanners(context, before, over.signal);
+    try {
+      return await started(context, client, handle, wait_seconds);
+    } finally {
+      over.abort();
+      await telling;
+    }
   },
 });
+
+/** When each scanner has looked last, by its name. */
+async function lastLooks(on: Queryable): Promise<ReadonlyMap<ScannerName, string | null>> {
+  const runs = new Map((await listDetections(on)).map((one) => [one.detector, one.last_run_at]));
+  return new Map(SCANNER_NAMES.map((name) => [name, runs.get(`${SCAN}:${name}`) ?? null]));
+}
+
+/** Tells of scanners as they end, until it is over. What can't be asked at the moment is asked again. */
+async function tellOfScanners(
+  { store, progress }: Pick<Context, "store" | "progress">,
+  before: Awaited<ReturnType<typeof lastLooks>>,
+  over: AbortSignal,
+): Promise<void> {
+  const all = SCANNER_NAMES.length;
+  progress(0, all, `looks at ${SCANNER_NAMES.join(", ")}`);
+  let told = 0;
+  while (!over.aborted && told < all) {
+    const now = await lastLooks(store.knex).catch(() => before);
+    const left = SCANNER_NAMES.filter((name) => now.get(name) === before.get(name));
+    const done = all - left.length;
+    if (done > told && !over.aborted) {
+      progress(done, all, left.length > 0 ? `looks at ${left.join(", ")}` : "notes");
+      told = done;
+    }
+    await sleep(LOOK_EVERY_MS, undefined, { signal: over }).catch(() => {});
+  }
+}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { head } from "../ledger/mod.ts";
+import { DRILLS, inForce, outboxState, policyFileNote } from "../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "./_audience.ts";
 import { type Context, operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
@@ -17,10 +18,11 @@ const Status = z.object({
   backends: z.object({
     postgresql: Probe,
     temporal: Probe,
-    ledger: Probe,
-    services: Probe,
-    tickets: Probe,
+    ledger: Probe.describe("Not ok while nothing is sealed, or what is can't be read"),
+    services: Probe.describe("How many are up, down or unknown, without those of drills"),
+    tickets: Probe.describe("How many are open or resolved, without those of drills"),
     engine: Probe,
+    governance: Probe.describe("Not ok while the file of the policy on calls is not followed"),
   }),
 }).meta({ id: "PlatformStatus" });
 type Status = z.output<typeof Status>;
@@ -28,6 +30,8 @@ type Probe = z.output<typeof Probe>;
 
 const CACHE_MS = 30_000;
 const PROBE_MS = 2_000;
+/** A receipt that waits longer than this is not waiting for its turn. */
+const MOST_WAITING_SECONDS = 30;
 const kept = new WeakMap<object, Promise<Status>>();
 const keptAt = new WeakMap<object, number>();
 
@@ -42,7 +46,7 @@ async function probe(look: () => Promise<Record<string, unknown>>): Promise<Prob
     const detail = await Promise.race([look(), late]);
     return { ok: true, elapsed_ms: elapsed(started), detail, error: null };
   } catch (error) {
-    const message = error instanceof Error && error.message.startsWith("no answer")
+    const message = error instanceof Error && PLAIN.test(error.message)
       ? error.message
       : "unreachable";
     return { ok: false, elapsed_ms: elapsed(started), detail: null, error: message };
@@ -51,39 +55,64 @@ async function probe(look: () => Promise<Record<string, unknown>>): Promise<Prob
   }
 }
 
+/** What anybody may read; other errors may tell of places. */
+const PLAIN = /^(no answer|sealing stands still|the policy's file)/;
+
 const elapsed = (since: number) => Math.round((performance.now() - since) * 10) / 10;
 
 async function look({ store, temporal, chain, engine }: Context): Promise<Status> {
-  const counts = (table: string, column: string) =>
+  const counts = (table: string, column: string, service: string) =>
     probe(async () => {
-      const rows = await store.knex(table).select(column).count("* as n").groupBy(column);
+      const rows = await store.knex(table).select(column).count("* as n").groupBy(column)
+        .whereRaw("coalesce(??, '') !~ ?", [service, DRILLS]);
       return Object.fromEntries(rows.map((row) => [String(row[column]), Number(row.n)]));
     });
-  const [postgresql, temporalProbe, ledger, services, tickets, engineProbe] = await Promise.all([
-    probe(async () => {
-      const { rows } = await store.pool.query(
-        "SELECT current_setting('server_version') AS version",
-      );
-      return { version: rows[0].version };
-    }),
-    probe(async () => {
-      const client = await temporal();
-      const { serverVersion } = await client.workflowService.getSystemInfo({});
-      return { version: serverVersion };
-    }),
-    probe(async () => {
-      const { size } = await head(store);
-      const { chain_intact, breaks, verified_through } = chain.state();
-      return { total_receipts: size, chain_intact, breaks, verified_through };
-    }),
-    counts("services", "status"),
-    counts("tickets", "status"),
-    probe(async () => {
-      const ready = await engine.health();
-      if (!ready.classify || !ready.validate) throw new Error("not ready yet");
-      return { ...ready };
-    }),
-  ]);
+  const [postgresql, temporalProbe, ledger, services, tickets, engineProbe, governance] =
+    await Promise.all([
+      probe(async () => {
+        const { rows } = await store.pool.query(
+          "SELECT current_setting('server_version') AS version",
+        );
+        return { version: rows[0].version };
+      }),
+      probe(async () => {
+        const client = await temporal();
+        const { serverVersion } = await client.workflowService.getSystemInfo({});
+        return { version: serverVersion };
+      }),
+      probe(async () => {
+        const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
+          head(store),
+          outboxState(store.knex),
+        ]);
+        if (oldestSeconds > MOST_WAITING_SECONDS) {
+          throw new Error(
+            `sealing stands still: about ${waiting} receipts wait, the oldest for ${
+              Math.round(oldestSeconds)
+            } s`,
+          );
+        }
+        const { chain_intact, breaks, verified_through } = chain.state();
+        return { total_receipts: size, chain_intact, breaks, verified_through };
+      }),
+      counts("services", "status", "name"),
+      counts("tickets", "status", "service"),
+      probe(async () => {
+        const ready = await engine.health();
+        if (!ready.classify || !ready.validate) throw new Error("not ready yet");
+        return { ...ready };
+      }),
+      probe(async () => {
+        const [{ version, stops }, file] = await Promise.all([
+          inForce(store),
+          policyFileNote(store.knex),
+        ]);
+        if (file?.trouble) {
+          throw new Error("the policy's file is not followed; npm run governance -- show says why");
+        }
+        return { policy_version: version, stops: stops.length };
+      }),
+    ]);
   const backends = {
     postgresql,
     temporal: temporalProbe,
@@ -91,6 +120,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
     services,
     tickets,
     engine: engineProbe,
+    governance,
   };
   const ok = Object.values(backends).every((b) => b.ok);
   return {
@@ -116,6 +146,9 @@ function fresh(context: Context): Promise<Status> {
   return looking;
 }
 
+const BACKENDS = [
+  ...["postgresql", "temporal", "ledger", "services", "tickets", "engine", "governance"],
+];
 const example = {
   input: {},
   output: {
@@ -123,7 +156,7 @@ const example = {
     timestamp: "2026-07-01T12:00:00.000Z",
     cached: false,
     backends: Object.fromEntries(
-      ["postgresql", "temporal", "ledger", "services", "tickets", "engine"].map((name) => [name, {
+      BACKENDS.map((name) => [name, {
         ok: true,
         elapsed_ms: 1.2,
         detail: {},

@@ -85,7 +85,7 @@ export function createTaskCalls(
     },
     async ruled(approvalId) {
       const act = await actOf(approvalId);
-      if (act.endedAt) await collectAct(store.knex, approvalId); // the same call is another one from now on
+      if (act.endedAt) await collectAct(store.knex, act); // the same call is another one from now on
       else {
         const { status } = (await getApproval(store.knex, approvalId))!;
         return { state: status };

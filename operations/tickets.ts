@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { addTicketEvent, endTicket, insertTicket, listTickets, transaction } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  endTicket,
+  getTicket,
+  insertTicket,
+  listTickets,
+  transaction,
+} from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
 import { draftOf } from "./_postmortem_draft.ts";
 import {
@@ -16,10 +23,13 @@ import {
   TicketStatus,
   TicketWithReceipt,
 } from "./_ticket_shapes.ts";
+import { nameOfCall } from "./_traces.ts";
 import { operation } from "./platform.ts";
 import { Limit } from "./_shapes.ts";
 
 const common = { group: "itsm" } as const;
+
+const ticketOf = (decisionId: string | undefined) => `INC-${nameOfCall(decisionId, 12)}`;
 
 /** Opens a ticket for people. */
 export const createTicket = operation({
@@ -61,8 +71,13 @@ export const createTicket = operation({
       resolved_at: null,
     },
   },
-  run: async ({ title, description, severity }, { store, caller }) => {
-    const id = `INC-${randomBytes(6).toString("hex")}`;
+  async trace({ decisionId }, { store }) {
+    const ticket = await getTicket(store.knex, ticketOf(decisionId));
+    if (!ticket) return { state: "not_done" };
+    return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
+  },
+  run: async ({ title, description, severity }, { store, caller, decisionId }) => {
+    const id = ticketOf(decisionId);
     await transaction(store, async (trx) => {
       await insertTicket(trx, {
         ...{ id, title, description, severity, phase: "ticketed", service: null },
@@ -153,20 +168,24 @@ export const ticketList = operation({
   }),
 });
 
-/** Resolves a ticket by a person's word. */
+/** Resolves a ticket by somebody's word. */
 export const closeTicket = operation({
   ...common,
   name: "tickets.close",
   summary: "Resolve an open ticket with a resolution note",
   description:
-    "A loop that is at it finds its ticket closed, does nothing more to the service, and seals so.",
+    "A loop that is at it finds its ticket closed, does nothing more to the service, and seals so. Over REST the note " +
+    "is taken for a person's word, and is published for ever: in the public receipt's `human_input`. Of an agent's, " +
+    "over MCP or A2A, the receipt has a commitment, and the text stays private.",
   effect: "run",
   access: "partner",
   sealsItself: true,
   input: z.object({
     ticket_id: TicketId,
     resolution: z.string().trim().min(1).max(4000)
-      .describe("Published with the receipt: write nothing in it that must stay private"),
+      .describe(
+        "Over REST it is published for ever with the receipt: write nothing in it that must stay private",
+      ),
   }),
   output: TicketShape,
   rest: { itsm_ticket_close: "POST /v1/itsm/tickets/{ticket_id}/close" },
@@ -177,7 +196,9 @@ export const closeTicket = operation({
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
-  run: async ({ ticket_id, resolution }, { store, caller }) => {
+  run: async ({ ticket_id, resolution }, { store, caller, door }) => {
+    const isPublic = door === "rest"; // agents call by the other doors
+    const byPerson = isPublic && caller.mayApprove; // no agent can use such a key; other keys may be anybody's
     const ticket = await existingTicket(store, ticket_id);
     await transaction(store, async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
@@ -192,7 +213,7 @@ export const closeTicket = operation({
         key: "resolved",
         kind: "resolved",
         phase: "sealed",
-        data: { receipt_id: receiptId },
+        data: { receipt_id: receiptId, ...(byPerson ? { by: "person" } : {}) },
       });
       await requestSeal(trx, {
         id: receiptId,
@@ -201,7 +222,7 @@ export const closeTicket = operation({
         subject: ticket_id,
         action: "tickets.close",
         outcome: "resolved",
-        human_input: resolution,
+        ...(isPublic ? { human_input: resolution } : { evidence: { resolution } }),
       });
     });
     return await existingTicket(store, ticket_id);

@@ -46,7 +46,6 @@ export const validate = operation({
     "is away the answer is `503 {error, approved: false}`.",
   effect: "run",
   access: "public",
-  governed: false,
   sealsItself: true,
   input: z.object({
     incident: characters(1, 64_000).describe("What is wrong, in any words"),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endWithin } from "./_follow.ts";
-import { refuseOthers } from "./_private_runs.ts";
+import { refuseOthers, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_runs.ts";
 import { told } from "./_temporal.ts";
 import { operation } from "./platform.ts";
@@ -16,10 +16,14 @@ export const describeRun = operation({
   input: z.object({ workflow_id: WorkflowId }),
   output: RunShape,
   rest: { workflow_describe: "GET /v1/workflows/{workflow_id}" },
-  errors: ["NotFound", "Unavailable"],
+  errors: ["NotFound", "Forbidden", "Unavailable"],
   example: { input: { workflow_id: exampleRun.workflow_id }, output: exampleRun },
   run: async ({ workflow_id }, context) =>
-    shownRun(await ofWorkflow(context, workflow_id, (handle) => handle.describe())),
+    await ofWorkflow(context, workflow_id, async (handle) => {
+      const run = await handle.describe();
+      await refuseOtherTenants(context, handle, "read", run.type);
+      return shownRun(run);
+    }),
 });
 
 /** Waits for a run. */
@@ -28,7 +32,8 @@ export const runResult = operation({
   group,
   summary: "Wait for a workflow to end, and give its result",
   description:
-    "What a conversation, a question or a diagnosis by the crew has led to is given to the key that asked alone.",
+    "What a conversation, a question or a diagnosis by the crew has led to is given to the key that asked alone; what " +
+    "else a tenant's keys have started, but for loops, to that tenant.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -67,6 +72,7 @@ export const runResult = operation({
     const handle = client.workflow.getHandle(workflow_id);
     const before = await ofWorkflow(context, workflow_id, () => handle.describe());
     await told(refuseOthers(context, before.type, handle));
+    await told(refuseOtherTenants(context, handle, "read", before.type));
     const seconds = before.status.name === "RUNNING" ? timeout_seconds : 10;
     const ended = await endWithin(client, handle, seconds, context.signal);
     const { runId, status } = ended ? await told(handle.describe()) : before;
@@ -93,7 +99,7 @@ export const runHistory = operation({
     })),
   }),
   rest: { workflow_history: "GET /v1/workflows/{workflow_id}/history" },
-  errors: ["NotFound", "Unavailable"],
+  errors: ["NotFound", "Forbidden", "Unavailable"],
   example: {
     input: { workflow_id: exampleRun.workflow_id },
     output: {
@@ -107,7 +113,11 @@ export const runHistory = operation({
     },
   },
   run: async ({ workflow_id }, context) => {
-    const history = await ofWorkflow(context, workflow_id, (handle) => handle.fetchHistory());
+    const history = await ofWorkflow(context, workflow_id, async (handle) => {
+      const { type } = await handle.describe();
+      await refuseOtherTenants(context, handle, "read", type);
+      return await handle.fetchHistory();
+    });
     const events = (history.events ?? []).map((event) => ({
       event_id: Number(event.eventId),
       type: eventType(event),

@@ -2,6 +2,7 @@ import type { WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
 import { ITSM_LOOP, ITSM_TEST } from "../workflows/mod.ts";
+import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RUN_STATUS, RunShape, shownRun } from "./_runs.ts";
 import { told } from "./_temporal.ts";
 import { WORKFLOW_TYPES } from "./_workflow_types.ts";
@@ -13,6 +14,8 @@ export const listRuns = operation({
   name: "workflows.list",
   group,
   summary: "List runs of workflows, newest first",
+  description:
+    "Without conversations and tasks over A2A, which are told to who has them; tier admin is listed them too.",
   effect: "read",
   access: "key",
   input: z.object({
@@ -26,10 +29,11 @@ export const listRuns = operation({
   rest: { workflows_list: "GET /v1/workflows" },
   errors: ["Unavailable"],
   example: { input: { type: ITSM_LOOP, limit: 1 }, output: { workflows: [exampleRun] } },
-  run: async ({ status, type, limit }, { temporal }) => {
+  run: async ({ status, type, limit }, { temporal, caller }) => {
     const query = [
       ...(status ? [`ExecutionStatus = '${toQuery(status)}'`] : []),
       ...(type ? [`WorkflowType = '${type}'`] : []),
+      ...(caller.tier === "admin" ? [] : CONVERSATIONS.map((its) => `WorkflowType != '${its}'`)),
     ].join(" AND ");
     const client = await temporal();
     return {
@@ -98,9 +102,12 @@ export const cancelRun = operation({
   name: "workflows.cancel",
   group,
   summary: "Ask a running workflow to end",
+  description:
+    "Only runs of the incident loop: those that the platform has started by itself, and those that a key of your " +
+    "tenant has. Tier admin cancels others' too.",
   effect: "run",
   access: "partner",
-  governed: false,
+  humanControl: true,
   input: z.object({ workflow_id: WorkflowId }),
   output: z.object({ workflow_id: z.string(), cancel_requested: z.literal(true) }),
   rest: { workflow_cancel: "POST /v1/workflows/{workflow_id}/cancel" },
@@ -116,7 +123,10 @@ export const cancelRun = operation({
         "Only runs of the incident loop can be cancelled; the platform needs the others",
       );
     }
-    await ofWorkflow(context, workflow_id, (handle) => handle.cancel());
+    await ofWorkflow(context, workflow_id, async (handle) => {
+      await refuseOtherTenants(context, handle, "cancel");
+      await handle.cancel();
+    });
     return { workflow_id, cancel_requested: true as const };
   },
 });

@@ -1,4 +1,5 @@
 /** What commands of operators share: they act on a platform that runs, or on the database that the environment names. */
+import { userInfo } from "node:os";
 import type { ParseArgsConfig } from "node:util";
 import { loadConfig } from "../config.ts";
 import { openStore, type Store } from "../store/mod.ts";
@@ -8,6 +9,9 @@ import { Misused, readWords, sentenceOf } from "./_typed.ts";
 
 /** Who is named in the receipts of what a command does. */
 export const OPERATOR = "operator";
+
+/** The user of this machine who gives the command, for what is sealed in private; through `sudo` the one who typed. */
+export const userHere = (): string => process.env.SUDO_USER || userInfo().username;
 
 /** The words after a command's name, taken apart. */
 export interface Words {

@@ -47,8 +47,7 @@ export async function startLedger(
         mayApprove: false,
         address,
       }),
-    admit: () => Promise.resolve(undefined),
-    govern: () => () => Promise.resolve(undefined),
+    enter: () => ({ count: () => Promise.resolve(undefined) }),
     context: (call) => ({ ...parts, ...call }),
     record: () => Promise.resolve(undefined),
   });

@@ -1,6 +1,6 @@
 /** Names of tools and operations, as operators write them in switches and in rules. */
 import { isGoverned, nearNames, type Operation } from "../contract/mod.ts";
-import { fitsGlob, type PolicyFile, SHIPPED } from "../governance/mod.ts";
+import { fitsGlob, type PolicyFile } from "../governance/mod.ts";
 import { approvable, type Platform } from "../operations/mod.ts";
 
 /**
@@ -24,18 +24,21 @@ export function whyNothing(
 
 /**
  * What the rules of a policy name that can never be called: each with its line and its rule. What the rules that ship
- * name may be so, as it is no mistake.
+ * name is no exception: some of that is of integrations which this platform does not have.
  */
 export function misnamed({ policy, place }: PolicyFile): string[] {
-  const shipped = SHIPPED.flatMap(({ when }) => when.tools ?? []);
-  return policy.rules.flatMap(({ when: { tools = [] } }, at) =>
+  return policy.rules.flatMap(({ then, when: { tools = [] } }, at) =>
     tools.flatMap((name, n) => {
-      if (shipped.some((one) => fitsGlob(name, one))) return [];
-      const why = whyNothing(name, isGoverned, "is nothing that governance decides on");
+      const why = whyNothing(name, isGoverned, "is nothing that governance decides on") ??
+        (then === "needs_approval" ? whyNothing(name, canBeAsked, NOBODY_IS_ASKED) : undefined);
       return why ? [`${place(["rules", at, "when", "tools", n])}: ${why}`] : [];
     })
   );
 }
+
+const NOBODY_IS_ASKED = "is what people decide or stop by, and nobody is asked about that";
+const canBeAsked = (operation: Operation<Platform>) =>
+  isGoverned(operation) && !operation.humanControl;
 
 /** What to add to the refusal of a name that is not there. */
 export function suggestion(near: readonly string[]): string {

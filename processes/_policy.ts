@@ -1,14 +1,12 @@
-/** Policy files, of the guardrails and of governance: what they say is put in force as a new version, and sealed. */
+/** The policy file of the guardrails: what it says is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "../engine/guard/mod.ts";
 import { isAway } from "../contract/mod.ts";
-import { type GovernancePolicy, governanceVersion, readGovernanceFile } from "../governance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
 import { stampOf } from "./_file_stamp.ts";
-import { misnamed } from "./_names.ts";
 
 const LOOK_MS = 2_000;
 
@@ -61,52 +59,7 @@ function changedFields(was: Policy, is: Policy): string[] {
  * @returns ends it
  */
 export function followPolicyFile(path: string, store: Store, log: Logger): () => void {
-  const put = (text: string) => putPolicyInForce(store, readPolicy(parse(text)));
-  return followFile(path, "the guardrails' policy", put, log);
-}
-
-/** Follows the policy file of governance, likewise. The log also says which of its names can never be called. */
-export function followGovernanceFile(path: string, store: Store, log: Logger): () => void {
-  const put = async (text: string) => {
-    const file = readGovernanceFile(text);
-    const { policy } = file;
-    const { version } = await setPolicy(store, policy, sealGovernance, "governance_policies");
-    for (const reason of misnamed(file)) log.warn({ reason }, "a rule names what is not there");
-    return governanceVersion(version, policy);
-  };
-  return followFile(path, "the governance policy", put, log);
-}
-
-async function sealGovernance(
-  on: Queryable,
-  before: PolicyRecord | undefined,
-  after: PolicyRecord,
-): Promise<void> {
-  const { rules } = after.policy as GovernancePolicy;
-  await requestSeal(on, {
-    category: "config_change",
-    actor: "worker",
-    subject: "governance-policy",
-    action: "policy.set",
-    outcome: "in_force",
-    details: {
-      device: "governance-policy",
-      change_type: "policy",
-      version: after.version,
-      before_hash: before?.sha256 ?? null,
-      after_hash: after.sha256,
-      rules: rules.length,
-    },
-    evidence: { policy: JSON.stringify(after.policy) },
-  });
-}
-
-function followFile(
-  path: string,
-  what: string,
-  putInForce: (text: string) => Promise<string>,
-  log: Logger,
-): () => void {
+  const what = "the guardrails' policy";
   let seen = "";
   let busy = false;
   const look = async () => {
@@ -114,7 +67,7 @@ function followFile(
     if (busy || stamp === undefined || stamp === seen) return;
     busy = true;
     try {
-      const version = await putInForce(readFileSync(path, "utf8"));
+      const version = await putPolicyInForce(store, readPolicy(parse(readFileSync(path, "utf8"))));
       log.info({ version }, `${what} is in force`);
       seen = stamp;
     } catch (error) {

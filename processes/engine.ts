@@ -8,6 +8,7 @@ import {
   openJudge,
   openKnowledge,
   openModel,
+  openWriter,
   sharedSecret,
 } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -25,6 +26,7 @@ await runProcess("engine", startEngine);
 async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running> {
   const { settings, dataDir } = config;
   const store = openStore(databaseUrl("app"), "app", 10);
+  const model = openModel(settings);
   let judge: Judge | undefined;
   let knowledge: Knowledge | undefined;
   const app = createEngineApp({
@@ -32,13 +34,13 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
     shell: { log, trustedHops: 0, secure: isSecure(settings) },
     guard: openGuard({ store }),
     classify: () => judge,
+    write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
   const server = await serve(app, reach(settings), settings.SEALOOP_ENGINE_PORT);
   const timer = setTimeout(async () => {
     const classifier = await openClassifier();
     knowledge = openKnowledge({ store, classifier, learning: sealedLearning, log });
     await knowledge.kept; // or the guardrails would find nothing of what is cited
-    const model = openModel(settings);
     const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
     judge = openJudge({ classifier, knowledge, asking, log });
     log.info("the classifier is ready");

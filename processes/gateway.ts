@@ -13,7 +13,9 @@ async function startGateway(parts: Parts): Promise<Running> {
   const info = {
     title: "sealoop gateway",
     description:
-      "IT operations whose every act is durable and provable. Keys go in the header x-api-key.",
+      "IT operations whose every act is durable and provable. Keys go in the header x-api-key. A key's call that " +
+      "changes something is decided by governance before it runs: where people are asked first, it answers 202, and " +
+      "with the header x-dry-run: true it only tells what would be decided, with status 200 in the form of that 202.",
   };
   const app = createRestApp({
     ...{ operations, invoke, shell, info },

@@ -13,13 +13,14 @@ import {
   currentPolicy,
   listKeys,
   listStops,
+  policyFileNote,
   removeStop,
   type Stop,
   type Store,
   transaction,
 } from "../store/mod.ts";
 import { nearNames } from "../contract/mod.ts";
-import { OPERATOR, runCommand, table } from "./_command.ts";
+import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
 import { misnamed, suggestion, whyNothing } from "./_names.ts";
 import { Misused } from "./_typed.ts";
 
@@ -29,7 +30,9 @@ const USAGE = `Usage: npm run governance -- show
        npm run governance -- check <file>
 
 stop: from the next call on, nothing that changes something is run, of that key, by that tool, or at all; what people have
-approved and has not begun is not run either. Reading goes on, and so does deciding about approvals. Sealed, as resuming is.
+approved and has not begun is not run either. The loop's own repairs and undoings are held too, by all, by the key that
+asked for the run, and by the tool itsm_run_loop, and drills are not begun. Reading goes on, and so does what people decide
+or stop by: approvals, cancelling runs, revoking keys. Sealed, as resuming is.
 --anyway: also a key or a tool that is not here.
 check: says whether a policy file can be put in force; sealoop.governance.yaml in the data folder is followed by itself.`;
 
@@ -105,7 +108,7 @@ function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed")
     subject: name ? `${kind}:${name}` : kind,
     action: outcome === "stopped" ? "governance.stop" : "governance.resume",
     outcome,
-    evidence: { reason },
+    evidence: { reason, user: userHere() },
   };
 }
 
@@ -123,6 +126,12 @@ async function show(store: Store): Promise<void> {
     ["rule", "from", "then", "when"],
     rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
   ));
+  const file = await policyFileNote(store.knex);
+  if (file?.trouble) {
+    console.log(
+      `\nNOT FOLLOWED: the file ${file.path}: ${file.trouble}\nWhat is above stays in force`,
+    );
+  }
   const stops = await listStops(store.knex);
   console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");
   for (const one of stops) console.log(`  ${nameOf(one)}: ${one.reason}`);

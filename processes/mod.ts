@@ -19,6 +19,7 @@ export {
   type Urls,
   usesOwnTemporal,
 } from "./environment.ts";
+export { bringGovernanceFile, type GovernanceFile, governanceFileOf } from "./_governance_file.ts";
 export { checkPorts, type WantedPort } from "./ports.ts";
 export { openProgress, type Progress, type Step } from "./progress.ts";
 export { keepServer, type KeptServer, type RunningServer, type ServerOptions } from "./server.ts";

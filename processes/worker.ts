@@ -1,39 +1,54 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
-import { catalogueOf, createActivities, forgetAside, putInForce } from "../activities/mod.ts";
+import {
+  catalogueOf,
+  createActivities,
+  forgetAside,
+  forgetMarks,
+  putInForce,
+} from "../activities/mod.ts";
 import { BadSetting } from "../config.ts";
 import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
 import { BadRunbook } from "../integrations/runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
-import { approvable, createRunAct, createTaskCalls, operations } from "../operations/mod.ts";
-import { openStore } from "../store/mod.ts";
+import {
+  approvable,
+  createRunAct,
+  createTaskCalls,
+  createTraceCall,
+  deliverUnheard,
+  operations,
+} from "../operations/mod.ts";
+import { openStore, type Store } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
   ensureSequencer,
   ensureWebhookRelay,
+  keepRunning,
   registerTemporal,
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { openPlatform } from "./_platform.ts";
-import { followGovernanceFile } from "./_policy.ts";
+import { followGovernanceFile, governanceFileOf } from "./_governance_file.ts";
+import { misnamed } from "./_names.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
+import { tellOf } from "./_sdk_log.ts";
 import { followServices, keepDiscovering } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
 
 const RETRY_MS = 1_000;
+const DAY_MS = 86_400_000;
 
 await runProcess("worker", startWorker);
 
 /** Takes work from the task queues until it is asked to stop. */
 async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running> {
-  const told = (level: "warn" | "error") => (message: string) => log[level]({ sdk: true }, message);
   const nothing = () => {};
   Runtime.install({
     logger: {
       ...{ log: nothing, trace: nothing, debug: nothing, info: nothing },
-      ...{ warn: told("warn"), error: told("error") },
+      ...{ warn: tellOf(log, "warn"), error: tellOf(log, "error") },
     },
     shutdownSignals: [],
   });
@@ -45,11 +60,14 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
   const runbooks = catalogueOf(config);
-  forgetAside(config);
   const openLocal = async () => {
     const servicesFile = await wait("PostgreSQL", () => followServices(services, log));
     await wait("PostgreSQL", () => putInForce(store, runbooks));
-    return servicesFile;
+    const unfollow = await wait(
+      "PostgreSQL",
+      () => followGovernanceFile(governanceFileOf(config), store, log, misnamed),
+    );
+    return { servicesFile, unfollow };
   };
   const openTemporal = async () => {
     const temporal = await wait("Temporal", () => connectTemporal(config));
@@ -63,7 +81,7 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     return temporal;
   };
   // Each waits for its server most of the time.
-  const [servicesFile, sealer, acts, temporal] = await Promise.all([
+  const [{ servicesFile, unfollow }, sealer, acts, temporal] = await Promise.all([
     openLocal(),
     wait("PostgreSQL", () => openSealer(store)),
     wait("PostgreSQL", () => openPlatform({ config, log, databaseUrl })),
@@ -75,7 +93,9 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     temporal: temporal.client,
     engine: openConfiguredEngine(config),
     runAct: createRunAct(acts.platform, approvable),
+    traceCall: createTraceCall(acts.platform, approvable),
     calls: createTaskCalls(acts.platform, operations),
+    deliverVoices: () => deliverUnheard(acts.platform),
     stopping: stopping.signal,
     refreshServices: servicesFile.refresh,
   };
@@ -86,23 +106,37 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
       connect: () => connectWorker(config),
       failed: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
-  const unfollow = followGovernanceFile(governanceFile(config), store, log);
+  const forgetting = keepForgetting({ config, store, log, signal: stopping.signal });
   const discovering = keepDiscovering(services, log, stopping.signal);
+  const running = keepRunning(temporal.client, stopping.signal);
   return {
     async stop() {
       stopping.abort();
       servicesFile.stop();
       unfollow();
-      await Promise.all([workers.stop(), discovering]);
+      await Promise.all([workers.stop(), discovering, forgetting, running]);
       await Promise.allSettled([temporal.close(), sealer.close(), acts.close()]);
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
   };
 }
 
-/** The file of the policy on calls: named by the settings, or in the data folder. */
-function governanceFile({ settings, dataDir }: Parts["config"]): string {
-  return settings.SEALOOP_GOVERNANCE ?? join(dataDir, "sealoop.governance.yaml");
+/** Every day, removes what acts on this host have left and nobody needs any more. */
+async function keepForgetting(
+  { config, store, log, signal }: Pick<Parts, "config" | "log"> & {
+    readonly store: Store;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      forgetAside(config);
+      await forgetMarks(config, store);
+    } catch (err) {
+      log.warn({ err }, "What acts have left could not be removed; trying again tomorrow");
+    }
+    await sleep(DAY_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
 }
 
 /** Tries until it works. What the user has to mend is thrown at once. */

@@ -49,6 +49,8 @@ export interface NewApproval {
 
 /** An approval as it is shown. */
 export interface ApprovalRecord extends NewApproval {
+  /** Of the key that asked; null: a loop asks, or nobody's key. */
+  readonly requestedByTenant: string | null;
   readonly status: ApprovalStatus;
   readonly approvers: readonly Approver[];
   readonly escalated: boolean;
@@ -71,6 +73,8 @@ export interface ApprovalMove {
   readonly approvers: readonly Approver[];
   /** Absent: time did it. */
   readonly by?: Approver;
+  /** Ids of keys whose approvals do not count any more. */
+  readonly notCounted?: readonly string[];
   readonly receiptId: string;
 }
 
@@ -105,7 +109,7 @@ export async function dropApproval(on: Queryable, id: string): Promise<void> {
 export async function addApprovalMove(
   on: Queryable,
   id: string,
-  { number, move, status, approvers, by, receiptId }: ApprovalMove,
+  { number, move, status, approvers, by, notCounted = [], receiptId }: ApprovalMove,
 ): Promise<boolean> {
   const added = await on("approval_moves").insert({
     approval_id: id,
@@ -114,6 +118,7 @@ export async function addApprovalMove(
     status,
     key_id: by?.key_id ?? null,
     principal: by?.principal ?? null,
+    not_counted: JSON.stringify(notCounted),
     receipt_id: receiptId,
   }).onConflict(["approval_id", "number"]).ignore().returning("number");
   if (added.length === 0) return false;
@@ -138,7 +143,13 @@ export async function setResumedRun(on: Queryable, id: string, run: ApprovalRun)
 
 /** An approval by id, or undefined. */
 export async function getApproval(on: Queryable, id: string): Promise<ApprovalRecord | undefined> {
-  const row = await on("approvals").where({ id }).first();
+  const row = await withTenant(on).where({ id }).first();
+  return row && fromRow(row);
+}
+
+/** The same, held until the transaction ends: two moves at once are made one after the other. */
+export async function lockApproval(on: Queryable, id: string): Promise<ApprovalRecord | undefined> {
+  const row = await withTenant(on).where({ id }).forUpdate().first();
   return row && fromRow(row);
 }
 
@@ -147,9 +158,15 @@ export async function listApprovals(
   on: Queryable,
   { status, limit }: { status?: ApprovalStatus; limit: number },
 ): Promise<ApprovalRecord[]> {
-  const query = on("approvals");
+  const query = withTenant(on);
   if (status) query.where({ status });
   return (await query.orderBy("asked_at", "desc").orderBy("id").limit(limit)).map(fromRow);
+}
+
+/** Approvals, each with the tenant of the key that asked, be that revoked meanwhile. */
+function withTenant(on: Queryable) {
+  const tenant = on("keys").select("tenant").whereRaw("keys.id = approvals.requested_by_key");
+  return on("approvals").select("approvals.*", tenant.as("requested_by_tenant"));
 }
 
 /** Ids of all approvals that are pending, oldest first. */
@@ -160,14 +177,25 @@ export async function pendingApprovals(on: Queryable): Promise<{ id: string }[]>
 /** An approval's moves, oldest first. */
 export async function approvalMoves(on: Queryable, id: string) {
   const rows = await on("approval_moves").where({ approval_id: id }).orderBy("number");
-  return rows.map(({ at, move, status, key_id, principal, receipt_id }) => ({
+  return rows.map(({ at, move, status, key_id, principal, not_counted, receipt_id }) => ({
     at: at.toISOString() as string,
     move: move as ApprovalMoveKind,
     status: status as ApprovalStatus,
     key_id: key_id as string | null,
     principal: principal as string | null,
+    not_counted: not_counted as string[],
     receipt_id: receipt_id as string,
   }));
+}
+
+/** Id of the receipt of a move, or null. */
+export async function receiptOfMove(
+  on: Queryable,
+  id: string,
+  number: number,
+): Promise<string | null> {
+  const row = await on("approval_moves").where({ approval_id: id, number }).first("receipt_id");
+  return row?.receipt_id ?? null;
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
@@ -181,6 +209,7 @@ function fromRow(row: any): ApprovalRecord {
     actionSha256: row.action_sha256,
     requestedBy: row.requested_by,
     requestedByKey: row.requested_by_key,
+    requestedByTenant: row.requested_by_tenant,
     needed: row.needed,
     expiresInSeconds: row.expires_in_seconds,
     escalateAfterSeconds: row.escalate_after_seconds,

@@ -45,6 +45,8 @@ export interface StoredFacts {
   /** Detectors that ever ran, and those of them that did within the hour without an error. */
   readonly detectors: { readonly known: number; readonly fresh: number };
   /** Version of the guardrails' policy; 0: the one that ships. */
+  /** What security scans have found and is there still; grave: critical and high. */
+  readonly weaknesses: { readonly open: number; readonly grave: number };
   readonly policy_version: number;
   readonly learnt: number;
 }
@@ -97,7 +99,11 @@ export async function storedFacts(on: Queryable): Promise<StoredFacts> {
       'detectors', (SELECT json_build_object(
           'known', count(*),
           'fresh', count(*) FILTER (WHERE error IS NULL AND last_run_at > now() - interval '1 hour'))
-        FROM detections),
+        FROM detections WHERE detector NOT LIKE '%:%'), -- scanners of weaknesses look once a day
+      'weaknesses', (SELECT json_build_object(
+          'open', count(*),
+          'grave', count(*) FILTER (WHERE severity IN ('critical', 'high')))
+        FROM findings WHERE detector = 'security_scan' AND cleared_at IS NULL),
       'policy_version', (SELECT coalesce(max(version), 0) FROM guard_policies),
       'learnt', (SELECT count(*) FROM knowledge WHERE kind = 'incident' AND current)
     ) AS facts`);

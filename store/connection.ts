@@ -31,6 +31,12 @@ export interface Store {
 export type Queryable = Knex | Knex.Transaction;
 
 /**
+ * How long a statement waits for a connection. Longer than a process that is given hundreds of requests at once is busy
+ * with them: it finds its timers due before it reads what the database has answered long ago.
+ */
+const CONNECT_MS = 30_000;
+
+/**
  * Opens a store as one role. Nothing is connected until the first query.
  *
  * @param url `postgres://…`; a user that is not the role itself drops its rights to it on every connection
@@ -42,10 +48,10 @@ export function openStore(url: string, role: Role, size = 10): Store {
     client: "pg",
     connection,
     pool: { min: 0, max: size },
-    acquireConnectionTimeout: 10_000,
+    acquireConnectionTimeout: CONNECT_MS,
     log: { warn },
   });
-  const pool = new pg.Pool({ ...connection, max: size, connectionTimeoutMillis: 10_000 });
+  const pool = new pg.Pool({ ...connection, max: size, connectionTimeoutMillis: CONNECT_MS });
   pool.on("error", () => {}); // an idle connection that died: the pool drops it, the next query reports
   return {
     knex,

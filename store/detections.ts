@@ -228,6 +228,11 @@ export async function putLogPlace(
   }).onConflict(["host", "path"]).merge();
 }
 
+/** Forgets what was read of the logs in a folder, on whatever host. @param folder absolute */
+export async function forgetLogPlaces(on: Queryable, folder: string): Promise<void> {
+  await on("log_places").whereRaw("starts_with(path, ?)", [`${folder}/`]).delete();
+}
+
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
 function fromRow(row: any): FindingRecord {
   return {

@@ -1,4 +1,5 @@
 import type { Queryable } from "./connection.ts";
+import { type Stoppable, STOPPING, stoppingBy } from "./governance.ts";
 import { type Part, together } from "./together.ts";
 
 /** A side effect on the world: intended first, then known to be done, not done, or unknown. */
@@ -23,10 +24,11 @@ export type EffectRecord = {
 export const INTENDED = "intended";
 
 /**
- * Part of a statement that writes an intent down, once, while the ticket is open and in the hands of the run.
+ * Part of a statement that writes an intent down, once, while the ticket is open and in the hands of the run, and while
+ * no switch stops it.
  *
  * Its column `intended` is 0 where it was there already (then ask the world before acting), or where the ticket is not
- * the run's any more (then there is none).
+ * the run's any more or a switch stops it (then there is none).
  */
 export function intendedEffect(
   { id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail }: Omit<
@@ -34,19 +36,21 @@ export function intendedEffect(
     "state" | "intended_at" | "ended_at"
   >,
   runId: string,
+  stoppable: Stoppable,
 ): Part {
   return {
     tables: `${INTENDED} AS (
        INSERT INTO effects
          (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
        SELECT ?, tickets.id, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
-       WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated FOR UPDATE
+       WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated
+         AND NOT EXISTS (SELECT FROM governance_stops WHERE ${STOPPING}) FOR UPDATE
        ON CONFLICT (id) DO NOTHING RETURNING id
      )`,
     values: [
       ...[id, service, action_id, step, undoes],
       ...[JSON.stringify(action), action_sha256, JSON.stringify(detail)],
-      ...[ticket_id, runId],
+      ...[ticket_id, runId, ...stoppingBy(stoppable)],
     ],
     columns: `(SELECT count(*)::int FROM ${INTENDED}) AS intended`,
   };
@@ -96,6 +100,25 @@ export async function abandonEffects(on: Queryable, ticketId: string): Promise<n
     detail: on.raw("detail || ?::jsonb", [JSON.stringify({ code: "abandoned" })]),
     ended_at: on.fn.now(),
   });
+}
+
+/**
+ * Which of these effects, or what undoes them, may still be asked about: they are open or unknown, or their ticket is
+ * open, or has been within this many days.
+ */
+export async function neededEffects(
+  on: Queryable,
+  ids: readonly string[],
+  days: number,
+): Promise<Set<string>> {
+  const { rows } = await on.raw(
+    `SELECT e.id, e.undoes FROM effects e JOIN tickets t ON t.id = e.ticket_id
+     WHERE (e.id = ANY (:ids) OR e.undoes = ANY (:ids))
+       AND (e.state IN ('intended', 'unknown') OR t.status = 'open'
+         OR greatest(e.ended_at, t.resolved_at) > now() - make_interval(days => :days))`,
+    { ids: [...ids], days },
+  );
+  return new Set(rows.flatMap(({ id, undoes }: EffectRecord) => undoes ? [id, undoes] : [id]));
 }
 
 /** Effects, newest first, and the share of the steps ended that ended as they should; undoing is none of them. */

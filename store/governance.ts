@@ -1,6 +1,7 @@
 import type { Queryable, Store } from "./connection.ts";
 import { shared } from "./shared.ts";
-import type { Row } from "./row.ts";
+import { type Count, countOf, takingOf, type Use } from "./limits.ts";
+import type { Condition, Row } from "./row.ts";
 
 /** What becomes of a call: it is done, people are asked, or it is refused. */
 export type GovernanceDecision = "allow" | "needs_approval" | "deny";
@@ -65,16 +66,69 @@ const readers = new WeakMap<Store, () => Promise<InForce>>();
 async function readInForce({ pool }: Store): Promise<InForce> {
   const { rows: [row] } = await pool.query({
     name: "governance_in_force",
-    text: `SELECT coalesce((SELECT max(version) FROM governance_policies), 0) AS version,
-      (SELECT coalesce(json_agg(json_build_object('kind', kind, 'name', name, 'reason', reason)), '[]')
-       FROM governance_stops) AS stops`,
+    text: "SELECT governance_in_force() AS in_force",
   });
-  return row;
+  return row.in_force;
 }
 
 /** Whether a switch stops a call of a key by any of a tool's names. */
 export function stopsCall({ kind, name }: Stop, keyId: string, names: readonly string[]): boolean {
   return kind === "all" || (kind === "key" ? name === keyId : names.includes(name));
+}
+
+/** What switches are held against: in whose name something is done, and what stops it by its names. */
+export interface Stoppable {
+  /** Null: in nobody's. */
+  readonly keyId: string | null;
+  /** Of tools and operations. */
+  readonly names: readonly string[];
+}
+
+/** Condition on rows of `governance_stops`, with the values of {@linkcode stoppingBy}. */
+export const STOPPING =
+  "(kind = 'all' OR kind = 'key' AND name = ? OR kind = 'tool' AND name = ANY(?))";
+
+/** Values of {@linkcode STOPPING}. */
+export const stoppingBy = ({ keyId, names }: Stoppable): [string, string[]] => [
+  keyId ?? "",
+  [...names],
+];
+
+/** The switch that stops something now, the widest where there are several; read from the database, never remembered. */
+export async function stopOf(
+  on: Queryable,
+  what: Stoppable,
+): Promise<(Stop & { readonly stopped_at: Date }) | undefined> {
+  return await on("governance_stops").whereRaw(STOPPING, stoppingBy(what)).orderBy("kind")
+    .first();
+}
+
+/** What became of a call that was to be let in with its decision. */
+export interface Entered {
+  /** How its use was counted; absent: nothing of it was to be counted, or nothing yet. */
+  readonly count?: Count;
+  /** What is in force in place of that by which it was decided; then nothing was counted, or written. */
+  readonly inForce?: InForce;
+}
+
+/** That a call was decided by what is in force, and is within its limit, of which it takes a use. */
+export function lettingIn(
+  inForce: InForce,
+  use: Use | undefined,
+): { readonly condition: Condition; read(found: unknown): Entered } {
+  const taking = use && takingOf(use);
+  const value = { in_force: inForce, use: taking ?? null };
+  return {
+    condition: { function: "let_in", value },
+    read(found) {
+      const { in_force, used = null } = (found ?? {}) as {
+        in_force?: InForce;
+        used?: number | null;
+      };
+      if (in_force) return { inForce: in_force };
+      return use && taking ? { count: countOf(use, taking, used) } : {};
+    },
+  };
 }
 
 /** A decision as it is written down. What is allowed, and will be sealed when it ends, is open until it has. */

@@ -1,3 +1,4 @@
+import { withoutSecrets } from "../contract/mod.ts";
 import type { Queryable } from "./connection.ts";
 
 /** Where an act that needs approval stands. */
@@ -102,10 +103,23 @@ export async function waitingActs(on: Queryable, keyId: string): Promise<number>
   return row.n;
 }
 
-/** Notes that its end was given to the caller. @returns false where that was done before */
-export async function collectAct(on: Queryable, approvalId: string): Promise<boolean> {
+/**
+ * Notes that its end was given to the caller; secrets in what was sent and given, which are shown once, are not kept any
+ * longer.
+ *
+ * @returns false where that was done before
+ */
+export async function collectAct(
+  on: Queryable,
+  { approvalId, input, output }: Pick<ActRecord, "approvalId" | "input" | "output">,
+): Promise<boolean> {
+  const kept = { input: textWithoutSecrets(input), output: output && textWithoutSecrets(output) };
   return await on("governed_acts").where({ approval_id: approvalId }).whereNull("collected_at")
-    .update({ collected_at: on.fn.now() }) > 0;
+    .update({ collected_at: on.fn.now(), ...kept }) > 0;
+}
+
+function textWithoutSecrets(json: string): string {
+  return JSON.stringify(withoutSecrets(JSON.parse(json)));
 }
 
 /** Notes that it is going to be run. @returns false where that was noted before */

@@ -63,6 +63,12 @@ export async function principalOf(on: Queryable, id: string): Promise<string | u
   return row?.principal;
 }
 
+/** Tenant of a key, be that revoked, by its public id. */
+export async function tenantOf(on: Queryable, id: string): Promise<string | undefined> {
+  const row = await on("keys").where({ id }).first("tenant");
+  return row?.tenant;
+}
+
 /** The key's record, or undefined where it is unknown or revoked. An expired key is found: its reader decides. */
 export async function findKey(on: Queryable, hash: Buffer): Promise<KeyRecord | undefined> {
   const row = await on("keys").where({ key_hash: hash }).whereNull("revoked_at").first();
@@ -76,6 +82,13 @@ export async function findKeyById(
 ): Promise<KeyRecord & { readonly createdAt: Date } | undefined> {
   const row = await on("keys").where({ id }).whereNull("revoked_at").first();
   return row && { ...recordOf(row), createdAt: row.created_at };
+}
+
+/** Those of these keys that are valid now, by their public ids. */
+export async function validKeys(on: Queryable, ids: readonly string[]): Promise<KeyRecord[]> {
+  const rows = await on("keys").whereIn("id", ids).whereNull("revoked_at")
+    .where((or) => or.whereNull("expires_at").orWhere("expires_at", ">", on.fn.now()));
+  return rows.map(recordOf);
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it

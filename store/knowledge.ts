@@ -107,6 +107,10 @@ export interface ResolvedTicket {
   readonly diagnoses: readonly Readonly<Record<string, unknown>>[];
   /** Other tickets of the same fault that were resolved within the day before it was opened: what did not hold. */
   readonly repeats: number;
+  /** Other tickets of the same fault that the same runbook had mended more than a day before it was opened. */
+  readonly mended_before: number;
+  /** Whether somebody closed it whose key says that it is a person's. */
+  readonly by_person: boolean;
 }
 
 /** Resolved tickets that nothing was learnt from so far, oldest first. Those of drills are exercises. */
@@ -116,7 +120,13 @@ export async function unlearntTickets(on: Queryable, limit: number): Promise<Res
        coalesce((SELECT jsonb_agg(data ORDER BY e.id) FROM ticket_events e
          WHERE e.ticket_id = t.id AND e.kind = 'diagnosed'), '[]') AS diagnoses,
        (SELECT count(*)::int FROM tickets o WHERE o.fingerprint = t.fingerprint AND o.id <> t.id
-         AND o.resolved_at BETWEEN t.opened_at - interval '1 day' AND t.opened_at) AS repeats
+         AND o.resolved_at BETWEEN t.opened_at - interval '1 day' AND t.opened_at) AS repeats,
+       (SELECT count(*)::int FROM tickets o WHERE o.fingerprint = t.fingerprint AND o.id <> t.id
+         AND o.outcome = 'sealed' AND o.resolved_at < t.opened_at - interval '1 day'
+         AND substring(o.resolution FROM '^Runbook [^ ]+') = substring(t.resolution FROM '^Runbook [^ ]+')
+       ) AS mended_before,
+       EXISTS (SELECT FROM ticket_events e WHERE e.ticket_id = t.id AND e.kind = 'resolved'
+         AND e.data ->> 'by' = 'person') AS by_person
      FROM tickets t
      WHERE status = 'resolved' AND coalesce(service, '') !~ ?
        AND NOT EXISTS (SELECT FROM knowledge k WHERE k.id = t.id)

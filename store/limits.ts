@@ -21,6 +21,42 @@ export interface Count {
   readonly resetSeconds: number;
 }
 
+/** A use in the period that is now, as the database counts it. */
+export interface Taking {
+  readonly subject: string;
+  readonly kind: string;
+  /** Start of the period, ISO 8601. */
+  readonly start: string;
+  readonly limit: number;
+}
+
+/** A use as it is now. */
+export function takingOf({ subject, kind, limit, periodSeconds }: Use): Taking {
+  return { subject, kind, start: startOf(periodSeconds).toISOString(), limit };
+}
+
+/** What a use was told. @param used uses in the period with this one; null: it was refused, and so not counted */
+export function countOf(
+  { limit, periodSeconds }: Use,
+  { start }: Taking,
+  used: number | null,
+): Count {
+  return {
+    allowed: used !== null,
+    remaining: Math.max(0, limit - (used ?? limit)),
+    resetSeconds: secondsLeft(Date.parse(start), periodSeconds),
+  };
+}
+
+function startOf(periodSeconds: number): Date {
+  const length = periodSeconds * 1000;
+  return new Date(Math.floor(Date.now() / length) * length);
+}
+
+function secondsLeft(start: number, periodSeconds: number): number {
+  return Math.max(1, Math.ceil((start + periodSeconds * 1000 - Date.now()) / 1000));
+}
+
 /** Counts uses against limits, exactly, over all processes. */
 export interface Meter {
   /** Counts one use: of N + 1 at once, exactly N are allowed. A refused one is not counted. */
@@ -94,23 +130,19 @@ async function settle(store: Store, batch: readonly Waiting[]): Promise<void> {
 }
 
 function group(batch: readonly Waiting[]): Map<string, Group> {
-  const now = Date.now();
   const groups = new Map<string, Group>();
   for (const entry of batch) {
     const { subject, kind, limit, periodSeconds } = entry.use;
-    const length = periodSeconds * 1000;
-    const start = new Date(Math.floor(now / length) * length);
     const key = JSON.stringify([subject, kind, limit, periodSeconds]);
     const found = groups.get(key);
     if (found) found.waiting.push(entry);
-    else groups.set(key, { start, periodSeconds, limit, waiting: [entry] });
+    else groups.set(key, { start: startOf(periodSeconds), periodSeconds, limit, waiting: [entry] });
   }
   return groups;
 }
 
 function tell({ start, periodSeconds, limit, waiting }: Group, usedBefore: number): void {
-  const ends = start.getTime() + periodSeconds * 1000;
-  const resetSeconds = Math.max(1, Math.ceil((ends - Date.now()) / 1000));
+  const resetSeconds = secondsLeft(start.getTime(), periodSeconds);
   waiting.forEach(({ resolve }, i) => {
     const used = usedBefore + i + 1;
     resolve({ allowed: used <= limit, remaining: Math.max(0, limit - used), resetSeconds });

@@ -11,6 +11,7 @@
  */
 export * from "./a2a_tasks.ts";
 export * from "./admin_key.ts";
+export * from "./approval_voices.ts";
 export * from "./approvals.ts";
 export * from "./cmdb.ts";
 export * from "./cmdb_search.ts";

@@ -4,6 +4,7 @@ import { HOLDER_LOCK } from "./holder.ts";
 /** A call that was allowed, and whose process ended before it was known how the call did. */
 export interface AbandonedCall {
   readonly id: string;
+  readonly at: Date;
   readonly keyId: string;
   readonly door: string;
   readonly tool: string;
@@ -25,7 +26,7 @@ export async function settleEndedCalls(on: Queryable): Promise<void> {
 /** Calls that were allowed so many seconds ago or longer, have not ended, and whose process is gone. */
 export async function abandonedCalls(on: Queryable, seconds: number): Promise<AbandonedCall[]> {
   const { rows } = await on.raw(
-    `SELECT id, key_id AS "keyId", door, tool, operation, effect, call_receipt_id AS "callReceiptId",
+    `SELECT id, at, key_id AS "keyId", door, tool, operation, effect, call_receipt_id AS "callReceiptId",
        EXISTS (SELECT FROM seal_requests s WHERE s.id = receipt_id) AS sealed
      FROM governance_decisions d WHERE NOT settled AND at < now() - ? * interval '1 second'
        AND NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted

@@ -49,3 +49,24 @@ export async function setPolicy(
     return after;
   });
 }
+
+/** How the file of the governance policy stands. */
+export interface PolicyFileNote {
+  readonly path: string;
+  /** Why it is not followed; null: it is, or there is none. */
+  readonly trouble: string | null;
+}
+
+/** Keeps how the file of the governance policy stands. */
+export async function notePolicyFile(
+  on: Queryable,
+  { path, trouble }: PolicyFileNote,
+): Promise<void> {
+  await on("governance_file").insert({ path, trouble, since: on.fn.now() }).onConflict("one")
+    .merge();
+}
+
+/** How the file of the governance policy stands; undefined: nobody has looked yet. */
+export async function policyFileNote(on: Queryable): Promise<PolicyFileNote | undefined> {
+  return await on("governance_file").first("path", "trouble");
+}

@@ -1,4 +1,5 @@
 import type { Queryable } from "./connection.ts";
+import { DRILLS } from "./knowledge.ts";
 
 /** One step of a repair, or the undoing of one. */
 export interface RepairStep {
@@ -29,7 +30,7 @@ export interface Repair {
   readonly ended_at: string | null;
 }
 
-/** Which repairs to list. */
+/** Which repairs to list; all but those of drills, where neither a service nor a ticket is named. */
 export interface RepairFilter {
   readonly service?: string;
   readonly ticketId?: string;
@@ -44,12 +45,15 @@ export interface RepairFigures {
   readonly success_rate: number | null;
 }
 
-/** Repairs from their steps; the verification is that of the same round. Its parameters: service, ticket, since. */
+/**
+ * Repairs from their steps; the verification is that of the same round. Its parameters: service, ticket, since, drills.
+ */
 const REPAIRS = `WITH wanted AS (
     SELECT *, coalesce(action_id, id) AS repair FROM effects
     WHERE (service = CAST(:service AS text) OR CAST(:service AS text) IS NULL)
       AND (ticket_id = CAST(:ticket AS text) OR CAST(:ticket AS text) IS NULL)
       AND intended_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+      AND (service !~ :drills OR CAST(:service AS text) IS NOT NULL OR CAST(:ticket AS text) IS NOT NULL)
   ), repairs AS (
     SELECT repair AS id, min(ticket_id) AS ticket_id, min(service) AS service,
       max(action->>'runbook') AS runbook, min(action_sha256) AS action_sha256,
@@ -125,5 +129,6 @@ function parameters({ service, ticketId, since }: RepairFilter) {
     service: service ?? null,
     ticket: ticketId ?? null,
     since: since?.toISOString() ?? null,
+    drills: DRILLS,
   };
 }

@@ -5,6 +5,18 @@ export interface Row {
   readonly table: string;
   /** By column, as JSON has them. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** Where it does not hold, neither the row is written nor what it is written with. */
+  readonly when?: Condition | undefined;
+}
+
+/** What the database is asked in the statement that writes. */
+export interface Condition {
+  /**
+   * Name of a function, from the code alone. It takes a JSON array with a value for each row, null where there is nothing
+   * to ask, and gives as many of `(nr, holds, told)`, `nr` from 1.
+   */
+  readonly function: string;
+  readonly value: unknown;
 }
 
 /** The part of a statement that adds a row. */

@@ -1,4 +1,5 @@
 import type { Queryable } from "./connection.ts";
+import { DRILLS } from "./knowledge.ts";
 
 /** How long a group of tickets took to be resolved, in seconds; null where there are none. */
 export interface ResolutionTimes {
@@ -18,10 +19,18 @@ export interface ResolutionFigures extends ResolutionTimes {
 
 const MOST_DAYS = 90;
 
-/** Time to resolution of the tickets resolved since a moment; of all where that is null. */
+/** Which tickets to measure; all but those of drills, which are exercises, where nothing is given. */
+export interface ResolutionFilter {
+  /** Resolved at or after. */
+  readonly since?: Date;
+  /** Only those about this service, which may be one that a drill has broken. */
+  readonly service?: string;
+}
+
+/** Time to resolution of tickets. */
 export async function resolutionTimes(
   on: Queryable,
-  since: Date | null,
+  { since, service }: ResolutionFilter = {},
 ): Promise<ResolutionFigures> {
   const { rows } = await on.raw(
     `SELECT severity, category, to_char(day, 'YYYY-MM-DD') AS day, count(*)::int AS resolved, avg(s) AS mean,
@@ -30,9 +39,11 @@ export async function resolutionTimes(
      FROM (SELECT severity, coalesce(category, 'undiagnosed') AS category, (resolved_at AT TIME ZONE 'UTC')::date AS day,
              extract(epoch FROM resolved_at - opened_at)::float8 AS s
            FROM tickets
-           WHERE status = 'resolved' AND resolved_at >= coalesce(?::timestamptz, '-infinity')) t
+           WHERE status = 'resolved' AND resolved_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+             AND CASE WHEN CAST(:service AS text) IS NULL THEN coalesce(service, '') !~ :drills
+               ELSE service = CAST(:service AS text) END) t
      GROUP BY GROUPING SETS ((), (severity), (category), (day)) ORDER BY day, severity, category`,
-    [since?.toISOString() ?? null],
+    { since: since?.toISOString() ?? null, service: service ?? null, drills: DRILLS },
   );
   const groups = rows as Group[];
   const by = (name: "severity" | "category") =>
@@ -62,31 +73,38 @@ interface Group {
 function shape(row: Group | undefined): ResolutionTimes {
   return {
     resolved: row?.resolved ?? 0,
-    mean_seconds: row?.mean ?? null,
-    median_seconds: row?.median ?? null,
-    p90_seconds: row?.p90 ?? null,
+    mean_seconds: toMillisecond(row?.mean),
+    median_seconds: toMillisecond(row?.median),
+    p90_seconds: toMillisecond(row?.p90),
   };
 }
 
-/** How many tickets, services and approvals stand how. */
+const toMillisecond = (seconds: number | null | undefined) =>
+  seconds === null || seconds === undefined ? null : Math.round(seconds * 1_000) / 1_000;
+
+/** How many tickets, services and approvals stand how. What belongs to drills is left out. */
 export async function platformCounts(on: Queryable) {
   const { rows: [row] } = await on.raw(
-    `SELECT
+    `WITH real AS MATERIALIZED (
+       SELECT status, escalated, opened_at, resolved_at, severity, category FROM tickets
+       WHERE coalesce(service, '') !~ '${DRILLS}'
+     )
+     SELECT
        (SELECT json_build_object(
           'open', count(*) FILTER (WHERE status = 'open'),
           'resolved', count(*) FILTER (WHERE status = 'resolved'),
           'escalated', count(*) FILTER (WHERE escalated AND status = 'open'),
           'opened_last_24h', count(*) FILTER (WHERE opened_at > now() - interval '1 day'),
-          'resolved_last_24h', count(*) FILTER (WHERE resolved_at > now() - interval '1 day')) FROM tickets) AS tickets,
+          'resolved_last_24h', count(*) FILTER (WHERE resolved_at > now() - interval '1 day')) FROM real) AS tickets,
        (SELECT coalesce(json_object_agg(severity, n), '{}') FROM
-          (SELECT severity, count(*) AS n FROM tickets WHERE status = 'open' GROUP BY 1) s) AS open_by_severity,
+          (SELECT severity, count(*) AS n FROM real WHERE status = 'open' GROUP BY 1) s) AS open_by_severity,
        (SELECT coalesce(json_object_agg(category, n), '{}') FROM
           (SELECT coalesce(category, 'undiagnosed') AS category, count(*) AS n
-           FROM tickets WHERE status = 'open' GROUP BY 1) c) AS open_by_category,
+           FROM real WHERE status = 'open' GROUP BY 1) c) AS open_by_category,
        (SELECT coalesce(json_object_agg(status, n), '{}') FROM
-          (SELECT status, count(*) AS n FROM services GROUP BY 1) v) AS services,
+          (SELECT status, count(*) AS n FROM services WHERE name !~ '${DRILLS}' GROUP BY 1) v) AS services,
        (SELECT count(*)::int FROM approvals WHERE status = 'pending') AS pending_approvals,
-       (SELECT opened_at FROM tickets WHERE status = 'open' ORDER BY opened_at LIMIT 1) AS oldest_open_at`,
+       (SELECT min(opened_at) FROM real WHERE status = 'open') AS oldest_open_at`,
   );
   return {
     tickets: row.tickets as Record<string, number>,

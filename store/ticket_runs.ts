@@ -36,6 +36,29 @@ export async function takeOverTicket(
 ): Promise<void> {
   await on("tickets").where({ id })
     .update({ workflow_id: workflowId, run_id: runId, escalated: false, outcome: null });
+  await on("ticket_sightings").where({ ticket_id: id }).delete(); // they were of the run before
+}
+
+/** Counts that a sweep has found these faults again which runs are on. */
+export async function countFoundAgain(
+  on: Queryable,
+  fingerprints: readonly string[],
+): Promise<void> {
+  if (fingerprints.length === 0) return;
+  await on.raw(
+    `INSERT INTO ticket_sightings AS s (ticket_id, found_again)
+     SELECT id, 1 FROM tickets
+     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL AND fingerprint = ANY (?::text[])
+     ORDER BY id
+     ON CONFLICT (ticket_id) DO UPDATE SET found_again = s.found_again + 1`,
+    [[...fingerprints]],
+  );
+}
+
+/** How often sweeps have found a ticket's fault again since its run is on it, ≥ 0. */
+export async function timesFoundAgain(on: Queryable, ticketId: string): Promise<number> {
+  const row = await on("ticket_sightings").where({ ticket_id: ticketId }).first("found_again");
+  return Number(row?.found_again ?? 0);
 }
 
 /** Which of these faults have a ticket that waits for people. */

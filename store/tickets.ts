@@ -201,13 +201,15 @@ export async function endTicket(
   return changed > 0;
 }
 
-/** Names the receipt that closed a ticket. */
+/** Names another receipt in a ticket. @returns false where it has another one meanwhile than it is to take the place of */
 export async function setTicketReceipt(
   on: Queryable,
   id: string,
   receiptId: string,
+  before: string | null,
 ): Promise<boolean> {
-  return await on("tickets").where({ id }).update({ receipt_id: receiptId }) > 0;
+  return await on("tickets").where({ id, receipt_id: before }).update({ receipt_id: receiptId }) >
+    0;
 }
 
 /** A ticket by id, or undefined. */
@@ -268,4 +270,12 @@ function fromRow(row: any): Ticket {
     opened_at: opened_at.toISOString(),
     resolved_at: resolved_at?.toISOString() ?? null,
   };
+}
+
+/** Open tickets about a service whose run was cancelled. @returns their ids */
+export async function cancelledTickets(on: Queryable, service: string): Promise<string[]> {
+  return await on("tickets as t").where({ service, status: "open" }).whereExists(
+    on("ticket_events as e").whereRaw("e.ticket_id = t.id").where({ kind: "escalated" })
+      .whereRaw("e.data->>'reason' = 'cancelled'"),
+  ).pluck("t.id");
 }

@@ -8,21 +8,28 @@ export interface UnknownCall {
   readonly keyId: string;
   /** Of its end, sealed as unknown. */
   readonly receiptId: string;
+  /** Where they may look, as the end of a sentence that begins with: look. */
+  readonly look?: string | undefined;
+}
+
+/** Id of the ticket in which people look. @param receiptId of the end, sealed as unknown */
+export function unknownTicketOf(receiptId: string): string {
+  const digest = createHash("sha256").update(`unknown\n${receiptId}`).digest("hex");
+  return `INC-${digest.slice(0, 12)}`;
 }
 
 /** Opens a ticket for people to look at the world, once a call. @returns its id */
 export async function leaveUnknownToPeople(
   on: Queryable,
-  { tool, keyId, receiptId }: UnknownCall,
+  { tool, keyId, receiptId, look = "at what it acts on" }: UnknownCall,
 ): Promise<string> {
-  const digest = createHash("sha256").update(`unknown\n${receiptId}`).digest("hex");
-  const id = `INC-${digest.slice(0, 12)}`;
+  const id = unknownTicketOf(receiptId);
   const opened = await insertTicket(on, {
     id,
     title: `Nobody knows whether ${tool} was done`,
     description:
-      `Its process ended in the midst of it. Look at what it acts on, and resolve this ticket with what you ` +
-      `found. Receipt ${receiptId}.`,
+      `Its process ended in the midst of it. Look ${look}, and resolve this ticket with what you found. ` +
+      `Receipt ${receiptId}.`,
     ...{ severity: "high", phase: "ticketed", service: null, fingerprint: null },
     ...{ workflowId: null, runId: null, requestedBy: `key:${keyId}` },
   });

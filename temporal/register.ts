@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Client,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from "@temporalio/client";
+import { msToTs } from "@temporalio/common/lib/time.js";
 import type { Config, TemporalSettings } from "../config.ts";
 
 /** @see temporal.api.enums.v1.IndexedValueType */
@@ -17,21 +19,25 @@ const INDEXED_VALUE = {
   KeywordList: 7,
 } as const;
 
-/** Code of a gRPC answer. @see google.rpc.Code */
+/** Codes of gRPC answers. @see google.rpc.Code */
 const ALREADY_EXISTS = 6;
+const PERMISSION_DENIED = 7;
+const UNIMPLEMENTED = 12;
+const DAY_SECONDS = 86_400;
 
 /** One entry of `schedules`. */
 type ScheduleSettings = TemporalSettings["schedules"][string];
 
 /**
- * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, and schedules as they are
- * now. Safe to repeat, and by several processes at once.
+ * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, how long histories are kept
+ * where that is shorter, and schedules as they are now. Safe to repeat, and by several processes at once.
  */
 export async function registerTemporal(
   client: Client,
   { temporal, settings }: Config,
 ): Promise<void> {
   await addSearchAttributes(client, temporal.search_attributes);
+  await keepHistories(client, temporal.retention_days);
   await Promise.all(
     Object.entries(temporal.schedules).map(([name, schedule]) => {
       const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
@@ -57,6 +63,24 @@ async function addSearchAttributes(
     await operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     if ((error as { code?: number }).code !== ALREADY_EXISTS) throw error;
+  }
+}
+
+/** Whoever runs a cluster may let nobody else decide this: then it stays as it is. */
+async function keepHistories({ options: { namespace }, connection }: Client, days: number) {
+  const { workflowService } = connection;
+  const { config } = await workflowService.describeNamespace({ namespace });
+  const kept = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+  const seconds = days * DAY_SECONDS;
+  if (kept >= seconds) return;
+  try {
+    await workflowService.updateNamespace({
+      namespace,
+      config: { workflowExecutionRetentionTtl: msToTs(seconds * 1000) },
+    });
+  } catch (error) {
+    const { code } = error as { code?: number };
+    if (code !== PERMISSION_DENIED && code !== UNIMPLEMENTED) throw error;
   }
 }
 
@@ -108,4 +132,22 @@ export async function ensureWebhookRelay(client: Client): Promise<void> {
     workflowIdConflictPolicy: "USE_EXISTING",
     staticSummary: "Starts what is queued for webhooks",
   });
+}
+
+/**
+ * Starts the workflows that never end where they do not run, and again where somebody has ended one, until the signal.
+ *
+ * @param everyMs milliseconds between two looks, > 0
+ */
+export async function keepRunning(
+  client: Client,
+  signal: AbortSignal,
+  everyMs = 20_000,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    // Temporal may be away: then whatever ran goes on when it is there again.
+    await Promise.allSettled([ensureSequencer(client), ensureWebhookRelay(client)]);
+  }
 }

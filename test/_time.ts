@@ -6,3 +6,15 @@ export async function withinOneMinute(seconds: number): Promise<void> {
   const left = 60_000 - Date.now() % 60_000;
   if (left < seconds * 1_000) await sleep(left + 50);
 }
+
+/** Runs what has to be counted in one minute; once more where it ended in another than it began in. */
+export async function inOneMinute<T>(seconds: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    await withinOneMinute(seconds);
+    const began = minuteNow();
+    const result = await work();
+    if (minuteNow() === began) return result;
+  }
+}
+
+const minuteNow = () => Math.floor(Date.now() / 60_000);

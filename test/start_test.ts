@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -143,15 +143,27 @@ describe("npm start", () => {
   it("uses the servers that the environment names, and starts none of its own", async () => {
     const database = await testDatabase();
     const temporal = await testTemporal();
-    const platform = start({
-      SEALOOP_DATA: join(await testFolder(), "data"),
+    const folder = join(await testFolder(), "data");
+    const policy = join(folder, "sealoop.governance.yaml");
+    const elsewhere = {
+      SEALOOP_DATA: folder,
       DATABASE_URL: database.urls.owner,
       SEALOOP_DATABASE_APP_URL: database.urls.app,
       SEALOOP_DATABASE_SEQUENCER_URL: database.urls.sequencer,
       SEALOOP_DATABASE_LEDGER_URL: database.urls.ledger,
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: temporal.namespace,
-    });
+    };
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(policy, "rules:\n  - name: own\n    wen: {}\n    then: deny\n");
+    const misspelt = start(elsewhere);
+    assert.equal(await misspelt.ended, 1);
+    const mistake = "can't be followed, and no policy was in force before: line 3: rule own: wen:";
+    assert.ok(misspelt.output().includes(`${policy} ${mistake}`), misspelt.output());
+    assert.doesNotMatch(misspelt.output(), /Gateway +on/);
+
+    writeFileSync(policy, "rules:\n  - name: own\n    then: deny\n");
+    const platform = start(elsewhere);
     await platform.until(READY);
     const names = platform.processes().map(({ name }) => name);
     assert.ok(!names.includes("PostgreSQL") && !names.includes("Temporal"), names.join());

@@ -21,17 +21,29 @@ export function mindConnections(server: Server): {
 } {
   const running = new Set<ServerResponse>();
   let draining = false;
-  server.prependListener("request", (_, res) => {
+  const latest = new WeakMap<Socket, IncomingMessage>();
+  server.prependListener("request", (req, res) => {
+    latest.set(req.socket, req);
     running.add(res);
     res.once("close", () => running.delete(res));
     if (draining) res.setHeader("connection", "close");
   });
   server.on("checkContinue", (req, res) => void server.emit("request", req, res));
   server.on("checkExpectation", refuseExpectation);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+  const refuse = ({ code }: NodeJS.ErrnoException, socket: Socket) => {
     const begun = [...running].some((res) => res.socket === socket && res.headersSent);
     if (!socket.writable || begun) return void socket.destroy();
-    socket.end(refusal(STATUS[error.code ?? ""] ?? 400), () => socket.destroy());
+    socket.end(refusal(STATUS[code ?? ""] ?? 400), () => socket.destroy());
+  };
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT") return refuse(error, socket);
+    // A busy process finds a client's time over before it has read what that sent in time: so it reads first.
+    const [before, whole] = [latest.get(socket), latest.get(socket)?.complete];
+    setImmediate(() => {
+      const request = latest.get(socket);
+      const hasCome = request?.complete && !(request === before && whole);
+      if (!hasCome) refuse(error, socket);
+    });
   });
   return {
     async drain(deadlineMs) {

@@ -24,6 +24,8 @@ export interface AppOptions {
   readonly secure: boolean;
   /** Whether any origin may read the answers. Only for what is public without a key. */
   readonly openCors?: boolean;
+  /** Most bytes of a request's body at a path, where they are others than usually. */
+  readonly mostBytes?: (path: string) => number | undefined;
   /** Whether answers carry ETags and are compressed. Only for what is public: compression can betray secrets. */
   readonly cheapReads?: boolean;
 }
@@ -38,7 +40,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // errors are logged below, with their request
   app.use(identify(options));
-  app.use(answerErrors(options.log));
+  app.use(answerErrors(options));
   if (options.cheapReads) { for (const step of cheapReads()) app.use(step); }
   return app;
 }
@@ -73,10 +75,10 @@ function identify({ log, trustedHops, secure, openCors }: AppOptions) {
   };
 }
 
-function answerErrors(log: Log) {
+function answerErrors({ log, mostBytes }: AppOptions) {
   return async (ctx: Context, next: Next) => {
     try {
-      refuseDeclaredSize(ctx.req);
+      refuseDeclaredSize(ctx.req, mostBytes?.(ctx.path));
       await next();
       if (ctx.status === 404 && ctx.body === undefined && ctx.respond !== false) {
         throw new Problem("NotFound", `There is nothing at ${ctx.method} ${ctx.path}`);

@@ -3,7 +3,7 @@ import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import { MalformedJson, parseJson } from "./_json.ts";
 
-/** Most bytes that a request's body may have. */
+/** Most bytes that a request's body may have, where nothing else is said. */
 export const MAX_BODY = 1024 * 1024;
 
 /** What a client that is told `413` while it still sends may go on sending, so that it gets to read the answer. */
@@ -14,16 +14,17 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 /**
  * Reads a request's JSON body.
  *
+ * @param most bytes that it may have
  * @returns the value; undefined where there is no body
- * @throws {Problem} `TooLarge` above {@linkcode MAX_BODY}, `UnsupportedMediaType` where it is not declared as
- * JSON in UTF-8 without a content coding, `InvalidInput` where it is malformed, `Cancelled` when the client leaves
+ * @throws {Problem} `TooLarge` where it is larger, `UnsupportedMediaType` where it is not declared as JSON in UTF-8
+ * without a content coding, `InvalidInput` where it is malformed, `Cancelled` when the client leaves
  */
-export async function readJson(ctx: Context): Promise<unknown> {
+export async function readJson(ctx: Context, most = MAX_BODY): Promise<unknown> {
   const { req } = ctx;
   if (!hasBody(req)) return undefined;
   refuseType(req);
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
-  const bytes = await readBytes(req);
+  const bytes = await readBytes(req, most);
   if (bytes.length === 0) return undefined;
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -33,9 +34,9 @@ export async function readJson(ctx: Context): Promise<unknown> {
 }
 
 /** Refuses a body that says itself that it is too large, before a byte of it is read. */
-export function refuseDeclaredSize(req: IncomingMessage): void {
+export function refuseDeclaredSize(req: IncomingMessage, most = MAX_BODY): void {
   const declared = req.headers["content-length"];
-  if (declared !== undefined && Number(declared) > MAX_BODY) throw tooLarge();
+  if (declared !== undefined && Number(declared) > most) throw tooLarge(most);
 }
 
 /** Lets a client that still sends finish, within bounds, as a connection closed too early loses the answer. */
@@ -79,7 +80,7 @@ function refuseType({ headers }: IncomingMessage): void {
   }
 }
 
-function readBytes(req: IncomingMessage): Promise<Buffer> {
+function readBytes(req: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -89,7 +90,7 @@ function readBytes(req: IncomingMessage): Promise<Buffer> {
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BODY) settle(() => reject(tooLarge()));
+      if (size > most) settle(() => reject(tooLarge(most)));
       else chunks.push(chunk);
     };
     const whole = () => settle(() => resolve(Buffer.concat(chunks, size)));
@@ -99,8 +100,8 @@ function readBytes(req: IncomingMessage): Promise<Buffer> {
   });
 }
 
-const tooLarge = () =>
-  new Problem("TooLarge", `The body is too large; at most ${MAX_BODY} bytes are accepted`, {
+const tooLarge = (most: number) =>
+  new Problem("TooLarge", `The body is too large; at most ${most} bytes are accepted`, {
     headers: { connection: "close" },
   });
 

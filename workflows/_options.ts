@@ -30,6 +30,17 @@ const COMMON: ActivityOptions = {
 /** A short look or a small transaction. */
 export const QUICK: ActivityOptions = { ...COMMON, startToCloseTimeout: "20s" };
 
+/** A model that is asked once: what it costs is not spent again where its worker dies. */
+export const ONCE: ActivityOptions = {
+  ...COMMON,
+  startToCloseTimeout: "18s",
+  scheduleToCloseTimeout: "20s",
+  retry: { maximumAttempts: 1 },
+};
+
+/** A check of what it wrote, for which somebody waits. */
+export const SOON: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "4s" };
+
 /** A wait for services to answer. */
 export const PATIENT: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
 

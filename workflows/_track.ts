@@ -10,6 +10,7 @@ import {
   type Diagnosis,
   type Effect,
   type Finding,
+  type Held,
   type Permission,
   type Proof,
   type StepName,
@@ -58,12 +59,16 @@ export interface Track {
   undone?: Undone | undefined;
   /** Approval that is waited for. */
   readonly waiting: string | undefined;
+  /** Switch that it waits for. */
+  readonly held: Held | undefined;
   /** Does one step, and keeps when it began and ended; as failed where it throws. */
   step<T>(name: StepName, work: () => Promise<T>): Promise<T>;
   /** The last step found nothing (DETECT) or did not do what it should (the others). */
   amend(state: "clear" | "failed"): void;
   /** Shows that people are waited for, or no more. */
   wait(approvalId: string | undefined): void;
+  /** Shows that a switch stops it, or no more. */
+  hold(by: Held | undefined): void;
   /** Shows how it ended. */
   end(outcome: string, receiptId: string | null): void;
 }
@@ -75,6 +80,7 @@ export function track(finding: Finding): Track {
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
   let waiting: string | undefined;
+  let held: Held | undefined;
   const run: Track = {
     steps,
     about,
@@ -106,6 +112,16 @@ export function track(finding: Finding): Track {
     wait(approvalId) {
       waiting = approvalId;
       if (waiting) setCurrentDetails(`**${current}** · ${about} · waits for people: ${waiting}`);
+    },
+    get held() {
+      return held;
+    },
+    hold(by) {
+      held = by;
+      const what = by && `${by.kind} ${by.name}`.trim();
+      setCurrentDetails(
+        `**${current}** · ${about} · ${what ? `held: ${what} is stopped` : "goes on"}`,
+      );
     },
     end(outcome, receiptId) {
       current = null;

@@ -122,13 +122,13 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
     if (!result) {
       return ["failed", said(shown.task, "The pipeline failed to answer; ask again later")];
     }
-    const { outcome, answer, citations, steps } = result;
+    const { outcome, answer, citations, steps, written_by, provider } = result;
     if (outcome === "input_required") return ["input-required", said(shown.task, answer)];
     if (outcome === "refused") return ["rejected", said(shown.task, answer)];
     const artifact: TaskArtifact = {
       artifact_id: uuid4(),
       name: "answer",
-      parts: [{ text: answer }, { data: { citations, steps } }],
+      parts: [{ text: answer }, { data: { citations, steps, written_by, provider } }],
     };
     return ["completed", { ...said(shown.task, answer), artifacts: [artifact] }];
   }

@@ -1,9 +1,11 @@
 import {
+  ActivityFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
   defineQuery,
   defineUpdate,
+  patched,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -20,9 +22,9 @@ import type {
   Voice,
 } from "./types.ts";
 
-/** Says yes to exactly the action that was asked for. Refused: no right to, one's own request, said before, not pending. */
+/** Somebody says yes to exactly the action that was asked for. Refused: not said by the gateway, no right to, one's own request, said before, not pending. */
 export const approveUpdate = defineUpdate<ApprovalState, [Voice]>("approve");
-/** Says no; one is enough. Refused as {@linkcode approveUpdate}. */
+/** Somebody says no; one is enough. Refused as {@linkcode approveUpdate}. */
 export const denyUpdate = defineUpdate<ApprovalState, [Voice]>("deny");
 /** Asks again what was denied or has expired; who had said yes is asked again too. */
 export const reopenUpdate = defineUpdate<ApprovalState, [Voice]>("reopen");
@@ -31,12 +33,16 @@ export const approvalQuery = defineQuery<ApprovalState>("approval");
 
 /** A run that was started to be reopened, and is not, ends as it was. */
 const REOPENED_WITHIN = "1m";
+/** Since when the database keeps what people say. */
+const VOICES = "voices";
 
 /**
  * Waits for people, for days where it must. Its id is `approval-<approval id>`; an approval that was denied or has
  * expired goes on in a new run, which begins as `reopens` says and waits for {@linkcode reopenUpdate}.
  *
- * Each move is sealed: who by the id of the key, which action by its hash. Once approved, a loop that has ended meanwhile
+ * What counts is what the database has: an update brings the id of somebody's word, which the gateway has kept there, and
+ * the activity that makes the move decides by it. Each move is sealed: who by the id of the key, which action by its
+ * hash. Once approved, a loop that has ended meanwhile
  * is started anew.
  */
 export function approval(request: ApprovalRequest): Promise<ApprovalResult> {
@@ -113,22 +119,33 @@ function ask(request: ApprovalRequest): Asked {
     cycle: 0,
     receipt_id: null,
   };
-  let voices: Voice[] = [];
+  let voices: OldVoice[] = [];
   let sealed = 0;
   let terms: ApprovalTerms | undefined = reopens && request as ApprovalTerms;
   const { workflowId, runId } = workflowInfo();
   const run = { workflow_id: workflowId, run_id: runId };
 
+  /** Makes a move if the database says that it may be made, and takes over how it stands then. */
+  async function move(kind: MoveKind, by?: Voice | OldVoice): Promise<ApprovalState> {
+    if (!patched(VOICES)) return await moveAsBefore(kind, by as OldVoice);
+    const said = by && "voice_id" in by ? { voice_id: by.voice_id } : {};
+    const { receipt_id, ...moved } = await perform(SEALING, `Seals that it was ${kind}`)
+      .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...said })
+      .catch(refused);
+    if (moved.moves >= state.moves) { // an earlier move may be told later
+      Object.assign(state, moved, { receipt_id });
+      if (kind === "reopened") state.cycle++;
+      show();
+    }
+    return { ...state, receipt_id };
+  }
+
   /** Takes the next number at once, so that moves at the same time are told in the order in which they were made. */
-  async function move(kind: MoveKind, by?: Voice): Promise<ApprovalState> {
+  async function moveAsBefore(kind: MoveKind, by?: OldVoice): Promise<ApprovalState> {
     const number = ++state.moves;
-    const after = { ...state, approvers: voices };
     show();
-    const receipt_id = await perform(SEALING, `Seals that it was ${kind}`).recordApprovalMove({
-      ...{ approval_id, run, number, move: kind, by, status: after.status },
-      approvers: after.approvers,
-      action_sha256: request.action_sha256,
-    });
+    const receipt_id = await perform(SEALING, `Seals that it was ${kind}`)
+      .recordApprovalMove({ approval_id, run, number, move: kind, by });
     if (number > sealed) [sealed, state.receipt_id] = [number, receipt_id]; // an earlier move may be told later
     return { ...state, receipt_id };
   }
@@ -136,7 +153,7 @@ function ask(request: ApprovalRequest): Asked {
   function show(): void {
     const { status, escalated } = state;
     setCurrentDetails(
-      `**${status}**${escalated ? " · escalated" : ""} · ${voices.length} of ${
+      `**${status}**${escalated ? " · escalated" : ""} · ${state.approvers.length} of ${
         terms?.needed ?? "?"
       } · ${request.subject}`,
     );
@@ -146,18 +163,19 @@ function ask(request: ApprovalRequest): Asked {
     ]);
   }
 
-  const about = { approval_id, requested_by: request.requested_by };
-  const validator = (by: Voice) => refuseDecision(about, state.status, voices, by);
+  const validator = (_: Voice) => refuseDecision(approval_id, state.status);
   const decide = async (kind: "approved" | "denied", by: Voice) => {
     if (!terms) { // how many are needed is not known yet, and others may decide while this one waits for it
       await condition(() => terms !== undefined);
       validator(by);
     }
-    if (kind === "denied") state.status = "denied";
-    else {
-      voices = [...voices, by];
-      state.approvers = voices.map(({ key_id }) => `key:${key_id}`);
-      if (voices.length >= terms!.needed) state.status = "approved";
+    if (!patched(VOICES)) {
+      if (kind === "denied") state.status = "denied";
+      else {
+        voices = [...voices, by as unknown as OldVoice];
+        state.approvers = voices.map(({ key_id }) => `key:${key_id}`);
+        if (voices.length >= terms!.needed) state.status = "approved";
+      }
     }
     return await move(kind, by);
   };
@@ -165,14 +183,14 @@ function ask(request: ApprovalRequest): Asked {
   setHandler(approveUpdate, (by) => lasting(() => decide("approved", by)), { validator });
   setHandler(denyUpdate, (by) => lasting(() => decide("denied", by)), { validator });
   const reopen = async (by: Voice) => {
-    state.status = "pending";
-    state.escalated = false;
-    state.cycle++;
-    state.approvers = voices = [];
+    if (!patched(VOICES)) {
+      Object.assign(state, { status: "pending", escalated: false, cycle: state.cycle + 1 });
+      state.approvers = voices = [];
+    }
     return await move("reopened", by);
   };
   setHandler(reopenUpdate, (by) => lasting(() => reopen(by)), {
-    validator: (by) => refuseReopening(about, state.status, by),
+    validator: (_: Voice) => refuseReopening(approval_id, state.status),
   });
 
   return {
@@ -183,19 +201,28 @@ function ask(request: ApprovalRequest): Asked {
       const opened = await perform(SEALING, "Shows and seals what is asked for")
         .openApproval({ ...request, run });
       state.receipt_id ??= opened.receipt_id;
-      about.requested_by = opened.requested_by;
       terms = opened.terms;
       show();
     },
     async escalate() {
-      state.escalated = true;
+      if (!patched(VOICES)) state.escalated = true;
       await move("escalated");
     },
     async expire() {
-      state.status = "expired";
+      if (!patched(VOICES)) state.status = "expired";
       await move("expired");
     },
   };
+}
+
+/** A voice as it came before the database kept them. */
+interface OldVoice {
+  readonly key_id: string;
+}
+
+/** Tells whoever has said it why it is no move. */
+function refused(error: unknown): never {
+  throw error instanceof ActivityFailure && error.cause ? error.cause : error;
 }
 
 type MoveKind = "approved" | "denied" | "reopened" | "expired" | "escalated";

@@ -1,5 +1,7 @@
-import { defineQuery, setCurrentDetails, setHandler } from "@temporalio/workflow";
-import { perform, QUICK } from "./_options.ts";
+import { defineQuery, patched, setCurrentDetails, setHandler } from "@temporalio/workflow";
+import { evidenceOf } from "./_evidence.ts";
+import { ONCE, perform, QUICK, SOON } from "./_options.ts";
+import { BY_RULES, written } from "./_written.ts";
 import type {
   AgentReport,
   CrewRequest,
@@ -9,6 +11,7 @@ import type {
   Verification,
 } from "./crew_types.ts";
 import type { Source } from "./reasoning_types.ts";
+import type { Claim, DiagnosisOrder, DraftedDiagnosis, KeptDiagnosis } from "./written_types.ts";
 
 /** Asks a run what its agents have found so far. */
 export const reportsQuery = defineQuery<readonly AgentReport[]>("reports");
@@ -21,6 +24,7 @@ const MOST_ROUNDS = 2;
  *
  * Triage says what it is about; logs, metrics, topology and change look at that side by side, each with tools of its
  * own; the verifier objects, and may name services that have to be looked at as well. None of them changes anything.
+ * Where a model is configured, it writes the diagnosis from what they found, and the verifier holds that against it.
  */
 export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   const reports: AgentReport[] = [];
@@ -50,14 +54,25 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
     services = word.look_at;
   }
 
-  const suspect = mostSuspect(reports);
-  const { service: cause, weight, why } = suspect && suspect.weight > 0 ? suspect : {};
+  const suspects = suspectsOf(reports);
+  const byRules = ruled(reports, suspects);
+  const order: DiagnosisOrder = {
+    incident,
+    evidence: evidenceOf(reports.map(({ agent, says }) => ({ from: agent, says }))),
+    support: Object.fromEntries(suspects.map(({ service, weight }) => [service, weight])),
+    services: [...new Set([...triage.services, ...suspects.map(({ service }) => service)])],
+  };
+  const [kept, authorship] = patched("written-diagnosis")
+    ? await diagnosisOf(order)
+    : [null, BY_RULES] as const;
+  const found = kept ? { ...inMarkedWords(kept), evidence: order.evidence } : byRules;
   const its = triage.classification;
-  setCurrentDetails(`**${cause ?? "no cause named"}** · ${reports.length} reports`);
+  setCurrentDetails(
+    `**${found.cause ?? "no cause named"}** · ${reports.length} reports · ${authorship.written_by}`,
+  );
   return {
-    diagnosis: inWords(reports, cause, why),
-    cause: cause ?? null,
-    confidence: weight ?? 0,
+    ...found,
+    ...authorship,
     category: its?.category ?? null,
     severity: its?.severity ?? null,
     recommended_action: its?.recommended_action ?? null,
@@ -67,8 +82,29 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   };
 }
 
-/** Of whom the agents together suspect most. Several reasons count more than one, and never more than all. */
-function mostSuspect(reports: readonly AgentReport[]): Suspect | undefined {
+/** What a model makes of it, as far as the verifier lets that stand. */
+function diagnosisOf(order: DiagnosisOrder) {
+  return written({
+    write: (objections) =>
+      perform(ONCE, "Has a model write the diagnosis, where one is configured")
+        .crewWrite(order, objections),
+    judge: (said: DraftedDiagnosis) =>
+      perform(SOON, "verifier: what of the model's diagnosis holds").crewJudge(order, said),
+  });
+}
+
+function inMarkedWords({ cause, confidence, diagnosis, steps }: KeptDiagnosis) {
+  const text = [diagnosis, ...steps].map(marked).join("\n");
+  return { diagnosis: text, cause, confidence, steps };
+}
+
+const marked = ({ text, evidence }: Claim) => `${text} ${evidence.map((n) => `[${n}]`).join("")}`;
+
+/**
+ * Of whom the agents together suspect most, the first the most. Several reasons count more than one, and never more than
+ * all.
+ */
+function suspectsOf(reports: readonly AgentReport[]): Suspect[] {
   const sums = new Map<string, Suspect>();
   for (const { service, weight, why } of reports.flatMap(({ suspects }) => suspects)) {
     const known = sums.get(service);
@@ -78,10 +114,17 @@ function mostSuspect(reports: readonly AgentReport[]): Suspect | undefined {
       why: known ? `${known.why}; ${why}` : why,
     });
   }
-  const [first] = [...sums.values()].sort((a, b) =>
-    b.weight - a.weight || (a.service < b.service ? -1 : 1)
-  );
-  return first && { ...first, weight: Math.round(Math.max(0, first.weight) * 100) / 100 };
+  return [...sums.values()].sort((a, b) => b.weight - a.weight || (a.service < b.service ? -1 : 1));
+}
+
+function ruled(reports: readonly AgentReport[], [first]: readonly Suspect[]) {
+  const { service, weight, why } = first && first.weight > 0 ? first : {};
+  return {
+    diagnosis: inWords(reports, service, why),
+    cause: service ?? null,
+    confidence: Math.round((weight ?? 0) * 100) / 100,
+    ...{ steps: [], evidence: [] },
+  };
 }
 
 function inWords(reports: readonly AgentReport[], cause?: string, why?: string): string {

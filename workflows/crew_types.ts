@@ -1,4 +1,5 @@
 import type { Retrieved, Source } from "./reasoning_types.ts";
+import type { Authorship, Claim, Evidence } from "./written_types.ts";
 
 /** Name of the workflow type, as clients start it. */
 export const CREW = "crew";
@@ -58,7 +59,7 @@ export interface Verification extends AgentReport {
 }
 
 /** One diagnosis, with what it rests on. */
-export interface CrewResult {
+export interface CrewResult extends Authorship {
   readonly diagnosis: string;
   /** The service that is held for the cause; null: none can be named. */
   readonly cause: string | null;
@@ -67,6 +68,10 @@ export interface CrewResult {
   readonly category: string | null;
   readonly severity: string | null;
   readonly recommended_action: string | null;
+  /** What led to it, where a model wrote it. */
+  readonly steps: readonly Claim[];
+  /** What the numbers in the diagnosis and its steps name; empty where the rules wrote it. */
+  readonly evidence: readonly Evidence[];
   readonly citations: readonly Source[];
   readonly objections: readonly string[];
   readonly agents: readonly AgentReport[];

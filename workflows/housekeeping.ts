@@ -22,6 +22,9 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
   if (!patched("open-calls")) return { sealed: ended.length + forsaken.length };
   const calls = await perform(PATIENT, "Seals what became of calls whose process has ended")
     .settleOpenCalls();
+  if (patched("unheard-voices")) {
+    await perform(PATIENT, "Tells approvals what people said and no run has heard").tellVoices();
+  }
   return { sealed: ended.length + forsaken.length + calls };
 }
 

@@ -9,22 +9,37 @@ import {
   isCancellation,
   ParentClosePolicy,
   setHandler,
+  sleep,
   workflowInfo,
 } from "@temporalio/workflow";
 import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
 import { approval } from "./approval.ts";
 import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
 import { type Track, track } from "./_track.ts";
-import type { ApprovalResult, Finding, LoopResult, Permission, RunId, Undone } from "./types.ts";
+import type {
+  ApprovalResult,
+  Finding,
+  Held,
+  LoopResult,
+  Permission,
+  RunId,
+  Undone,
+} from "./types.ts";
 
-/** The same fault was found again while its loop runs. */
+/** The same fault was found again while its loop runs: so sweeps of earlier versions tell it; later ones count it. */
 export const foundAgain = defineSignal<[Finding]>("foundAgain");
 
 const MAX_ROUNDS = 3;
+/** How long a run waits for a switch to let it go on, until it is left to people: milliseconds. */
+const HELD_FOR_MS = 60 * 60_000;
+/** What it waits between two looks: milliseconds. */
+const LOOK_AGAIN_MS = { first: 1_000, most: 60_000 };
 
 /**
  * One incident, from finding to sealed receipt: six activities where the first repair helps. Its id is
  * `loop-<fingerprint>`: a second finding of the same fault joins it.
+ *
+ * A switch that stops it holds each repair and each undoing, for an hour; whatever only looks goes on.
  *
  * What has a ticket ends sealed, whatever happens: a step that can't do its work, or somebody who cancels the run,
  * leaves the ticket to people and says so in the receipt.
@@ -80,8 +95,10 @@ async function heal(run: Track, finding: Finding, firstCode: string): Promise<st
     if (run.proof.healthy) return undefined;
     run.amend("failed");
     code = run.proof.code;
-    if (run.effect?.undoable && await undo(run, { ...step, action }) === "unknown") {
-      return "unknown_effect";
+    if (run.effect?.undoable) {
+      const { state, held } = await undo(run, { ...step, action });
+      if (state === "unknown") return "unknown_effect";
+      if (held) return "stopped";
     }
   }
   run.round = MAX_ROUNDS;
@@ -98,7 +115,7 @@ async function repair(run: Track, request: RepairRequest): Promise<string | unde
     return obstacle;
   } catch (error) {
     const name = reasonOf(error);
-    if (name === "Conflict" || run.waiting) throw error; // refused, or ended, before anything was done
+    if (name === "Conflict" || run.waiting || run.held) throw error; // ended while nothing was done
     const id = request.action.id;
     run.effect = { id, state: "unknown", code: name, steps: [], undoable: false };
     if (isCancellation(error)) throw error;
@@ -107,15 +124,43 @@ async function repair(run: Track, request: RepairRequest): Promise<string | unde
 }
 
 /** Undoes a repair that did not help. @returns what became of that; where it failed, nobody can tell */
-async function undo(run: Track, order: RepairOrder): Promise<Undone["state"]> {
+async function undo(run: Track, order: RepairOrder): Promise<Undone> {
   try {
-    run.undone = await perform(REPAIR, `Undoes ${order.action.runbook}, the last step first`)
-      .undo(order);
+    return await letGo(run, order.finding, async () => {
+      return run.undone = await perform(
+        REPAIR,
+        `Undoes ${order.action.runbook}, the last step first`,
+      ).undo(order);
+    });
   } catch (error) {
-    run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
+    if (!run.held) run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
     if (isCancellation(error)) throw error;
+    return run.undone!;
   }
-  return run.undone.state;
+}
+
+/** Does what a switch may hold, again as soon as that lets it, for as long as may be waited. */
+async function letGo<T extends { readonly held?: Held }>(
+  run: Track,
+  finding: Finding,
+  work: () => Promise<T>,
+): Promise<T> {
+  const until = Date.now() + HELD_FOR_MS;
+  let pause = LOOK_AGAIN_MS.first;
+  let result = await work();
+  while (result.held) {
+    run.hold(result.held);
+    let held: Held | null = result.held;
+    while (held && Date.now() < until) {
+      await sleep(pause);
+      pause = Math.min(2 * pause, LOOK_AGAIN_MS.most);
+      held = await perform(QUICK, "Looks whether it is still stopped").heldBy({ finding });
+    }
+    run.hold(undefined);
+    if (held) return result;
+    result = await work();
+  }
+  return result;
 }
 
 /** What came of a repair: why it is left to people, if it is; else whether it is done, or needs to be no more. */
@@ -130,28 +175,39 @@ async function repairPermitted(run: Track, request: RepairRequest): Promise<Outc
   const approved = finding.resumes?.action_sha256 === action.sha256
     ? finding.resumes.approval_id
     : undefined;
-  const remediate = async (approval_id: string | undefined) => {
-    const { permission, effect } = await perform(
-      REPAIR,
-      `${runbook} for ${service}, if it may, each step at most once`,
-    ).remediate({ ...request, ...(approval_id ? { approval_id } : {}) });
-    run.permission = permission;
-    run.effect = effect ?? undefined;
-    return permission;
-  };
-  let permission = await remediate(approved);
+  const isHealed = async () =>
+    !(await perform(QUICK, `Looks at ${run.about} again, as it had to wait`).detect(finding))
+      .present;
+  let held: Held | undefined;
+  let healed = false;
+  const remediate = (approval_id: string | undefined) =>
+    letGo(run, finding, async () => {
+      if (held && run.effect?.state === "not_done" && await isHealed()) {
+        healed = true;
+        run.effect = undefined;
+        return { permission: run.permission!, effect: null };
+      }
+      const repaired = await perform(
+        REPAIR,
+        `${runbook} for ${service}, if it may, each step at most once`,
+      ).remediate({ ...request, ...(approval_id ? { approval_id } : {}) });
+      run.permission = repaired.permission;
+      run.effect = repaired.effect ?? undefined;
+      held = repaired.held;
+      return repaired;
+    });
+  let { permission } = await remediate(approved);
   if (permission.decision === "needs_approval" && !permission.granted) {
     const { approval_id, status } = await askPeople(run, request, permission);
     if (status !== "approved") return { obstacle: `approval_${status}`, done: false };
-    const seen = await perform(QUICK, `Looks at ${run.about} again, as it had to wait`)
-      .detect(finding);
-    if (!seen.present) return { done: true }; // nothing is left to do, which the next step proves
-    permission = await remediate(approval_id);
+    if (await isHealed()) return { done: true }; // nothing is left to do, which the next step proves
+    ({ permission } = await remediate(approval_id));
   }
+  if (healed) return { done: true };
   if (!permission.granted) return { obstacle: OBSTACLES[permission.decision], done: false };
-  return run.effect?.state === "unknown"
-    ? { obstacle: "unknown_effect", done: false }
-    : { done: run.effect?.state === "done" };
+  if (run.effect?.state === "unknown") return { obstacle: "unknown_effect", done: false };
+  if (held) return { obstacle: "stopped", done: false };
+  return { done: run.effect?.state === "done" };
 }
 
 const OBSTACLES = {

@@ -2,6 +2,7 @@ import {
   type ChildWorkflowHandle,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
   startChild,
 } from "@temporalio/workflow";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
@@ -63,6 +64,7 @@ async function startOrJoin(finding: Finding) {
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (patched("counted-sightings")) return undefined; // the look has counted it
     await getExternalWorkflowHandle(workflowId).signal(foundAgain, finding).catch(() => {}); // it has just ended
     return undefined;
   }

@@ -24,6 +24,7 @@ export { a2aTask, cancelUpdate, sayUpdate } from "./a2a_task.ts";
 export * from "./a2a_types.ts";
 export { nodesQuery, reasoning } from "./reasoning.ts";
 export * from "./reasoning_types.ts";
+export * from "./written_types.ts";
 export { scrubLedger } from "./scrub.ts";
 export { webhookDelivery, webhookRelay } from "./webhook.ts";
 export { type Progress, progressQuery } from "./_track.ts";

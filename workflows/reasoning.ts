@@ -1,15 +1,25 @@
-import { defineQuery, isCancellation, setCurrentDetails, setHandler } from "@temporalio/workflow";
-import { perform, QUICK } from "./_options.ts";
+import {
+  defineQuery,
+  isCancellation,
+  patched,
+  setCurrentDetails,
+  setHandler,
+} from "@temporalio/workflow";
+import { evidenceOf } from "./_evidence.ts";
+import { ONCE, perform, QUICK, SOON } from "./_options.ts";
+import { BY_RULES, orWhyNot, written } from "./_written.ts";
 import {
   type Look,
   type NodeName,
   type NodeRecord,
   NODES,
+  type Plan,
   type ReasoningRequest,
   type ReasoningResult,
   type Safety,
   type Seen,
 } from "./reasoning_types.ts";
+import type { AnswerOrder, Authorship, DraftedAnswer } from "./written_types.ts";
 
 /** Asks a run which nodes it has done. */
 export const nodesQuery = defineQuery<readonly NodeRecord[]>("nodes");
@@ -20,7 +30,8 @@ const MOST_LOOKS = 12;
 /**
  * Answers a prompt from what the platform knows, in seven nodes. It only reads, and says what it rests on.
  *
- * Works by rules; where a language model is configured, it is what judges in `retrieve`.
+ * Works by rules. Where a language model is configured, it judges in `retrieve`, chooses in `plan` for a prompt that names
+ * nothing, and writes the answer from what `act` has seen, which `verify` holds against that.
  */
 export async function reasoning({ prompt }: ReasoningRequest): Promise<ReasoningResult> {
   const run = track();
@@ -46,13 +57,18 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
     const sort = its ? `${its.category}, ${its.severity}, ${its.confidence}` : "the engine is away";
     return [known, `${sort}; ${articles.length} passages`];
   });
-  const plan = await run.node("plan", async () => {
+  const { plan, calls } = await run.node("plan", async () => {
     const made = await perform(QUICK, "Decides what to look at").reasonPlan(intake, retrieved);
-    return [made, made.looks.map(inWords).join(", ") || "nothing to look at"];
+    const chosen = made.kind === "unclear" && patched("chosen-looks")
+      ? await chosenPlan(prompt)
+      : undefined;
+    const looks = (chosen?.plan ?? made).looks.map(inWords).join(", ") || "nothing to look at";
+    const found = chosen?.plan ? `${looks}; chosen by ${chosen.by}` : looks;
+    return [{ plan: chosen?.plan ?? made, calls: chosen?.calls ?? 0 }, found];
   });
   if (plan.kind === "unclear") {
     const answer = await perform(QUICK, "Asks what it is about").reasonQuestion(retrieved);
-    return run.end("input_required", answer);
+    return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
   }
   const seen = await run.node("act", async () => {
     const all = await Promise.all(plan.looks.slice(0, MOST_LOOKS).map(look));
@@ -61,17 +77,59 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
       `${all.filter(({ says }) => says.length > 0).length} of ${all.length} found something`,
     ];
   });
-  const objections = await run.node("verify", async () => {
+  const { objections, answerOf, by } = await run.node("verify", async () => {
     const word = await perform(QUICK, "Reads again what the answer will rest on")
       .reasonVerify(intake, seen);
-    return [word, word.holds ? "nothing to object" : word.objections.join("; ")];
+    const says = seen.map(({ look, says }) => ({ from: look.tool, says }));
+    const evidence = evidenceOf([...says, { from: "verify", says: word.objections }]);
+    const [kept, by] = patched("written-answer") && evidence.length > 0
+      ? await writtenAnswer({ prompt, evidence }, calls)
+      : [null, { ...BY_RULES, model_calls: calls }] as const;
+    const answerOf = kept ? { written: { claims: kept.claims, evidence } } : {};
+    const found = [word.holds ? "nothing to object" : word.objections.join("; "), ...told(by)];
+    return [{ objections: word, answerOf, by }, found.join("; ")];
   });
   const { answer, citations } = await run.node("answer", async () => {
     const put = await perform(QUICK, "Puts the answer together")
-      .reasonAnswer({ plan, retrieved, seen, objections });
-    return [put, `${put.citations.length} citations`];
+      .reasonAnswer({ plan, retrieved, seen, objections, ...answerOf });
+    return [put, `${put.citations.length} citations, by ${by.written_by}`];
   });
-  return run.end("answered", answer, citations);
+  return run.end("answered", answer, citations, by);
+}
+
+/** What a model would look at for a prompt that names nothing; no plan: nothing, or there is none that could be asked. */
+async function chosenPlan(
+  prompt: string,
+): Promise<{ plan?: Plan; by: string | null; calls: number }> {
+  const draft = await orWhyNot(
+    () => perform(ONCE, "Has a model choose, where one is configured").reasonChoose(prompt),
+    "away",
+  );
+  if (typeof draft === "string") return { by: null, calls: 0 };
+  const { said, model: by, asked } = draft;
+  const calls = asked ? 1 : 0;
+  if (!said || said.looks.length === 0) return { by, calls };
+  return { plan: { kind: "question", looks: said.looks }, by, calls };
+}
+
+/** What a model makes of what was seen, as far as that stands. @param calls of one before */
+function writtenAnswer(order: AnswerOrder, calls: number) {
+  return written({
+    calls,
+    write: (objections) =>
+      perform(ONCE, "Has a model write the answer, where one is configured")
+        .reasonWrite(order, objections),
+    judge: (said: DraftedAnswer) =>
+      perform(SOON, "Holds the model's answer against what was seen").reasonJudge(order, said),
+  });
+}
+
+/** What there is to say of a model that was asked. */
+function told({ written_by, model_calls, dropped, fallback }: Authorship): string[] {
+  if (fallback !== null) return [`the rules answer, as ${fallback}`];
+  if (model_calls === 0) return [];
+  const lost = dropped.length > 0 ? `, without what does not hold: ${dropped.join("; ")}` : "";
+  return [`what ${written_by} wrote holds${lost}`];
 }
 
 /** While the guardrails can't be asked, nothing is answered. */
@@ -113,6 +171,7 @@ function track() {
       outcome: ReasoningResult["outcome"],
       answer: string,
       citations: ReasoningResult["citations"] = [],
+      by: Authorship = BY_RULES,
     ): ReasoningResult {
       setCurrentDetails(`**${outcome}** · ${ways()}`);
       const skipped = (node: NodeName): NodeRecord => ({
@@ -122,7 +181,7 @@ function track() {
         found: "",
       });
       const all = NODES.map((node) => steps.find((step) => step.node === node) ?? skipped(node));
-      return { outcome, answer, citations, steps: all };
+      return { outcome, answer, citations, ...by, steps: all };
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Authorship, Claim, Evidence } from "./written_types.ts";
+
 /** Name of the workflow type, as clients start it. */
 export const REASONING = "reasoning";
 
@@ -112,7 +114,7 @@ export interface Objections {
 }
 
 /** What the pipeline gives. */
-export interface ReasoningResult {
+export interface ReasoningResult extends Authorship {
   /** `refused`: by the guardrails; `input_required`: the prompt does not say what it is about. */
   readonly outcome: "answered" | "refused" | "input_required";
   readonly answer: string;
@@ -126,4 +128,6 @@ export interface Found {
   readonly retrieved: Retrieved;
   readonly seen: readonly Seen[];
   readonly objections: Objections;
+  /** What a model wrote of it that holds; absent: the rules put it in words. */
+  readonly written?: { readonly claims: readonly Claim[]; readonly evidence: readonly Evidence[] };
 }

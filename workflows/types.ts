@@ -210,11 +210,20 @@ export interface Permission {
   readonly requested_by?: string;
 }
 
+/** The switch that stops what was going to be done. Why it was set is private. */
+export interface Held {
+  readonly kind: "all" | "key" | "tool";
+  /** Key id, or name of a tool or operation; empty: everything. */
+  readonly name: string;
+}
+
 /** What came of asking for a repair. */
 export interface Repaired {
   readonly permission: Permission;
   /** Null: it was not permitted, and nothing was done. */
   readonly effect: Effect | null;
+  /** The rest is not done as long as this holds: asked again afterwards, it goes on where it was. */
+  readonly held?: Held;
 }
 
 /** What a look after a repair gave. */
@@ -254,16 +263,13 @@ export interface Undone {
   readonly code: string;
   /** In the order in which they were undone: the last one first. */
   readonly steps: readonly StepEffect[];
+  /** The rest is not undone as long as this holds. */
+  readonly held?: Held;
 }
 
-/** Somebody who speaks about an approval. */
+/** Tells an approval's run that somebody has said something, which the database has: this proves nothing by itself. */
 export interface Voice {
-  /** Public id of the key. */
-  readonly key_id: string;
-  /** Who holds it. */
-  readonly principal: string;
-  /** Whether the key may approve. */
-  readonly may_approve: boolean;
+  readonly voice_id: string;
 }
 
 /** How long an approval waits, and for how many. */

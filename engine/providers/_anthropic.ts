@@ -1,8 +1,5 @@
 import type { Provider } from "./mod.ts";
 
-const MOST_TOKENS = 700;
-const TOOL = "classify";
-
 /** Anthropic's Messages API, whose answer is the input of a tool that it has to use. */
 export const anthropic: Provider = async ({ apiKey, url, model }) => {
   const { default: Anthropic } = await import("@anthropic-ai/sdk");
@@ -10,20 +7,20 @@ export const anthropic: Provider = async ({ apiKey, url, model }) => {
     ...{ apiKey, baseURL: url, authToken: null, maxRetries: 0, logLevel: "off" },
     fetchOptions: { redirect: "error" }, // the key is for that address alone
   });
-  return async ({ system, user, schema }, signal) => {
+  return async ({ name, system, user, schema, tokens }, signal) => {
     const message = await client.messages.create({
       model,
-      max_tokens: MOST_TOKENS,
+      max_tokens: tokens,
       system,
       messages: [{ role: "user", content: user }],
       tools: [{
-        name: TOOL,
-        description: "Takes the classification",
+        name,
+        description: "Takes the answer",
         input_schema: { type: "object", ...schema },
       }],
-      tool_choice: { type: "tool", name: TOOL },
+      tool_choice: { type: "tool", name },
     }, { signal });
-    const used = message.content.find((block) => block.type === "tool_use" && block.name === TOOL);
+    const used = message.content.find((block) => block.type === "tool_use" && block.name === name);
     return used?.type === "tool_use" ? used.input : undefined;
   };
 };

@@ -1,9 +1,12 @@
 import type { Provider } from "./mod.ts";
 
+/** For a prompt and its answer. One for all, as a model is loaded anew for another. */
+const CONTEXT_TOKENS = 8_192;
+
 /** A model of one's own, served by Ollama. */
 export const ollama: Provider = async ({ url, model }) => {
   const { Ollama } = await import("ollama");
-  return async ({ system, user, schema }, signal) => {
+  return async ({ system, user, schema, tokens }, signal) => {
     const client = new Ollama({
       host: url,
       fetch: (address, init) => fetch(address, { ...init, signal, redirect: "error" }),
@@ -13,7 +16,7 @@ export const ollama: Provider = async ({ url, model }) => {
       messages: [{ role: "system", content: system }, { role: "user", content: user }],
       format: { ...schema },
       stream: false,
-      options: { temperature: 0 },
+      options: { temperature: 0, num_ctx: CONTEXT_TOKENS, num_predict: tokens },
     });
     return JSON.parse(message.content);
   };

@@ -1,5 +1,10 @@
 import type { Provider } from "./mod.ts";
 
+/** Models that think before they answer count that as well. */
+const THINKING_TOKENS = 2_000;
+/** OpenAI's own takes the bound by another name than the servers that speak its language. */
+const OWN = /(^|\.)openai\.(azure\.)?com$/;
+
 /** The Chat Completions API of OpenAI, and of the many servers that speak it. */
 export const openai: Provider = async ({ apiKey, url, model }) => {
   const { default: OpenAI } = await import("openai");
@@ -8,14 +13,16 @@ export const openai: Provider = async ({ apiKey, url, model }) => {
     ...{ maxRetries: 0, logLevel: "off" },
     fetchOptions: { redirect: "error" }, // the key is for that address alone
   });
-  return async ({ system, user, schema }, signal) => {
+  const bound = OWN.test(new URL(url).hostname) ? "max_completion_tokens" : "max_tokens";
+  return async ({ name, system, user, schema, tokens }, signal) => {
     const { choices } = await client.chat.completions.create({
       model,
       messages: [{ role: "system", content: system }, { role: "user", content: user }],
       response_format: {
         type: "json_schema",
-        json_schema: { name: "classification", strict: true, schema: { ...schema } },
+        json_schema: { name, strict: true, schema: { ...schema } },
       },
+      [bound]: tokens + THINKING_TOKENS,
     }, { signal });
     return JSON.parse(choices[0]?.message.content ?? "");
   };

@@ -4,6 +4,7 @@
  * ```ts
  * const model = openModel(settings); // undefined: none is configured
  * const answer = await model.ask({ description, source, passages }, 1_500);
+ * const { looks } = await model.write(prompt, PLAN, 10_000, signal);
  * ```
  *
  * Trusts no answer: what does not fit the schema, comes too late or cites what was not given is no answer. A key goes to
@@ -16,6 +17,9 @@ import { anthropic } from "./_anthropic.ts";
 import { ollama } from "./_ollama.ts";
 import { openai } from "./_openai.ts";
 import { ANSWER, type Prompt, promptOf } from "./_prompt.ts";
+
+export { newFence } from "./_fence.ts";
+export { type Prompt, UNSEEN } from "./_prompt.ts";
 
 /** What a model is asked about. */
 export interface Question {
@@ -36,18 +40,32 @@ export type Answer = Readonly<z.output<typeof ANSWER>>;
 export interface Model {
   /** `anthropic`, `openai` or `ollama`. */
   readonly provider: string;
+  /** As its provider calls it. */
+  readonly name: string;
   /**
-   * Asks it. After some failures in a row it is left alone for a while.
+   * Asks what a report is about. After some failures in a row it is left alone for a while.
    *
    * @param ms for all of it, > 0
    * @throws {NoAnswer}
    */
   ask(question: Question, ms: number): Promise<Answer>;
+  /**
+   * Asks anything else, once. Failures are counted apart from those of `ask`, which leaves it less time.
+   *
+   * @param shape of the answer; what is not that is no answer
+   * @param ms for all of it, > 0
+   * @throws {NoAnswer}
+   */
+  write<T>(prompt: Prompt, shape: z.ZodType<T>, ms: number, signal?: AbortSignal): Promise<T>;
 }
 
 /** A model gave no answer that can be used. The message says why, in words that hold nothing of what it said. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
+  /** @param asked whether it was asked at all */
+  constructor(message: string, readonly asked = true) {
+    super(message);
+  }
 }
 
 /** Connects to a provider; gives what asks its model, and gives what it answered, whatever that is. */
@@ -64,6 +82,7 @@ export interface Place {
 
 const FAILURES = 3;
 const PAUSE_MS = 30_000;
+const GONE = "whoever asked has gone";
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** Servers of one's own that speak OpenAI's language may need no key, but its SDK does. */
 const NO_KEY = "none";
@@ -96,28 +115,49 @@ function modelOf(provider: string, connect: Provider, place: Place): Model {
   const near = LOOPBACK.test(new URL(place.url).hostname);
   const connected = connect(place);
   connected.catch(() => {}); // whoever asks hears of it
+  const say = async (prompt: Prompt, signal: AbortSignal) =>
+    await Promise.race([connected.then((ask) => ask(prompt, signal)), aborted(signal)]);
+  const [classifying, writing] = [restingAfterFailures(), restingAfterFailures()];
+  return {
+    ...{ provider, name: place.model },
+    ask: (question, ms) =>
+      classifying(ms, async (signal) => {
+        const passages = question.passages.filter(({ kind }) => near || kind === "article");
+        const said = await say(promptOf({ ...question, passages }), signal);
+        return checked(said, new Set(passages.map(({ id }) => id)));
+      }),
+    write: (prompt, shape, ms, gone) =>
+      writing(ms, async (signal) => {
+        const { success, data } = shape.safeParse(await say(prompt, signal));
+        if (!success) throw new NoAnswer("its answer has another shape");
+        return data;
+      }, gone),
+  };
+}
+
+/** Lets it be asked, until it has failed some times in a row. */
+function restingAfterFailures() {
   let failures = 0;
   let rests = 0;
-  return {
-    provider,
-    async ask(question, ms) {
-      if (Date.now() < rests) throw new NoAnswer(`it failed ${FAILURES} times in a row, and rests`);
-      const passages = question.passages.filter(({ kind }) => near || kind === "article");
-      try {
-        const signal = AbortSignal.timeout(ms);
-        const prompt = promptOf({ ...question, passages });
-        const said = await Promise.race([
-          connected.then((ask) => ask(prompt, signal)),
-          aborted(signal),
-        ]);
-        const answer = checked(said, new Set(passages.map(({ id }) => id)));
-        failures = 0;
-        return answer;
-      } catch (error) {
-        if (++failures % FAILURES === 0) rests = Date.now() + PAUSE_MS;
-        throw error instanceof NoAnswer ? error : new NoAnswer(reasonOf(error, ms));
-      }
-    },
+  return async <T>(
+    ms: number,
+    ask: (signal: AbortSignal) => Promise<T>,
+    gone?: AbortSignal,
+  ): Promise<T> => {
+    if (Date.now() < rests) {
+      throw new NoAnswer(`it failed ${FAILURES} times in a row, and rests`, false);
+    }
+    if (gone?.aborted) throw new NoAnswer(GONE, false);
+    const late = AbortSignal.timeout(ms);
+    try {
+      const answer = await ask(gone ? AbortSignal.any([late, gone]) : late);
+      failures = 0;
+      return answer;
+    } catch (error) {
+      if (gone?.aborted) throw new NoAnswer(GONE);
+      if (++failures % FAILURES === 0) rests = Date.now() + PAUSE_MS;
+      throw error instanceof NoAnswer ? error : new NoAnswer(reasonOf(error, ms));
+    }
   };
 }
 

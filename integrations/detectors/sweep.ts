@@ -81,13 +81,18 @@ export function openWorld(
  *
  * One that fails or takes too long is told of in `runs`; the others' findings stand.
  *
- * @param remember whether the next look is to know of this one: what was read of logs, how often a service failed
+ * @throws the reason of the signal
  */
 export async function detectAll(
   world: World,
-  { remember }: { readonly remember: boolean },
+  { remember, signal, ended }: DetectOptions,
 ): Promise<Detection> {
-  const looks = await Promise.all(ALL.map((detector) => run(detector, world)));
+  const looks = await Promise.all(ALL.map(async (detector) => {
+    const look = await run(detector, world, signal);
+    ended?.(look.result);
+    return look;
+  }));
+  signal?.throwIfAborted();
   const found = looks.flatMap(({ look }) => look.found);
   const graph = found.length > 1 ? await dependencies(world) : NOTHING_DEPENDS;
   const groups = groupFindings(found, graph);
@@ -105,6 +110,16 @@ export async function detectAll(
   };
 }
 
+/** How to look. */
+export interface DetectOptions {
+  /** Whether the next look is to know of this one: what was read of logs, how often a service failed. */
+  readonly remember: boolean;
+  /** Gives the look up. */
+  readonly signal?: AbortSignal;
+  /** Is told of each detector as it ends. */
+  readonly ended?: (run: DetectorRun) => void;
+}
+
 /** One detector's look, with how it went. */
 interface Run {
   readonly detector: Detector;
@@ -114,7 +129,7 @@ interface Run {
   readonly complete: boolean;
 }
 
-async function run(detector: Detector, world: World): Promise<Run> {
+async function run(detector: Detector, world: World, signal?: AbortSignal): Promise<Run> {
   const { name } = detector;
   const { enabled } = world.settings[name];
   const started = performance.now();
@@ -122,7 +137,7 @@ async function run(detector: Detector, world: World): Promise<Run> {
   let error: string | null = null;
   let complete = true;
   if (enabled) {
-    const deadline = AbortSignal.timeout(LOOK_MS);
+    const deadline = AbortSignal.any([AbortSignal.timeout(LOOK_MS), ...signal ? [signal] : []]);
     try {
       look = await Promise.race([detector.look(world, deadline), aborted(deadline)]);
       if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);

@@ -50,7 +50,9 @@ export const EVIDENCE = {
     about: "Keys end, and are in use",
     find({ keys: { active, endless, stale } }) {
       if (active === 0) return missing("No key was issued");
-      const said = `${many(active, "key")}, ${endless} of them without an end, ${stale} unused`;
+      const said =
+        `${many(active, "key")}, ${endless} of them without an end though of no admin, ` +
+        `${stale} unused for 90 days`;
       return endless + stale === 0 ? met(said) : partly(said);
     },
     receipts: ["key_issued", "key_revoked"],
@@ -265,21 +267,23 @@ export const EVIDENCE = {
     },
   },
   vulnerability_scans: {
-    about: "The platform and its host are scanned for weaknesses",
+    about: "The platform and its host are scanned for weaknesses, and grave ones are mended",
     find(facts) {
       const [newest] = receiptsOf(facts, "platform_scan").newest;
       const days = daysSince(facts, newest?.timestamp);
       if (days === Infinity) return missing("No scan was ever made");
+      const { open, grave } = facts.weaknesses;
       const said = `The last scan was ${
         days < 1 ? "within a day" : `${Math.floor(days)} days ago`
-      }`;
-      return days <= 30 ? met(said) : partly(said);
+      }, ${many(open, "weakness is", "weaknesses are")} open, ${grave} of them grave`;
+      return days <= 30 && grave === 0 ? met(said) : partly(said);
     },
     receipts: ["platform_scan"],
     risk: {
       title: "A known weakness stays open",
       impact: "high",
-      treatment: "Run a scan (trigger_sie_scan), and approve its fixes.",
+      treatment:
+        "Run a scan (trigger_sie_scan), and approve what it finds, the gravest first (get_sie_queue).",
     },
   },
   backups: {

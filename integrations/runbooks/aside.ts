@@ -26,8 +26,10 @@ interface Manifest {
   readonly files: readonly { path: string; to: string; bytes: number; inode: number }[];
 }
 
-const MANIFEST = "aside.json";
-const PURGED = "purged";
+/** Mark that tells what was moved where. */
+export const MANIFEST = "aside.json";
+/** Mark of what can't be put back any more. */
+export const PURGED = "purged";
 /** Room that the data folder keeps for itself, bytes. */
 const KEEP_FREE = 256 * 2 ** 20;
 

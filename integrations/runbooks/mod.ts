@@ -27,6 +27,7 @@ export {
   RunbookFile,
   type StepKind,
 } from "./schema.ts";
+export { MARKS_KEPT_DAYS, oldMarks, removeMarks } from "./old_marks.ts";
 export {
   canUndo,
   HARMLESS,

@@ -17,9 +17,11 @@ export interface Weakness {
   /** One sentence for people. */
   readonly summary: string;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** What a person does about it, in one sentence; a command where there is one. */
+  readonly remedy: string;
   /** Tells weaknesses of one code apart; the same is the same weakness. */
   readonly which: string;
-  /** File whose rights are to be changed, absolute. */
+  /** File whose rights a runbook is to change, absolute. */
   readonly path?: string;
 }
 

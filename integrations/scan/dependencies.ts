@@ -90,6 +90,7 @@ function weaknessOf(advisory: Advisory, { name, version }: Installed): Weakness[
   );
   if (!hit) return [];
   const said = advisory.database_specific?.severity?.toUpperCase() ?? "";
+  const fixed = fixOf(version, hit);
   return [{
     code: "known_vulnerability",
     severity: SEVERITIES[said] ?? "medium",
@@ -99,18 +100,22 @@ function weaknessOf(advisory: Advisory, { name, version }: Installed): Weakness[
       version,
       advisory: advisory.id,
       about: advisory.summary.slice(0, 300),
+      fixed_in: fixed ?? null,
     },
+    remedy: fixed === undefined
+      ? `Read ${advisory.id} for a way around it: it names no version of ${name} that mends it`
+      : `Install a release of the platform that has ${name} ${fixed} or later`,
     which: `${advisory.id} ${name} ${version}`,
   }];
 }
 
 type Events = Advisory["affected"][number]["ranges"][number]["events"];
 
-/** The last event at or before the version says whether it is affected. */
+/** The last event at or before the version says whether it is affected, wherever it stands in the list. */
 function isWithin(version: string, events: Events): boolean {
   if (!semver.valid(version)) return false;
   let affected = false;
-  for (const { introduced, fixed, last_affected } of events) {
+  for (const { introduced, fixed, last_affected } of inOrder(events)) {
     if (introduced !== undefined && (introduced === "0" || semver.gte(version, introduced))) {
       affected = true;
     }
@@ -118,4 +123,19 @@ function isWithin(version: string, events: Events): boolean {
     if (last_affected !== undefined && semver.gt(version, last_affected)) affected = false;
   }
   return affected;
+}
+
+function inOrder(events: Events): Events {
+  const at = ({ introduced, fixed, last_affected }: Events[number]) =>
+    semver.valid(introduced ?? fixed ?? last_affected ?? "") ?? "0.0.0-0";
+  return events.toSorted((a, b) => semver.compare(at(a), at(b)));
+}
+
+/** The first version after this one that an advisory calls mended. */
+function fixOf(version: string, affected: Advisory["affected"][number]): string | undefined {
+  return affected.ranges.flatMap(({ type, events }) => type === "SEMVER" ? events : [])
+    .flatMap(({ fixed }) =>
+      fixed && semver.valid(fixed) && semver.gt(fixed, version) ? [fixed] : []
+    )
+    .sort(semver.compare)[0];
 }

@@ -15,5 +15,6 @@ export const keys: Scanner = async ({ store }) =>
       ...{ key_id: id, tier, may_approve: mayApprove, unused_days: days },
       expires_at: expiresAt?.toISOString() ?? null,
     },
+    remedy: `npm run keys -- revoke ${id}, or ask its holder what it is kept for`,
     which: id,
   }));

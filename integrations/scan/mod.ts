@@ -47,9 +47,16 @@ export interface Scan {
   readonly findings: readonly NewFinding[];
 }
 
-/** Looks with every scanner. One that fails hides no other. */
-export async function scanAll(scanned: Scanned): Promise<Scan[]> {
-  return await Promise.all(SCANNER_NAMES.map((scanner) => scan(scanned, scanner)));
+/** Looks with every scanner. One that fails hides no other. @param ended is told of each as it ends */
+export async function scanAll(
+  scanned: Scanned,
+  ended: (scan: Scan) => Promise<void> = () => Promise.resolve(),
+): Promise<Scan[]> {
+  return await Promise.all(SCANNER_NAMES.map(async (scanner) => {
+    const done = await scan(scanned, scanner);
+    await ended(done);
+    return done;
+  }));
 }
 
 async function scan(scanned: Scanned, scanner: ScannerName): Promise<Scan> {
@@ -75,11 +82,11 @@ export async function stillWeak(
 export const MENDABLE: ReadonlySet<string> = new Set(["file_permissions"]);
 
 function noteOf(scanner: ScannerName, weakness: Weakness): NewFinding {
-  const { code, severity, summary, detail, which, path } = weakness;
+  const { code, severity, summary, detail, remedy, which, path } = weakness;
   const fingerprint = fingerprintOf(SCAN, scanner, hostname(), which);
   return {
     ...{ fingerprint, detector: SCAN, service: hostname(), host: hostname(), kind: "platform" },
     ...{ code, severity, root: fingerprint, summary, detail },
-    target: { scanner, ...(path === undefined ? {} : { path }) },
+    target: { scanner, remedy, ...(path === undefined ? {} : { path }) },
   };
 }

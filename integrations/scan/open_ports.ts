@@ -17,6 +17,11 @@ export const openPorts: Scanner = async ({ config, store }) => {
       severity: "low" as const,
       summary: `Port ${port} is open to the network, and no service declares it`,
       detail: { port, address: open.address, program: open.program ?? null },
+      remedy:
+        `Have ${
+          open.program ?? "the program"
+        } listen on 127.0.0.1 alone, end it, or name the port among the ` +
+        "`ports` of a service in the services file",
       which: String(port),
     }];
   });

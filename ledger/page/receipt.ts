@@ -18,6 +18,8 @@ export interface Exhibited {
   readonly ledgerUrl: string;
 }
 
+/** Category of what holders of keys have sealed; they choose all of it but category, actor and time. */
+const SEALED_FOR_OTHERS = "api_seal";
 /** Most bytes of a record that the page prints. */
 const MOST_PRINTED = 20_000;
 
@@ -35,6 +37,12 @@ export function receiptPage(exhibited: Exhibited): View {
       h("span", { class: "tag" }, legible(text(fields, "category"), 60)),
       ` receipt #${position}, `,
       time(text(fields, "timestamp")),
+    ),
+    text(fields, "category") === SEALED_FOR_OTHERS && h(
+      "p",
+      { class: "note" },
+      "Sealed for somebody: the holder of the key that is its actor says this, in words of their own. The ledger keeps ",
+      "what was said and when; that it is so, the platform has not seen.",
     ),
     supersededBy !== undefined && h(
       "p",

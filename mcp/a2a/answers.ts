@@ -23,6 +23,7 @@ import { callTool, receiptMeta } from "../call.ts";
 import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";
 import { presented } from "./presented.ts";
+import { opening, type UnderWay } from "./sent.ts";
 
 /** What a message asks for. */
 export interface Said {
@@ -90,8 +91,9 @@ export class InsteadOfTask extends Error {
 export interface AnswerParts<C> {
   readonly tools: Tools<C>;
   readonly invoke: Invoke<C>;
-  readonly entrance: Pick<Entrance, "record">;
+  readonly entrance: Pick<Entrance, "record" | "admit">;
   readonly tasks: TaskWatch;
+  readonly underWay: UnderWay;
   readonly log: Log;
   /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;
@@ -122,25 +124,16 @@ export function answersFor<C>(
     return task && present(task);
   };
 
+  const once = opening(parts, caller);
+
   return {
     async say({ dryRun, ...said }) {
-      const opens = said.task_id === undefined ? randomUUID() : undefined;
-      const input = { ...said, ...(opens ? { opens } : {}) };
-      const outcome = await act(sayInTask, "invoke_reasoning_pipeline", input, dryRun);
-      const { receiptId } = outcome;
-      const output = outputValue(outcome.output) as Record<string, unknown>;
-      const held = heldBy(outcome);
-      if (held && opens) {
-        const message = { message_id: said.message_id, role: "user" as const, parts: said.parts };
-        const about = { id: opens, key_id: caller.keyId, history: [message] };
-        const context = said.context_id ? { context_id: said.context_id } : {};
-        return { task: await tasks.hold(newTask({ ...about, ...context }), held) };
-      }
-      const metadata = { ...receiptMeta(receiptId) };
-      if (isInstead(outcome)) {
-        return { reply: { parts: [{ data: output }], metadata, taskId: said.task_id } };
-      }
-      return { task: present({ ...output as unknown as TaskRecord, metadata }) };
+      if (said.task_id !== undefined || dryRun) return await say({ dryRun, ...said });
+      const { message_id, context_id, parts: content } = said;
+      return await once(
+        { message_id, context_id, content },
+        (opens) => say({ dryRun, ...said, opens }),
+      );
     },
     async cancel(task_id) {
       const outcome = await act(cancelTask, "tasks/cancel", { task_id });
@@ -162,33 +155,15 @@ export function answersFor<C>(
       for await (const task of tasks.follow(id, caller.keyId, least, signal)) yield present(task);
     },
     has: (skill) => tools.has(skill),
-    async call({ skill, input, dryRun, messageId, contextId }) {
-      const tool = tools.get(skill)!;
-      const detached = tool.operation.long !== undefined;
-      const call = {
-        ...{ door: "a2a" as const, name: skill, input, requestId, address, signal, dryRun },
-        ...{ detached, progress: () => {} },
-      };
-      const result = await callTool(tool, call, {
-        ...{ credential, invoke, findInjection },
-        failed(problem) {
-          const err = problem.extra.cause ?? problem;
-          log.error({ request_id: requestId, tool: skill, err }, problem.message);
-        },
-      });
-      const { content, structuredContent, isError, _meta } = result;
-      const text = content.map((part) => part.text).join("\n");
-      const metadata = _meta && { ..._meta };
-      if (isError) return { reply: refusal(text, metadata) };
-      const about = { skill, keyId: caller.keyId, messageId, contextId, input, metadata };
-      const held = heldIn(structuredContent);
-      if (held) return { task: await tasks.begin({ ...about, held }) };
-      const given = structuredContent as { workflow_id?: string; run_id?: string } | undefined;
-      if (detached && given?.workflow_id && given.run_id) {
-        return { task: await tasks.begin({ ...about, given: given as StartedRun }) };
-      }
-      const parts = structuredContent ? [{ data: structuredContent }] : [{ text }];
-      return { reply: { parts, metadata } };
+    async call(asked) {
+      const { operation } = tools.get(asked.skill)!;
+      const opensNothing = operation.effect === "read" && operation.long === undefined;
+      if (opensNothing || asked.dryRun) return await call(asked, randomUUID());
+      const { messageId: message_id, contextId: context_id, skill, input } = asked;
+      return await once(
+        { message_id, context_id, content: { skill, input } },
+        (opens) => call(asked, opens),
+      );
     },
     shown: (method) => seal(method, {}, () => Promise.resolve()),
     async unserved(method, why) {
@@ -197,6 +172,59 @@ export function answersFor<C>(
       });
     },
   };
+
+  async function say(
+    { dryRun, opens, ...said }: Said & { readonly opens?: string },
+  ): Promise<Given> {
+    const input = { ...said, ...(opens ? { opens } : {}) };
+    const outcome = await act(sayInTask, "invoke_reasoning_pipeline", input, dryRun);
+    const { receiptId } = outcome;
+    const output = outputValue(outcome.output) as Record<string, unknown>;
+    const held = heldBy(outcome);
+    if (held && opens) {
+      const message = { message_id: said.message_id, role: "user" as const, parts: said.parts };
+      const about = { id: opens, key_id: caller.keyId, history: [message] };
+      const context = said.context_id ? { context_id: said.context_id } : {};
+      return { task: await tasks.hold(newTask({ ...about, ...context }), held) };
+    }
+    const metadata = { ...receiptMeta(receiptId) };
+    if (isInstead(outcome)) {
+      return { reply: { parts: [{ data: output }], metadata, taskId: said.task_id } };
+    }
+    return { task: present({ ...output as unknown as TaskRecord, metadata }) };
+  }
+
+  async function call(
+    { skill, input, dryRun, messageId, contextId }: SkillCall,
+    id: string,
+  ): Promise<Given> {
+    const tool = tools.get(skill)!;
+    const detached = tool.operation.long !== undefined;
+    const call = {
+      ...{ door: "a2a" as const, name: skill, input, requestId, address, signal, dryRun },
+      ...{ detached, progress: () => {} },
+    };
+    const result = await callTool(tool, call, {
+      ...{ credential, invoke, findInjection },
+      failed(problem) {
+        const err = problem.extra.cause ?? problem;
+        log.error({ request_id: requestId, tool: skill, err }, problem.message);
+      },
+    });
+    const { content, structuredContent, isError, _meta } = result;
+    const text = content.map((part) => part.text).join("\n");
+    const metadata = _meta && { ..._meta };
+    if (isError) return { reply: refusal(text, metadata) };
+    const about = { id, skill, keyId: caller.keyId, messageId, contextId, input, metadata };
+    const held = heldIn(structuredContent);
+    if (held) return { task: await tasks.begin({ ...about, held }) };
+    const given = structuredContent as { workflow_id?: string; run_id?: string } | undefined;
+    if (detached && given?.workflow_id && given.run_id) {
+      return { task: await tasks.begin({ ...about, given: given as StartedRun }) };
+    }
+    const parts = structuredContent ? [{ data: structuredContent }] : [{ text }];
+    return { reply: { parts, metadata } };
+  }
 }
 
 type StartedRun = { readonly workflow_id: string; readonly run_id: string };

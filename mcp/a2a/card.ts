@@ -96,6 +96,7 @@ export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
       streaming: capabilities?.streaming,
       pushNotifications: capabilities?.pushNotifications,
       stateTransitionHistory: false,
+      extendedAgentCard: capabilities?.extendedAgentCard,
     },
     supportsAuthenticatedExtendedCard: true,
     securitySchemes: { bearer: BEARER },

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
@@ -7,11 +8,13 @@ import { identify, isValid, type Sender, stopping } from "../_caller.ts";
 import { untilGone } from "../_web.ts";
 import { type AnswerParts, answersFor } from "./answers.ts";
 import { cardOf, shownCard } from "./card.ts";
-import { type Envelope, errorEnvelope, NO_PUSH, readRequest } from "./envelope.ts";
+import { CODES, type Envelope, errorEnvelope, NO_PUSH, readRequest } from "./envelope.ts";
+import { wrongMessage } from "./params.ts";
+import type { UnderWay } from "./sent.ts";
 import { answer, firstOf } from "./protocol.ts";
 
 /** What the door of A2A works with. */
-export interface A2aParts<C> extends AnswerParts<C> {
+export interface A2aParts<C> extends Omit<AnswerParts<C>, "underWay"> {
   readonly entrance: Entrance;
   /** Public address of the tool server, without a slash at the end; absent: that by which a client has reached it. */
   readonly url: string | undefined;
@@ -49,7 +52,8 @@ const STREAM = "text/event-stream";
 const OWN_CARD = "agent/getAuthenticatedExtendedCard";
 
 /** Makes the door at `/a2a`, for protocol 0.3 and, where the header `A2A-Version` asks for it, 1.0. */
-export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
+export function createA2aDoor<C>(given: A2aParts<C>): A2aDoor {
+  const parts = { ...given, underWay: new Map() as UnderWay };
   const cardFor = (ctx: Context, { caller }: Partial<Sender> = {}) => {
     const url = parts.url ?? `${ctx.protocol}://${ctx.host}`;
     const all = [...parts.tools];
@@ -88,6 +92,12 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
       await answers.unserved(body.method, new Problem("NotFound", why));
       return give(errorEnvelope(body.id, NO_PUSH, why));
     }
+    const wrong = current ? wrongMessage(body.method, body.params) : undefined;
+    if (wrong) {
+      const fault = errorEnvelope(body.id, CODES.params, wrong);
+      await refuse(fault);
+      return give(fault);
+    }
     const given = await answer({ ...body }, answers, current);
     if (!(Symbol.asyncIterator in given)) {
       if (!counted) await refuse(given);
@@ -96,7 +106,7 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
     const first = await firstOf(given, body.id);
     if ("failed" in first) {
       if (!counted) await refuse(first.failed);
-      return give(first.failed, ctx.get("accept").includes(STREAM));
+      return give(first.failed, !current && ctx.accepts(STREAM) !== false);
     }
     await stream(ctx, first.step, given, parts, sender);
 
@@ -113,7 +123,7 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
         parts.log.error({ request_id: requestId, err }, its.message);
       }
     }
-    /** @param streamed as an event, for those who asked for a stream and read nothing else */
+    /** @param streamed as an event: what answers a stream of 0.3 is one, where its parameters are right */
     function give(envelope: Envelope, streamed = false): void {
       if (problem && BY_STATUS.has(problem.name)) throw problem;
       if (streamed) ctx.type = `${STREAM}; charset=utf-8`;
@@ -124,9 +134,13 @@ export function createA2aDoor<C>(parts: A2aParts<C>): A2aDoor {
   return {
     answer: serve,
     card(ctx) {
+      const card = JSON.stringify(shownCard(cardFor(ctx)));
       ctx.set("cache-control", "public, max-age=60");
+      ctx.etag = createHash("sha256").update(card).digest("base64url").slice(0, 27);
+      ctx.status = 200;
+      if (ctx.fresh) return void (ctx.status = 304);
       ctx.type = "application/json; charset=utf-8";
-      ctx.body = shownCard(cardFor(ctx));
+      ctx.body = card;
     },
     async ownCard(ctx) {
       const sender = await identify(ctx, parts.entrance);
@@ -164,7 +178,7 @@ async function stream<C>(
   ctx.respond = false;
   res.writeHead(200, {
     "content-type": `${STREAM}; charset=utf-8`,
-    "cache-control": "no-store",
+    "cache-control": "no-cache, no-store",
     "x-accel-buffering": "no",
   });
   const timer = setInterval(async () => {

@@ -42,7 +42,7 @@ export function errorOf(
 ): unknown {
   if (error instanceof InsteadOfTask) return coded(REFUSED, error.message, error.output);
   const problem = asProblem(error);
-  const { name, message, rule, receiptId } = problem;
+  const { name, message, rule, receiptId, decided } = problem;
   if (of.task !== undefined && name === "NotFound") return new TaskNotFoundError(message);
   if (of.task !== undefined && name === "Conflict") {
     return of.cancel
@@ -50,7 +50,12 @@ export function errorOf(
       : new UnsupportedOperationError(`This operation is not supported: ${message}`);
   }
   refused(problem);
-  const data = { error: name, next: rule.next, ...(receiptId ? { receipt_id: receiptId } : {}) };
+  const data = {
+    error: name,
+    next: rule.next,
+    ...(decided ? { decision: decided.decision, decision_id: decided.id, rule: decided.rule } : {}),
+    ...(receiptId ? { receipt_id: receiptId } : {}),
+  };
   return toldAs(
     { name, message: name === "Internal" ? "The service failed to do this" : message },
     data,

@@ -1,6 +1,7 @@
 /** What a message asks for. */
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
+import { wishesIn } from "../../contract/mod.ts";
 import type { TaskPart } from "../../operations/mod.ts";
 import type { Said, SkillCall } from "./answers.ts";
 import { MODES } from "./card.ts";
@@ -13,7 +14,7 @@ function partsOf({ message, configuration }: SendMessageRequest): TaskPart[] {
     throw contentType(`answers are ${MODES.join(" or ")}, and none of ${wanted.join(", ")}`);
   }
   if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
-  return (message?.parts ?? []).map(({ content }) => {
+  return (message?.parts ?? []).map(({ content }, index) => {
     if (content?.$case === "text") return { text: content.value };
     if (content?.$case !== "data") {
       throw contentType("files are not taken, only text and data parts");
@@ -23,9 +24,18 @@ function partsOf({ message, configuration }: SendMessageRequest): TaskPart[] {
     ) {
       throw invalid("The data of a part has to be an object");
     }
+    if (isDeeper(content.value, MOST_DEPTH)) {
+      throw invalid(`params.message.parts.${index}: nested deeper than ${MOST_DEPTH} levels`);
+    }
     return { data: content.value as Record<string, unknown> };
   });
 }
+
+/** Deepest nesting of what a part holds: with what is told around it, as much as the ledger seals. */
+const MOST_DEPTH = 50;
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 const isGiven = (mode: string) =>
   mode === "text" ||
@@ -47,8 +57,12 @@ export function saidOf(request: SendMessageRequest): Said {
 }
 
 /** Under the name that MCP has it under, in the message's metadata or the request's. */
-const wantsDryRun = ({ message, metadata }: SendMessageRequest) =>
-  [message?.metadata, metadata].some((given) => given?.["sealoop/dry_run"] === true);
+function wantsDryRun({ message, metadata }: SendMessageRequest): boolean {
+  const wishes = [message?.metadata, metadata].map(wishesIn);
+  const wrong = wishes.find(({ misasked }) => misasked !== undefined);
+  if (wrong) throw invalid(wrong.misasked!);
+  return wishes.some(({ dryRun }) => dryRun);
+}
 
 /** The one call of a skill in a message; undefined: it is a conversation. */
 export function skillOf(

@@ -1,4 +1,4 @@
-/** What requests of protocol 0.3 must look like, which its SDK leaves to chance. */
+/** What requests must look like, which the SDK leaves to chance. */
 import { z } from "zod";
 
 const Id = z.string().min(1).max(200);
@@ -76,4 +76,35 @@ export function wrongParams(method: string, params: unknown): string | undefined
     return `Invalid params: ${["params", ...issue.path].join(".")}: Field required`;
   }
   return issue && `Invalid params: ${["params", ...issue.path].join(".")}: ${issue.message}`;
+}
+
+/** What the messages of protocol 1.0 hold, one in each part. */
+const CONTENTS = ["text", "data", "raw", "url"];
+const ROLES: readonly unknown[] = ["ROLE_USER", "ROLE_AGENT", 1, 2];
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What is wrong with the message that a request of protocol 1.0 says, in a sentence; undefined: nothing. */
+export function wrongMessage(method: string, params: unknown): string | undefined {
+  if (method !== "SendMessage" && method !== "SendStreamingMessage") return undefined;
+  const wrong = messageFault(Object(params).message);
+  return wrong && `Invalid params: params.message${wrong}`;
+}
+
+function messageFault(message: unknown): string | undefined {
+  if (!isObject(message)) return ": expected an object";
+  const { role, parts, messageId = message.message_id } = message;
+  if (!Id.safeParse(messageId).success) return ".messageId: expected 1 to 200 characters";
+  if (!ROLES.includes(role)) return ".role: expected ROLE_USER";
+  if (!Array.isArray(parts) || parts.length === 0 || parts.length > MOST_PARTS) {
+    return `.parts: expected 1 to ${MOST_PARTS} parts`;
+  }
+  for (const [index, part] of parts.entries()) {
+    const held = isObject(part) ? CONTENTS.filter((name) => (part[name] ?? null) !== null) : [];
+    if (held.length !== 1) return `.parts.${index}: expected exactly one of ${CONTENTS.join(", ")}`;
+    if (held[0] !== "data" && typeof part[held[0]!] !== "string") {
+      return `.parts.${index}.${held[0]}: expected a string`;
+    }
+  }
+  return undefined;
 }

@@ -18,6 +18,10 @@ import * as governance from "./0016_governance.ts";
 import * as serviceNames from "./0018_service_names.ts";
 import * as learning from "./0019_learning.ts";
 import * as a2a from "./0017_a2a.ts";
+import * as callsLetIn from "./0020_calls_let_in.ts";
+import * as governanceFile from "./0021_governance_file.ts";
+import * as approvalVoices from "./0022_approval_voices.ts";
+import * as ticketSightings from "./0023_ticket_sightings.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -40,4 +44,8 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0017_a2a": a2a.up,
   "0018_service_names": serviceNames.up,
   "0019_learning": learning.up,
+  "0020_calls_let_in": callsLetIn.up,
+  "0021_governance_file": governanceFile.up,
+  "0022_approval_voices": approvalVoices.up,
+  "0023_ticket_sightings": ticketSightings.up,
 };

@@ -9,6 +9,7 @@ import {
   createPlatformInvoke,
   createRunAct,
   createTaskCalls,
+  deliverUnheard,
   openKeyring,
   operations,
   type Platform,
@@ -34,6 +35,8 @@ const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
   ann: { principal: "ann", mayApprove: true },
   ann2: { principal: "Ann ", mayApprove: true },
   bob: { principal: "bob", mayApprove: true },
+  rival: { principal: "rival", mayApprove: true, tenant: "elsewhere" },
+  operator: { principal: "on call", mayApprove: true, tier: "admin", tenant: "operators" },
   free: { principal: "cy", tier: "free" },
   admin: { principal: "operator", tier: "admin" },
 };
@@ -45,12 +48,13 @@ export interface People {
   readonly platform: Platform;
   readonly url: string;
   keyId(who: string): string;
-  /** Calls by somebody's key, or by none. */
+  /** Calls by somebody's key, or by none. @param more headers */
   call(
     method: string,
     path: string,
     who?: string,
     body?: unknown,
+    more?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; headers: Headers; body: Json }>;
   /** Connects an agent with a key of its own to a tool server that is closed with the rest. */
   agent(): Promise<Client>;
@@ -72,6 +76,7 @@ export async function openPeople(
     settings,
     runAct: (order) => createRunAct(platform, [...approvable, ...extra])(order),
     calls: late(() => createTaskCalls(platform, all)),
+    deliverVoices: () => deliverUnheard(platform),
   });
   const { store, sealer, config } = loop;
   const log = createLog("test", "silent");
@@ -119,12 +124,13 @@ export async function openPeople(
   return {
     ...{ loop, store, platform, url: server.address, eventually },
     keyId: (who) => keys.get(who)!.id,
-    async call(method, path, who, body) {
+    async call(method, path, who, body, more = {}) {
       const response = await fetch(server.address + path, {
         method,
         headers: {
           ...(who ? { "x-api-key": keys.get(who)!.key } : {}),
           ...(body ? { "content-type": "application/json" } : {}),
+          ...more,
         },
         body: body === undefined ? undefined : JSON.stringify(body),
       });

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { exportReceipts } from "../../ledger/mod.ts";
-import { insertTicket, issueKey, putApproval, ticketTimeline } from "../../store/mod.ts";
+import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
+import {
+  getVoice,
+  insertTicket,
+  issueKey,
+  putApproval,
+  putVoice,
+  ticketTimeline,
+} from "../../store/mod.ts";
+import { RECONCILE_RUNS, type reconcileRuns, TASK_QUEUE } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -37,6 +45,19 @@ describe("approvals over REST", () => {
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
     return all.map(({ text }) => JSON.parse(text)).filter(({ subject }) => subject === id);
   };
+
+  it("show people what can't be seen in what they decide on", async () => {
+    const hidden = { command: "rm \u202e-rf /", "ta\u200bble": ["ses\u0007sions"] };
+    const asked = await ask({ description: "Safe \u202egnihton\u202c", action: hidden });
+    const { description, action, action_sha256 } = await info(asked.approval_id);
+    assert.equal(description, "Safe ⟨U+202E⟩gnihton⟨U+202C⟩");
+    assert.deepEqual(action, {
+      command: "rm ⟨U+202E⟩-rf /",
+      "ta⟨U+200B⟩ble": ["ses⟨U+0007⟩sions"],
+    });
+    const sha256 = createHash("sha256").update(canonicalize(hidden)).digest("hex");
+    assert.equal(action_sha256, sha256, "of the action as it is");
+  });
 
   it("are for the hash of exactly one action, and tell who approved it", async () => {
     const asked = await ask({ description: "Old sessions" });
@@ -100,6 +121,77 @@ describe("approvals over REST", () => {
     assert.equal((await info(approval_id)).status, "pending");
     const { moves } = await info(approval_id);
     assert.equal(moves.length, 1);
+  });
+
+  it("are decided by people of the tenant that asks and by operators, and told to nobody else", async () => {
+    const { approval_id, action_sha256 } = await ask({ description: "Very private words" });
+    for (const what of ["approve", "deny", "reopen"]) {
+      const foreign = await move(approval_id, what, "rival");
+      assert.equal(foreign.status, 403);
+      assert.match(foreign.body.detail, /Another tenant asks.*one of tier admin/);
+    }
+    for (const path of ["?limit=200", `/${approval_id}/info`]) {
+      const { body } = await people.call("GET", `/v1/approvals${path}`, "rival");
+      const text = JSON.stringify(body);
+      assert.ok(text.includes(approval_id) && text.includes(action_sha256));
+      assert.ok(!text.includes("private words") && !text.includes("sessions"), text);
+    }
+    const told = await people.call("GET", `/v1/approvals/${approval_id}/info`, "operator");
+    assert.deepEqual(told.body.action, action);
+    const approved = await move(approval_id, "approve", "operator");
+    assert.deepEqual([approved.status, approved.body.status], [200, "approved"]);
+  });
+
+  it("that a loop asks for are decided by any who may approve", async () => {
+    const id = `APR-${randomBytes(6).toString("hex")}`;
+    const terms = { expires_in_seconds: 60, escalate_after_seconds: 0, needed: 1 };
+    await people.loop.client.workflow.start("approval", {
+      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `approval-${id}` },
+      args: [{
+        ...{ approval_id: id, subject: "web", requested_by: "sealoop-worker", ...terms },
+        ...{ action, action_sha256: "0".repeat(64) },
+      }],
+    });
+    await people.eventually(async () =>
+      (await people.call("GET", `/v1/approvals/${id}/info`, "rival")).body.moves?.[0]
+    );
+    assert.equal((await move(id, "approve", "rival")).status, 200);
+  });
+
+  it("hear what was said to a gateway that died before it could tell of it, once", async () => {
+    const { approval_id } = await ask({ needed: 2 });
+    const said = { approvalId: approval_id, keyId: people.keyId("ann") };
+    const voice = await putVoice(people.store.knex, { ...said, move: "approved" });
+    await people.store.knex("approval_voices").where({ id: voice })
+      .update({ said_at: new Date(Date.now() - 60_000) });
+    const reconcile = () =>
+      people.loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
+      });
+    await reconcile();
+    await reconcile();
+    const { status, approvers, moves } = await info(approval_id);
+    assert.deepEqual([status, approvers.length, moves.length], ["pending", 1, 2]);
+    assert.equal((await move(approval_id, "approve", "bob")).body.status, "approved");
+  });
+
+  it("take what was said and not told of, where its holder says it again, as the same", async () => {
+    const { approval_id } = await ask({ needed: 2 });
+    const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
+    const voice = await putVoice(people.store.knex, said);
+    const { status } = await move(approval_id, "approve", "ann");
+    assert.equal(status, 200);
+    assert.equal((await getVoice(people.store.knex, voice))!.number, 2);
+    assert.equal((await info(approval_id)).moves.length, 2);
+  });
+
+  it("take the last word of a key where none was told of, and leave the other", async () => {
+    const { approval_id } = await ask();
+    const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
+    const voice = await putVoice(people.store.knex, said);
+    assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
+    assert.match((await getVoice(people.store.knex, voice))!.refused!.message, /something else/);
+    assert.equal((await info(approval_id)).moves.length, 2);
   });
 
   it("are decided once", async () => {

@@ -6,7 +6,7 @@ import { type Invoke, Problem } from "../../contract/mod.ts";
 import { ALGORITHMS, EVIDENCE } from "../../integrations/grc/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
-import { openStore } from "../../store/mod.ts";
+import { clearFinding, noteFindings, openStore } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
@@ -21,7 +21,7 @@ describe("compliance", () => {
   const stop = new AbortController();
 
   before(async () => {
-    gateway = await startGateway();
+    gateway = await startGateway({ settings: { SEALOOP_LIMIT_TOOLS: "600" } });
     invoke = createPlatformInvoke(gateway.platform);
     full = await gateway.key({ expiresAt: new Date(Date.now() + 86_400_000) });
     const store = openStore(gateway.urls.sequencer, "sequencer");
@@ -103,7 +103,57 @@ describe("compliance", () => {
     await eventually(async () => (await access()).state === "pass");
     await gateway.key({ expiresAt: null });
     await eventually(async () => (await access()).state === "partial");
-    assert.match((await access()).evidence[0].because, /1 of them without an end/);
+    assert.match(
+      (await access()).evidence[0].because,
+      /^\d keys, 1 of them without an end though of no admin/,
+    );
+  });
+
+  it("takes scanners, which look once a day, for no detectors that have stopped", async () => {
+    const { knex } = gateway.platform.store;
+    const looked = (detector: string, hours: number) => ({
+      ...{ detector, duration_ms: 1, probed: 1, findings: 0 },
+      last_run_at: new Date(Date.now() - hours * 3_600_000),
+    });
+    await knex("detections").insert([looked("logs", 0), looked("security_scan:ports", 9)]);
+    const monitoring = async () => {
+      const { controls } = await tool("grc_controls");
+      const all = controls.flatMap(({ evidence }: Json) => evidence);
+      return all.find(({ name }: Json) => name === "monitoring");
+    };
+    await eventually(async () => (await monitoring()).state !== "missing");
+    assert.match((await monitoring()).because, /^1 of 1 detector ran within the hour/);
+  });
+
+  it("counts a scan for less as long as a grave weakness that it found is open", async () => {
+    const { store, sealer } = gateway.platform;
+    await store.knex.transaction((trx) =>
+      requestSeal(trx, {
+        ...{ id: "5ca0000000000001", category: "platform_scan", actor: "test", subject: "x" },
+        ...{ action: "security.scan", outcome: "findings", details: {} },
+      })
+    );
+    await sealer.sealed("5ca0000000000001");
+    const scans = async () => {
+      const { controls } = await tool("grc_controls");
+      const all = controls.flatMap(({ evidence }: Json) => evidence);
+      return all.find(({ name }: Json) => name === "vulnerability_scans");
+    };
+    await eventually(async () => (await scans()).state === "met");
+    const before = await get("/v1/compliance/summary");
+    const weakness = (fingerprint: string, severity: "high" | "low") => ({
+      ...{ fingerprint, severity, detector: "security_scan", service: null, host: "h" },
+      ...{ kind: "platform", code: "open_port", root: fingerprint, summary: "s" },
+      ...{ detail: {}, target: {} },
+    });
+    const [grave, slight] = [weakness("a".repeat(16), "high"), weakness("b".repeat(16), "low")];
+    await noteFindings(store.knex, [grave, slight]);
+    await eventually(async () => (await scans()).state === "partly");
+    assert.match((await scans()).because, /2 weaknesses are open, 1 of them grave$/);
+    assert.ok((await get("/v1/compliance/summary")).scores.soc2 < before.scores.soc2);
+    await clearFinding(store.knex, grave.fingerprint);
+    await eventually(async () => (await scans()).state === "met");
+    assert.match((await scans()).because, /1 weakness is open, 0 of them grave$/);
   });
 
   it("names the receipts that prove a control", async () => {

@@ -65,9 +65,10 @@ describe("learning", () => {
       ...ticket(id),
       ...{ outcome: "resolved", resolution, resolved_at: knex.fn.now() },
     });
-    await knex("ticket_events").insert({
-      ...{ ticket_id: id, key: "diagnosed-1", kind: "diagnosed", data: { cause: "reported" } },
-    });
+    await knex("ticket_events").insert([
+      { ticket_id: id, key: "diagnosed-1", kind: "diagnosed", data: { cause: "reported" } },
+      { ticket_id: id, key: "resolved", kind: "resolved", data: { by: "person" } },
+    ]);
   };
   const count = async () =>
     (await gateway.platform.store.knex("learning_items").select("id")).length;
@@ -110,6 +111,16 @@ describe("learning", () => {
     const answer = await fetch(`${gateway.url}/v1/learning/queue`);
     assert.equal(answer.status, 401);
     await answer.body?.cancel();
+  });
+
+  it("asks nobody about an item that is not there or was decided", async () => {
+    const { knex } = gateway.platform.store;
+    const { id: dropped } = await knex("learning_items").where({ ticket_id: "INC-b" }).first("id");
+    const refusals = [["LRN-000000000000", "NotFound"], [dropped, "Conflict"]] as const;
+    for (const [item_id, name] of refusals) {
+      await assert.rejects(tool("approve_learning_item", { item_id }), { name });
+    }
+    assert.deepEqual(await knex("approvals"), []);
   });
 
   it("applies what is approved, once, and seals from which receipt it was learnt", async () => {

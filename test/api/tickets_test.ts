@@ -18,10 +18,11 @@ describe("tickets", () => {
     daysAgo: number,
     severity: "low" | "high",
     category?: string,
+    service: string | null = null,
   ) {
     const id = `INC-${randomBytes(6).toString("hex")}`;
     await insertTicket(people.store.knex, {
-      ...{ id, title: "t", description: "", severity, category, phase: "sealed", service: null },
+      ...{ id, title: "t", description: "", severity, category, phase: "sealed", service },
       ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
     });
     await people.store.pool.query(
@@ -46,8 +47,27 @@ describe("tickets", () => {
     assert.equal(recent.by_severity.high.median_seconds, 65);
     assert.equal(recent.by_category.dns.median_seconds, 30);
     assert.equal(recent.by_category.undiagnosed.resolved, 1);
+    for (const year of ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59-10:00", "yesterday"]) {
+      const { status, body } = await people.call("GET", `/v1/itsm/mttr?since=${year}`, "program");
+      assert.equal(status, 422, year);
+      assert.match(body.detail[0].msg, /^Expected a (year|date)/);
+    }
+    assert.equal((await get("/v1/itsm/mttr?since=0001-01-01T00:00:00Z")).resolved, 4);
     assert.deepEqual(recent.by_day.map((d: { resolved: number }) => d.resolved), [2, 1]);
     assert.match(recent.by_day[0].day, /^\d{4}-\d\d-\d\d$/);
+  });
+
+  it("of drills count in no figure, unless their service is named", async () => {
+    const before = await get("/v1/itsm/dashboard");
+    await resolved(1_000, 0, "high", "security", "attack-0a1b2c3d");
+    await resolved(1_000, 0, "high", "application", "test-0a1b2c3d");
+    const { tickets, mttr } = await get("/v1/itsm/dashboard");
+    assert.deepEqual([tickets, mttr], [before.tickets, before.mttr]);
+    assert.deepEqual(await get("/v1/itsm/mttr"), before.mttr);
+    const of = async (query: string) => (await get(`/v1/itsm/remediations${query}`)).mttr.resolved;
+    assert.equal(await of("?service=attack-0a1b2c3d"), 1);
+    assert.equal(await of("?service=nobody"), 0);
+    assert.equal(await of(""), before.mttr.resolved);
   });
 
   it("are listed by field, severity and time, and open ones by urgency", async () => {
@@ -107,7 +127,78 @@ describe("tickets", () => {
     );
     assert.equal(remediations[0].ticket_id, ticket_id);
     assert.deepEqual([success_rate, by_state], [1, { done: 1 }]);
+    const all = await get("/v1/itsm/remediations");
+    assert.deepEqual([all.remediations, all.by_state], [[], {}], "that was a drill");
     assert.equal((await get("/v1/itsm/remediations?service=nobody")).success_rate, null);
+  });
+
+  it("carry a receipt that is about them, and keep the one that the platform sealed of their end", async () => {
+    const sealed = async (event: Record<string, unknown>) => {
+      const body = { event: "audit.checked", status: "complete", ...event };
+      const answer = await people.call("POST", "/api/v1/receipts/seal", "program", body);
+      await people.sealed(answer.body.receipt_id);
+      return answer.body.receipt_id as string;
+    };
+    const opened = await people.call("POST", "/v1/itsm/tickets", "program", { title: "Fan" });
+    const { ticket_id } = opened.body;
+    const path = `/v1/itsm/tickets/${ticket_id}`;
+    const embed = (receipt_id: string) =>
+      people.call("POST", `${path}/receipt`, "program", { receipt_id });
+    const foreign = await sealed({ service: "INC-000000000001" });
+    const refused = await embed(foreign);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.detail[0].msg, /not about INC-\w+: expected one whose subject/);
+    for (
+      const event of [{ service: "rack", details: { of: [{ ticket_id }] } }, { service: ticket_id }]
+    ) {
+      const id = await sealed(event);
+      assert.equal((await embed(id)).body.receipt?.id, id);
+      const { verified, checks } = await get(`${path}/verify`);
+      assert.deepEqual([verified, checks.ticket], [true, "pass"]);
+    }
+    await people.call("POST", `${path}/close`, "program", { resolution: "Fan replaced" });
+    const own = (await get(path)).receipt_id;
+    await people.sealed(own);
+    const late = await embed(await sealed({ service: ticket_id }));
+    assert.equal(late.status, 409);
+    assert.match(late.body.detail, /the receipt that the platform sealed of its end/);
+    const same = await embed(own);
+    assert.deepEqual([same.status, same.body.receipt_id], [200, own]);
+    assert.equal((await embed(await sealed({ service: ticket_id }))).status, 409);
+
+    const sql = "UPDATE tickets SET receipt_id = $2 WHERE id = $1"; // as earlier versions let be embedded
+    await people.store.pool.query(sql, [ticket_id, foreign]);
+    const { verified, checks } = await get(`${path}/verify`);
+    assert.deepEqual([verified, checks.ticket, checks.signature], [false, "fail", "pass"]);
+  });
+
+  it("publish a person's closing note, and only commit to an agent's", async () => {
+    const open = async () =>
+      (await people.call("POST", "/v1/itsm/tickets", "program", { title: "Fan" })).body.ticket_id;
+    const told = async (id: string) => {
+      const { receipt_id } = await get(`/v1/itsm/tickets/${id}`);
+      await people.sealed(receipt_id);
+      const { events } = await get(`/v1/itsm/tickets/${id}/timeline`);
+      return { ...await get(`/v1/receipt/${receipt_id}`), by: events.at(-1).data.by };
+    };
+    const [ann, program, agent] = [await open(), await open(), await open()];
+    const resolution = "Customer Smith gave us the key 4711";
+    for (const [id, who] of [[ann, "ann"], [program, "program"]]) {
+      await people.call("POST", `/v1/itsm/tickets/${id}/close`, who, { resolution });
+    }
+    const client = await people.agent();
+    const closed = await client.callTool({
+      name: "itsm_close_ticket",
+      arguments: { ticket_id: agent, resolution },
+    });
+    assert.notEqual(closed.isError, true, JSON.stringify(closed.content));
+    const [byAnn, byProgram, byAgent] = [await told(ann), await told(program), await told(agent)];
+    assert.deepEqual([byAnn.human_input, byAnn.by], [resolution, "person"]);
+    assert.deepEqual([byProgram.human_input, byProgram.by], [resolution, undefined]);
+    assert.deepEqual([byAgent.human_input, byAgent.by], ["", undefined]);
+    assert.match(byAgent.details.commitments.resolution, /^[0-9a-f]{64}$/);
+    assert.ok(!JSON.stringify(byAgent).includes("Smith"));
+    assert.equal((await get(`/v1/itsm/tickets/${agent}`)).resolution, resolution);
   });
 
   it("keep what people write from becoming Markdown in a postmortem", async () => {

@@ -7,6 +7,9 @@ import { ensureWebhookRelay } from "../../temporal/mod.ts";
 import { openPeople, type People } from "./_people.ts";
 
 /** A message as it came. */
+interface Governed {
+  readonly approval_id: string;
+}
 interface Came {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -144,18 +147,29 @@ describe("webhooks", () => {
     assert.equal((await register("/own", { secret: own })).secret, null);
     const { secret } = await register("/made");
     const agent = await people.agent();
-    const args = { url: `${origin}/by-agent`, secret: own };
-    const given = await agent.callTool({ name: "itsm_register_webhook", arguments: args });
-    assert.ok(!given.isError, JSON.stringify(given));
-    const made = { url: `${origin}/by-agent-too` };
-    const shown = await agent.callTool({ name: "itsm_register_webhook", arguments: made });
-    const agents = (shown.structuredContent as { secret: string }).secret;
+    /** An agent's call tells the outside, so a person is asked; the same call then collects what came of it. */
+    const byAgent = async (args: Record<string, unknown>) => {
+      const call = () => agent.callTool({ name: "itsm_register_webhook", arguments: args });
+      const { governance } = (await call()).structuredContent as { governance: Governed };
+      const path = `/v1/approvals/${governance.approval_id}`;
+      assert.equal((await people.call("POST", `${path}/approve`, "ann")).status, 200);
+      await people.eventually(async () =>
+        (await people.call("GET", `${path}/info`, "ann")).body.act.ended_at ?? undefined
+      );
+      const given = await call();
+      assert.ok(!given.isError, JSON.stringify(given));
+      return given.structuredContent as { webhook_id: string; secret: string | null };
+    };
+    assert.equal((await byAgent({ url: `${origin}/by-agent`, secret: own })).secret, null);
+    const { secret: agents } = await byAgent({ url: `${origin}/by-agent-too` });
+    assert.match(agents!, /^whsec_/);
     const { rows } = await people.store.pool.query(
-      "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox",
+      "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox " +
+        "UNION ALL SELECT concat(input, output) FROM governed_acts",
     );
     const kept = rows.map(({ t }) => t).join("\n");
     assert.match(kept, /\[secret\]/);
-    for (const one of [own, secret!, agents]) {
+    for (const one of [own, secret!, agents!]) {
       assert.ok(!kept.includes(one));
       assert.ok(!kept.includes(Buffer.from(one).toString("hex")));
     }

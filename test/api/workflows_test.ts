@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
 import { operations } from "../../operations/mod.ts";
-import { addStop, hashKey, type NewKey } from "../../store/mod.ts";
+import { hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
@@ -72,48 +72,6 @@ describe("POST /v1/workflows/start", () => {
   });
 });
 
-describe("what governance leaves alone", () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startGateway();
-  });
-  after(() => gateway?.stop());
-
-  async function post(path: string, body: object, headers: Record<string, string>) {
-    const answer = await fetch(gateway.url + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-    return { status: answer.status, body: JSON.parse(await answer.text()) };
-  }
-  const event = { service: "billing", event: "backup", status: "complete" };
-  const report = { description: "nginx answers nothing" };
-
-  it("has no dry run, and is not done where one is asked for", async () => {
-    const dry = { "x-dry-run": "true" };
-    const sealed = await post("/api/v1/receipts/seal", event, {
-      "x-api-key": await gateway.key(),
-      ...dry,
-    });
-    assert.deepEqual([sealed.status, sealed.body.detail[0].loc], [422, ["header", "x-dry-run"]]);
-    assert.equal((await post("/v1/classify", report, dry)).status, 422);
-  });
-
-  it("can't be done by a key that is stopped", async () => {
-    const [stopped, other] = [await gateway.key(), await gateway.key()];
-    const name = hashKey(stopped).toString("hex").slice(0, 16);
-    await addStop(gateway.platform.store.knex, { kind: "key", name, reason: "it was stolen" });
-    for (
-      const [path, body] of [["/api/v1/receipts/seal", event], ["/v1/classify", report]] as const
-    ) {
-      const { status, body: { detail } } = await post(path, body, { "x-api-key": stopped });
-      assert.deepEqual([status, detail], [403, "This key is stopped: it was stolen"]);
-    }
-    assert.equal((await post("/v1/classify", report, { "x-api-key": other })).status, 200);
-  });
-});
-
 describe("GET /v1/workflows/{workflow_id}/result", () => {
   let gateway: TestGateway;
   let connection: Connection;
@@ -131,8 +89,8 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
   });
 
   /** A run that nobody works on. */
-  async function started(type: string, asked: object): Promise<string> {
-    const workflowId = randomUUID();
+  async function started(type: string, asked: object | string, prefix = ""): Promise<string> {
+    const workflowId = prefix + randomUUID();
     await client.workflow.start(type, { taskQueue: "nobody", workflowId, args: [asked] });
     return workflowId;
   }
@@ -160,6 +118,57 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
     }
     assert.equal(await statusFor({}, await started("itsmLoop", {})), 200);
     assert.equal(await statusFor({}, await started("a2aTask", { key_id: "a2a-token" })), 200);
+  });
+
+  it("of what a tenant's key has started is that tenant's, as is cancelling it", async () => {
+    const key = await gateway.key({ tenant: "acme" });
+    const by = `key:${hashKey(key).toString("hex").slice(0, 16)}`;
+    const ask = async (path: string, key: string, method = "GET") => {
+      const headers = { "x-api-key": key };
+      const answer = await fetch(`${gateway.url}/v1/workflows/${path}`, { method, headers });
+      const { detail } = await answer.json() as { detail?: string };
+      return { status: answer.status, detail };
+    };
+    const keys = {
+      rival: await gateway.key({ tenant: "rival" }),
+      colleague: await gateway.key({ tenant: "acme" }),
+      admin: await gateway.key({ tenant: "operators", tier: "admin" }),
+    };
+    const drill = await started("attackSimulation", { requested_by: by });
+    const sweep = await started("itsmSweep", by);
+    for (const run of [drill, sweep]) {
+      for (const path of [run, `${run}/history`, `${run}/result?timeout_seconds=0`]) {
+        const { status, detail } = await ask(path, keys.rival);
+        assert.deepEqual([status, /by a key of another tenant/.test(detail!)], [403, true], path);
+        for (const one of [key, keys.colleague, keys.admin]) {
+          assert.equal((await ask(path, one)).status, 200, path);
+        }
+      }
+    }
+    for (const one of [keys.colleague, keys.admin]) {
+      const loop = await started("itsmLoop", { requested_by: by }, "loop-");
+      assert.equal((await ask(loop, keys.rival)).status, 200, "its ticket is everybody's too");
+      const { status, detail } = await ask(`${loop}/cancel`, keys.rival, "POST");
+      assert.deepEqual([status, /tier admin can cancel it/.test(detail!)], [403, true]);
+      assert.equal((await ask(`${loop}/cancel`, one, "POST")).status, 200);
+    }
+    const own = await started("itsmLoop", {}, "loop-");
+    assert.equal((await ask(`${own}/cancel`, keys.rival, "POST")).status, 200);
+  });
+
+  it("is not listed of conversations, but to admins", async () => {
+    const conversation = await started("a2aTask", { key_id: "somebody" });
+    const drill = await started("attackSimulation", {});
+    const listed = async (fields: Partial<NewKey>) => {
+      const headers = { "x-api-key": await gateway.key(fields) };
+      const answer = await fetch(`${gateway.url}/v1/workflows?limit=200`, { headers });
+      const { workflows } = await answer.json() as { workflows: { workflow_id: string }[] };
+      const ids = workflows.map(({ workflow_id }) => workflow_id);
+      return ids.includes(drill) && [ids.includes(conversation)];
+    };
+    while (!await listed({ tier: "admin" })) await new Promise((next) => setTimeout(next, 50));
+    assert.deepEqual(await listed({ tier: "admin" }), [true]);
+    assert.deepEqual(await listed({}), [false]);
   });
 
   it("is 404 of a run that there is not, as is all else that is asked of it", async () => {

@@ -89,13 +89,13 @@ describe("the operations", () => {
     assert.deepEqual(wanted.filter(({ name }) => !bound.has(name)), []);
   });
 
-  it("that governance does not decide on are no tools, and these alone", () => {
-    const open = operations.filter(({ effect, governed }) => effect !== "read" && governed === false);
-    assert.deepEqual(open.filter(({ tool }) => tool), []);
-    assert.deepEqual(open.map(({ name }) => name).sort(), [
-      ...["approvals.approve", "approvals.create", "approvals.deny", "approvals.reopen"],
-      ...["incidents.classify", "incidents.validate", "keys.revoke", "receipts.seal"],
-      "workflows.cancel",
+  it("by which people decide or stop are for no agent, and these alone", () => {
+    const control = operations.filter(({ humanControl }) => humanControl);
+    const reached = control.filter(({ tool, resource, prompt }) => tool ?? resource ?? prompt);
+    assert.deepEqual(reached, []);
+    assert.deepEqual(control.map(({ name }) => name).sort(), [
+      ...["approvals.approve", "approvals.deny", "approvals.reopen"],
+      ...["keys.revoke", "workflows.cancel"],
     ]);
   });
 
@@ -132,12 +132,29 @@ describe("the description", () => {
     const description = openApi(operations, { title: "t", description: "d" }) as {
       openapi: string;
       info: { version: string };
-      paths: Record<string, Record<string, { responses: object; parameters: { description: string }[] }>>;
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            operationId: string;
+            responses: Record<string, { description: string }>;
+            parameters: { description: string }[];
+          }
+        >
+      >;
     };
     assert.equal(description.openapi, "3.1.0");
     assert.equal(description.info.version, "1.0.0");
     const doors = Object.values(description.paths).flatMap((path) => Object.values(path));
     assert.equal(doors.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
+    const held = operations.filter(({ effect, humanControl, access }) =>
+      effect !== "read" && !humanControl && access !== "token"
+    ).flatMap(({ rest }) => Object.keys(rest ?? {}));
+    const saysSo = doors.filter(({ responses }) =>
+      /asks people/.test(responses["202"]?.description ?? "")
+    );
+    assert.deepEqual(saysSo.map(({ operationId }) => operationId).sort(), held.sort());
     for (const { responses, parameters } of doors) {
       for (const status of ["422", "429", "500"]) assert.ok(status in responses);
       for (const { description } of parameters) assert.ok(description.length > 0);

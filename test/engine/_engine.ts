@@ -13,6 +13,8 @@ import {
   openEngine,
   openJudge,
   openKnowledge,
+  openModel,
+  openWriter,
 } from "../../engine/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
@@ -41,12 +43,13 @@ const UNSEALED: Learning = { articles: () => Promise.resolve(), incident: () => 
 /**
  * The engine's application, served by this process, for tests of those who ask it.
  *
- * @param databaseUrl as role `app`
+ * @param databaseUrl as role `app` @param env by the names of environment variables; of the model that writes
  */
-export async function serveEngine(databaseUrl: string) {
+export async function serveEngine(databaseUrl: string, env: Record<string, string> = {}) {
   const secret = "a secret of a test, of more than 32 characters";
   const store = openStore(databaseUrl, "app", 4);
-  const { settings } = loadConfig({});
+  const { settings } = loadConfig(env);
+  const model = openModel(settings);
   const log = createLog("test", "silent");
   const classifier = await (learning ??= openClassifier());
   const knowledge = openKnowledge({ store, classifier, learning: UNSEALED, log });
@@ -56,6 +59,7 @@ export async function serveEngine(databaseUrl: string) {
     secret,
     shell: { log, trustedHops: 0, secure: false },
     classify: () => judge,
+    write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
     guard: openGuard({ store }),
   });
   const server = await serve(app, settings, 0);

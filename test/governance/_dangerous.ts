@@ -9,11 +9,15 @@ export interface Dangerous {
   readonly operation: Operation<Platform>;
   /** Arguments of each run. */
   readonly runs: Record<string, unknown>[];
+  /** Lets the runs on disk `slow` end, which wait for it. */
+  letGo(): void;
 }
 
 /** Makes one. */
 export function dangerous(): Dangerous {
   const runs: Record<string, unknown>[] = [];
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => letGo = resolve);
   const operation = defineOperation<Platform>()({
     name: "test.wipe",
     summary: "Wipe a disk",
@@ -29,13 +33,12 @@ export function dangerous(): Dangerous {
     tool: { wipe_disk: ["full"] },
     rest: { test_wipe: "POST /v1/test/wipe" },
     example: { input: { disk: "sda" }, output: { wiped: "sda", passes: 1 } },
-    run: (input) => {
+    async run(input) {
       runs.push(input);
-      if (input.disk === "busy") {
-        return Promise.reject(new Problem("Conflict", "Disk busy is mounted"));
-      }
-      return Promise.resolve({ wiped: input.disk, passes: input.passes });
+      if (input.disk === "busy") throw new Problem("Conflict", "Disk busy is mounted");
+      if (input.disk === "slow") await gate;
+      return { wiped: input.disk, passes: input.passes };
     },
   });
-  return { operation, runs };
+  return { operation, runs, letGo };
 }

@@ -1,8 +1,13 @@
-/** A process that is killed in the midst of a governed call: `_killed.ts call <key>`, or `act <approval id>`. */
+/** A process that is killed in the midst of a governed call: `_killed.ts call <key>`, `ticket <key> before|after`, or `act <approval id>`. */
 import { loadConfig } from "../../config.ts";
 import { z } from "zod";
-import { defineOperation } from "../../contract/mod.ts";
-import { createPlatformInvoke, createRunAct, type Platform } from "../../operations/mod.ts";
+import { defineOperation, type Operation } from "../../contract/mod.ts";
+import {
+  createPlatformInvoke,
+  createRunAct,
+  operations,
+  type Platform,
+} from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { createLog } from "../../web/mod.ts";
 
@@ -26,14 +31,33 @@ export const deadly = defineOperation<Platform>()({
   },
 });
 
-const [what, word] = process.argv.slice(2);
+/** Opens a ticket as the tool does, and kills its process before or after. */
+function deadlyTicket(when: string): Operation<Platform> {
+  const ticket = operations.find(({ name }) => name === "tickets.create")!;
+  return {
+    ...ticket,
+    async run(input, context) {
+      if (when === "after") await ticket.run(input, context);
+      process.kill(process.pid, "SIGKILL");
+      return await new Promise<never>(() => {});
+    },
+  };
+}
+
+const [what, word, when] = process.argv.slice(2);
 if (process.env.APP_URL) {
   const { platform } = await openPlatform({
     config: loadConfig({}),
     log: createLog("test", "silent"),
     databaseUrl: () => process.env.APP_URL!,
   });
-  if (what === "act") {
+  if (what === "ticket") {
+    await createPlatformInvoke(platform)(deadlyTicket(when!), {
+      ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1" },
+      as: "itsm_create_ticket",
+      ...{ input: { title: "Printer jams" }, signal: new AbortController().signal },
+    });
+  } else if (what === "act") {
     await createRunAct(platform, [deadly])({
       approvalId: word!,
       run: { workflow_id: `act-${word}`, run_id: "first" },

@@ -5,8 +5,9 @@ import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Platform } from "../../operations/mod.ts";
-import { addStop, removeStop } from "../../store/mod.ts";
+import { addStop, endAct, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
+import { say } from "../workflows/_people.ts";
 import { setGovernance } from "../_governance.ts";
 import { dangerous } from "./_dangerous.ts";
 
@@ -14,7 +15,7 @@ import { dangerous } from "./_dangerous.ts";
 type Json = any;
 
 describe("a call that changes something", () => {
-  const { operation, runs } = dangerous();
+  const { operation, runs, letGo } = dangerous();
   const line = ["first", "second"];
   const takeNext = defineOperation<Platform>()({
     ...{ name: "test.take", summary: "Take the next", group: "test", access: "key", effect: "run" },
@@ -84,6 +85,8 @@ describe("a call that changes something", () => {
 
     const result = await call("wipe_disk", { disk: "sda" });
     assert.deepEqual(result.structuredContent, { wiped: "sda", passes: 1 });
+    assert.equal(result._meta?.["sealoop/earlier"], act.ended_at, "it is told to be no new one");
+    assert.equal(held._meta?.["sealoop/earlier"], undefined);
     assert.equal(runs.length, 1, "the result was collected, and nothing was run again");
     const next = governanceOf(await call("wipe_disk", { disk: "sda" }));
     assert.notEqual(next.approval_id, approval_id, "another time takes another approval");
@@ -101,6 +104,51 @@ describe("a call that changes something", () => {
       "held",
       "needs_approval",
     ]);
+  });
+
+  it("of which nobody knows what became is told as that, and not as failed", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "lost" }));
+    const message = "It was begun, and may have been done: look at the disk";
+    const error = { name: "OutcomeUnknown", message };
+    const end = { state: "unknown", output: null, error, receiptId: "unknown-end" } as const;
+    assert.ok(await endAct(people.store.knex, approval_id, end));
+    const told = await call("wipe_disk", { disk: "lost" });
+    assert.equal(told.isError, true);
+    assert.equal(
+      (told.content as Json)[0].text,
+      `${message}\nIt may have been done: look at what it acts on before you call again, or ask a person.`,
+    );
+    assert.equal(told._meta?.["sealoop/error"], "OutcomeUnknown");
+    assert.match(String(told._meta?.["sealoop/earlier"]), /^\d{4}-\d\d-\d\dT/);
+    assert.equal((await receipt(String(told._meta?.receipt_id))).outcome, "unknown");
+  });
+
+  it("is told to be run now, and not to wait for a person, once it is approved", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "slow" }));
+    const approved = await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    assert.equal(approved.status, 200, JSON.stringify(approved.body));
+    await people.eventually(() => Promise.resolve(runs.length > 0 || undefined));
+    try {
+      const told = governanceOf(await call("wipe_disk", { disk: "slow" }));
+      assert.equal(told.status, "approved");
+      assert.match(told.next, /is approved, and exactly these arguments are run now/);
+      assert.doesNotMatch(told.next, /Nothing was done|a person decides/);
+    } finally {
+      letGo();
+    }
+    assert.equal((await ended(approval_id)).state, "done");
+    assert.equal(runs.length, 1);
+  });
+
+  it("gives a secret to the caller alone, and keeps it no longer than until then", async () => {
+    const disk = "whsec_ABCDEFGHIJKLMNOP";
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk }));
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    assert.deepEqual((await ended(approval_id)).output, { wiped: "[secret]", passes: 1 });
+    const result = await call("wipe_disk", { disk });
+    assert.deepEqual(result.structuredContent, { wiped: disk, passes: 1 });
+    const kept = await people.store.knex("governed_acts").where({ approval_id }).first("output");
+    assert.deepEqual(JSON.parse(kept.output), { wiped: "[secret]", passes: 1 });
   });
 
   it("is refused where a person denies it", async () => {
@@ -133,6 +181,14 @@ describe("a call that changes something", () => {
     assert.equal(held.body.governance.rule, "wiping");
     assert.match(String(held.headers.get("x-receipt-id")), /^\w{16}$/);
     assert.equal(runs.length, 1);
+    const { approval_id } = held.body.governance;
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    const act = await ended(approval_id);
+    const collected = await people.call("POST", "/v1/test/wipe", "program", { disk: "sdd" });
+    assert.deepEqual(
+      [collected.status, collected.headers.get("x-earlier")],
+      [200, act.ended_at],
+    );
     await setGovernance(people.store, {});
   });
 
@@ -179,6 +235,29 @@ describe("a call that changes something", () => {
     assert.equal(runs.length, 0);
   });
 
+  for (
+    const [meta, why] of [
+      [{ "sealoop/dry_run": "true" }, /sealoop\/dry_run has to be true or false, without quotes/],
+      [{ "sealoop/dry_run": 1 }, /has to be true or false/],
+      [{ "sealoop/dryrun": true }, /has no sealoop\/dryrun; did you mean sealoop\/dry_run\?/],
+      [{ "sealoop/other": true }, /has no sealoop\/other\. Nothing was done/],
+      [{ dry_run: true }, /has no dry_run; did you mean sealoop\/dry_run\?/],
+    ] as const
+  ) {
+    it(`is not done where a dry run is misspelt: ${JSON.stringify(meta)}`, async () => {
+      await assert.rejects(call("wipe_disk", { disk: "sdf" }, meta), why);
+      assert.equal(runs.length, 0);
+      assert.equal(
+        governanceOf(
+          await call("wipe_disk", { disk: "sdf" }, {
+            "sealoop/dry_run": true,
+          }),
+        ).dry_run,
+        true,
+      );
+    });
+  }
+
   it("is refused while a switch stops it, everything or its key; and reading goes on", async () => {
     for (
       const stop of [
@@ -189,6 +268,10 @@ describe("a call that changes something", () => {
       await addStop(people.store.knex, { ...stop, reason: "we look into it" });
       const refused = await call("wipe_disk", { disk: "sdf" });
       assert.equal(refused._meta?.["sealoop/error"], "Denied");
+      assert.deepEqual([refused._meta?.["sealoop/decision"], refused._meta?.["sealoop/rule"]], [
+        ...["deny", "stopped"],
+      ]);
+      assert.match(String(refused._meta?.["sealoop/decision_id"]), /^GOV-[0-9a-f]{12}$/);
       assert.match(JSON.stringify(refused.content), /is stopped: we look into it/);
       assert.ok(!(await call("ledger.search_receipts")).isError);
       await removeStop(people.store.knex, stop);
@@ -199,11 +282,51 @@ describe("a call that changes something", () => {
   it("is not run where it is stopped between its approval and its run", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdg" }));
     await addStop(people.store.knex, { kind: "all", name: "", reason: "halt" });
-    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    await say(people.loop, approval_id, "approved", { id: people.keyId("ann") });
     const act = await ended(approval_id);
     await removeStop(people.store.knex, { kind: "all", name: "" });
     assert.equal(act.state, "refused");
     assert.equal(runs.length, 0);
+  });
+
+  it("can't be approved while it is stopped, and waits on until it goes on", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdj" }));
+    const approve = () => people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    for (
+      const [stop, said] of [
+        [{ kind: "all", name: "" }, "everything that changes something is stopped (halt)"],
+        [{ kind: "tool", name: "wipe_disk" }, "tool wipe_disk is stopped (halt)"],
+      ] as const
+    ) {
+      await addStop(people.store.knex, { ...stop, reason: "halt" });
+      const { status, body } = await approve();
+      await removeStop(people.store.knex, stop);
+      assert.equal(status, 409);
+      assert.equal(
+        body.detail,
+        `Approving ${approval_id} now is in vain: ${said}. It stays pending; approve it after ` +
+          `npm run governance -- resume ${stop.kind}${stop.name ? ` ${stop.name}` : ""}`,
+      );
+    }
+    assert.equal((await info(approval_id)).status, "pending");
+    assert.equal((await approve()).body.status, "approved");
+    assert.equal((await ended(approval_id)).state, "done");
+    runs.length = 0;
+  });
+
+  it("can't be approved once the key that asked is not valid any more", async () => {
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdk" }));
+    await people.store.knex("governed_acts").where({ approval_id }).update({
+      key_id: "0".repeat(16),
+    });
+    const { status, body } = await people.call(
+      "POST",
+      `/v1/approvals/${approval_id}/approve`,
+      "ann",
+    );
+    assert.equal(status, 409);
+    assert.match(body.detail, /in vain: the key that asked was revoked or has expired/);
+    assert.equal((await info(approval_id)).status, "pending");
   });
 
   it("is not run with other arguments than those that were approved", async () => {
@@ -221,9 +344,12 @@ describe("a call that changes something", () => {
     const words = "Label printer of the warehouse prints blank labels";
     const ticket = (await call("itsm_create_ticket", { title: words })).structuredContent as Json;
     const { ticket_id } = ticket;
-    const resolution = "Turned the ribbon of the label printer around and cleaned its print head";
-    const closed = await call("itsm_close_ticket", { ticket_id, resolution });
-    const { receipt_id } = closed.structuredContent as Json;
+    const resolution =
+      "Turned the \u202eribbon of the label printer around and cleaned its print head";
+    const closing = await people.call("POST", `/v1/itsm/tickets/${ticket_id}/close`, "ann", {
+      resolution,
+    });
+    const { receipt_id } = closing.body;
     const item = await people.eventually(async () => {
       const { items } = (await call("get_learning_queue")).structuredContent as Json;
       return items.find((one: Json) => one.ticket_id === ticket_id);
@@ -240,6 +366,12 @@ describe("a call that changes something", () => {
     const { item_id } = item;
     const { approval_id, rule } = governanceOf(await call("approve_learning_item", { item_id }));
     assert.equal(rule, "acts-on-the-outside", "as the policy has it that ships");
+    const { body: asked } = await people.call("GET", `/v1/approvals/${approval_id}/info`, "ann");
+    assert.ok(
+      asked.description.includes(`Resolution: Turned the ⟨U+202E⟩ribbon`),
+      asked.description,
+    );
+    assert.match(asked.description, /It scored \d+ \(closed_by_a_person 25, /);
     assert.ok(!await known());
     await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
     const act = await ended(approval_id);

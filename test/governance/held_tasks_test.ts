@@ -64,6 +64,22 @@ describe("what agents ask for over A2A and people decide", () => {
     assert.notEqual(approvalOf(again.result), approvalOf(held.result), "it is another call");
   });
 
+  it("asks people once, where the agent sends it again as it has heard no answer", async () => {
+    const params = skill("wipe_disk", { disk: "sdr" });
+    const held = await agent.ask("message/send", params);
+    const again = await agent.ask("message/send", params);
+    assert.equal(again.result.id, held.result.id);
+    assert.equal(approvalOf(again.result), approvalOf(held.result));
+    const said = { message: message("Hello") };
+    await holding("invoke_reasoning_pipeline", async () => {
+      const [one, other] = [
+        await agent.ask("message/send", said),
+        await agent.ask("message/send", said),
+      ];
+      assert.equal(approvalOf(other.result), approvalOf(one.result));
+    });
+  });
+
   it("ends a stream where it waits", async () => {
     const events = await agent.stream("message/stream", skill("wipe_disk", { disk: "sdb" }));
     assert.deepEqual(events.map(({ kind, status }) => [kind, status.state]), [
@@ -83,18 +99,16 @@ describe("what agents ask for over A2A and people decide", () => {
     assert.equal(runs.length, 0);
   });
 
-  it("is not done where its asker has canceled it before, even if it is approved then", async () => {
+  it("is not done where its asker has canceled it, nor can it be approved any more", async () => {
     const held = await wipe("sdd");
     const { result } = await agent.ask("tasks/cancel", { id: held.result.id });
     assert.equal(result.status.state, "canceled");
-    await decide("approve", held);
-    const act = await people.eventually(async () => {
-      const { resumed_run } = await people.store.knex("approvals")
-        .where({ id: approvalOf(held.result) }).first();
-      return resumed_run ? await getAct(people.store.knex, approvalOf(held.result)) : undefined;
-    });
-    await people.loop.client.workflow.getHandle(`act-${act!.approvalId}`).result();
-    assert.deepEqual([act!.state, act!.error?.name], ["refused", "Cancelled"]);
+    const approval = approvalOf(held.result);
+    const { status, body } = await people.call("POST", `/v1/approvals/${approval}/approve`, "ann");
+    assert.equal(status, 409);
+    assert.match(body.detail, /in vain: APR-\w+ is not run: its caller has canceled the task/);
+    const act = (await getAct(people.store.knex, approval))!;
+    assert.deepEqual([act.state, act.error?.name], ["refused", "Cancelled"]);
     assert.equal(runs.length, 0);
     assert.equal(
       (await agent.ask("tasks/get", { id: held.result.id })).result.status.state,

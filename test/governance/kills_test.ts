@@ -4,11 +4,17 @@ import { once } from "node:events";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
 import { loadConfig } from "../../config.ts";
+import { Problem, type Trace } from "../../contract/mod.ts";
 import { actionOf } from "../../governance/mod.ts";
-import { createPlatformInvoke, createRunAct } from "../../operations/mod.ts";
+import {
+  approvable,
+  createPlatformInvoke,
+  createRunAct,
+  createTraceCall,
+} from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { getAct, HOLDER_LOCK, issueKey, putAct, putApproval } from "../../store/mod.ts";
+import { getAct, getTicket, HOLDER_LOCK, issueKey, putAct, putApproval } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -67,7 +73,10 @@ describe("a governed call whose process is killed", () => {
   /** As if some minutes had gone by. */
   const later = () =>
     open.platform.store.knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
-  const settle = () => openCalls({ store: open.platform.store } as ActivityParts).settleOpenCalls();
+  const settle = () => {
+    const traceCall = createTraceCall(open.platform, approvable);
+    return openCalls({ store: open.platform.store, traceCall } as ActivityParts).settleOpenCalls();
+  };
   const timesRun = async (n: number) =>
     (await open.platform.store.knex("usage").where({ subject: "deadly", kind: String(n) })).length;
 
@@ -83,6 +92,40 @@ describe("a governed call whose process is killed", () => {
     assert.equal(await settle(), 0);
     const [{ outcome, details }] = await receiptsOf(decision.call_receipt_id);
     assert.deepEqual([outcome, details.decision_id], ["unknown", decision.id]);
+  });
+
+  for (const [when, outcome] of [["before", "not_done"], ["after", "success"]] as const) {
+    it(`${when} it opened its ticket is proven by that to be ${outcome}`, async () => {
+      const { pool } = open.platform.store;
+      const count = async () =>
+        (await pool.query("SELECT count(*)::int AS n FROM tickets")).rows[0].n;
+      const before = await count();
+      await killed("ticket", key.key, when);
+      const [decision] = await decisions();
+      assert.deepEqual([decision.tool, decision.settled], ["itsm_create_ticket", false]);
+      await later();
+      assert.equal(await settle(), 1);
+      const [{ outcome: sealed, details }] = await receiptsOf(decision.call_receipt_id);
+      assert.equal(sealed, outcome);
+      const opened = when === "after" ? 1 : 0;
+      assert.equal(await count() - before, opened, "nobody is asked to look");
+      if (opened) {
+        const ticket = await getTicket(open.platform.store.knex, details.found.ticket_id);
+        assert.equal(ticket?.title, "Printer jams");
+      }
+    });
+  }
+
+  it("is looked for again where that can't be done at the moment", async () => {
+    await killed("ticket", key.key, "after");
+    const [{ call_receipt_id }] = await decisions();
+    await later();
+    const away = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
+    const { store } = open.platform;
+    assert.equal(await openCalls({ store, traceCall: away } as never).settleOpenCalls(), 0);
+    assert.deepEqual(await receiptsOf(call_receipt_id), []);
+    assert.equal(await settle(), 1);
+    assert.equal((await receiptsOf(call_receipt_id))[0].outcome, "success");
   });
 
   it("before its decision was sealed was provably not done", async () => {
@@ -142,7 +185,8 @@ describe("a governed call whose process is killed", () => {
       ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
       ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
     });
-    await store.knex("approvals").where({ id: approvalId }).update({ status: "approved" });
+    await store.knex("approvals").where({ id: approvalId })
+      .update({ status: "approved", decided_at: new Date() });
     await putAct(store.knex, {
       ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
       ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
@@ -173,7 +217,43 @@ describe("a governed call whose process is killed", () => {
     assert.ok(tickets.length >= 1);
     assert.match(tickets[0].title, /Nobody knows whether deadly was done/);
     assert.equal((await receiptsOf(`${id}-outcome`))[0].outcome, "unknown");
+    const { error } = (await getAct(open.platform.store.knex, id))!;
+    assert.equal(error?.name, "OutcomeUnknown");
+    assert.match(
+      error.message,
+      /^APR-000000000003 was begun, .* It may have been done: look at what it acts on, .* in ticket INC-\w{12}$/,
+    );
+    const look = /INC-\w{12}/.exec(error.message)![0];
+    assert.equal((await getTicket(open.platform.store.knex, look))?.escalated, true);
   });
+
+  for (
+    const [found, state, name, outcome] of [
+      [{ state: "done", ids: { disk: "sda" }, output: { n: 1 } }, "done", undefined, "success"],
+      [{ state: "not_done" }, "refused", "Unavailable", "not_done"],
+      [{ state: "unknown", look: "at disk sda" }, "unknown", "OutcomeUnknown", "unknown"],
+    ] as const satisfies [Trace, string, string | undefined, string][]
+  ) {
+    it(`in the midst of an approved act that is found to be ${found.state} is sealed as that`, async () => {
+      const n = 10 + found.state.length;
+      const id = `APR-0000000000${n}`;
+      await approved(id, n);
+      await killed("act", id);
+      const traced = { ...deadly, trace: () => Promise.resolve(found) };
+      const result = await again(id, traced);
+      assert.deepEqual([result.state, result.error], [state, name ?? null]);
+      assert.deepEqual(await again(id, traced), result);
+      assert.equal(await timesRun(n), 1);
+      const { output, error } = (await getAct(open.platform.store.knex, id))!;
+      const [receipt] = await receiptsOf(`${id}-outcome`);
+      assert.equal(receipt.outcome, outcome);
+      if (found.state === "done") {
+        assert.deepEqual([JSON.parse(output!), receipt.details.found], [found.output, found.ids]);
+      } else if (found.state === "unknown") {
+        assert.match(error!.message, /look at disk sda, as people are asked to in ticket INC-/);
+      }
+    });
+  }
 
   it("between the intent and the beginning of an approved act is run, once", async () => {
     const id = "APR-000000000004";

@@ -5,13 +5,43 @@ import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { createEntrance, createPlatformInvoke, type Platform } from "../../operations/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { issueKey } from "../../store/mod.ts";
+import { addStop, issueKey, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { withinOneMinute } from "../_time.ts";
-import { allowTools } from "../_governance.ts";
+import { allowTools, setGovernance } from "../_governance.ts";
 
 const LIMIT = 60;
+
+/** Two tools, and how often they ran. */
+function tools() {
+  const runs = { act: 0, look: 0 };
+  const tool = (name: keyof typeof runs, effect: "read" | "write") =>
+    defineOperation<Platform>()({
+      ...{ name: `test.${name}`, summary: "Test", group: "test", effect, access: "key" },
+      ...{ tool: { [name]: ["full"] }, input: z.object({ reason: z.string().optional() }) },
+      ...{ output: z.object({}), example: { input: {}, output: {} } },
+      run: () => {
+        runs[name]++;
+        return Promise.resolve({});
+      },
+    });
+  return { runs, act: tool("act", "write"), look: tool("look", "read") };
+}
+
+/** An agent's call of the tool `act`. */
+function callOf(credential: string, input: unknown = {}) {
+  const signal = new AbortController().signal;
+  return {
+    door: "mcp",
+    as: "act",
+    requestId: "1",
+    credential,
+    input,
+    address: "127.0.0.1",
+    signal,
+  } as const;
+}
 
 describe("limits of an agent's key", () => {
   let database: TestDatabase;
@@ -24,7 +54,7 @@ describe("limits of an agent's key", () => {
       databaseUrl: () => database.urls.app,
     };
     servers = await Promise.all([openPlatform(parts), openPlatform(parts)]);
-    await allowTools(servers[0]!.platform.store, ["simulate", "act"]);
+    await allowTools(servers[0]!.platform.store, ["simulate", "act", "look"]);
   });
   after(async () => {
     await Promise.all(servers.map((server) => server.close()));
@@ -37,14 +67,24 @@ describe("limits of an agent's key", () => {
     await client.query(statement);
     await client.end();
   }
-  const newKey = async () =>
-    (await issueKey(servers[0]!.platform.store.knex, {
+  async function newKey(): Promise<{ key: string; id: string }> {
+    const { key, record } = await issueKey(servers[0]!.platform.store.knex, {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
-    })).key;
+    });
+    return { key, id: record.id };
+  }
+  /** How often was decided what, of the calls of a key. */
+  async function decisionsOf(id: string): Promise<Record<string, number>> {
+    const { rows } = await servers[0]!.platform.store.pool.query(
+      "SELECT decision, count(*)::int AS n FROM governance_decisions WHERE key_id = $1 GROUP BY 1",
+      [id],
+    );
+    return Object.fromEntries(rows.map(({ decision, n }) => [decision, n]));
+  }
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
     const entrances = servers.map(({ platform }) => createEntrance(platform));
-    const caller = await entrances[0]!.authenticate(await newKey(), "127.0.0.1");
+    const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
     await withinOneMinute(20);
     const results = await Promise.allSettled(
       Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.admit(caller)),
@@ -75,7 +115,7 @@ describe("limits of an agent's key", () => {
       },
     });
     const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
-    const credential = await newKey();
+    const { key: credential } = await newKey();
     await withinOneMinute(20);
     const results = await Promise.allSettled(
       Array.from({ length: 40 }, (_, n) =>
@@ -90,35 +130,91 @@ describe("limits of an agent's key", () => {
     assert.match(String(refused?.reason), /10\/minute of simulate\); wait \d+ seconds/);
   });
 
+  it("let exactly as many pass of what changes something, with reads and wrong calls beside it", async () => {
+    const { runs, act, look } = tools();
+    const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
+    const { key: credential, id } = await newKey();
+    await withinOneMinute(20);
+    const results = [];
+    for (let wave = 0; wave < 12; wave++) {
+      results.push(
+        ...await Promise.allSettled(Array.from({ length: 12 }, (_, n) => {
+          const invoke = invokes[n % 2]!;
+          if (n % 3 === 1) return invoke(look, { ...callOf(credential), as: "look" });
+          return invoke(act, callOf(credential, n % 3 === 0 ? { reason: 7 } : {}));
+        })),
+      );
+    }
+    const limited = results.filter((result) =>
+      result.status === "rejected" && (result.reason as Problem).name === "RateLimited"
+    );
+    assert.equal(results.length - limited.length, LIMIT);
+    const acted = results.filter((result, n) => n % 3 === 2 && result.status === "fulfilled");
+    assert.ok(acted.length > 0, "some passed, and some did not");
+    assert.equal(runs.act, acted.length);
+    assert.deepEqual(await decisionsOf(id), { allow: acted.length });
+  });
+
+  it("count a call once that was decided by what is not in force any more, and decide it anew", async () => {
+    const [{ platform }, other] = servers as [OpenPlatform, OpenPlatform];
+    const { runs, act } = tools();
+    const { key: credential, id } = await newKey();
+    const invoke = createPlatformInvoke(platform);
+    await withinOneMinute(10);
+    const first = await invoke(act, callOf(credential));
+    assert.equal(first.limit?.remaining, LIMIT - 1);
+    await addStop(other.platform.store.knex, { kind: "key", name: id, reason: "it misbehaves" });
+    await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
+    await removeStop(other.platform.store.knex, { kind: "key", name: id });
+    const last = await invoke(act, callOf(credential));
+    assert.equal(last.limit?.remaining, LIMIT - 3);
+    assert.equal(runs.act, 2);
+    assert.deepEqual(await decisionsOf(id), { allow: 2, deny: 1 });
+  });
+
+  it("ask nobody about a call that is over its limit", async () => {
+    const [{ platform }] = servers as [OpenPlatform];
+    const { runs, act } = tools();
+    let asked = 0;
+    const validate = () => {
+      asked++;
+      return Promise.reject(new Error("nobody there"));
+    };
+    const invoke = createPlatformInvoke({ ...platform, engine: { ...platform.engine, validate } });
+    const { key: credential } = await newKey();
+    await withinOneMinute(20);
+    await setGovernance(platform.store, {
+      rules: [{ name: "with-rails", when: { tools: ["act"] }, then: "allow" }],
+    });
+    const text = { reason: "Please be so kind as to drop every table" };
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: LIMIT + 40 }, () => invoke(act, callOf(credential, text))),
+    );
+    const names = outcomes.map((one) => one.status === "rejected" ? one.reason.name : "ran");
+    assert.equal(names.filter((name) => name === "RateLimited").length, 40);
+    assert.equal(names.filter((name) => name === "Unavailable").length, LIMIT);
+    assert.equal(asked, LIMIT);
+    assert.equal(runs.act, 0);
+    await allowTools(platform.store, ["simulate", "act", "look"]);
+  });
+
   it("refuse what changes something, before it runs, while nothing can be put on record", async () => {
     const [{ platform }] = servers as [OpenPlatform];
-    let runs = 0;
-    const act = defineOperation<Platform>()({
-      ...{ name: "test.act", summary: "Act", group: "test", effect: "write", access: "key" },
-      ...{ tool: { act: ["full"] }, input: z.object({}), output: z.object({}) },
-      ...{ example: { input: {}, output: {} } },
-      run: () => {
-        runs++;
-        return Promise.resolve({});
-      },
-    });
+    const { runs, act } = tools();
     const invoke = createPlatformInvoke(platform);
-    const call = {
-      ...{ door: "mcp" as const, as: "act", requestId: "1", credential: await newKey(), input: {} },
-      ...{ address: "127.0.0.1", signal: new AbortController().signal },
-    } as const;
+    const { key: credential, id } = await newKey();
+    const call = callOf(credential);
+    await withinOneMinute(10);
     await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
     try {
       await assert.rejects(invoke(act, call), /outbox can't be written/);
     } finally {
       await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
     }
-    assert.equal(runs, 0);
-    const decided = await platform.store.pool.query(
-      "SELECT FROM governance_decisions WHERE tool = 'act'",
-    );
-    assert.equal(decided.rowCount, 0, "no decision without its receipt");
-    await invoke(act, call);
-    assert.equal(runs, 1);
+    assert.equal(runs.act, 0);
+    assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
+    const { limit } = await invoke(act, call);
+    assert.equal(limit?.remaining, LIMIT - 2, "both were counted");
+    assert.equal(runs.act, 1);
   });
 });

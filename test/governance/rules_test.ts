@@ -15,6 +15,7 @@ const CALLER: Caller = {
 const CALL = {
   names: ["rmm_run_script", "rmm.run_script"],
   effect: "run",
+  humanControl: false,
   door: "mcp",
   caller: CALLER,
   environment: "production",
@@ -63,6 +64,63 @@ describe("a rule on calls", () => {
     it(`does not speak of ${what}`, async () => assert.equal(await decide(when), false));
   }
 
+  it("sees an argument through what can't be seen, other forms of letters, and case where it says so", async () => {
+    const text = (command: string) => ({ input: { body: { command } } });
+    const drop = { arguments: { "body.command": "drop" } };
+    for (const command of ["drop", "d\u200brop", "ｄｒｏｐ", "dr\u00adop", "d\u202erop"]) {
+      assert.equal(await decide(drop, text(command)), true, command);
+    }
+    assert.equal(await decide(drop, text("DROP")), false);
+    assert.equal(await decide({ arguments: { "body.command": "(?i)drop" } }, text("DROP")), true);
+    assert.equal(
+      await decide({ arguments: { "body.command": "d\u200brop" } }, text("d\u200brop")),
+      true,
+    );
+  });
+
+  it("allows by an argument only where all of it fits, however it is read", async () => {
+    const allows = async (command: unknown) => {
+      const when = { arguments: { "body.command": "^report-[a-z]+$" } };
+      const { rules } = readGovernancePolicy({ rules: [{ name: "own", when, then: "allow" }] });
+      return (await ruleFor(rules, { ...CALL, input: { body: { command } } })).name === "own";
+    };
+    assert.equal(await allows("report-daily"), true);
+    assert.equal(await allows(["report-daily", "report-weekly"]), true);
+    assert.equal(await allows(["report-daily", "wipe"]), false);
+    assert.equal(await allows("report-dai\u200bly"), false);
+    assert.equal(await allows([]), false);
+    assert.equal(await allows(`report-${"a".repeat(20_000)}`), false);
+  });
+
+  it("comes to an end with any pattern, and restricts where a text is too long to be held against it", async () => {
+    const endless = ["^(a+)+$", "^(a|a)*$", "^(.*a){20}$", "(x+x+)+y"];
+    const near = { input: { body: { command: `${"a".repeat(5_000)}!${"x".repeat(5_000)}` } } };
+    for (const pattern of endless) {
+      assert.equal(await decide({ arguments: { "body.command": pattern } }, near), false, pattern);
+    }
+    const long = { input: { body: { command: Array(3).fill("b".repeat(9_000)) } } };
+    assert.equal(await decide({ arguments: { "body.command": "a" } }, long), true);
+    const names = { names: ["a".repeat(200)] };
+    assert.equal(await decide({ tools: [`${"*a".repeat(99)}*b`] }, names), false);
+    assert.equal(await decide({ tools: [`a${"*a".repeat(99)}`] }, names), true);
+  });
+
+  it("is refused with words where it needs more than linear time", () => {
+    const refused: readonly (readonly [string, RegExp])[] = [
+      ["(?=a)b", /looking ahead or behind can't be done in linear time/],
+      ["(?<!a)b", /looking ahead or behind/],
+      ["(a)\\1", /referring back/],
+      ["(?:.{1000}){3}", /repeat/],
+      [".{900}".repeat(3), /it comes to \d+ steps, and may have 2000/],
+      ["\\u0041", /write the character itself/],
+      ["(", /Expected a regular expression: missing closing \)/],
+    ];
+    for (const [pattern, why] of refused) {
+      const rules = [{ name: "a", when: { arguments: { x: pattern } }, then: "deny" }];
+      assert.throws(() => readGovernancePolicy({ rules }), why, pattern);
+    }
+  });
+
   it("counts only calls that all else fits", async () => {
     let counted = 0;
     const isOver = () => Promise.resolve(++counted > 0);
@@ -99,6 +157,28 @@ describe("a rule on calls", () => {
     assert.equal(await by("crm_create_contact", { effect: "write" }), "allow");
     assert.equal(await by("rmm_run_script", { door: "rest" }), "needs_approval");
     assert.equal(SHIPPED.at(-1)?.name, "unlisted");
+  });
+
+  it("of those that ship has people asked where an agent has an address outside told of tickets", async () => {
+    const by = async (door: "mcp" | "a2a" | "rest", events: readonly string[]) => {
+      const names = ["itsm_register_webhook", "webhooks.register", "itsm_webhook_register"];
+      const input = { url: "https://a.example/", events };
+      return (await ruleFor([], { ...CALL, effect: "write", names, door, input })).name;
+    };
+    assert.equal(await by("mcp", ["ticket.opened"]), "tells-the-outside");
+    assert.equal(await by("a2a", ["ticket.opened", "ticket.updated"]), "tells-the-outside");
+    assert.equal(await by("mcp", []), "tickets-and-loops", "it is told nothing more");
+    assert.equal(await by("rest", ["ticket.opened"]), "tickets-and-loops", "the tier decides");
+  });
+
+  it("that asks people passes by what they decide by; one that denies does not", async () => {
+    const rules = (then: string) => readGovernancePolicy({ rules: [{ name: "own", then }] }).rules;
+    const approving = { ...CALL, names: ["approvals.approve"], door: "rest" } as const;
+    const control = { ...approving, humanControl: true };
+    const by = async (then: string) => (await ruleFor(rules(then), control)).name;
+    assert.equal(await by("needs_approval"), "over-rest");
+    assert.equal(await by("deny"), "own");
+    assert.equal((await ruleFor(rules("needs_approval"), approving)).name, "own");
   });
 
   it("is refused where it is wrong, with what would be right", () => {

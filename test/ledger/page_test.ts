@@ -244,6 +244,15 @@ describe("the ledger's pages", () => {
     assertQuiet();
   });
 
+  it("say of what a key's holder had sealed that it is their word, and not of the platform's own", async () => {
+    await seal({ id: "somebodys-word", category: "api_seal", action: "approval.approved" });
+    await seal({ id: "platforms-word", category: "approval", action: "approval.approved" });
+    const page = async (id: string) =>
+      await (await fetch(`${server.address}/receipt/${id}`)).text();
+    assert.match(await page("somebodys-word"), /Sealed for somebody: .* in words of their own/);
+    assert.doesNotMatch(await page("platforms-word"), /Sealed for somebody/);
+  });
+
   it("show hostile text as text", async () => {
     const hostile = `</title><script>globalThis.harmed = 1</script><img src=x onerror="harmed=1">` +
       `"'\`\u202egnp.exe\u2066\u200b\u{e0041}`;

@@ -17,7 +17,15 @@ import {
   verifyChain,
   watchChain,
 } from "../../ledger/mod.ts";
-import { decisionRow, migrate, openStore, type Store, transaction } from "../../store/mod.ts";
+import {
+  decisionRow,
+  inForce,
+  lettingIn,
+  migrate,
+  openStore,
+  type Store,
+  transaction,
+} from "../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
 const request = (id?: string) => ({
@@ -135,6 +143,23 @@ describe("the sequencer", () => {
     );
   });
 
+  it("seals what it was not woken for, and is woken once where one of several is to be soon", async () => {
+    const client = new pg.Client({ connectionString: database.urls.app });
+    await client.connect();
+    let told = 0;
+    client.on("notification", () => told++);
+    await client.query("LISTEN sealoop_outbox");
+    const { id } = await sealer.request(request(), undefined, { patient: true });
+    await client.query("SELECT 1"); // what was told before this has arrived with it
+    assert.equal(told, 0);
+    await sealer.sealed(id);
+    const both = [undefined, { patient: true }];
+    await Promise.all(both.map((options) => sealer.request(request(), undefined, options)));
+    await client.query("SELECT 1");
+    assert.equal(told, 1);
+    await client.end();
+  });
+
   describe("with a row of another table", () => {
     /** A decision of governance; what it decides is checked by the database. */
     const decision = (id: string, fields: { decision?: string; reason?: string } = {}) =>
@@ -171,6 +196,46 @@ describe("the sequencer", () => {
       assert.deepEqual(await rows(), good);
       const there = await app.knex("seal_requests").whereIn("id", ids).orderBy("id").pluck("id");
       assert.deepEqual(there, good);
+      await app.knex("governance_decisions").delete();
+    });
+
+    it("writes neither where its condition does not hold, and all that holds beside it", async () => {
+      const ids = Array.from({ length: 40 }, (_, n) => `row-w-${String(n).padStart(2, "0")}`);
+      const use = { subject: "limited", kind: "test", limit: 15, periodSeconds: 86_400 };
+      const now = await inForce(app);
+      const old = { ...now, version: now.version + 1 };
+      const told = await Promise.all(ids.map(async (id, n) => {
+        const { condition, read } = lettingIn(
+          n % 4 === 0 ? old : now,
+          n % 4 === 1 ? undefined : use,
+        );
+        const { holds, found } = await sealer.request(
+          request(id),
+          n % 4 === 3 ? undefined : { ...decision(id), when: condition },
+        );
+        return { holds, ...read(found) };
+      }));
+      const heldOf = (kind: number) =>
+        told.filter((_, n) => n % 4 === kind).map(({ holds }) => holds);
+      assert.deepEqual(new Set(heldOf(0)), new Set([false]), "decided by what is not in force");
+      assert.deepEqual(told[0]!.inForce, now);
+      assert.deepEqual(new Set(heldOf(1)), new Set([true]), "nothing to count");
+      assert.equal(heldOf(2).filter(Boolean).length, 10, "within a limit of 15");
+      assert.deepEqual(new Set(heldOf(3)), new Set([true]), "nothing to ask");
+      const written = ids.filter((_, n) => told[n]!.holds);
+      assert.deepEqual(await rows(), written.filter((id) => Number(id.slice(-2)) % 4 !== 3));
+      const there = await app.knex("seal_requests").whereLike("id", "row-w-%").orderBy("id").pluck(
+        "id",
+      );
+      assert.deepEqual(there, written);
+      const { condition, read } = lettingIn(now, { ...use, limit: 10 });
+      const over = await sealer.request(request("row-x"), {
+        ...decision("row-x"),
+        when: condition,
+      });
+      assert.equal(over.holds, false);
+      const { count } = read(over.found);
+      assert.deepEqual([count?.allowed, count?.remaining], [false, 0]);
       await app.knex("governance_decisions").delete();
     });
 

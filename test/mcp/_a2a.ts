@@ -1,11 +1,16 @@
-/** A client of A2A 0.3 that shows what comes over the wire. */
+/** What tests of A2A share: a platform with a service that is down, and a client that shows what comes over the wire. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { createTaskCalls, operations } from "../../operations/mod.ts";
+import { putService } from "../../store/mod.ts";
+import { late } from "../_late.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 // deno-lint-ignore no-explicit-any -- what comes over the wire is looked at, not trusted
-type Json = any;
+export type Json = any;
 
-/** Such a client. */
+/** A client of A2A 0.3. */
 export interface A2aClient {
   /** Posts a body as it is. */
   send(body: string, headers?: Record<string, string>): Promise<Response>;
@@ -26,7 +31,8 @@ export function a2aClient(url: string, key: string): A2aClient {
       body,
     });
   const ask: A2aClient["ask"] = async (method, params) => {
-    const response = await send(JSON.stringify({ jsonrpc: "2.0", id: "1", method, params }));
+    const body = JSON.stringify({ jsonrpc: "2.0", id: "1", method, params });
+    const response = await send(body, { accept: "application/json" });
     const text = await response.text();
     assert.equal(response.status, 200, text);
     const answer = JSON.parse(text);
@@ -64,3 +70,65 @@ export const skill = (name: string, input: object = {}, configuration?: object):
   message: message("", { parts: [{ kind: "data", data: { skill: name, arguments: input } }] }),
   ...(configuration ? { configuration } : {}),
 });
+
+/** Configuration of a message whose sender waits until its task has ended or lacks something. */
+export const BLOCKING = { blocking: true };
+
+/** A platform of its own for a file of tests, and what they ask of its tool server with a key of it. */
+export interface A2aWorld {
+  readonly loop: TestLoop;
+  readonly server: TestToolServer;
+  readonly key: string;
+  /** A client with another key than its own. */
+  client(key: string): A2aClient;
+  readonly send: A2aClient["send"];
+  readonly stream: A2aClient["stream"];
+  ask(method: string, params?: unknown, key?: string): Promise<Json>;
+  /** Sends a text. @param more fields of the message */
+  say(text: string, more?: object, configuration?: object, key?: string): Promise<Json>;
+}
+
+/** Opens one before the tests of the suite that calls this, and closes it after them. Nothing of it is there earlier. */
+export function a2aWorld(): A2aWorld {
+  let loop: TestLoop;
+  let server: TestToolServer;
+  let key: string;
+
+  before(async () => {
+    loop = await openLoop({ calls: late(() => createTaskCalls(server.platform, operations)) });
+    server = await startToolServer({
+      on: loop.database,
+      temporal: loop.client,
+      settings: { SEALOOP_LIMIT_TOOLS: "10000" },
+    });
+    key = (await server.key()).key;
+    await putService(loop.store.knex, {
+      ...{ name: "billing", type: "web", host: "localhost", owner: null, origin: "file" },
+      ...{ check: { tcp: "127.0.0.1:1" }, restart: null, watched: false, dependsOn: [] },
+      ...{ runbook: null, ports: [] },
+    } as never);
+  });
+  after(async () => {
+    await server?.stop();
+    await loop?.stop();
+  });
+
+  const client = (as = key) => a2aClient(server.url, as);
+  const ask: A2aWorld["ask"] = (method, params, as) => client(as).ask(method, params);
+  return {
+    get loop() {
+      return loop;
+    },
+    get server() {
+      return server;
+    },
+    get key() {
+      return key;
+    },
+    ...{ client, ask },
+    send: (body, headers) => client().send(body, headers),
+    stream: (method, params) => client().stream(method, params),
+    say: (text, more = {}, configuration, as) =>
+      ask("message/send", { message: message(text, more), configuration }, as),
+  };
+}

@@ -3,11 +3,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
-import { putService, serviceNames } from "../../store/mod.ts";
+import { detect } from "../../operations/itsm_detection.ts";
+import { listDetections, noteFindings, putService, serviceNames } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
-import { connectHttp, type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import {
+  connect,
+  connectHttp,
+  type Json,
+  startToolServer,
+  type TestToolServer,
+} from "./_tool_server.ts";
 
 describe("a long call of a tool", () => {
   let loop: TestLoop;
@@ -59,6 +66,8 @@ describe("a long call of a tool", () => {
       );
       assert.equal(run.status.name, "CANCELLED");
       assert.deepEqual(await serviceNames(loop.store.knex), []);
+      const open = await loop.store.knex("tickets").where({ status: "open" });
+      assert.deepEqual(open, [], "nothing of it is left to people");
       const sealed = await eventually(async () =>
         (await exportReceipts(loop.store, { from: 0, to: 1_000 })).map(({ text }) =>
           JSON.parse(text)
@@ -67,6 +76,54 @@ describe("a long call of a tool", () => {
       assert.deepEqual([sealed.outcome, sealed.details.error], ["canceled", "Cancelled"]);
     });
   }
+
+  it("goes on with its run, which is sealed, when only the connection of its client is lost", async () => {
+    const known = new Set((await runsOf("attackSimulation")).map(({ workflowId }) => workflowId));
+    const { key } = await server.key();
+    for (const open of [connect, connectHttp]) {
+      const leaving = await open(server.url, key);
+      const call = leaving.callTool(
+        { name: "simulate_infrastructure_attack", arguments: { scenario: "ransomware" } },
+      );
+      call.catch(() => {});
+      const begun = await eventually(async () =>
+        (await runsOf("attackSimulation")).find(({ workflowId }) => !known.has(workflowId))
+      );
+      known.add(begun.workflowId);
+      await leaving.close();
+      const result = await loop.client.workflow.getHandle(begun.workflowId).result();
+      assert.equal(result.outcome, "sealed");
+    }
+    assert.deepEqual(await serviceNames(loop.store.knex), []);
+  });
+
+  for (const name of ["itsm_trigger_detection", "trigger_sie_scan"]) {
+    it(`tells of each of the five that look: ${name}`, async () => {
+      const told: [number, number | undefined, string | undefined][] = [];
+      const { isError } = await client.callTool({ name, arguments: {} }, undefined, {
+        onprogress: ({ progress, total, message }) => told.push([progress, total, message]),
+      });
+      assert.ok(!isError);
+      const done = told.map(([progress]) => progress);
+      assert.deepEqual(done, [...new Set(done)].sort((a, b) => a - b), "it grows");
+      assert.ok(told.every(([progress, total]) => progress <= 5 && total === 5));
+      const [, , first] = told[0]!;
+      assert.match(first!, /^looks (with|at) .*(service_probes|settings)/);
+    });
+  }
+
+  it("gives up looking where its caller has, and leaves their last runs as they were", async () => {
+    const lastRuns = async () =>
+      (await listDetections(loop.store.knex)).filter(({ detector }) => detector === "logs");
+    const before = await lastRuns();
+    const { config, store } = loop;
+    const gone = {
+      ...{ config, store, temporal: () => Promise.resolve(loop.client) },
+      ...{ signal: AbortSignal.abort(), progress() {} },
+    } as unknown as Parameters<typeof detect.run>[1];
+    await assert.rejects(Promise.resolve(detect.run({}, gone)), { name: "Cancelled" });
+    assert.deepEqual(await lastRuns(), before);
+  });
 
   it("of six agents rests on logs, measures, the graph and changes, and says what speaks against it", async () => {
     const service = (name: string, check: object, dependsOn: object[] = []) =>
@@ -102,13 +159,23 @@ describe("a long call of a tool", () => {
       name: "dispatch_crew_incident",
       arguments: { incident: "The shop answers with errors" },
     });
-    const { cause, citations, agents, objections } = structuredContent as Json;
+    const { cause, citations, agents, objections, ...written } = structuredContent as Json;
+    assert.deepEqual([written.written_by, written.fallback], ["rules", null], "no model is there");
     const { structuredContent: refuted } = await client.callTool({
       name: "dispatch_crew_incident",
       arguments: { incident: "Is the healthy one down?" },
     });
     assert.deepEqual([(refuted as Json).cause, (refuted as Json).confidence], [null, 0]);
     assert.match((refuted as Json).objections.join(), /healthy is suspected, and answers/);
+    const { _meta: marks, structuredContent: full } = await client.callTool({
+      name: "dispatch_crew_incident",
+      arguments: { incident: "Writes of the shop fail: no space left on device" },
+    });
+    assert.match(
+      (full as Json).agents[0].says[0],
+      /storage, .* \(confidence 0\.9\d, judged by local\)/,
+    );
+    assert.equal(marks!["sealoop/injection"], undefined, "what triage says dictates nothing");
     const saysOf = (agent: string, round: number) =>
       agents.find((one: Json) => one.agent === agent && one.round === round).says.join("\n");
     assert.match(
@@ -123,5 +190,32 @@ describe("a long call of a tool", () => {
     assert.match(saysOf("metrics", 2), /billing fails its check: refused/);
     assert.equal(cause, "billing");
     assert.match(objections.join(), /shop is suspected, and answers its health check now/);
+  });
+
+  it("holds no standing weakness for a cause that the report does not speak of", async () => {
+    const weak = { detector: "security_scan", service: "weak-host", host: "weak-host" };
+    await noteFindings(loop.store.knex, [{
+      ...{ ...weak, fingerprint: "weakness", root: "weakness", kind: "platform" },
+      ...{ code: "weak_key", severity: "high", summary: "A key is weak", detail: {}, target: {} },
+    }]);
+    const diagnosed = async (incident: string) =>
+      (await client.callTool({ name: "dispatch_crew_incident", arguments: { incident } }))
+        .structuredContent as Json;
+    const unnamed = await diagnosed("Customers complain since noon");
+    assert.deepEqual(
+      unnamed.agents.flatMap(({ suspects }: Json) => suspects)
+        .filter(({ service }: Json) => service === "weak-host"),
+      [],
+    );
+    assert.equal((await diagnosed("weak-host does not answer")).cause, "weak-host");
+  });
+
+  it("refuses an incident of blanks alone, and says what would be right", async () => {
+    const result = await client.callTool({
+      name: "dispatch_crew_incident",
+      arguments: { incident: " \n\t " },
+    });
+    assert.equal(result.isError, true);
+    assert.match(JSON.stringify(result.content), /Expected words, and not blanks alone/);
   });
 });

@@ -223,6 +223,35 @@ describe("tools over MCP", () => {
     }
   });
 
+  it("are counted once where an argument is completed, whether that is known or not", async () => {
+    await withinOneMinute(5);
+    const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
+    try {
+      const { key } = await limited.key();
+      const ask = async (argument: object) => {
+        const ref = { type: "ref/resource", uri: "sealoop://receipts/{receipt_id}" };
+        const params = { ref, argument };
+        const message = { jsonrpc: "2.0", id: 1, method: "completion/complete", params };
+        const headers = { accept: "application/json, text/event-stream" };
+        return await jsonOf(
+          await post(limited.url, "/mcp", key, JSON.stringify(message), headers),
+        );
+      };
+      const receipt = { name: "receipt_id", value: "" };
+      assert.ok((await ask(receipt)).result.completion);
+      assert.ok((await ask(receipt)).result.completion);
+      assert.deepEqual(
+        (await ask({ name: "constructor", value: "" })).result.completion.values,
+        [],
+      );
+      assert.ok((await ask({ name: "receipt_id", value: 7 })).error);
+      assert.equal((await ask(receipt)).error.data.error, "RateLimited");
+      assert.match((await ask({ name: "other", value: "" })).detail, /^Rate limit exceeded/);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it("over the limit say how many seconds to wait, and seal nothing for it", async () => {
     await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });

@@ -4,7 +4,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
-import { findKey, findKeyById, hashKey, openStore, type Store } from "../../store/mod.ts";
+import {
+  findKey,
+  findKeyById,
+  hashKey,
+  notePolicyFile,
+  openStore,
+  type Store,
+} from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
@@ -81,6 +88,10 @@ describe("commands of an operator", () => {
 
   it("say what would be right", async () => {
     assert.match(await run("keys", "issue"), /refused: issue needs --tenant\n\nUsage/);
+    assert.match(
+      await run("keys", "issue", "--tenant", "acme", "--principal", "night\u200b-agent"),
+      /refused: principal: The name has a character that can't be seen \(U\+200B\); leave it out/,
+    );
     assert.match(await run("keys", "rotate", "x"), /takes the id of a key, 16 hex characters/);
     assert.match(await run("governance", "stop", "tool", "x"), /stop needs --reason/);
     assert.match(
@@ -115,6 +126,11 @@ describe("commands of an operator", () => {
     assert.match(shown, /tool itsm_run_test: look first/);
     assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
+    await notePolicyFile(store.knex, { path: "/etc/policy.yaml", trouble: "line 3: rule own" });
+    assert.match(
+      await run("governance", "show"),
+      /NOT FOLLOWED: the file \/etc\/policy\.yaml: line 3: rule own\nWhat is above stays in force/,
+    );
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
       ...["tool:itsm_run_test", "tool:itsm_run_test"],
     ]);
@@ -170,7 +186,7 @@ describe("commands of an operator", () => {
     );
     assert.match(
       await run("governance", "check", file),
-      /refused: .*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
+      /refused: .*\n {2}line 5: .* there is no tool or operation rmm_\*.*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
     );
   });
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { request as tlsRequest } from "node:https";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Router from "@koa/router";
@@ -16,6 +18,7 @@ import {
   type RequestState,
   serve,
 } from "../../web/mod.ts";
+import { mindConnections } from "../../web/_connections.ts";
 import { testFolder } from "../_servers.ts";
 import { testCertificate } from "./_certificate.ts";
 import { openConnection, type RawAnswer } from "./_socket.ts";
@@ -276,6 +279,18 @@ describe("a server", () => {
       clearInterval(drip);
       assert.match(rest, /^HTTP\/1\.1 408 /);
       assert.ok(Date.now() - started < 60_000);
+    });
+
+    it("reads what a client has sent in time before it finds that its own time is over", async () => {
+      const timing = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
+      const busy = createServer(timing, (_, res) => void res.end("read"));
+      const { drain } = mindConnections(busy);
+      await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
+      const connection = await openConnection((busy.address() as AddressInfo).port);
+      connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+      for (const until = Date.now() + 300; Date.now() < until;);
+      assert.equal((await connection.answer()).status, 200);
+      await drain(0);
     });
   });
 

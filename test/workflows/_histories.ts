@@ -1,5 +1,6 @@
 /** Recorded histories: `test/histories/<workflow type>.<what happens>.json`, one event a line. */
 import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import * as workflows from "../../workflows/mod.ts";
 
 /** Where they are. */
@@ -30,4 +31,25 @@ export function recordedHistories(): RecordedHistory[] {
     const name = file.slice(0, -".json".length);
     return { name, workflowType: name.split(".")[0]!, text, history: JSON.parse(text) };
   });
+}
+
+/** A history as it is kept: one event a line, without what tells of the machine, who took the tasks and where errors were thrown. */
+export function print(json: string): string {
+  const { events } = JSON.parse(json, (key, value) => {
+    if (key === "identity") return "recorder";
+    if (key === "stackTrace") return "";
+    if (key === "data" && typeof value === "string") return withoutFolders(value);
+    if (value?.kind === "TASK_QUEUE_KIND_STICKY") return { ...value, name: "recorder" };
+    return value;
+  });
+  const lines = events.map((event: unknown) => JSON.stringify(event));
+  return `{"events":[\n${lines.join(",\n")}\n]}\n`;
+}
+
+/** A payload in which folders of the recording have another name. */
+function withoutFolders(base64: string): string {
+  const text = Buffer.from(base64, "base64").toString();
+  if (!text.includes(tmpdir())) return base64;
+  const folders = new RegExp(`${tmpdir()}/sealoop-test-[^/"]+`, "g");
+  return Buffer.from(text.replace(folders, "/srv/recorder")).toString("base64");
 }

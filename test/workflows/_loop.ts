@@ -165,13 +165,14 @@ export async function openParts(
  * @param threads whether workflows run in threads of their own, as the platform's do, which take a second of a core to load
  */
 export async function openLoop(
-  { watch, settings, serve, network, runAct, calls, threads = false }: {
+  { watch, settings, serve, network, runAct, calls, deliverVoices, threads = false }: {
     watch?: Watch;
     serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
     runAct?: ActivityParts["runAct"];
     calls?: ActivityParts["calls"];
+    deliverVoices?: ActivityParts["deliverVoices"];
     threads?: boolean;
   } = {},
 ): Promise<TestLoop> {
@@ -183,6 +184,7 @@ export async function openLoop(
     ...network ? { network } : {},
     runAct,
     calls,
+    deliverVoices,
   };
   await registerTemporal(parts.client, parts.config);
   await ensureSequencer(parts.client);

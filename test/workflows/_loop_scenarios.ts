@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
 import { findingOf } from "../../integrations/mod.ts";
-import { getApproval, putService } from "../../store/mod.ts";
+import { getApproval, putService, type VoiceMove } from "../../store/mod.ts";
 import {
   APPROVAL,
   type Finding,
@@ -12,11 +12,11 @@ import {
   progressQuery,
   RECONCILE_RUNS,
   TASK_QUEUE,
-  type Voice,
 } from "../../workflows/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile } from "../integrations/runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
+import { person, say } from "./_people.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, type Victim } from "./_victim.ts";
@@ -67,7 +67,8 @@ type Scenarios = Readonly<Record<string, () => Promise<WorkflowHandle>>>;
 
 /** @param victims gets the services that are broken, to be removed at the end */
 export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
-  const ann: Voice = { key_id: "key-of-ann", principal: "ann", may_approve: true };
+  const speak = async (id: string, move: VoiceMove) =>
+    await say(loop, id, move, await person(loop.store, "ann"));
 
   async function broken(name: string): Promise<Victim> {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
@@ -112,8 +113,8 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
         reopens: { status: "denied", moves: known.moves },
       }],
     });
-    await run.executeUpdate("reopen", { args: [ann] });
-    await run.executeUpdate("approve", { args: [ann] });
+    await speak(id, "reopened");
+    await speak(id, "approved");
     await run.result();
   }
 
@@ -139,18 +140,18 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
       return await ended(run);
     },
     "itsmLoop.approved": async () => {
-      const { run, approval } = await asking();
-      await approval.executeUpdate("approve", { args: [ann] });
+      const { run, id } = await asking();
+      await speak(id, "approved");
       return await ended(run);
     },
     "itsmLoop.approval_denied": async () => {
-      const { run, approval } = await asking();
-      await approval.executeUpdate("deny", { args: [ann] });
+      const { run, id } = await asking();
+      await speak(id, "denied");
       return await ended(run);
     },
     "itsmLoop.resumed": async () => {
-      const { run, approval, id } = await asking();
-      await approval.executeUpdate("deny", { args: [ann] });
+      const { run, id } = await asking();
+      await speak(id, "denied");
       await ended(run);
       await reopened(id);
       return await ended(loop.client.workflow.getHandle(run.workflowId));
@@ -168,19 +169,19 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
         }),
       ),
     "itsmLoop.healed_while_waiting": async () => {
-      const { victim: { service, folder }, run, approval } = await asking();
+      const { victim: { service, folder }, run, id } = await asking();
       const healthy = join(folder, "healthy");
       await writeFile(healthy, "");
       const check = { command: ["test", "-e", healthy] };
       await putService(loop.store.knex, { ...service, check });
-      await approval.executeUpdate("approve", { args: [ann] });
+      await speak(id, "approved");
       return await ended(run);
     },
     "itsmLoop.cancelled_waiting": async () => {
-      const { run, approval } = await asking();
+      const { run, id } = await asking();
       await run.cancel();
       await ended(run);
-      await approval.executeUpdate("deny", { args: [ann] });
+      await speak(id, "denied");
       return run;
     },
     "itsmLoop.refused": async () => {

@@ -2,27 +2,23 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { approvalMoves } from "../../store/mod.ts";
-import {
-  APPROVAL,
-  type approval,
-  type ApprovalRequest,
-  approveUpdate,
-  reopenUpdate,
-  type Voice,
-} from "../../workflows/mod.ts";
+import { approvalMoves, type KeyRecord } from "../../store/mod.ts";
+import { APPROVAL, type approval, type ApprovalRequest } from "../../workflows/mod.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";
 
 const QUEUE = "itsm-approvals";
-const ann: Voice = { key_id: "00000000000000aa", principal: "ann", may_approve: true };
-const bob: Voice = { key_id: "00000000000000bb", principal: "bob", may_approve: true };
 
 describe("an approval whose worker is killed with -9", () => {
   let bench: LoopBench;
   let worker: WorkerProcess;
+  let ann: KeyRecord;
+  let bob: KeyRecord;
   before(async () => {
     bench = await loopBench();
+    ann = await person(bench.store, "ann");
+    bob = await person(bench.store, "bob");
     worker = await bench.worker(QUEUE);
     worker.begin();
   });
@@ -65,12 +61,12 @@ describe("an approval whose worker is killed with -9", () => {
 
   it("waits on, and is approved by what people said before and after", async () => {
     const { id, handle } = await ask({ needed: 2 });
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(bench, id, "approved", ann);
     await replaceWorker();
-    await assert.rejects(handle.executeUpdate(approveUpdate, { args: [{ ...ann, key_id: "ac" }] }));
-    await handle.executeUpdate(approveUpdate, { args: [bob] });
+    await assert.rejects(say(bench, id, "approved", await person(bench.store, "Ann ")));
+    await say(bench, id, "approved", bob);
     const { status, approvers } = await handle.result();
-    assert.deepEqual([status, approvers], ["approved", [`key:${ann.key_id}`, `key:${bob.key_id}`]]);
+    assert.deepEqual([status, approvers], ["approved", [`key:${ann.id}`, `key:${bob.id}`]]);
     assert.deepEqual(await moves(id), ["requested", "approved", "approved"]);
     assert.equal((await receipts(id, 3)).length, 3);
   });
@@ -79,8 +75,8 @@ describe("an approval whose worker is killed with -9", () => {
     const { id, handle } = await ask();
     await begun(id);
     const next = await bench.worker(QUEUE);
-    worker.dieAt({ when: "after", activity: "recordApprovalMove" });
-    const approved = handle.executeUpdate(approveUpdate, { args: [ann] });
+    worker.dieAt({ when: "after", activity: "moveApproval" });
+    const approved = say(bench, id, "approved", ann);
     await worker.ended;
     await replaceWorker(Promise.resolve(next));
     assert.equal((await approved).status, "approved");
@@ -93,10 +89,10 @@ describe("an approval whose worker is killed with -9", () => {
   it("is shown and sealed once, though its worker died at its beginning", async () => {
     const next = await bench.worker(QUEUE);
     worker.dieAt({ when: "after", activity: "openApproval" });
-    const { id, handle } = await ask();
+    const { id } = await ask();
     await worker.ended;
     await replaceWorker(Promise.resolve(next));
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(bench, id, "approved", ann);
     assert.deepEqual(await moves(id), ["requested", "approved"]);
     assert.equal((await receipts(id, 2)).length, 2);
   });
@@ -116,8 +112,8 @@ describe("an approval whose worker is killed with -9", () => {
       workflowId: `approval-${id}`,
       args: [{ ...request, expires_in_seconds: 60, reopens: { status: "expired", moves: count } }],
     });
-    await again.executeUpdate(reopenUpdate, { args: [bob] });
-    await again.executeUpdate(approveUpdate, { args: [bob] });
+    await say(bench, id, "reopened", bob);
+    await say(bench, id, "approved", bob);
     assert.equal((await again.result()).status, "approved");
     assert.deepEqual(await moves(id), ["requested", "expired", "reopened", "approved"]);
   });

@@ -1,32 +1,38 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { approvalMoves, getApproval, getTicket, issueKey } from "../../store/mod.ts";
+import {
+  approvalMoves,
+  expireKey,
+  getApproval,
+  getTicket,
+  issueKey,
+  type KeyRecord,
+  revokeKey,
+} from "../../store/mod.ts";
 import {
   APPROVAL,
   type approval,
   approvalQuery,
   type ApprovalRequest,
   approveUpdate,
-  denyUpdate,
   type Finding,
   ITSM_LOOP,
   type itsmLoop,
   RECONCILE_RUNS,
   type reconcileRuns,
-  reopenUpdate,
   TASK_QUEUE,
-  type Voice,
 } from "../../workflows/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import { keepVoice, person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";
-
-const ann: Voice = { key_id: "00000000000000aa", principal: "ann", may_approve: true };
 
 describe("the approval workflow", () => {
   let loop: TestLoop;
+  let ann: KeyRecord;
   before(async () => {
     loop = await openLoop();
+    ann = await person(loop.store, "ann");
   });
   after(() => loop?.stop());
 
@@ -71,53 +77,122 @@ describe("the approval workflow", () => {
     assert.deepEqual([record.needed, record.expiresInSeconds, record.escalateAfterSeconds], [
       ...[1, 259_200, 3_600],
     ]);
-    await handle.executeUpdate(denyUpdate, { args: [ann] });
+    await say(loop, id, "denied", ann);
     assert.equal((await handle.result()).status, "denied");
   });
 
   it("knows the holder of the key that asked, by whichever key", async () => {
     const { record } = await issueKey(loop.store.knex, {
-      ...{ tenant: "t", tier: "partner", scope: "full", principal: "Ann", mayApprove: false },
+      ...{ tenant: "test", tier: "partner", scope: "full", principal: "Ann", mayApprove: false },
       expiresAt: null,
     });
-    const { handle } = await ask({ requested_by: `key:${record.id}` });
-    const [type, message] = await refusal(handle.executeUpdate(approveUpdate, { args: [ann] }));
+    const { id } = await ask({ requested_by: `key:${record.id}` });
+    const [type, message] = await refusal(say(loop, id, "approved", ann));
     assert.equal(type, "Forbidden");
     assert.match(message, /asked for by the holder/);
-    const cy = { key_id: "00000000000000cc", principal: "cy", may_approve: true };
-    assert.equal((await handle.executeUpdate(approveUpdate, { args: [cy] })).status, "approved");
+    const cy = await person(loop.store, "cy");
+    assert.equal((await say(loop, id, "approved", cy)).status, "approved");
   });
 
   it("refuses voices without the right, and moves that do not fit", async () => {
-    const { handle } = await ask();
-    const mute = { ...ann, may_approve: false };
-    assert.equal(
-      (await refusal(handle.executeUpdate(approveUpdate, { args: [mute] })))[0],
-      "Forbidden",
-    );
-    assert.equal(
-      (await refusal(handle.executeUpdate(reopenUpdate, { args: [ann] })))[0],
-      "Conflict",
-    );
+    const { id, handle } = await ask();
+    const mute = await person(loop.store, "mute", { mayApprove: false });
+    assert.equal((await refusal(say(loop, id, "approved", mute)))[0], "Forbidden");
+    assert.equal((await refusal(say(loop, id, "reopened", ann)))[0], "Conflict");
     assert.equal((await handle.query(approvalQuery)).status, "pending");
-    const { events } = await handle.fetchHistory();
-    const accepted = events!.filter((event) =>
-      event.workflowExecutionUpdateAcceptedEventAttributes
+    assert.equal((await approvalMoves(loop.store.knex, id)).length, 1);
+  });
+
+  it("counts nobody's word that the gateway has not kept, whatever comes by Temporal, and seals that it was tried", async () => {
+    const { id, handle } = await ask();
+    const { id: other } = await ask();
+    const made_up = { key_id: ann.id, principal: "ann", may_approve: true } as never;
+    const words = [
+      made_up,
+      { voice_id: "VOC-000000000000" },
+      { voice_id: await keepVoice(loop.store, other, "approved", ann) },
+      { voice_id: await keepVoice(loop.store, id, "denied", ann) },
+    ];
+    for (const word of words) {
+      const [type, why] = await refusal(handle.executeUpdate(approveUpdate, { args: [word] }));
+      assert.equal(type, "Forbidden", JSON.stringify(word));
+      assert.match(why, /Nobody has approved APR-\w+ by the gateway/);
+    }
+    const { status, approvers, moves } = (await getApproval(loop.store.knex, id))!;
+    assert.deepEqual([status, approvers, moves], ["pending", [], 1]);
+    const tried = await eventually(async () => {
+      const all = await exportReceipts(loop.store, { from: 0, to: 10_000 });
+      const found = all.map(({ text }) => JSON.parse(text))
+        .filter(({ subject, action }) => subject === id && action !== "approval.requested");
+      return found.length > 0 ? found : undefined;
+    });
+    assert.deepEqual(tried.map(({ action, outcome, actor }) => [action, outcome, actor]), [
+      ["approval.refused", "refused", "itsm-loop"],
+    ]);
+    const said = await say(loop, id, "approved", await person(loop.store, "bob"));
+    assert.equal(said.status, "approved");
+  });
+
+  it("takes as many as the database says, whatever a run of it was started with", async () => {
+    const { id, handle } = await ask({ needed: 2 });
+    await eventually(() => getApproval(loop.store.knex, id));
+    await handle.terminate("by a stranger");
+    const reopens = { status: "expired", moves: 1 } as const;
+    const few = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
+    const { handle: forged } = await ask({ approval_id: id, ...few, reopens });
+    await say(loop, id, "reopened", ann);
+    assert.equal((await say(loop, id, "approved", ann)).status, "pending");
+    const bob = await person(loop.store, "bob");
+    assert.equal((await say(loop, id, "approved", bob)).status, "approved");
+    assert.equal((await forged.result()).status, "approved");
+  });
+
+  it("takes each word once, though it is told of again, and gives the same answer", async () => {
+    const { id, handle } = await ask({ needed: 2 });
+    const voice_id = await keepVoice(loop.store, id, "approved", ann);
+    const first = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
+    const again = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
+    assert.deepEqual(again, first);
+    assert.deepEqual([again.status, again.approvers], ["pending", [`key:${ann.id}`]]);
+    assert.equal((await approvalMoves(loop.store.knex, id)).length, 2);
+  });
+
+  it("does not count who approved by a key that is revoked or expired when enough have, and says so", async () => {
+    const { id } = await ask({ needed: 2 });
+    const lost = await person(loop.store, "bob");
+    const old = await person(loop.store, "cy");
+    await say(loop, id, "approved", lost);
+    await revokeKey(loop.store.knex, lost.id);
+    assert.equal((await say(loop, id, "approved", old)).status, "pending");
+    await expireKey(loop.store.knex, old.id, new Date(0));
+    const { status, approvers, receipt_id } = await say(loop, id, "approved", ann);
+    assert.deepEqual([status, approvers], ["pending", [`key:${ann.id}`]]);
+    const moves = await approvalMoves(loop.store.knex, id);
+    assert.deepEqual(moves.map(({ not_counted }) => not_counted), [[], [], [lost.id], [old.id]]);
+    await loop.sealer.sealed(receipt_id!);
+    const receipts = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
+      JSON.parse(text)
     );
-    assert.equal(accepted.length, 0, "a refused voice leaves no event");
+    const { details } = receipts.find((receipt) => receipt.id === receipt_id);
+    assert.deepEqual([details.approvers, details.not_counted], [
+      [`key:${ann.id}`],
+      [`key:${old.id}`],
+    ]);
+    const again = await person(loop.store, "bob"); // with a new key, a voice again
+    assert.equal((await say(loop, id, "approved", again)).status, "approved");
   });
 
   it("outlives a request to cancel it", async () => {
-    const { handle } = await ask();
+    const { id, handle } = await ask();
     await handle.cancel();
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
   });
 
   it("starts the loop anew that asked and has ended, citing its sealed receipt, once", async () => {
     const { ticket_id, receipt_id, asking_run } = await escalated();
     const { id, handle, request } = await ask({ ticket_id, subject: ticket_id, asking_run });
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(loop, id, "approved", ann);
     await handle.result();
     const { resumedRun } = (await getApproval(loop.store.knex, id))!;
     assert.equal(resumedRun?.workflow_id, asking_run.workflow_id);
@@ -144,7 +219,7 @@ describe("the approval workflow", () => {
       status: "resolved",
       resolved_at: new Date(),
     });
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
     assert.equal((await getApproval(loop.store.knex, id))?.resumedRun, null);
     assert.equal((await getTicket(loop.store.knex, ticket_id))?.status, "resolved");
@@ -174,8 +249,8 @@ describe("the approval workflow", () => {
       ...{ approval_id: id, reopens: { status: "expired", moves } },
       ...{ needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 },
     });
-    await again.executeUpdate(reopenUpdate, { args: [ann] });
-    await again.executeUpdate(approveUpdate, { args: [ann] });
+    await say(loop, id, "reopened", ann);
+    await say(loop, id, "approved", ann);
     assert.equal((await again.result()).status, "approved");
   });
 
@@ -202,20 +277,20 @@ describe("the approval workflow", () => {
       finding,
     };
     const { id, handle } = await ask({ asking_run });
-    await handle.executeUpdate(approveUpdate, { args: [ann] });
+    await say(loop, id, "approved", ann);
     await handle.result();
     assert.equal((await getApproval(loop.store.knex, id))?.resumedRun, null);
   });
 
   it("seals who by key and which action by hash, and nobody's name", async () => {
-    const { id, handle } = await ask({ action: { secret: "plan" } });
-    const { receipt_id } = await handle.executeUpdate(approveUpdate, { args: [ann] });
+    const { id } = await ask({ action: { secret: "plan" } });
+    const { receipt_id } = await say(loop, id, "approved", ann);
     await loop.sealer.sealed(receipt_id!);
     const all = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
       JSON.parse(text)
     );
     const mine = all.filter(({ subject }) => subject === id);
-    assert.deepEqual(mine.map(({ actor }) => actor), ["itsm-loop", `key:${ann.key_id}`]);
+    assert.deepEqual(mine.map(({ actor }) => actor), ["itsm-loop", `key:${ann.id}`]);
     assert.equal(mine[1].details.action_sha256, "0".repeat(64));
     assert.ok(!/ann"|plan/.test(JSON.stringify(mine)));
   });

@@ -53,6 +53,7 @@ describe("attackSimulation", () => {
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
       assert.equal(await getService(loop.store.knex, result.service), undefined, "is removed");
       const folders = join(loop.config.dataDir, "test-services");
+      assert.deepEqual(await loop.store.knex("log_places"), [], "leaves nothing that was read");
       assert.deepEqual(existsSync(folders) ? readdirSync(folders) : [], [], "leaves no folder");
     });
   }

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
+import { exportReceipts } from "../../ledger/mod.ts";
 import { listTickets, putService, ticketTimeline } from "../../store/mod.ts";
 import {
   ITSM_SWEEP,
@@ -46,9 +47,15 @@ platform: { enabled: false }
       ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `sweep-${++sweeps}` },
       args: requestedBy === undefined ? [] : [requestedBy],
     });
+  /** What is done while a loop waits. */
+  let meanwhile = () => Promise.resolve();
+  /** What is done once a ticket is closed, of which the loop is not told yet. */
+  let closed = () => Promise.resolve();
   /** Nothing is to be repaired here: before a loop comes to that, somebody takes it off. */
   const leaveToPeople: Watch = async (moment, activity, [step]) => {
+    if (moment === "after" && activity === "closeAndSeal") await closed();
     if (moment !== "before" || activity !== "diagnose") return;
+    await meanwhile();
     const { workflow_id } = (step as { run: RunId }).run;
     await loop.client.workflow.getHandle(workflow_id).cancel();
   };
@@ -107,5 +114,35 @@ platform: { enabled: false }
     assert.match((await ticketOf(loops[0]!)).title, /^orders-db fails its tcp check/);
     const cleared = await loop.store.knex("findings").whereNotNull("cleared_at").pluck("code");
     assert.deepEqual(cleared, ["disk_full"]);
+  });
+
+  it("counts how often it is found again while a loop runs, and tells the loop nothing of it", async () => {
+    await putService(loop.store.knex, {
+      ...{ name: "till", type: "web", host: "localhost", owner: null, origin: "file" },
+      ...{ check: { tcp: `127.0.0.1:${await freePort()}` }, restart: null, watched: true },
+      dependsOn: [],
+    });
+    const joined: (readonly string[])[] = [];
+    meanwhile = async () => {
+      for (let n = 0; n < 3; n++) joined.push((await sweep()).loops);
+    };
+    let closings = 0;
+    closed = async () => {
+      if (++closings > 1) return;
+      await loop.store.knex("ticket_sightings").increment("found_again", 1);
+      throw new Error("Nobody hears that it is closed");
+    };
+    const { loops } = await sweep();
+    const ticket = await ticketOf(loops[0]!);
+    assert.deepEqual(joined, [loops, loops, loops]);
+    assert.equal(closings, 2);
+
+    const receipts = await exportReceipts(loop.store, { from: 0, to: 1_000 });
+    const sealed = receipts.map(({ text }) => JSON.parse(text))
+      .filter(({ subject, category }) => subject === ticket.ticket_id && category === "escalation");
+    assert.deepEqual(sealed.map(({ details }) => details.sightings), [4]);
+    const { events } = await loop.client.workflow.getHandle(loops[0]!).fetchHistory();
+    const told = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
+    assert.equal(told.length, 0);
   });
 });

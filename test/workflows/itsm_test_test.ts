@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { WorkflowFailedError } from "@temporalio/client";
+import { stopManaged } from "../../integrations/mod.ts";
 import { ITSM_TEST, SCENARIOS, STEPS, TASK_QUEUE } from "../../workflows/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
-import { getTicket, ticketTimeline } from "../../store/mod.ts";
-import { openLoop, type TestLoop } from "./_loop.ts";
+import { getTicket, testServiceNames, ticketTimeline } from "../../store/mod.ts";
+import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
 describe("itsmTest", () => {
   let loop: TestLoop;
+  let watch: Watch = () => {};
   before(async () => {
-    loop = await openLoop();
+    loop = await openLoop({ watch: (...seen) => watch(...seen) });
   });
   after(() => loop?.stop());
 
@@ -35,4 +38,29 @@ describe("itsmTest", () => {
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
     });
   }
+
+  it("ends, and leaves nothing behind, where its service has gone before it could be broken", async () => {
+    const id = randomBytes(4).toString("hex");
+    let attempts = 0;
+    watch = async (moment, activity) => {
+      if (moment !== "before" || activity !== "breakTestService") return;
+      attempts++;
+      await stopManaged(loop.config.dataDir, `test-${id}`); // as with a platform that is killed
+    };
+    const running = loop.client.workflow.execute<typeof itsmTest>(ITSM_TEST, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `test-${id}`,
+      args: [{ id, scenario: "wrong_answers", requested_by: "key:test" }],
+    });
+    await assert.rejects(running, (error: unknown) => {
+      assert.ok(error instanceof WorkflowFailedError);
+      assert.equal(
+        (error.cause?.cause as Error | undefined)?.message,
+        `The test service test-${id} ended before it could be broken`,
+      );
+      return true;
+    });
+    assert.equal(attempts, 1, "what trying again can't mend is not tried again");
+    assert.ok(!(await testServiceNames(loop.store.knex)).includes(`test-${id}`));
+  });
 });

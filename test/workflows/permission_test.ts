@@ -3,21 +3,17 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findingOf } from "../../integrations/mod.ts";
-import { getApproval, putService } from "../../store/mod.ts";
+import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
 import {
-  type ApprovalState,
-  approveUpdate,
-  denyUpdate,
   type Finding,
   ITSM_LOOP,
   type itsmLoop,
   progressQuery,
-  reopenUpdate,
   TASK_QUEUE,
-  type Voice,
 } from "../../workflows/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
+import { person, say } from "./_people.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, type Victim } from "./_victim.ts";
 
@@ -41,6 +37,7 @@ steps:
 describe("a repair that needs permission", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
+  let ann: KeyRecord;
   const victims: Victim[] = [];
 
   before(async () => {
@@ -52,6 +49,7 @@ describe("a repair that needs permission", () => {
       watch: (...seen) => watch(...seen),
       settings: { SEALOOP_RUNBOOKS: runbooks },
     });
+    ann = await person(loop.store, "ann");
   });
   beforeEach(() => {
     watch = () => {};
@@ -80,16 +78,6 @@ describe("a repair that needs permission", () => {
   }
   const waitingOf = (victim: { finding: Finding }) =>
     eventually(async () => (await handleOf(victim).query(progressQuery)).approval_id ?? undefined);
-  const ann: Voice = { key_id: "a".repeat(16), principal: "ann", may_approve: true };
-  async function say(approvalId: string, what: typeof approveUpdate): Promise<ApprovalState> {
-    return await eventually(() =>
-      loop.client.workflow.getHandle(`approval-${approvalId}`).executeUpdate(what, { args: [ann] })
-        .catch((error: Error) => {
-          if (error.name === "WorkflowNotFoundError") return undefined;
-          throw error;
-        })
-    );
-  }
   const story = (ticketId: string) => storyOf(loop.store, ticketId);
 
   it("waits for a person, does exactly what was approved, and seals who said so", async () => {
@@ -104,7 +92,7 @@ describe("a repair that needs permission", () => {
       /^Runbook ask-first 1\.0\.0 for asks-\w+; restart: this one serves others$/,
     );
     assert.equal(await victim.starts(), 1, "nothing is done before");
-    assert.equal((await say(approvalId, approveUpdate)).status, "approved");
+    assert.equal((await say(loop, approvalId, "approved", ann)).status, "approved");
 
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
@@ -123,7 +111,7 @@ describe("a repair that needs permission", () => {
     assert.equal(permission.decision, "needs_approval");
     assert.deepEqual(permission.approval, {
       approval_id: approvalId,
-      approvers: [`key:${ann.key_id}`],
+      approvers: [`key:${ann.id}`],
     });
     const verdict = receipts.find(({ id }) => id === permission.receipt_id)!;
     assert.deepEqual([verdict.category, verdict.outcome], ["guardrail_verdict", "needs_approval"]);
@@ -133,7 +121,7 @@ describe("a repair that needs permission", () => {
     const victim = await asks();
     const run = await start(victim);
     const approvalId = await waitingOf(victim);
-    await say(approvalId, denyUpdate);
+    await say(loop, approvalId, "denied", ann);
     const first = await run.result();
     assert.equal(first.outcome, "escalated");
     assert.equal(await victim.starts(), 1);
@@ -158,8 +146,8 @@ describe("a repair that needs permission", () => {
         reopens: { status: "denied", moves: known.moves },
       }],
     });
-    await say(approvalId, reopenUpdate);
-    await say(approvalId, approveUpdate);
+    await say(loop, approvalId, "reopened", ann);
+    await say(loop, approvalId, "approved", ann);
     const second = await eventually(async () => {
       const { ticket } = await story(first.ticket_id!);
       return ticket.status === "resolved" ? ticket : undefined;
@@ -186,7 +174,7 @@ describe("a repair that needs permission", () => {
       ...victim.service,
       check: { command: ["test", "-e", healthy] },
     });
-    await say(approvalId, approveUpdate);
+    await say(loop, approvalId, "approved", ann);
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
     assert.equal(await victim.starts(), 1);
@@ -210,7 +198,7 @@ describe("a repair that needs permission", () => {
     const { ticket, receipts } = await story(approval.ticketId!);
     assert.deepEqual([ticket.status, ticket.escalated], ["open", true]);
     assert.equal(receipts.at(-1)!.details.reason, "cancelled");
-    await say(approvalId, denyUpdate);
+    await say(loop, approvalId, "denied", ann);
     assert.equal(await victim.starts(), 1);
   });
 

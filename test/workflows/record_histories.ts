@@ -6,23 +6,19 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
 import { createTaskCalls, operations } from "../../operations/mod.ts";
-import { putAct, putService, putTask, putWebhook } from "../../store/mod.ts";
+import { putAct, putService, putWebhook, type VoiceMove } from "../../store/mod.ts";
 import {
-  A2A_SKILL,
-  A2A_TASK,
   ANCHOR_RECEIPTS,
   type anchorReceipts,
   APPROVAL,
   type ApprovalRequest,
   ATTACK_SIMULATION,
-  cancelUpdate,
   CREW,
   foundAgain,
   GOVERNED_ACT,
@@ -30,16 +26,11 @@ import {
   ITSM_SWEEP,
   ITSM_TEST,
   progressQuery,
-  REASONING,
   RECONCILE_RUNS,
-  sayUpdate,
   SCRUB_LEDGER,
   SEAL_REQUEST,
   SECURITY_SCAN,
   TASK_QUEUE,
-  type TaskMessage,
-  type TaskRecord,
-  type Voice,
   WEBHOOK_DELIVERY,
   WEBHOOK_RELAY,
 } from "../../workflows/mod.ts";
@@ -47,11 +38,13 @@ import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
 import { outside } from "../ledger/ots/_outside.ts";
 import { late } from "../_late.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
-import { HISTORIES } from "./_histories.ts";
+import { HISTORIES, print } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, recordersRunbooks } from "./_loop_scenarios.ts";
+import { person, say } from "./_people.ts";
 import { loseAct } from "./_runbooks.ts";
 import { eventually, storyOf } from "./_story.ts";
+import { taskScenarios } from "./_task_scenarios.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
 let watch: Watch = () => {};
@@ -76,6 +69,8 @@ const loop: TestLoop = await openLoop({
   }),
 });
 const victims: Victim[] = [];
+/** Platforms with a model. */
+const writers: TestLoop[] = [];
 
 /** What there is to record, by the names of the files; each gives the run, which may still go on. */
 const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
@@ -182,27 +177,27 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
-    await say(run, "approve", "ann");
+    await speak(run, "approved", "ann");
     await sleep(2_000); // it tells people again
-    await say(run, "approve", "bob");
+    await speak(run, "approved", "bob");
     return await ended(run);
   },
   "approval.denied": async () => {
     const run = await asked("a2");
-    await say(run, "deny", "ann");
+    await speak(run, "denied", "ann");
     return await ended(run);
   },
   "approval.expired": async () => await ended(await asked("a3", { expires_in_seconds: 1 })),
   "approval.reopened": async () => {
     const run = await asked("a3", { reopens: { status: "expired", moves: 2 } });
-    await say(run, "reopen", "ann");
-    await say(run, "approve", "ann");
+    await speak(run, "reopened", "ann");
+    await speak(run, "approved", "ann");
     return await ended(run);
   },
   "approval.cancelled_in_vain": async () => {
     const run = await asked("a5");
     await run.cancel();
-    await say(run, "approve", "ann");
+    await speak(run, "approved", "ann");
     return await ended(run);
   },
   "approval.resumes_loop": async () => {
@@ -213,14 +208,14 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
       finding: findingOf(service, "refused"),
     };
     const run = await asked("a4", { asking_run });
-    await say(run, "approve", "ann");
+    await speak(run, "approved", "ann");
     await ended(run);
     await ended(loop.client.workflow.getHandle("loop-gone"));
     return run;
   },
   "approval.acts": async () => {
     const run = await asked("a6", { acts: true });
-    await say(run, "approve", "ann");
+    await speak(run, "approved", "ann");
     return await ended(run);
   },
   "governedAct.done": async () =>
@@ -257,46 +252,12 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     world.commitAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
-  "reasoning.answered": async () =>
-    await ended(await start(REASONING, "reasoning-1", [asking("the search is down")])),
-  "reasoning.input_required": async () =>
-    await ended(await start(REASONING, "reasoning-2", [asking("Hello")])),
   "crew.diagnosed": async () => {
     const { service } = await broken("diagnosed");
     const incident = `${service.name} is down`;
     return await ended(await start(CREW, "crew-1", [{ incident, requested_by: "key:recorder" }]));
   },
-  "a2aTask.completed": async () => {
-    const run = await start(A2A_TASK, "a2a-1", [taskOf("1", "Hello")]);
-    await run.executeUpdate(sayUpdate, { args: [saying("m2", "the search is down")] });
-    return await ended(run);
-  },
-  "a2aTask.canceled": async () => {
-    const run = await start(A2A_TASK, "a2a-2", [taskOf("2", "Hello")]);
-    await run.executeUpdate(cancelUpdate);
-    return await ended(run);
-  },
-  "a2aTask.denied": async () => {
-    const approval_id = await held("b1");
-    const task = { ...taskOf("3", "Hello"), state: "input-required" as const, approval_id };
-    await putTask(loop.store.knex, task);
-    const run = await start(A2A_TASK, "a2a-3", [task]);
-    await say(loop.client.workflow.getHandle(`approval-${approval_id}`), "deny", "ann");
-    return await ended(run);
-  },
-  "a2aSkill.completed": async () => {
-    const asked = await start(REASONING, "reasoning-3", [asking("the search is down")]);
-    const { runId } = await asked.describe();
-    const given = { workflow_id: asked.workflowId, run_id: runId };
-    return await ended(await start(A2A_SKILL, "a2a-4", [skillTask("4"), given]));
-  },
-  "a2aSkill.canceled": async () => {
-    const approval_id = await held("b2");
-    const task = { ...skillTask("5"), state: "input-required", approval_id };
-    const run = await start(A2A_SKILL, "a2a-5", [task]);
-    await run.executeUpdate(cancelUpdate);
-    return await ended(run);
-  },
+  ...taskScenarios(loop, writers, { start, ended, speak, held }),
   "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
@@ -315,7 +276,7 @@ try {
 } finally {
   for (const victim of victims) await victim.remove();
   world.stop();
-  await loop.stop();
+  for (const one of [loop, ...writers]) await one.stop();
   await mochaGlobalTeardown();
 }
 process.exit(); // connections of the SDK keep a program going
@@ -333,26 +294,6 @@ async function broken(
 
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
-}
-
-function asking(prompt: string) {
-  return { prompt, requested_by: "key:recorder" };
-}
-
-function saying(message_id: string, text: string): TaskMessage {
-  return { message_id, role: "user", parts: [{ text }] };
-}
-
-function taskOf(id: string, text: string): TaskRecord {
-  return {
-    ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
-    ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
-    history: [saying("m1", text)],
-  };
-}
-
-function skillTask(id: string): TaskRecord {
-  return { ...taskOf(id, "-"), skill: "invoke_reasoning_pipeline" };
 }
 
 /** Has people asked about a call. */
@@ -397,9 +338,9 @@ async function delivery(port: number): Promise<WorkflowHandle> {
   return await start(WEBHOOK_DELIVERY, `webhook-${id}`, [id]);
 }
 
-async function say(run: WorkflowHandle, update: string, who: string): Promise<void> {
-  const voice: Voice = { key_id: `key-of-${who}`, principal: who, may_approve: true };
-  await run.executeUpdate(update, { args: [voice] });
+async function speak(run: WorkflowHandle, move: VoiceMove, who: string): Promise<void> {
+  const id = run.workflowId.slice("approval-".length);
+  await say(loop, id, move, await person(loop.store, who));
 }
 
 async function sealed(id: string): Promise<void> {
@@ -426,25 +367,4 @@ async function repairing(run: WorkflowHandle): Promise<{ effectId: string }> {
     const [effect] = ticket_id ? (await storyOf(loop.store, ticket_id)).effects : [];
     return effect && { effectId: effect.id };
   });
-}
-
-/** One event a line, without what tells of the machine: who took the tasks, and where errors were thrown. */
-function print(json: string): string {
-  const { events } = JSON.parse(json, (key, value) => {
-    if (key === "identity") return "recorder";
-    if (key === "stackTrace") return "";
-    if (key === "data" && typeof value === "string") return withoutFolders(value);
-    if (value?.kind === "TASK_QUEUE_KIND_STICKY") return { ...value, name: "recorder" };
-    return value;
-  });
-  const lines = events.map((event: unknown) => JSON.stringify(event));
-  return `{"events":[\n${lines.join(",\n")}\n]}\n`;
-}
-
-/** A payload in which folders of the recording have another name. */
-function withoutFolders(base64: string): string {
-  const text = Buffer.from(base64, "base64").toString();
-  if (!text.includes(tmpdir())) return base64;
-  const folders = new RegExp(`${tmpdir()}/sealoop-test-[^/"]+`, "g");
-  return Buffer.from(text.replace(folders, "/srv/recorder")).toString("base64");
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scanAll, type ScannerName } from "../../integrations/mod.ts";
 import { approveFinding, scanQueue } from "../../operations/security.ts";
@@ -78,6 +78,67 @@ describe("securityScan", () => {
     assert.ok(!after.queue.some((one: any) => one.fingerprint === fingerprint), "is gone");
   });
 
+  it("finds the passwords of the database, keys elsewhere and folders that others may write, and says what to do", async () => {
+    const { dataDir, settings } = loop.config;
+    const passwords = join(dataDir, "postgres.json");
+    const key = join(await testFolder(), "server.key");
+    const runbooks = join(dataDir, "runbooks");
+    mkdirSync(runbooks, { recursive: true });
+    for (const path of [passwords, key]) writeFileSync(path, "secret");
+    const config = { ...loop.config, settings: { ...settings, SEALOOP_TLS_KEY: key } };
+    const look = async () => {
+      const scans = await scanAll({ ...loop, config });
+      const { findings } = scans.find(({ scanner }) => scanner === "permissions")!;
+      const mine = findings.filter(({ detail: { path } }) =>
+        [passwords, key, runbooks].includes(String(path))
+      );
+      return mine.map(({ code, detail, target }) => [code, detail.path, target.remedy]);
+    };
+    for (const path of [passwords, key]) chmodSync(path, 0o640);
+    chmodSync(runbooks, 0o755);
+    assert.deepEqual(await look(), [[
+      "file_permissions",
+      passwords,
+      `chmod 600 ${passwords}, and replace the secret in it if others can have read it`,
+    ]], "a group of the host may read a key that lies elsewhere");
+    for (const path of [passwords, key]) chmodSync(path, 0o644);
+    chmodSync(runbooks, 0o777);
+    const found = await look();
+    assert.deepEqual(found.map(([code, path]) => [code, path]), [
+      ["file_permissions", passwords],
+      ["exposed_file", key],
+      ["folder_permissions", runbooks],
+    ]);
+    assert.match(String(found[1]![2]), /chmod o-rwx,g-w/);
+    for (const path of [passwords, key]) chmodSync(path, 0o600);
+    chmodSync(runbooks, 0o755);
+    assert.deepEqual(await look(), []);
+  });
+
+  it("leaves to people what no runbook mends: in its field, as grave as measured, with what mends it", async () => {
+    const { record: stale } = await issueKey(loop.store.knex, { ...KEY, tier: "free" });
+    await loop.store.knex("keys").where({ id: stale.id })
+      .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
+    await loop.client.workflow.execute<typeof securityScan>(SECURITY_SCAN, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: "security-scan",
+      args: [],
+    });
+    // deno-lint-ignore no-explicit-any -- as a caller gets it
+    const { queue } = await scanQueue.run({}, context()) as any;
+    // deno-lint-ignore no-explicit-any -- likewise
+    const { index, fix, remedy } = queue.find(({ detail }: any) => detail.key_id === stale.id);
+    assert.equal(fix, "people");
+    assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
+    // deno-lint-ignore no-explicit-any -- likewise
+    const { result } = await approveFinding.run({ index, wait_seconds: 25 }, context()) as any;
+    assert.equal(result.outcome, "escalated");
+    const ticket = await loop.store.knex("tickets").where({ id: result.ticket_id }).first();
+    assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);
+    assert.equal(ticket.description, `What mends it: ${remedy}.`);
+    await loop.store.knex("keys").where({ id: stale.id }).update({ revoked_at: new Date() });
+  });
+
   it("finds keys that nobody has used for long, and no others", async () => {
     const { record: stale } = await issueKey(loop.store.knex, KEY);
     const { record: fresh } = await issueKey(loop.store.knex, KEY);
@@ -99,13 +160,18 @@ describe("securityScan", () => {
       about("HIT-1", [{ introduced: "0" }]),
       about("HIT-2", [{ introduced: "0" }, { last_affected: version }]),
       about("MISS-1", [{ introduced: "0" }, { fixed: version }]),
+      about("MISS-5", [{ fixed: version }, { introduced: "0" }]), // events have no order
+      about("HIT-3", [{ fixed: "99.1.0" }, { introduced: "0" }, { fixed: "99.0.0" }]),
       about("MISS-2", [{ introduced: "99.0.0" }]),
       about("MISS-3", [{ introduced: "0" }], "no-such-package"),
       { ...about("MISS-4", [{ introduced: "0" }]), withdrawn: "2026-01-01T00:00:00Z" },
     ];
     writeFileSync(advisories, list.map((one) => JSON.stringify(one)).join("\n"));
     const { findings } = await found("dependencies");
-    assert.deepEqual(findings.map(({ detail }) => detail.advisory), ["HIT-1", "HIT-2"]);
+    assert.deepEqual(findings.map(({ detail }) => detail.advisory), ["HIT-1", "HIT-2", "HIT-3"]);
+    const said = findings.map(({ target }) => target.remedy);
+    assert.match(String(said[0]), /names no version/);
+    assert.match(String(said[2]), /koa 99\.0\.0 or later/);
     assert.equal(findings[0]!.severity, "high");
   });
 

@@ -1,0 +1,105 @@
+/** Rules that hold what a model wrote against what it was given. */
+import { type Engine, findInjection } from "../engine/mod.ts";
+import type { Claim, Evidence } from "../workflows/mod.ts";
+
+/** What sentences are held against. */
+export interface Grounds {
+  readonly evidence: readonly Evidence[];
+  /** What was reported or asked. */
+  readonly report: string;
+  /** Services that may be named. */
+  readonly services: readonly string[];
+}
+
+/** Sentences that hold, and what speaks against the others. */
+export interface Held {
+  readonly kept: readonly Claim[];
+  readonly objections: readonly string[];
+  /** One of them is meant to steer whoever reads it: then none is to be trusted. */
+  readonly injected: boolean;
+}
+
+/** Holds each sentence against what it cites, and against the guardrails. @throws {EngineAway} */
+export async function holdClaims(
+  engine: Engine,
+  claims: readonly Claim[],
+  grounds: Grounds,
+): Promise<Held> {
+  const words = await Promise.all(claims.map(async (claim) => {
+    const injection = await injectionIn(engine, claim.text);
+    return { claim, injection, objection: injection ?? objectionTo(claim, grounds) };
+  }));
+  return {
+    kept: words.flatMap(({ claim, objection }) => objection === undefined ? [claim] : []),
+    objections: [...new Set(words.flatMap(({ objection }) => objection ?? []))],
+    injected: words.some(({ injection }) => injection !== undefined),
+  };
+}
+
+async function injectionIn(engine: Engine, text: string): Promise<string | undefined> {
+  if (findInjection(text).length > 0) return "A sentence is meant to steer whoever reads it";
+  const { rails } = await engine.validate({ incident: text });
+  const input = rails.find(({ rail }) => rail === "input_safety");
+  return input?.passed ? undefined : "The guardrails refuse a sentence";
+}
+
+/** What speaks against a sentence by its citations and its words; undefined: nothing. */
+export function objectionTo(
+  { text, evidence: cited }: Claim,
+  grounds: Grounds,
+): string | undefined {
+  const { evidence, report, services } = grounds;
+  const last = evidence.length;
+  if (cited.length === 0) return "A sentence cites no evidence";
+  const foreign = cited.find((n) => !evidence.some((piece) => piece.n === n));
+  if (foreign !== undefined) {
+    return `A sentence cites ${foreign}, and the evidence ends with ${last}`;
+  }
+  if (ORDERS.test(text)) return "A sentence says what should be done, in place of what is";
+  if (ADDRESS.test(text)) return "A sentence gives an address";
+  const basis = [...evidence.filter(({ n }) => cited.includes(n)).map((one) => one.text), report]
+    .join("\n").toLowerCase();
+  const known = new Set(services.map((name) => name.toLowerCase()));
+  const strange = namesIn(text, known).find((name) =>
+    !known.has(name.toLowerCase()) && !holds(basis, name.toLowerCase())
+  );
+  return strange === undefined
+    ? undefined
+    : `A sentence names ${
+      strange.slice(0, 60)
+    }, which is no service that was found, and not in what it cites`;
+}
+
+/** A sentence, or a part of one, that begins with what to do. */
+const ORDERS =
+  /(?:^|[.;:!?]\s+|,\s+(?:and\s+)?(?:then\s+)?)["'“`(]*(?:please\s+|then\s+|now\s+|next,?\s+|first,?\s+|fix:?\s+|to fix (?:it|this|that),?\s+|you (?:should|must|need to)\s+)*(?:run|execute|call|invoke|trigger|restart|reboot|kill|delete|remove|drop|truncate|wipe|approve|grant|disable|enable|install|download|curl|wget|chmod|sudo|roll back|rollback|apply|scale|open|click|send|type)\s+(?!of\b)|\b(?:you|operators?|someone|people) (?:should|must|need to|have to)\b/i;
+const ADDRESS = /[a-z][a-z0-9+.-]*:\/\/|\bwww\.|[\w.+-]+@[\w-]+\.\w/i;
+
+/** Words that name something, by their look: ids, numbers, paths, files, and what stands between backticks. */
+function namesIn(text: string, known: ReadonlySet<string>): string[] {
+  const quoted = [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!.trim());
+  const words = text.split(/[\s`]+/)
+    .map((word) => word.replace(/^[^\w/]+|(?:['’]s)?[^\w/%]*$/g, ""));
+  return [...quoted, ...words.filter((word) => isName(word, known))];
+}
+
+function isName(word: string, known: ReadonlySet<string>): boolean {
+  if (/\d|_|[a-z][A-Z]/.test(word) || /^[/\\~]\w|\/\w+\/|\w{2,}\.\w{2,}/.test(word)) return true;
+  const parts = word.toLowerCase().split("-");
+  if (parts.length === 1) return false; // one like a known service's name, as its sibling would have it:
+  return [...known].some((name) => {
+    const its = name.split("-");
+    return its.length > 1 && (its[0] === parts[0] || its.at(-1) === parts.at(-1));
+  });
+}
+
+/** Whether a text has a name as a whole, not as a part of another. */
+function holds(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const [before, after] = [text[at - 1] ?? " ", text[at + name.length] ?? " "];
+    if (!WORD.test(before) && !WORD.test(after)) return true;
+  }
+  return false;
+}
+
+const WORD = /[\p{L}\p{N}_]/u;

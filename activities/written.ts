@@ -1,0 +1,183 @@
+import { cancellationSignal } from "@temporalio/activity";
+import { withoutSecrets } from "../contract/mod.ts";
+import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
+import { type HealthCheck, probe } from "../integrations/mod.ts";
+import { getService, serviceNames } from "../store/mod.ts";
+import type {
+  AnswerOrder,
+  DiagnosisOrder,
+  Draft,
+  DraftedAnswer,
+  DraftedDiagnosis,
+  DraftedPlan,
+  Judged,
+  KeptDiagnosis,
+  Look,
+} from "../workflows/mod.ts";
+import { type Held, holdClaims } from "./_claims.ts";
+import { namedIn } from "./_intake.ts";
+import { CHOICES } from "./_looks.ts";
+import type { ActivityParts } from "./_parts.ts";
+
+/** How far a model may be surer than what was measured. */
+const MOST_ABOVE = 0.15;
+/** From here on a cause was measured, and it is no answer that there is none. */
+const MEASURED = 0.5;
+/** Most services that a cause is chosen from. */
+const MOST_SERVICES = 60;
+
+/** What a model writes, and what the verifier makes of it. Asking costs money, so it is never tried again by itself. */
+export function writers({ store, engine }: ActivityParts) {
+  async function ask(request: WriteRequest) {
+    const signal = cancellationSignal();
+    try {
+      return await engine.write(withoutSecrets(request), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  /** Those that were looked at, and others that the evidence names. */
+  async function servicesOf({ evidence, services }: DiagnosisOrder): Promise<string[]> {
+    const text = evidence.map((piece) => piece.text).join("\n");
+    const named = namedIn(text, await serviceNames(store.knex));
+    return [...new Set([...services, ...named])].slice(0, MOST_SERVICES);
+  }
+
+  async function isHealthy(name: string): Promise<boolean> {
+    const check = (await getService(store.knex, name))?.check;
+    return check ? (await probe(check as HealthCheck)).healthy : false;
+  }
+
+  /** What speaks against the cause that was named; undefined: nothing. */
+  async function objectionToCause(
+    { cause, diagnosis }: DraftedDiagnosis,
+    services: readonly string[],
+    support: DiagnosisOrder["support"],
+  ): Promise<string | undefined> {
+    if (cause === NO_CAUSE) {
+      const measured = Object.keys(support).find((name) => support[name]! >= MEASURED);
+      return measured && `It names no cause, though what was measured speaks for ${measured}`;
+    }
+    if (!services.includes(cause)) {
+      return `It names ${cause.slice(0, 60)} as the cause, which is none of the services`;
+    }
+    if ((support[cause] ?? 0) < 0) return `What was measured speaks against ${cause} as the cause`;
+    if (await isHealthy(cause)) return `${cause} answers its health check, so it is not the cause`;
+    if (!diagnosis.text.toLowerCase().includes(cause.toLowerCase())) {
+      return `The diagnosis does not name its cause, ${cause}`;
+    }
+    return undefined;
+  }
+
+  return {
+    /** Asks a model for a diagnosis. @throws {EngineAway} */
+    async crewWrite(
+      order: DiagnosisOrder,
+      objections: readonly string[],
+    ): Promise<Draft<DraftedDiagnosis>> {
+      const { diagnosis, ...by } = await ask({
+        task: "diagnosis",
+        report: order.incident.slice(0, LONGEST_REPORT),
+        evidence: [...order.evidence],
+        services: await servicesOf(order),
+        objections: [...objections],
+      });
+      return drafted(diagnosis, by);
+    },
+
+    /**
+     * Holds a model's diagnosis against the evidence, measures its cause again, and cuts its confidence to what that
+     * supports. A step that does not hold is dropped; without cause, diagnosis and one step nothing is kept.
+     *
+     * @throws {EngineAway} without the guardrails nothing is kept
+     */
+    async crewJudge(
+      order: DiagnosisOrder,
+      said: DraftedDiagnosis,
+    ): Promise<Judged<KeptDiagnosis>> {
+      const { incident: report, evidence, support } = order;
+      const services = await servicesOf(order);
+      const grounds = { report, evidence, services };
+      const [cause, head, steps] = await Promise.all([
+        objectionToCause(said, services, support),
+        holdClaims(engine, [said.diagnosis], grounds),
+        holdClaims(engine, said.steps, grounds),
+      ]);
+      const objections = [...new Set([cause ?? [], head.objections, steps.objections].flat())];
+      const [diagnosis] = head.kept;
+      if (cause || !diagnosis || head.injected || !isEnough(steps)) {
+        return { kept: null, objections };
+      }
+      const none = said.cause === NO_CAUSE;
+      const most = none ? 0 : Math.max(0, support[said.cause] ?? 0) + MOST_ABOVE;
+      const kept = {
+        cause: none ? null : said.cause,
+        confidence: Math.round(Math.min(said.confidence, most) * 100) / 100,
+        ...{ diagnosis, steps: steps.kept },
+      };
+      return { kept, objections };
+    },
+
+    /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineAway} */
+    async reasonChoose(prompt: string): Promise<Draft<DraftedPlan>> {
+      const services = (await serviceNames(store.knex)).slice(0, MOST_SERVICES);
+      const { plan, ...by } = await ask({
+        ...{ task: "plan", report: prompt.slice(0, LONGEST_REPORT), evidence: [], objections: [] },
+        ...{ services, tools: [...CHOICES] },
+      });
+      return drafted(plan && { looks: looksOf(plan.looks, services) }, by);
+    },
+
+    /** Asks a model for an answer. @throws {EngineAway} */
+    async reasonWrite(
+      { prompt, evidence }: AnswerOrder,
+      objections: readonly string[],
+    ): Promise<Draft<DraftedAnswer>> {
+      const { answer, ...by } = await ask({
+        task: "answer",
+        report: prompt.slice(0, LONGEST_REPORT),
+        ...{ evidence: [...evidence], services: [], objections: [...objections] },
+      });
+      return drafted(answer, by);
+    },
+
+    /** Holds a model's answer against what was seen; what does not hold is dropped. @throws {EngineAway} */
+    async reasonJudge(
+      { prompt: report, evidence }: AnswerOrder,
+      { claims }: DraftedAnswer,
+    ): Promise<Judged<DraftedAnswer>> {
+      const services = namedIn(
+        [report, ...evidence.map(({ text }) => text)].join("\n"),
+        await serviceNames(store.knex),
+      );
+      const held = await holdClaims(engine, claims, { report, evidence, services });
+      const kept = isEnough(held) ? { claims: held.kept } : null;
+      return { kept, objections: [...held.objections] };
+    },
+  };
+}
+
+const isEnough = ({ kept, injected }: Held) => kept.length > 0 && !injected;
+
+function drafted<T>(
+  said: T | null,
+  { provider, model, asked, reason }: Pick<Writing, "provider" | "model" | "asked" | "reason">,
+): Draft<T> {
+  return { said, provider, model, asked, reason };
+}
+
+/** Those of a choice that there are, each once. */
+function looksOf(
+  chosen: readonly { readonly tool: string; readonly of: string }[],
+  services: readonly string[],
+): Look[] {
+  const looks = chosen.flatMap(({ tool, of }): [string, Look][] => {
+    const choice = CHOICES.find(({ name }) => name === tool);
+    if (!choice || choice.of_service && !services.includes(of)) return [];
+    if (!choice.of_service) return [[tool, { tool, arguments: {} }]];
+    return [[`${tool} ${of}`, { tool, arguments: { of } }]];
+  });
+  return [...new Map(looks).values()];
+}

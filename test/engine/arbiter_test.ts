@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { rule, type Ruling } from "../../engine/arbiter.ts";
+import {
+  addTicketEvent,
+  insertTicket,
+  openStore,
+  type Store,
+  unlearntTickets,
+} from "../../store/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+
+const NOTE = "Turned the ribbon of the label printer around and cleaned its print head";
+const RUNBOOK = "Runbook restart-service 1.0.0, and found healthy in round 1";
+
+describe("the arbiter of what tickets teach", () => {
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app", 2);
+  });
+  after(async () => {
+    await store?.close();
+    await database?.drop();
+  });
+
+  let tickets = 0;
+  /** Rules on a ticket that was opened so many hours ago, and resolved at once. */
+  async function ruled(
+    { hours = 0, fault = null, outcome = "sealed", resolution = RUNBOOK, by, diagnosed = true }: {
+      hours?: number;
+      fault?: string | null;
+      outcome?: "sealed" | "resolved";
+      resolution?: string;
+      by?: "person";
+      diagnosed?: boolean;
+    },
+  ): Promise<Ruling> {
+    const id = `INC-${String(tickets++).padStart(12, "0")}`;
+    await insertTicket(store.knex, {
+      ...{ id, title: "It fails", description: "", severity: "high", phase: "sealed" },
+      ...{ service: "shop", fingerprint: fault, workflowId: null, runId: null, requestedBy: "t" },
+    });
+    if (diagnosed) {
+      const data = {
+        classification: { category: "application", confidence: 0.3 },
+        citations: ["x"],
+      };
+      await addTicketEvent(store.knex, id, { key: "diagnosed-1", kind: "diagnosed", data });
+    }
+    await addTicketEvent(store.knex, id, {
+      ...{ key: "resolved", kind: "resolved", data: { ...(by ? { by } : {}) } },
+    });
+    await store.pool.query(
+      `UPDATE tickets SET status = 'resolved', outcome = $2, resolution = $3, receipt_id = 'r',
+         opened_at = now() - $4 * interval '1 hour',
+         resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,
+      [id, outcome, resolution, hours],
+    );
+    const ticket = (await unlearntTickets(store.knex, 200)).find((one) => one.id === id)!;
+    return rule(ticket, "application");
+  }
+  const named = ({ factors }: Ruling) => factors.map(({ factor }) => factor);
+
+  it("leaves an unsure repair to people, and applies it once the runbook has mended that fault before", async () => {
+    const first = await ruled({ fault: "crash", hours: 72 });
+    assert.deepEqual([first.score, first.state], [85, "queued"]);
+    const again = await ruled({ fault: "crash", hours: 30 });
+    assert.ok(named(again).includes("mended_before"));
+    assert.equal(again.state, "applied");
+    const soon = await ruled({ fault: "crash", hours: 20 });
+    assert.ok(!named(soon).includes("mended_before"), "it had come back within a day");
+    assert.equal(soon.state, "queued");
+    const other = await ruled({ fault: "crash", resolution: RUNBOOK.replace("restart", "clear") });
+    assert.ok(!named(other).includes("mended_before"), "another runbook did it");
+  });
+
+  it("trusts the note of somebody who closes a ticket only where the key is a person's", async () => {
+    const end = { outcome: "resolved", resolution: NOTE, diagnosed: false } as const;
+    const person = await ruled({ ...end, by: "person" });
+    assert.deepEqual(named(person), ["closed_by_a_person", "receipt", "note_says_much"]);
+    assert.deepEqual([person.score, person.state], [50, "queued"]);
+    const agent = await ruled(end);
+    assert.deepEqual([agent.score, agent.state], [25, "dropped"]);
+  });
+});

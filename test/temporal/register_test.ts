@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { Client, Connection } from "@temporalio/client";
+import { msToTs } from "@temporalio/common/lib/time.js";
+import { loadConfig } from "../../config.ts";
+import { keepRunning, registerTemporal } from "../../temporal/mod.ts";
+import { testTemporal } from "../_servers.ts";
+import { eventually } from "../workflows/_story.ts";
+
+const DAY_SECONDS = 86_400;
+
+describe("registerTemporal()", () => {
+  let connection: Connection;
+  let client: Client;
+  before(async () => {
+    const { address, namespace } = await testTemporal();
+    connection = await Connection.connect({ address });
+    client = new Client({ connection, namespace });
+  });
+  after(() => connection.close());
+
+  async function retention(): Promise<number> {
+    const { namespace } = client.options;
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    return Number(config?.workflowExecutionRetentionTtl?.seconds) / DAY_SECONDS;
+  }
+
+  it("has histories kept as long as temporal.yaml says, and no shorter than they are", async () => {
+    const config = loadConfig({});
+    assert.ok(
+      await retention() < config.temporal.retention_days,
+      "so that there is something to do",
+    );
+    await registerTemporal(client, config);
+    assert.equal(await retention(), config.temporal.retention_days);
+    const { namespace } = client.options;
+    const workflowExecutionRetentionTtl = msToTs("60 days");
+    const { workflowService } = connection;
+    await workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
+    await registerTemporal(client, config);
+    assert.equal(await retention(), 60);
+  });
+
+  it("is followed by a look whether what never ends still runs, which starts it again", async () => {
+    const over = new AbortController();
+    const keeping = keepRunning(client, over.signal, 50);
+    const names = ["ledger-sequencer", "webhook-relay"];
+    const running = async (name: string): Promise<string | undefined> => {
+      const found = await client.workflow.getHandle(name).describe().catch(() => undefined);
+      return found?.status.name === "RUNNING" ? found.runId : undefined;
+    };
+    try {
+      for (const name of names) {
+        const first = await eventually(() => running(name));
+        await client.workflow.getHandle(name).terminate("by a slip of the hand");
+        assert.notEqual(await eventually(() => running(name)), first);
+      }
+    } finally {
+      over.abort();
+      await keeping;
+      for (const name of names) await client.workflow.getHandle(name).terminate();
+    }
+  });
+});

@@ -1,0 +1,56 @@
+/** People who decide about approvals, as the gateway lets them. */
+import type { Client } from "@temporalio/client";
+import {
+  getApproval,
+  issueKey,
+  type KeyRecord,
+  type NewKey,
+  putVoice,
+  type Store,
+  type VoiceMove,
+} from "../../store/mod.ts";
+import {
+  type ApprovalState,
+  approveUpdate,
+  denyUpdate,
+  reopenUpdate,
+} from "../../workflows/mod.ts";
+import { eventually } from "./_story.ts";
+
+const UPDATES = { approved: approveUpdate, denied: denyUpdate, reopened: reopenUpdate };
+
+/** Somebody with a key that may approve. */
+export async function person(
+  store: Store,
+  principal: string,
+  fields: Partial<NewKey> = {},
+): Promise<KeyRecord> {
+  const { record } = await issueKey(store.knex, {
+    ...{ tenant: "test", tier: "partner", scope: "full", principal, mayApprove: true },
+    ...{ expiresAt: null, ...fields },
+  });
+  return record;
+}
+
+/** Keeps what somebody says, as the gateway does before it tells the run. @returns id of the voice */
+export async function keepVoice(
+  store: Store,
+  approvalId: string,
+  move: VoiceMove,
+  { id: keyId }: Pick<KeyRecord, "id">,
+): Promise<string> {
+  await eventually(() => getApproval(store.knex, approvalId));
+  return await putVoice(store.knex, { approvalId, move, keyId });
+}
+
+/** Says something, and waits for what that leads to. @throws why it is no move */
+export async function say(
+  { store, client }: { readonly store: Store; readonly client: Client },
+  approvalId: string,
+  move: VoiceMove,
+  by: Pick<KeyRecord, "id">,
+): Promise<ApprovalState> {
+  const voice_id = await keepVoice(store, approvalId, move, by);
+  return await client.workflow.getHandle(`approval-${approvalId}`)
+    .executeUpdate(UPDATES[move], { args: [{ voice_id }] });
+}

@@ -1,0 +1,127 @@
+/** Ways of the workflows that other agents talk to, to be recorded: reasoning, the crew and tasks of A2A. */
+import type { WorkflowHandle } from "@temporalio/client";
+import { putService, putTask, type VoiceMove } from "../../store/mod.ts";
+import {
+  A2A_SKILL,
+  A2A_TASK,
+  cancelUpdate,
+  CREW,
+  REASONING,
+  sayUpdate,
+  TASK_QUEUE,
+  type TaskMessage,
+  type TaskRecord,
+} from "../../workflows/mod.ts";
+import { serveEngine } from "../engine/_engine.ts";
+import { openLoop, type TestLoop } from "./_loop.ts";
+import { type Asked, servedModel } from "./_model.ts";
+
+/** What the recorder does with runs. */
+export interface Recorder {
+  start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle>;
+  /** Waits for the end, whatever it is. */
+  ended(run: WorkflowHandle): Promise<WorkflowHandle>;
+  /** Gives a person's word. */
+  speak(run: WorkflowHandle, move: VoiceMove, who: string): Promise<void>;
+  /** Has people asked about a call. @returns the approval's id */
+  held(name: string): Promise<string>;
+}
+
+type Scenarios = Readonly<Record<string, () => Promise<WorkflowHandle>>>;
+
+/** @param writers gets the platforms with a model, to be stopped at the end */
+export function taskScenarios(
+  loop: TestLoop,
+  writers: TestLoop[],
+  { start, ended, speak, held }: Recorder,
+): Scenarios {
+  /** Starts a run on a platform with a model, whose first word does not hold, and whose second does. */
+  async function startWriting(
+    type: string,
+    workflowId: string,
+    text = "search is down",
+  ): Promise<WorkflowHandle> {
+    const name = "search";
+    let answers = 0;
+    const says = ({ task }: Asked) => {
+      if (task === "plan") return { looks: [{ tool: "service", of: name }] };
+      const claim = { text: `It is about ${name}.`, evidence: [++answers === 1 ? 99 : 1] };
+      const diagnosis = { cause: name, confidence: 1, diagnosis: claim, steps: [claim] };
+      return type === CREW ? diagnosis : { claims: [claim] };
+    };
+    const model = await servedModel(says);
+    const writing = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, model) });
+    writers.push(writing);
+    await putService(writing.store.knex, {
+      ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
+      ...{ restart: null, watched: false, dependsOn: [] },
+    });
+    const args = [type === CREW ? { incident: text, requested_by: "key:recorder" } : asking(text)];
+    return await writing.client.workflow.start(type, {
+      taskQueue: TASK_QUEUE.itsm,
+      ...{ workflowId, args },
+    });
+  }
+
+  return {
+    "reasoning.answered": async () =>
+      await ended(await start(REASONING, "reasoning-1", [asking("the search is down")])),
+    "reasoning.input_required": async () =>
+      await ended(await start(REASONING, "reasoning-2", [asking("Hello")])),
+    "crew.written": async () => await ended(await startWriting(CREW, "crew-2")),
+    "reasoning.written": async () => await ended(await startWriting(REASONING, "reasoning-4")),
+    "reasoning.chosen": async () =>
+      await ended(await startWriting(REASONING, "reasoning-5", "Qui est en panne ?")),
+    "a2aTask.completed": async () => {
+      const run = await start(A2A_TASK, "a2a-1", [taskOf("1", "Hello")]);
+      await run.executeUpdate(sayUpdate, { args: [saying("m2", "the search is down")] });
+      return await ended(run);
+    },
+    "a2aTask.canceled": async () => {
+      const run = await start(A2A_TASK, "a2a-2", [taskOf("2", "Hello")]);
+      await run.executeUpdate(cancelUpdate);
+      return await ended(run);
+    },
+    "a2aTask.denied": async () => {
+      const approval_id = await held("b1");
+      const task = { ...taskOf("3", "Hello"), state: "input-required" as const, approval_id };
+      await putTask(loop.store.knex, task);
+      const run = await start(A2A_TASK, "a2a-3", [task]);
+      await speak(loop.client.workflow.getHandle(`approval-${approval_id}`), "denied", "ann");
+      return await ended(run);
+    },
+    "a2aSkill.completed": async () => {
+      const asked = await start(REASONING, "reasoning-3", [asking("the search is down")]);
+      const { runId } = await asked.describe();
+      const given = { workflow_id: asked.workflowId, run_id: runId };
+      return await ended(await start(A2A_SKILL, "a2a-4", [skillTask("4"), given]));
+    },
+    "a2aSkill.canceled": async () => {
+      const approval_id = await held("b2");
+      const task = { ...skillTask("5"), state: "input-required", approval_id };
+      const run = await start(A2A_SKILL, "a2a-5", [task]);
+      await run.executeUpdate(cancelUpdate);
+      return await ended(run);
+    },
+  };
+}
+
+function asking(prompt: string) {
+  return { prompt, requested_by: "key:recorder" };
+}
+
+function saying(message_id: string, text: string): TaskMessage {
+  return { message_id, role: "user", parts: [{ text }] };
+}
+
+function taskOf(id: string, text: string): TaskRecord {
+  return {
+    ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
+    ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
+    history: [saying("m1", text)],
+  };
+}
+
+function skillTask(id: string): TaskRecord {
+  return { ...taskOf(id, "-"), skill: "invoke_reasoning_pipeline" };
+}
