@@ -20,7 +20,7 @@ export interface DecisionEntry<C> {
   readonly holder?: number;
 }
 
-/** How the call ends is sealed too, and soon for most. */
+/** Nobody waits until it is sealed. */
 const PATIENT = { patient: true } as const;
 
 /**

@@ -28,7 +28,7 @@ const INSERT = (beside = "", asked = "", condition = "") => `
     JOIN fresh USING (id)
   ) ${beside}
   SELECT count(*)::int AS fresh, CASE WHEN $10::boolean THEN pg_notify('sealoop_outbox', '') END
-    ${asked && ", (SELECT jsonb_agg(to_jsonb(asked) ORDER BY nr) FROM asked) AS asked"} FROM fresh`;
+    ${asked && ", (SELECT to_json(asked) FROM asked) AS asked"} FROM fresh`;
 
 /** A statement, which the database keeps how to do by its name. */
 interface Statement {
@@ -50,8 +50,8 @@ function insertWith({ table, values, when }: Row): Statement {
     const text = when
       ? INSERT(
         beside,
-        `asked AS (SELECT nr, holds, told AS found FROM ${when.function}($13::jsonb)),`,
-        "WHERE nr IN (SELECT a.nr FROM asked a WHERE a.holds)",
+        `asked AS MATERIALIZED (SELECT holds, told FROM ${when.function}($13::jsonb)),`,
+        "WHERE (SELECT holds FROM asked)[nr]",
       )
       : INSERT(beside);
     withRows.set(name, statement = { name, text });
@@ -155,7 +155,7 @@ function onQueryable(on: Queryable): Run {
 export interface Entry {
   readonly prepared: Prepared;
   readonly row?: Row | undefined;
-  /** Whether nobody has to be woken for it. */
+  /** Whether the statement need not wake anybody for it. */
   readonly patient?: boolean | undefined;
 }
 
@@ -198,9 +198,12 @@ export async function insert(run: Run, entries: readonly Entry[]): Promise<Answe
   }
   if (conditioned) values.push(JSON.stringify(unique.map(({ row }) => row?.when?.value ?? null)));
   const { rows: [row] } = await run(text, values, name);
-  const asked = conditioned ? row!.asked as Omit<Answer, "conflict">[] : [];
+  const asked = row!.asked as { holds: boolean[]; told: unknown[] } | undefined;
   const answers = new Map(
-    requests.map(({ id }, n): [string, Answer] => [id, asked[n] ?? { holds: true }]),
+    requests.map(({ id }, n): [string, Answer] => [
+      id,
+      asked ? { holds: asked.holds[n]!, found: asked.told[n] } : { holds: true },
+    ]),
   );
   const told = entries.map(({ prepared }) => answers.get(prepared.id)!);
   const held = told.filter(({ holds }) => holds).length;

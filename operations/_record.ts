@@ -19,10 +19,13 @@ export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | u
   return async (act) => isSealed(act) ? await sealCall(sealer, callReceipt(act)) : undefined;
 }
 
+/** Nobody waits until it is sealed. */
+const PATIENT = { patient: true } as const;
+
 /** Asks for a call's receipt. A call that was made is sealed, whatever was said in it. @returns its id */
 export async function sealCall(sealer: Sealer, receipt: CallReceipt): Promise<string> {
   try {
-    return (await sealer.request(receipt)).id;
+    return (await sealer.request(receipt, undefined, PATIENT)).id;
   } catch (reason) {
     if (reason instanceof ReceiptConflict && receipt.id) {
       // Its end was sealed as unknown while it still went on: this corrects that.
@@ -30,7 +33,8 @@ export async function sealCall(sealer: Sealer, receipt: CallReceipt): Promise<st
       return await sealCall(sealer, { ...rest, supersedes: id });
     }
     if (!(reason instanceof InvalidInput)) throw reason;
-    return (await sealer.request({ ...receipt, evidence: asTexts(receipt.evidence) })).id;
+    const texts = { ...receipt, evidence: asTexts(receipt.evidence) };
+    return (await sealer.request(texts, undefined, PATIENT)).id;
   }
 }
 

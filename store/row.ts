@@ -13,7 +13,7 @@ export interface Row {
 export interface Condition {
   /**
    * Name of a function, from the code alone. It takes a JSON array with a value for each row, null where there is nothing
-   * to ask, and gives as many of `(nr, holds, told)`, `nr` from 1.
+   * to ask, and gives one row of as many `holds` (boolean[]) and `told` (jsonb[]).
    */
   readonly function: string;
   readonly value: unknown;
