@@ -161,7 +161,11 @@ async function unpack(cache: string, folder: string): Promise<void> {
       env: { ...process.env, TMPDIR: fresh, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" },
     });
     writeFileSync(join(fresh, "fonts", "fonts.conf"), fontsOf(folder));
-    if (!existsSync(folder)) renameSync(fresh, folder);
+    try {
+      if (!existsSync(folder)) renameSync(fresh, folder);
+    } catch (error) {
+      if (!existsSync(folder)) throw error; // else another process was quicker
+    }
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -127,33 +127,47 @@ export async function testFolder(): Promise<string> {
 }
 
 /**
- * A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that this run has given to nobody else. It is none of
- * those that the system gives to outgoing connections, or one of them could have it by the time it is used.
+ * A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that no test is given besides, of whatever process or
+ * run. It is none of those that the system gives to outgoing connections, nor of those that the platform looks for free
+ * ones among, or one of them could have it by the time it is used.
  */
 export async function freePort(): Promise<number> {
-  const [from, to] = GIVEN_PORTS;
-  const share = Math.floor((to - from) / MOST_PROCESSES);
-  const first = from + (self % MOST_PROCESSES) * share;
-  for (let tries = 0; tries < 1_000; tries++) {
-    const port = randomInt(first, first + share);
-    if (!given.has(port) && await isFree(port)) {
-      given.add(port);
-      return port;
-    }
+  for (;;) {
+    const port = toGive.pop();
+    if (port === undefined) toGive.push(...await claimPorts());
+    else if (await isFree(port)) return port;
   }
-  throw new Error(`No port is free between ${GIVEN_PORTS.join(" and ")}`);
 }
 
-const GIVEN_PORTS = [15_000, 32_000] as const;
-/** Each has ports of its own to give. */
-const MOST_PROCESSES = 16;
-const given = new Set<number>();
+const GIVEN_PORTS = [10_000, 20_000] as const;
+/** So many are claimed at a time: whoever listens on the first may give the others. */
+const CLAIMED = 50;
+const toGive: number[] = [];
 
-function isFree(port: number): Promise<boolean> {
+async function claimPorts(): Promise<number[]> {
+  const [from, to] = GIVEN_PORTS;
+  for (let tries = 0; tries < 1_000; tries++) {
+    const first = from + CLAIMED * randomInt((to - from) / CLAIMED);
+    const claim = await listenOn(first);
+    if (claim) {
+      claim.unref(); // it is held until this process ends
+      return Array.from({ length: CLAIMED - 1 }, (_, n) => first + 1 + n);
+    }
+  }
+  throw new Error(`No ports are free between ${GIVEN_PORTS.join(" and ")}`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listenOn(port);
+  if (server) await new Promise((resolve) => server.close(resolve));
+  return server !== undefined;
+}
+
+/** Undefined: somebody else listens there. */
+function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
-    const server = createServer()
-      .once("error", () => resolve(false))
-      .listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    const server = createServer().once("error", () => resolve(undefined))
+      .listen(port, "127.0.0.1", () => resolve(server));
   });
 }
 
@@ -174,8 +188,10 @@ export async function mochaGlobalTeardown(): Promise<void> {
   const folders = (await readdir(tmpdir())).filter((name) =>
     name.startsWith(`sealoop-test-${run}-`)
   );
-  const options = { recursive: true, force: true, maxRetries: 3 };
-  await Promise.all(folders.map((folder) => rm(join(tmpdir(), folder), options)));
+  // What a killed process has left may still be writing; that says nothing of the tests.
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  const left = (error: Error) => console.error(`  Left behind: ${error.message}`);
+  await Promise.all(folders.map((folder) => rm(join(tmpdir(), folder), options).catch(left)));
 }
 
 const temporalAddress: () => Promise<string> = once(async () => {

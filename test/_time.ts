@@ -17,4 +17,11 @@ export async function inOneMinute<T>(seconds: number, work: () => Promise<T>): P
   }
 }
 
+/** Waits for the next day where less than so many seconds of this one are left: some limits and figures go by the day. */
+export async function withinOneDay(seconds: number): Promise<void> {
+  const left = DAY_MS - Date.now() % DAY_MS;
+  if (left < seconds * 1_000) await sleep(left + 50);
+}
+
+const DAY_MS = 86_400_000;
 const minuteNow = () => Math.floor(Date.now() / 60_000);
