@@ -10,6 +10,7 @@ import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../p
 import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { testFolder } from "../_servers.ts";
+import { withinOneDay } from "../_time.ts";
 
 /** What is killed. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
@@ -44,6 +45,7 @@ export async function compiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<CompiledPlatform> {
+  await withinOneDay(120); // its sweep comes once a day
   const dataDir = await testFolder();
   const tree = await claim(dataDir);
   const env: NodeJS.ProcessEnv = {

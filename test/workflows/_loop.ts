@@ -186,7 +186,7 @@ export async function openLoop(
     calls,
     deliverVoices,
   };
-  await registerTemporal(parts.client, parts.config);
+  await registerTemporal(parts.client, unscheduled(parts.config));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
   const workers = await openWorkers({
@@ -205,6 +205,21 @@ export async function openLoop(
     },
   };
 }
+
+/** The same with schedules that never come: at the turn of a minute they would do what a test is about to do. */
+export function unscheduled(config: Config): Config {
+  const { temporal, settings } = config;
+  const schedules = Object.entries(temporal.schedules)
+    .map(([name, schedule]) => [name, { ...schedule, every: NEVER }] as const);
+  return {
+    ...config,
+    temporal: { ...temporal, schedules: Object.fromEntries(schedules) },
+    settings: { ...settings, SEALOOP_SWEEP_SECONDS: undefined },
+  };
+}
+
+/** A hundred years. */
+const NEVER = "36500d";
 
 function watched(activities: object, watch: Watch | undefined): object {
   if (!watch) return activities;

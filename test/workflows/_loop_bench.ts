@@ -10,7 +10,7 @@ import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { program } from "../_programs.ts";
 import { TEST_DETECTORS, testDatabase, testFolder, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
-import { testBundle } from "./_loop.ts";
+import { testBundle, unscheduled } from "./_loop.ts";
 
 /** A place for loops to run in. */
 export interface LoopBench {
@@ -64,7 +64,7 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
   };
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
-  await registerTemporal(client, loadConfig(env));
+  await registerTemporal(client, unscheduled(loadConfig(env)));
   await ensureSequencer(client);
   const store = openStore(database.urls.app, "app");
   const workers: WorkerProcess[] = [];

@@ -6,7 +6,7 @@ import { loadConfig } from "../../config.ts";
 import { openWorkers, type Workers } from "../../processes/_workers.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
-import { openParts, quietRuntime, testBundle } from "./_loop.ts";
+import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
 describe("workers of a named build", () => {
@@ -15,7 +15,7 @@ describe("workers of a named build", () => {
   before(async () => {
     quietRuntime();
     parts = await openParts();
-    await registerTemporal(parts.client, parts.config);
+    await registerTemporal(parts.client, unscheduled(parts.config));
     await ensureSequencer(parts.client);
   });
   after(async () => {
