@@ -63,6 +63,9 @@ describe("itsmLoop", () => {
   }
   const run = async (victim: Victim) => await (await start(victim)).result();
   const story = (ticketId: string) => storyOf(loop.store, ticketId);
+  /** Whether an activity is of a victim's loop, as others run beside it. */
+  const isOf = ({ service }: Victim, [order]: readonly unknown[]) =>
+    (order as { finding: Finding }).finding.service === service.name;
 
   /** Waits until the command of the repair runs. @returns the ticket */
   async function repairing(handle: Awaited<ReturnType<typeof start>>): Promise<string> {
@@ -181,8 +184,8 @@ describe("itsmLoop", () => {
 
   it("refuses a runbook that is not the one that was diagnosed", async () => {
     const victim = await broken("changed");
-    watch = async (moment, activity) => {
-      if (moment !== "before" || activity !== "remediate") return;
+    watch = async (moment, activity, order) => {
+      if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
       await putService(loop.store.knex, { ...victim.service, restart: { command: ["false"] } });
     };
     const result = await run(victim);
@@ -202,10 +205,9 @@ describe("itsmLoop", () => {
 
   it("leaves a service alone whose ticket somebody has closed meanwhile", async () => {
     const victim = await broken("closed");
-    watch = async (moment, activity, [order]) => {
-      if (moment !== "before" || activity !== "remediate") return;
-      const { ticket_id, finding } = order as { ticket_id: string; finding: Finding };
-      if (finding.service !== "closed") return;
+    watch = async (moment, activity, order) => {
+      if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
+      const [{ ticket_id }] = order as [{ ticket_id: string }];
       await loop.store.knex("tickets").where({ id: ticket_id })
         .update({ status: "resolved", outcome: "resolved", phase: "sealed", receipt_id: "people" });
     };
@@ -267,8 +269,8 @@ describe("itsmLoop", () => {
     const victim = await broken("terminated", heldBack);
     let left = () => {};
     const ended = new Promise<void>((resolve) => left = resolve);
-    watch = (moment, activity) => {
-      if (moment === "after" && activity === "remediate") left();
+    watch = (moment, activity, order) => {
+      if (moment === "after" && activity === "remediate" && isOf(victim, order)) left();
     };
     const handle = await start(victim);
     const ticketId = await repairing(handle);
