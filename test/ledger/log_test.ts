@@ -37,10 +37,9 @@ describe("the Merkle log", () => {
 
   /** The published checkpoint, once it is of as many leaves. */
   async function checkpointOf(size: number) {
-    for (let tries = 0; tries < 400; tries++) {
+    for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(20)) {
       const found = await publishedCheckpoint(sealing.app);
       if (found && found.size >= size) return found;
-      await sleep(20);
     }
     throw new Error(`No checkpoint of ${size}: ${sealing.troubles.join("; ")}`);
   }

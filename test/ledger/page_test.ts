@@ -123,11 +123,14 @@ describe("the ledger's pages", () => {
     assert.match(await textOf(tab.page, "#checks"), /The server says: ✓ verified/);
   });
 
+  /** Another digit of hex, and of base64, than the one that is there. */
+  const other = (digit: string) => digit === "0" ? "1" : "0";
+
   it("are red where the proof, the root, its signature or the size of the Merkle log is another", async () => {
     const changes: ((text: string) => string)[] = [
-      (text) => text.replace(/"hashes":\["../, `"hashes":["00`),
-      (text) => text.replace(/(checkpoint":"[^"]+?\\n\d+\\n)..../, "$1AAAA"),
-      (text) => text.replace(/(— \S+ .{20})..../, "$1AAAA"),
+      (text) => text.replace(/(?<="hashes":\[")./, other),
+      (text) => text.replace(/(?<=checkpoint":"[^"]+?\\n\d+\\n)./, other),
+      (text) => text.replace(/(?<=— \S+ .{20})./, other),
       (text) => text.replace(/"tree_size":(\d+)/, (_, n) => `"tree_size":${Number(n) + 1}`),
     ];
     for (const change of changes) {

@@ -172,8 +172,8 @@ describe("watchChain()", () => {
       CREATE TRIGGER swallow BEFORE INSERT OR UPDATE ON ledger_breaks FOR EACH ROW EXECUTE FUNCTION swallow();
       ${EDIT}`,
     );
+    assert.equal((await (await watch()).caughtUp()).chain_intact, true);
     const opened = await watch({ recheckEveryMs: 50 });
-    assert.equal((await opened.caughtUp()).chain_intact, true);
     const { first_breaks } = await until(opened, (state) => state.chain_intact === false);
     assert.deepEqual(first_breaks.map(({ position }) => position), [5]);
     await scrub();

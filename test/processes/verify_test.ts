@@ -12,6 +12,7 @@ import {
   keysToTrust,
   leafOf,
   openLedgerUrl,
+  publishedCheckpoint,
   verifyInParallel,
 } from "../../ledger/mod.ts";
 import {
@@ -27,6 +28,7 @@ import { program } from "../_programs.ts";
 import { testFolder } from "../_servers.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../ledger/_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../ledger/_ledger.ts";
+import { eventually } from "../workflows/_story.ts";
 
 const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;
@@ -188,6 +190,9 @@ describe("npm run verify", () => {
       await store.close();
       ledger.go();
       await ledger.seal(5);
+      await eventually(async () =>
+        (await publishedCheckpoint(ledger.app))?.size === 56 || undefined
+      );
       served = await serveLedger(ledger.database);
     });
     after(async () => {

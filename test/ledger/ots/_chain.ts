@@ -1,5 +1,5 @@
 /** A block chain of a test, really mined at a difficulty that a test can bear, and sources that tell of it. */
-import { createHash, randomBytes, randomInt } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { type Network, targetOf } from "../../../ledger/ots/mod.ts";
@@ -46,9 +46,11 @@ export function testChain(headers: Buffer[] = []): TestChain {
   return chain;
 }
 
+let count = 0;
+
 function mined(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buffer {
   const header = Buffer.alloc(80);
-  header.writeUInt32LE(0x20000000 + randomInt(2 ** 16), 0); // no two blocks are the same
+  header.writeUInt32LE(0x20000000 + count++ % 2 ** 16, 0); // no two blocks are the same
   header.set(previous, 4);
   header.set(merkleRoot, 36);
   header.writeUInt32LE(Math.floor(Date.now() / 1000), 68);
