@@ -3,15 +3,18 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { ROOT } from "../../config.ts";
 import { head } from "../../ledger/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { unsignedChain } from "../ledger/_chains.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
+import { eventually } from "../workflows/_story.ts";
 
 const COUNT = 12_000;
+/** Any number. */
+const LOCK = 4_711;
 
 describe("npm run ledger -- import", () => {
   let database: TestDatabase;
@@ -56,11 +59,36 @@ describe("npm run ledger -- import", () => {
     return rows[0].n as number;
   };
 
+  /** Lets no import put more receipts aside than so many, until it is released. */
+  async function holdBeyond(position: number) {
+    const client = new pg.Client({ connectionString: database.superuserUrl });
+    await client.connect();
+    await client.query(`SELECT pg_advisory_lock(${LOCK});
+      CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.position >= ${position} THEN PERFORM pg_advisory_xact_lock(${LOCK}); END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER hold BEFORE INSERT ON ledger_import_receipts
+        FOR EACH ROW EXECUTE FUNCTION hold()`);
+    const waiting = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND objid = ${LOCK} AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    return {
+      reached: () => eventually(async () => (await client.query(waiting)).rows[0]),
+      async release() {
+        await client.query(`SELECT pg_terminate_backend(pid, 10000) FROM (${waiting}) AS w`);
+        await client.query("DROP TRIGGER hold ON ledger_import_receipts; DROP FUNCTION hold");
+        await client.end();
+      },
+    };
+  }
+
   it("goes on where it was killed, and then has all of them", async () => {
+    const held = await holdBeyond(COUNT / 2);
     const killed = start(file);
-    while (await putAside() === 0 && killed.child.exitCode === null) await sleep(2);
+    await Promise.race([held.reached(), killed.ended.then(({ text }) => assert.fail(text))]);
     killed.child.kill("SIGKILL");
     await killed.ended;
+    await held.release();
     const before = await putAside();
     assert.ok(before > 0 && before < COUNT, `${before} were put aside`);
     assert.equal((await head(store)).size, 0);
