@@ -21,7 +21,7 @@ const PATTERNS: readonly (readonly [string, RegExp])[] = [
   ["a Google key", /\bAIza[0-9A-Za-z_-]{30,}|\bya29\.[0-9A-Za-z_-]{20,}|"private_key_id"/],
   [
     "a service's token",
-    /\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|SG\.[\w-]{16,}\.[\w-]{16,}|hf_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{40,}|shp(?:at|ss)_[a-fA-F0-9]{24,}|hv[bs]\.[A-Za-z0-9_-]{20,}|slp_(?:free|partner|enterprise|admin)_[A-Za-z0-9]{8,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|SK[0-9a-f]{32})/,
+    /\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|SG\.[\w-]{16,}\.[\w-]{16,}|hf_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{40,}|shp(?:at|ss)_[a-fA-F0-9]{24,}|hv[bs]\.[A-Za-z0-9_-]{20,}|slp_(?:free|partner|enterprise|admin)_[A-Za-z0-9_-]{8,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|SK[0-9a-f]{32})/,
   ],
   ["a signed token", /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{10,}/],
   [

@@ -70,6 +70,13 @@ describe("judge()", () => {
     assert.ok(!JSON.stringify(verdict).includes("Tr0ub4dor"));
   });
 
+  it("knows the platform's own keys, whatever they begin with", () => {
+    for (const begin of ["A1b2", "-A1b", "_A1b", "A-_b"]) {
+      const incident = `nginx refuses slp_partner_${begin}${"c".repeat(39)}`;
+      assert.equal(decide(incident, RESTART), "needs_approval", begin);
+    }
+  });
+
   for (
     const [said, decision] of [
       [{ confidence: 0.69 }, "needs_approval"],
