@@ -61,7 +61,7 @@ describe("restart()", () => {
         ...["--import", "tsx", "--input-type=module", "--eval", script],
         JSON.stringify(command("true")),
       ],
-      { cwd: ROOT, timeout: 60_000 },
+      { cwd: ROOT, timeout: 110_000 },
     );
     assert.equal(stdout.trim(), "exit_0");
   });
@@ -117,14 +117,14 @@ describe("restart()", () => {
   it("ends a command that takes too long, with all that it started, and says unknown", async () => {
     const file = join(dataDir, "children");
     const order = {
-      ...command("sh", "-c", `sleep 30 & echo $! > '${file}'; wait`),
-      limitMs: 5_000,
+      ...command("sh", "-c", `sleep 600 & echo $! > '${file}'; wait`),
+      limitMs: 10_000,
     };
     const began = Date.now();
     assert.deepEqual(await restart(order), { state: "unknown", code: "timeout" });
-    assert.ok(Date.now() - began < 9_900, "the limit counts once");
-    await sleep(20);
-    assert.equal(identify(Number(await readFile(file, "utf8"))), undefined);
+    assert.ok(Date.now() - began < 19_900, "the limit counts once");
+    const child = Number(await readFile(file, "utf8"));
+    while (identify(child)) await sleep(20);
   });
   it("says unknown when the mark was made but nobody knows what followed", async () => {
     const order: RestartOrder = {

@@ -272,23 +272,21 @@ describe("a server", () => {
 
     it("ends that of a client that does not get to the end of its headers", async () => {
       const connection = await openConnection(server.port);
-      const started = Date.now();
       connection.write("GET /address HTTP/1.1\r\nhost: x\r\n");
       const drip = setInterval(() => connection.write("x-more: 1\r\n"), 500);
       const rest = await connection.ended;
       clearInterval(drip);
       assert.match(rest, /^HTTP\/1\.1 408 /);
-      assert.ok(Date.now() - started < 60_000);
     });
 
     it("reads what a client has sent in time before it finds that its own time is over", async () => {
-      const timing = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
+      const timing = { headersTimeout: 500, requestTimeout: 500, connectionsCheckingInterval: 50 };
       const busy = createServer(timing, (_, res) => void res.end("read"));
       const { drain } = mindConnections(busy);
       await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
       const connection = await openConnection((busy.address() as AddressInfo).port);
       connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
-      for (const until = Date.now() + 300; Date.now() < until;);
+      for (const until = Date.now() + 1_500; Date.now() < until;);
       assert.equal((await connection.answer()).status, 200);
       await drain(0);
     });
@@ -307,15 +305,13 @@ describe("a server", () => {
       busy.write("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
       while (!go) await sleep(5);
 
-      const before = Date.now();
-      const closed = stopping.close();
+      const closed = stopping.close(1_000_000); // it waits for nobody who is done
       await idle.ended;
       await assert.rejects(openConnection(stopping.port), /ECONNREFUSED/);
       go();
       const answer = await busy.answer();
       assert.deepEqual([answer.status, answer.headers.connection], [200, "close"]);
       await Promise.all([busy.ended, closed]);
-      assert.ok(Date.now() - before < 6_000, "it waits for nobody who is done");
     });
 
     it("ends what takes too long", async () => {

@@ -5,7 +5,12 @@ import { scanAll, type ScannerName } from "../../integrations/mod.ts";
 import { approveFinding, scanQueue } from "../../operations/security.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { issueKey } from "../../store/mod.ts";
-import { SECURITY_SCAN, type securityScan, TASK_QUEUE } from "../../workflows/mod.ts";
+import {
+  type itsmLoop,
+  SECURITY_SCAN,
+  type securityScan,
+  TASK_QUEUE,
+} from "../../workflows/mod.ts";
 import { packages } from "../_packages.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
@@ -34,6 +39,13 @@ describe("securityScan", () => {
     ...{ urls: { gateway: "http://127.0.0.1" }, door: "mcp", signal: AbortSignal.timeout(30_000) },
     progress() {},
   } as unknown as Parameters<typeof scanQueue.run>[1]);
+
+  /** What a run that was started has given in the end. */
+  const endOf = (started: unknown) =>
+    loop.client.workflow.getHandle<typeof itsmLoop>(
+      (started as { workflow_id: string }).workflow_id,
+    )
+      .result();
 
   it("finds a secret that others may read, has it mended when that is approved, and seals both", async () => {
     const path = join(loop.config.dataDir, "spare.key");
@@ -66,11 +78,9 @@ describe("securityScan", () => {
     const gone = { index, fingerprint: "0".repeat(16) };
     await assert.rejects(approveFinding.run(gone, context()), /nothing was done/);
     await assert.rejects(approveFinding.run({ index: 9_999 }, context()), /no index/);
-    const moved = { index: index + 1, fingerprint, wait_seconds: 25 }; // where it was when people were asked
+    const moved = { index: index + 1, fingerprint, wait_seconds: 0 }; // where it was when people were asked
     const approved = await approveFinding.run(moved, context());
-    // deno-lint-ignore no-explicit-any -- likewise
-    const { result } = approved as any;
-    assert.equal(result?.outcome, "sealed", JSON.stringify(approved));
+    assert.equal((await endOf(approved)).outcome, "sealed", JSON.stringify(approved));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     // deno-lint-ignore no-explicit-any -- likewise
     const after = await scanQueue.run({}, context()) as any;
@@ -130,8 +140,7 @@ describe("securityScan", () => {
     const { index, fix, remedy } = queue.find(({ detail }: any) => detail.key_id === stale.id);
     assert.equal(fix, "people");
     assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
-    // deno-lint-ignore no-explicit-any -- likewise
-    const { result } = await approveFinding.run({ index, wait_seconds: 25 }, context()) as any;
+    const result = await endOf(await approveFinding.run({ index, wait_seconds: 0 }, context()));
     assert.equal(result.outcome, "escalated");
     const ticket = await loop.store.knex("tickets").where({ id: result.ticket_id }).first();
     assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);
