@@ -48,10 +48,10 @@ describe("what agents ask for over A2A and people decide", () => {
     const held = await wipe("sda", { blocking: true });
     assert.match(held.result.status.message.parts[0].text, /Nothing was done yet/);
     assert.equal(held.result.metadata["sealoop/approval_id"], approvalOf(held.result));
-    const followed = agent.stream("tasks/resubscribe", { id: held.result.id });
+    const followed = await agent.follow("tasks/resubscribe", { id: held.result.id });
     assert.equal(runs.length, 0);
     await decide("approve", held);
-    const states = (await followed).map(({ kind, status }: Json) => status?.state ?? kind);
+    const states = (await followed()).map(({ kind, status }: Json) => status?.state ?? kind);
     assert.equal(states[0], "input-required");
     assert.deepEqual(states.slice(-2), ["artifact-update", "completed"]);
     const { result } = await agent.ask("tasks/get", { id: held.result.id });
@@ -152,13 +152,13 @@ describe("what agents ask for over A2A and people decide", () => {
       () => agent.ask("message/send", { message: more }),
     );
     assert.deepEqual([told.kind, told.taskId], ["message", id]);
-    const followed = agent.stream("tasks/resubscribe", { id });
+    const followed = await agent.follow("tasks/resubscribe", { id });
     const approval = told.parts[0].data.governance.approval_id;
     assert.equal(
       (await people.call("POST", `/v1/approvals/${approval}/approve`, "ann")).status,
       200,
     );
-    const states = (await followed).map(({ status }: Json) => status?.state);
+    const states = (await followed()).map(({ status }: Json) => status?.state);
     assert.equal(states.at(-1), "completed");
   });
 

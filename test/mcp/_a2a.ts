@@ -18,6 +18,8 @@ export interface A2aClient {
   ask(method: string, params?: unknown): Promise<Json>;
   /** The results of a stream's events, until it ends. */
   stream(method: string, params: unknown): Promise<Json[]>;
+  /** The same, once there is a stream: what happens from then on is told in it. @returns waits for its end */
+  follow(method: string, params: unknown): Promise<() => Promise<Json[]>>;
   /** A task, when it has come into one of these states. */
   until(id: string, states: readonly string[]): Promise<Json>;
 }
@@ -39,17 +41,21 @@ export function a2aClient(url: string, key: string): A2aClient {
     assert.equal(answer.id, "1");
     return answer;
   };
-  const stream: A2aClient["stream"] = async (method, params) => {
+  const follow: A2aClient["follow"] = async (method, params) => {
     const response = await send(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }));
     assert.match(response.headers.get("content-type")!, /^text\/event-stream/);
-    const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: "));
-    return lines.map((line) => JSON.parse(line.slice(6))).map(({ id, result }) => {
-      assert.equal(id, 7);
-      return result;
-    });
+    return async () => {
+      const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: "));
+      return lines.map((line) => JSON.parse(line.slice(6))).map(({ id, result }) => {
+        assert.equal(id, 7);
+        return result;
+      });
+    };
   };
+  const stream: A2aClient["stream"] = async (method, params) =>
+    await (await follow(method, params))();
   return {
-    ...{ send, ask, stream },
+    ...{ send, ask, stream, follow },
     async until(id, states) {
       const events = await stream("tasks/resubscribe", { id });
       const { result } = await ask("tasks/get", { id });
@@ -83,6 +89,7 @@ export interface A2aWorld {
   client(key: string): A2aClient;
   readonly send: A2aClient["send"];
   readonly stream: A2aClient["stream"];
+  readonly follow: A2aClient["follow"];
   ask(method: string, params?: unknown, key?: string): Promise<Json>;
   /** Sends a text. @param more fields of the message */
   say(text: string, more?: object, configuration?: object, key?: string): Promise<Json>;
@@ -128,6 +135,7 @@ export function a2aWorld(): A2aWorld {
     ...{ client, ask },
     send: (body, headers) => client().send(body, headers),
     stream: (method, params) => client().stream(method, params),
+    follow: (method, params) => client().follow(method, params),
     say: (text, more = {}, configuration, as) =>
       ask("message/send", { message: message(text, more), configuration }, as),
   };

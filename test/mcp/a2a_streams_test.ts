@@ -3,7 +3,7 @@ import { a2aWorld, BLOCKING, type Json, message, skill } from "./_a2a.ts";
 
 describe("A2A's streams", () => {
   const a2a = a2aWorld();
-  const { ask, say, send, stream } = a2a;
+  const { ask, follow, say, send, stream } = a2a;
 
   it("streams a task's states in their order, and marks the last", async () => {
     const events = await stream("message/stream", { message: message("billing is down") });
@@ -22,9 +22,9 @@ describe("A2A's streams", () => {
 
   it("gives a stream to those who come back", async () => {
     const { result: { id } } = await say("Hello", {}, BLOCKING);
-    const rest = stream("tasks/resubscribe", { id });
+    const rest = await follow("tasks/resubscribe", { id });
     await say("billing is down", { taskId: id }, BLOCKING);
-    const events = await rest;
+    const events = await rest();
     assert.equal(events[0].kind, "task");
     assert.equal(events.at(-1).status.state, "completed");
     assert.equal(events.at(-1).final, true);
