@@ -155,7 +155,7 @@ describe("openClassifier()", () => {
     }
     assert.equal(readdirSync(join(folder, "one")).length, 1);
     rmSync(folder, { recursive: true });
-  }).timeout(60_000);
+  });
 
   it("opens from what it has learnt, without learning anew", async () => {
     const [part, cache] = [aPart(), mkdtempSync(join(tmpdir(), "sealoop-learnt-"))];

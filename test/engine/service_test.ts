@@ -112,7 +112,12 @@ describe("the engine's process", () => {
       const { rag_context } = await engine.client.classify({ ...asked, audience });
       return rag_context.passages.filter(({ kind }) => kind === "incident");
     };
-    while ((await incidents()).length < 2) await sleep(20);
+    // The second is there until the third is, which is of the same fault.
+    const learnt = async () => {
+      const ids = (await incidents()).map(({ id }) => id);
+      return ids.includes("INC-1") && ids.includes("INC-3");
+    };
+    while (!await learnt()) await sleep(20);
     const found = await incidents();
     assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
@@ -151,7 +156,7 @@ describe("openEngine()", () => {
   after(() => servers.forEach((server) => server.close().closeAllConnections()));
 
   async function answering(handle: RequestListener, timeoutMs = 60_000) {
-    const server = createServer(handle);
+    const server = createServer({ keepAliveTimeout: 0 }, handle); // none that the client does not close
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -160,9 +165,7 @@ describe("openEngine()", () => {
 
   it("gives up after its time, also where the answer has begun", async () => {
     const silent = await answering(() => {}, 200);
-    const started = performance.now();
     await assert.rejects(silent.classify(report), away(/no answer within 200 ms/));
-    assert.ok(performance.now() - started < 10_000);
     const slow = await answering((_, answer) => void answer.writeHead(200).write("{"), 200);
     await assert.rejects(slow.classify(report), away(/no answer within 200 ms/));
   });

@@ -13,13 +13,16 @@ import { getFinding, putService } from "../../../store/mod.ts";
 import { type TestWorld, testWorld } from "../_world.ts";
 import { freePort } from "../../_servers.ts";
 
+/** Settings by which a busy machine still answers in time, and is not slow. */
+const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";
+
 describe("service_probes", () => {
   let world: TestWorld;
   let server: Server;
   let answer: { status: number; afterMs: number };
 
   before(async () => {
-    world = await testWorld("service_probes: {}");
+    world = await testWorld(PATIENT);
     server = createServer((_, response) => {
       const { status, afterMs } = answer;
       setTimeout(() => response.writeHead(status).end(), afterMs);
@@ -45,7 +48,7 @@ describe("service_probes", () => {
     await putService(world.store.knex, service);
     return service;
   }
-  const sweep = async (yaml = "service_probes: {}") => {
+  const sweep = async (yaml = PATIENT) => {
     const { incidents, findings } = await detectAll(await world.with(yaml), { remember: true });
     return {
       incidents,
@@ -108,8 +111,8 @@ describe("service_probes", () => {
 
   it("tells of a slow service after three looks, and apart from its failing", async () => {
     const service = await put("slow");
-    const settings = "service_probes: { services: { slow: { slow_ms: 250 } } }";
-    answer = { status: 200, afterMs: 300 };
+    const settings = PATIENT.replace("}", ", services: { slow: { slow_ms: 2000 } } }");
+    answer = { status: 200, afterMs: 2_100 };
     assert.deepEqual((await sweep(settings)).codes, []);
     assert.deepEqual((await sweep(settings)).codes, []);
     const { codes, incidents: [incident] } = await sweep(settings);
@@ -124,7 +127,7 @@ describe("service_probes", () => {
 
   it("tells of a service that goes up and down as one fault, until it is steady", async () => {
     const service = await put("flappy");
-    const settings = "service_probes: { flapping: { looks: 10, begins: 0.4, ends: 0.2 } }";
+    const settings = PATIENT.replace("}", ", flapping: { looks: 10, begins: 0.4, ends: 0.2 } }");
     const seen: string[] = [];
     for (const status of [500, 200, 500, 200, 500, 200, 200]) {
       answer = { status, afterMs: 0 };

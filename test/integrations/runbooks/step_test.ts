@@ -24,7 +24,7 @@ describe("a command step", () => {
     dataDir = await testFolder();
   });
   const running = (argv: string[], bounds: object = {}, more: object = {}) =>
-    step({ command: { argv, ...more }, bounds: { within: "5s", ...bounds } });
+    step({ command: { argv, ...more }, bounds: { within: "60s", ...bounds } });
   const perform = (
     work: ReturnType<typeof step>,
     commands: readonly AllowedCommand[],
@@ -210,7 +210,7 @@ describe("an http step", () => {
     answer = (res) => res.writeHead(204).end();
   });
   after(() => void server.close());
-  const calling = (more: object = {}, within = "5s") => {
+  const calling = (more: object = {}, within = "60s") => {
     const { port } = server.address() as AddressInfo;
     return step({
       http: { url: `http://127.0.0.1:${port}/clear`, ...more },
@@ -269,12 +269,12 @@ describe("an http step", () => {
   it("waits until something answers, and says what it saw where it does not", async () => {
     const { port } = server.address() as AddressInfo;
     const parts = surroundings(await testFolder());
-    const waiting = (look: object) => step({ wait: { for: look }, bounds: { within: "1s" } });
-    assert.equal(
-      (await performStep(waiting({ tcp: `127.0.0.1:${port}` }), newId(), parts)).ok,
-      true,
-    );
-    const vain = await performStep(waiting({ tcp: "127.0.0.1:9" }), newId(), parts);
+    const waiting = (look: object, within: string) =>
+      step({ wait: { for: look }, bounds: { within } });
+    const answering = waiting({ tcp: `127.0.0.1:${port}` }, "60s");
+    assert.equal((await performStep(answering, newId(), parts)).ok, true);
+    const nobody = waiting({ tcp: `127.0.0.1:${await freePort()}` }, "1s");
+    const vain = await performStep(nobody, newId(), parts);
     assert.deepEqual([vain.ok, vain.code], [false, "refused"]);
   });
 });
