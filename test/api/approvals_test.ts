@@ -207,7 +207,7 @@ describe("approvals over REST", () => {
   });
 
   it("lead from denied and from expired back to pending, and never from approved", async () => {
-    const { approval_id } = await ask({ expires_in_seconds: 2 });
+    const { approval_id } = await ask({ expires_in_seconds: 15 }); // which each move has to be in time for
     await move(approval_id, "deny", "ann");
     assert.equal((await move(approval_id, "approve", "ann")).status, 409);
     const reopened = await move(approval_id, "reopen", "bob");

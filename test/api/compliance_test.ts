@@ -49,7 +49,7 @@ describe("compliance", () => {
   };
   /** Waits until an assessment is made anew; they are kept for a second. */
   const eventually = async (look: () => Promise<boolean>) => {
-    for (let n = 0; n < 100; n++) {
+    for (let n = 0; n < 1_000; n++) {
       if (await look()) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

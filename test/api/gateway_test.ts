@@ -14,6 +14,7 @@ import {
   putService,
 } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
+import { withinOneDay } from "../_time.ts";
 import { openConnection } from "../web/_socket.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
@@ -408,6 +409,8 @@ describe("the gateway", () => {
   });
 
   describe("counts", () => {
+    beforeEach(() => withinOneDay(60)); // which they are counted by
+
     it("exactly as many as the limit, of one more at once", async () => {
       const key = await gateway.key({ tier: "free" });
       const answers = await Promise.all(

@@ -45,7 +45,7 @@ describe("learning", () => {
     });
     await knowledge.kept;
     for (let n = 0; await count() < 5; n++) {
-      assert.ok(n < 200, "nothing was learnt");
+      assert.ok(n < 2_400, "nothing was learnt");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   });

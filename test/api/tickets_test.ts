@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { insertTicket } from "../../store/mod.ts";
+import type { itsmTest } from "../../workflows/mod.ts";
+import { withinOneDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("tickets", () => {
@@ -12,6 +14,9 @@ describe("tickets", () => {
   after(() => people?.stop());
 
   const get = async (path: string) => (await people.call("GET", path, "program")).body;
+  /** What a run has given in the end, however long that takes. */
+  const resultOf = (workflowId: string) =>
+    people.loop.client.workflow.getHandle<typeof itsmTest>(workflowId).result();
   /** A resolved ticket. @param seconds that it took, ended so many days ago */
   async function resolved(
     seconds: number,
@@ -33,6 +38,7 @@ describe("tickets", () => {
   }
 
   it("have their times to resolution told in all, by severity, by category, and by day", async () => {
+    await withinOneDay(60); // they are told by the day
     await resolved(10, 40, "low", "network");
     await resolved(20, 3, "low", "network");
     await resolved(30, 3, "high", "dns");
@@ -93,13 +99,9 @@ describe("tickets", () => {
   });
 
   it("of healed incidents tell the whole story in a draft of the postmortem", async () => {
-    const { body } = await people.call("POST", "/v1/itsm/test", "program", {
-      scenario: "crash",
-      wait_seconds: 30,
-    });
-    assert.equal(body.status, "COMPLETED", JSON.stringify(body));
-    assert.equal(body.result.outcome, "sealed");
-    const { ticket_id, receipt_id } = body.result;
+    const { body } = await people.call("POST", "/v1/itsm/test", "program", { scenario: "crash" });
+    const { outcome, ticket_id, receipt_id } = await resultOf(body.workflow_id);
+    assert.equal(outcome, "sealed", JSON.stringify(body));
     const ticket = await get(`/v1/itsm/tickets/${ticket_id}?postmortem=true`);
     const { postmortem } = ticket;
     for (
@@ -212,18 +214,16 @@ describe("tickets", () => {
   it("are healed over MCP with each step told", async () => {
     const client = await people.agent();
     const said: { progress: number; total?: number; message?: string }[] = [];
-    const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 40 } };
+    const args = { name: "itsm_run_test", arguments: { scenario: "hang", wait_seconds: 50 } };
     const result = await client.callTool(args, undefined, {
-      onprogress: (step) => void said.push(step),
+      ...{ onprogress: (step) => void said.push(step), timeout: 250_000 },
     }) as CallToolResult;
-    const { status, result: end } = result.structuredContent as {
-      status: string;
-      result: { outcome: string };
-    };
-    assert.deepEqual([status, end.outcome], ["COMPLETED", "sealed"]);
+    const { status, workflow_id } = result.structuredContent as Record<string, string>;
+    assert.equal((await resultOf(workflow_id!)).outcome, "sealed");
     assert.ok(said.length >= 2, JSON.stringify(said));
     const numbers = said.map(({ progress }) => progress);
     assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+    if (status === "RUNNING") return; // it was waited for no longer
     assert.match(said.at(-1)!.message!, /^(REMEDIATE|VERIFY|CLOSE\+SEAL|ended)/);
   });
 });

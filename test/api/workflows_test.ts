@@ -5,7 +5,9 @@ import { operations } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
+import { inOneMinute } from "../_time.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
+import { eventually } from "../workflows/_story.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the list of workflow types", () => {
@@ -57,8 +59,11 @@ describe("POST /v1/workflows/start", () => {
     const free = { "x-api-key": await gateway.key({ tier: "free" }) };
     assert.equal((await start({ type: "attackSimulation" }, free)).status, 403);
     const drill = { type: "attackSimulation", input: { scenario: "port_scan" } };
-    assert.equal((await start(drill, dry)).status, 200);
-    const { status, body } = await start(drill, dry);
+    const [first, { status, body }] = await inOneMinute(10, async () => {
+      const as = { ...dry, "x-api-key": await gateway.key() };
+      return [await start(drill, as), await start(drill, as)] as const;
+    });
+    assert.equal(first.status, 200);
     assert.deepEqual([status, /1\/minute of simulate/.test(body.detail)], [429, true]);
   });
 
@@ -164,11 +169,11 @@ describe("GET /v1/workflows/{workflow_id}/result", () => {
       const answer = await fetch(`${gateway.url}/v1/workflows?limit=200`, { headers });
       const { workflows } = await answer.json() as { workflows: { workflow_id: string }[] };
       const ids = workflows.map(({ workflow_id }) => workflow_id);
-      return ids.includes(drill) && [ids.includes(conversation)];
+      return [drill, conversation].map((id) => ids.includes(id));
     };
-    while (!await listed({ tier: "admin" })) await new Promise((next) => setTimeout(next, 50));
-    assert.deepEqual(await listed({ tier: "admin" }), [true]);
-    assert.deepEqual(await listed({}), [false]);
+    // Lists lag a moment behind, each run by itself.
+    await eventually(async () => (await listed({ tier: "admin" })).every(Boolean) || undefined);
+    assert.deepEqual(await listed({}), [true, false]);
   });
 
   it("is 404 of a run that there is not, as is all else that is asked of it", async () => {

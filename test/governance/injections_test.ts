@@ -76,6 +76,8 @@ describe("a hundred texts that mean to steer an agent", () => {
     await setGovernance(loop.store, {
       rules: [{ name: "wiping", when: { tools: ["wipe_disk"] }, then: "allow" }],
     });
+    // What a busy machine takes longer for than the platform waits, it still does.
+    Object.assign(server.platform.engine, engine!.client);
     key = (await server.key()).key;
     client = await connectHttp(server.url, key);
   });
@@ -157,8 +159,12 @@ describe("a hundred texts that mean to steer an agent", () => {
   });
 
   it("are flagged in findings, and the loop of such a finding does nothing to any service", async () => {
-    const sweep = async () => (await call("itsm_run_loop", { wait_seconds: 50 })).output;
-    assert.equal((await sweep()).status, "COMPLETED"); // the log is known now
+    const sweep = async () => {
+      const { output } = await call("itsm_run_loop", { wait_seconds: 0 });
+      const { loops } = await loop.client.workflow.getHandle(output.workflow_id).result() as Json;
+      for (const id of loops) await loop.client.workflow.getHandle(id).result();
+    };
+    await sweep(); // the log is known now
     const lines = INJECTIONS.slice(0, FINDINGS);
     await writeFile(join(folder, "shop.log"), `shop has started\n${lines.join("\n")}\n`);
     const found = await call("itsm_trigger_detection");
@@ -166,7 +172,7 @@ describe("a hundred texts that mean to steer an agent", () => {
     assert.equal(code, "new_templates");
     assert.deepEqual(detail.samples, lines.slice(0, detail.samples.length));
     assert.equal(flagged(found, /\/samples\/\d+$/).length, detail.samples.length);
-    assert.equal((await sweep()).status, "COMPLETED");
+    await sweep();
   });
 
   it("are refused as messages of other agents", async () => {
@@ -179,7 +185,7 @@ describe("a hundred texts that mean to steer an agent", () => {
 
   it("keep a call from being run in whose arguments they are, though its rule allows it", async () => {
     const obeyed: Json[] = [];
-    for (const page of pages(INJECTIONS)) { // the rails have two seconds for a verdict
+    for (const page of pages(INJECTIONS)) {
       obeyed.push(
         ...await Promise.all(page.map(async (note) => {
           const { output, _meta } = await call("wipe_disk", { disk: "sda", note });
