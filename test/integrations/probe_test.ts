@@ -5,6 +5,9 @@ import type { AddressInfo } from "node:net";
 import { probe } from "../../integrations/mod.ts";
 import { freePort } from "../_servers.ts";
 
+/** What a busy machine needs. */
+const PATIENCE_MS = 60_000;
+
 describe("probe()", () => {
   const servers: Server[] = [];
   after(() => servers.forEach((server) => server.closeAllConnections() ?? server.close()));
@@ -24,13 +27,13 @@ describe("probe()", () => {
   ) {
     it(`says ${code} of an HTTP service that answers ${status}`, async () => {
       const http = await serve((_, res) => res.writeHead(status, { location: "/" }).end());
-      assert.equal((await probe({ http })).code, code);
+      assert.equal((await probe({ http }, PATIENCE_MS)).code, code);
     });
   }
   it("says refused where nobody listens, over HTTP and TCP", async () => {
     const port = await freePort();
-    assert.equal((await probe({ http: `http://127.0.0.1:${port}/` })).code, "refused");
-    assert.equal((await probe({ tcp: `127.0.0.1:${port}` })).code, "refused");
+    assert.equal((await probe({ http: `http://127.0.0.1:${port}/` }, PATIENCE_MS)).code, "refused");
+    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, PATIENCE_MS)).code, "refused");
   });
   it("says timeout of a service that never answers, within its time", async () => {
     const http = await serve(() => {});
@@ -48,7 +51,7 @@ describe("probe()", () => {
       res.on("drain", more);
       more();
     });
-    assert.equal((await probe({ http })).code, "ok");
+    assert.equal((await probe({ http }, PATIENCE_MS)).code, "ok");
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.ok(sent < 20_000_000, `${sent} bytes were sent`);
   });
@@ -56,14 +59,17 @@ describe("probe()", () => {
     const server = createTcpServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
-    assert.equal((await probe({ tcp: `127.0.0.1:${port}` })).code, "ok");
+    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, PATIENCE_MS)).code, "ok");
     server.close();
   });
   it("runs a command without a shell, and says how it ended", async () => {
-    assert.equal((await probe({ command: ["true"] })).code, "ok");
-    assert.equal((await probe({ command: ["sh", "-c", "exit 3"] })).code, "exit_3");
-    assert.equal((await probe({ command: ["test", "$HOME", "=", "$HOME"] })).code, "ok");
-    assert.equal((await probe({ command: ["no-such-program"] })).code, "enoent");
+    assert.equal((await probe({ command: ["true"] }, PATIENCE_MS)).code, "ok");
+    assert.equal((await probe({ command: ["sh", "-c", "exit 3"] }, PATIENCE_MS)).code, "exit_3");
+    assert.equal(
+      (await probe({ command: ["test", "$HOME", "=", "$HOME"] }, PATIENCE_MS)).code,
+      "ok",
+    );
+    assert.equal((await probe({ command: ["no-such-program"] }, PATIENCE_MS)).code, "enoent");
     assert.equal((await probe({ command: ["sleep", "5"] }, 100)).code, "timeout");
   });
 });
