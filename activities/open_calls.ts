@@ -5,6 +5,7 @@ import {
   type AbandonedCall,
   abandonedCalls,
   endAct,
+  forgetCallTraces,
   getAct,
   lateActs,
   leaveUnknownToPeople,
@@ -22,8 +23,8 @@ const TRACED_WITHIN_MS = 60 * 60_000;
 /** What is done about calls whose end nobody has told. */
 export function openCalls({ store, temporal, traceCall }: ActivityParts) {
   /**
-   * Seals what became of calls that were allowed and whose process was killed: `success` or `not_done` where that is
-   * proven by what they would have made, else `unknown`. Safe to repeat: each call has one receipt of its end.
+   * Seals what became of calls that were allowed and whose process was killed: `success`, `failed` or `not_done` where
+   * that is proven by what they would have made, else `unknown`. Safe to repeat: each call has one receipt of its end.
    *
    * @returns how many there were
    */
@@ -53,11 +54,12 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
             decision: "allow",
             decision_id: call.id,
             code: "process_ended",
-            ...(traced.state === "done" ? { found: traced.ids } : {}),
+            ...("ids" in traced ? { found: traced.ids } : {}),
           },
         });
       });
     }
+    await forgetCallTraces(store.knex);
     return settled + await settleLateActs();
   }
 

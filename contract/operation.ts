@@ -63,6 +63,8 @@ export interface LostCall {
   readonly decisionId: string;
   /** When it was let run; it began later. */
   readonly since: Date;
+  /** True where its caller is given what is found: all of that has to be there. */
+  readonly awaited?: boolean;
 }
 
 /** What is found of such a call. */
@@ -72,6 +74,12 @@ export type Trace = {
   readonly ids: Readonly<Record<string, string>>;
   /** As the operation's own. */
   readonly output: unknown;
+} | {
+  /** What it made is there, and has failed, or was lost with its process. */
+  readonly state: "failed";
+  readonly ids: Readonly<Record<string, string>>;
+  /** One of the table of errors. */
+  readonly error: { readonly name: string; readonly message: string };
 } | {
   /** Which is proven. */
   readonly state: "not_done";
@@ -195,7 +203,7 @@ export interface Operation<Context = never> {
   /**
    * Looks for what a call did whose process ended in the midst of it. Absent: nobody can tell.
    *
-   * @throws {Problem} it can't be looked for at the moment
+   * @throws {Problem} it can't be looked for at the moment, or what is awaited of it goes on
    */
   trace?(call: LostCall, context: Context): Promise<Trace>;
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it

@@ -102,8 +102,9 @@ export function failure(problem: Problem, requestId: string): ToolResult {
   };
 }
 
-/** When it ended, where nothing was done now. */
-const earlierMeta = (at: string | undefined) => at ? { "sealoop/earlier": at } : {};
+/** When it ended, where nothing was done now, as what is given is what became of it before. */
+export const earlierMeta = (at: string | undefined): Readonly<Record<string, string>> =>
+  at ? { "sealoop/earlier": at } : {};
 
 function decisionMeta(ruling: Outcome["ruling"]) {
   if (!ruling) return {};

@@ -57,6 +57,14 @@ export function lostEnd({ approvalId }: ActRecord, receiptId: string, found: Tra
       found: { found: found.ids },
     };
   }
+  if (found.state === "failed") {
+    const { error, ids } = found;
+    const why = `${began} before it could tell: ${error.message}`;
+    return {
+      end: { state: "failed", output: null, error: { name: error.name, message: error.message } },
+      ...{ outcome: "failed", why, found: { found: ids } },
+    };
+  }
   if (found.state === "not_done") {
     const why = `${began} before it did anything, which is proven`;
     const error = { name: "Unavailable", message: why };

@@ -1,7 +1,8 @@
-import type { Client, WorkflowHandleWithFirstExecutionRunId } from "@temporalio/client";
+import type { Client } from "@temporalio/client";
 import { z } from "zod";
 import { CallerGone, type Long, Problem } from "../contract/mod.ts";
 import { followLoop } from "./_follow.ts";
+import type { SharedRun } from "./_marks.ts";
 import { told } from "./_temporal.ts";
 import type { Context } from "./platform.ts";
 
@@ -65,7 +66,7 @@ export async function startedAlone(...of: Parameters<typeof started>) {
 export async function started(
   context: Context,
   client: Client,
-  { workflowId, firstExecutionRunId }: WorkflowHandleWithFirstExecutionRunId,
+  { workflowId, firstExecutionRunId }: SharedRun,
   wait: number | undefined,
 ) {
   const usual = context.door === "rest" ? 0 : TOOL_WAIT_SECONDS;

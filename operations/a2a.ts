@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { InvalidInput } from "../contract/mod.ts";
 import { CREW, TASK_QUEUE } from "../workflows/mod.ts";
+import { startOrJoin, traceMarked } from "./_marks.ts";
 import { sayInTask } from "./a2a_tasks.ts";
 import { fingerprint } from "./_sent_messages.ts";
 import { told } from "./_temporal.ts";
+import { tellBegun } from "./_traces.ts";
 import { operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
 
@@ -84,6 +86,7 @@ export const a2aReceive = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
+  trace: sayInTask.trace!,
   run: async ({ messageId, parts, taskId, contextId }, context) => {
     const task = await sayInTask.run({
       message_id: messageId,
@@ -120,7 +123,9 @@ export const a2aDispatch = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
-  run: async ({ messageId, contextId, parts }, { temporal, caller }) => {
+  trace: (call, platform) => traceMarked(platform, call, tellBegun),
+  run: async ({ messageId, contextId, parts }, context) => {
+    const { caller } = context;
     const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
     if (incident === "") {
       const msg = "Say in a text part what is wrong";
@@ -128,13 +133,13 @@ export const a2aDispatch = operation({
     }
     const sent = { key_id: caller.keyId!, message_id: messageId, context_id: contextId };
     const workflow_id = `crew-${fingerprint({ ...sent, content: parts }).toString("hex", 0, 8)}`;
-    const { firstExecutionRunId } = await told((await temporal()).workflow.start(CREW, {
+    // Who sends it again, as no answer was heard, joins it.
+    const { firstExecutionRunId } = await startOrJoin(context, CREW, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflow_id,
-      workflowIdConflictPolicy: "USE_EXISTING", // sent again, as no answer was heard
       args: [{ incident: incident.slice(0, 8_000), requested_by: `key:${caller.keyId}` }],
       staticSummary: "Incident that another agent hands over",
-    }));
+    });
     return { workflow_id, run_id: firstExecutionRunId };
   },
 });

@@ -10,6 +10,7 @@ import {
   type TaskMessage,
   type TaskRecord,
 } from "../workflows/mod.ts";
+import { STARTED_BY } from "./_marks.ts";
 import { told } from "./_temporal.ts";
 import type { Platform } from "./platform.ts";
 
@@ -31,12 +32,14 @@ export function newTask(
  * Shows a task, and starts what drives it; where another was faster, gives it as that has left it.
  *
  * @param given by its call, where that has started a run
+ * @param decisionId of the message that begins it
  * @throws {Problem} `Unavailable`: then there is no such task
  */
 export async function beginTask(
   { store, temporal }: Pick<Platform, "store" | "temporal">,
   task: TaskRecord,
   given?: StartedRun,
+  decisionId?: string,
 ): Promise<TaskRecord> {
   const client = await temporal();
   await putTask(store.knex, task);
@@ -45,6 +48,7 @@ export async function beginTask(
       taskQueue: TASK_QUEUE.itsm,
       workflowId: taskWorkflowOf(task.id),
       args: given ? [task, given] : [task],
+      ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
       staticSummary: task.skill === undefined
         ? "Conversation with an agent"
         : `Call of ${task.skill} by an agent`,

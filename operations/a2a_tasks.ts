@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../contract/mod.ts";
-import { getTask } from "../store/mod.ts";
+import { getTask, noteCall } from "../store/mod.ts";
 import {
   cancelUpdate,
   ENDS,
@@ -12,6 +12,7 @@ import {
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { begunTask, openedBy } from "./_sent_messages.ts";
+import { traceInTask } from "./_task_traces.ts";
 import { told } from "./_temporal.ts";
 import { beginTask, newTask, taskWorkflowOf } from "./a2a_begin.ts";
 import { type Context, operation } from "./platform.ts";
@@ -54,17 +55,24 @@ export const sayInTask = operation({
   tool,
   errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
+  trace: traceInTask,
   run: async ({ message_id, task_id, opens, context_id, parts }, context) => {
+    const { store, decisionId } = context;
     const message: TaskMessage = { message_id, role: "user", parts };
     if (task_id === undefined) {
       const key_id = context.caller.keyId!;
       const held = opens && await begunTask(context, opens, key_id);
-      if (held) return held; // it goes on by itself, as this was approved
+      if (held) {
+        await noteCall(store.knex, decisionId, { task_id: opens }, { held: true });
+        return held; // it goes on by itself, as this was approved
+      }
       const sent = { key_id, message_id, context_id, content: parts };
       const opened = opens ? { id: opens } : await openedBy(context, sent);
       if ("task" in opened) return opened.task;
       const about = { id: opened.id, key_id, history: [message] };
-      return await beginTask(context, newTask({ ...about, ...(context_id ? { context_id } : {}) }));
+      const fresh = newTask({ ...about, ...(context_id ? { context_id } : {}) });
+      await noteCall(store.knex, decisionId, { task_id: fresh.id });
+      return await beginTask(context, fresh, undefined, decisionId);
     }
     const task = await ownTask(context, task_id);
     if (context_id !== undefined && context_id !== task.context_id) {
@@ -79,8 +87,9 @@ export const sayInTask = operation({
     }
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
+    await noteCall(store.knex, decisionId, { task_id });
     return await told(
-      handle.executeUpdate(sayUpdate, { args: [message] }),
+      handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
     );
   },
@@ -98,12 +107,15 @@ export const cancelTask = operation({
   tool: { [CANCEL]: FULL },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
+  trace: traceInTask,
   run: async ({ task_id }, context) => {
+    const { store, decisionId } = context;
     const task = await ownTask(context, task_id);
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
+    await noteCall(store.knex, decisionId, { task_id });
     const ended = await told(
-      handle.executeUpdate(cancelUpdate),
+      handle.executeUpdate(cancelUpdate, { updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended`),
     );
     if (ended.state !== "canceled") refuseEnded(ended); // it came too late

@@ -193,7 +193,7 @@ export function createRunAct(
     const receiptId = order.outcomeReceiptId;
     const since = (await getApproval(store.knex, approvalId))?.decidedAt;
     const found: Trace = since
-      ? await trace({ operation, decisionId, since: new Date(since) })
+      ? await trace({ operation, decisionId, since: new Date(since), awaited: act.door !== "a2a" })
       : { state: "unknown" };
     const lost = lostEnd(act, receiptId, found);
     return await finish(act, { ...lost.end, receiptId }, {

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import { Problem, withoutSecrets } from "../contract/mod.ts";
+import { type LostCall, Problem, type Trace, withoutSecrets } from "../contract/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 import {
   type ActRecord,
@@ -18,13 +18,16 @@ import {
   ApprovalStatusShape,
   exampleApproval,
   shownApproval,
+  workflowIdOf,
 } from "./_approval_shapes.ts";
 import { concerns } from "./_approver_rights.ts";
 import { askPeople } from "./_ask_people.ts";
-import { operation } from "./platform.ts";
+import { operation, type Platform } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
+import { nameOfCall, tellBegun, traceRun, unnoted } from "./_traces.ts";
 
 const group = "people";
+const approvalOf = (decisionId: string | undefined) => `APR-${nameOfCall(decisionId, 12)}`;
 /** Most bytes of an action: people have to read it. */
 const MOST_ACTION = 64 * 1024;
 
@@ -100,7 +103,8 @@ export const approvalsCreate = operation({
     input: { description: exampleApproval.description, action: exampleApproval.action },
     output: { ...exampleApproval, run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10" },
   },
-  run: async (input, { store, caller, temporal, config }) => {
+  trace: traceApproval,
+  run: async (input, { store, caller, temporal, config, decisionId }) => {
     const { ticket_id, action } = input;
     if (ticket_id && !await getTicket(store.knex, ticket_id)) {
       throw new Problem("NotFound", `There is no ticket ${ticket_id}`);
@@ -113,7 +117,7 @@ export const approvalsCreate = operation({
       );
     }
     const { SEALOOP_APPROVAL_EXPIRES_SECONDS, SEALOOP_APPROVAL_ESCALATE_SECONDS } = config.settings;
-    const id = `APR-${randomBytes(6).toString("hex")}`;
+    const id = approvalOf(decisionId);
     const action_sha256 = createHash("sha256").update(canonical).digest("hex");
     const terms = {
       needed: input.needed,
@@ -140,6 +144,20 @@ export const approvalsCreate = operation({
     return { ...shown, run_id };
   },
 });
+
+/** One that was kept and that nobody waits for is forgotten after some minutes; then it was not asked for. */
+async function traceApproval(call: LostCall, platform: Platform): Promise<Trace> {
+  const record = await getApproval(platform.store.knex, approvalOf(call.decisionId));
+  if (!record) return unnoted(call);
+  const workflowId = workflowIdOf(record.id);
+  const found = await traceRun(platform, workflowId, call, tellBegun);
+  if (found.state === "not_done") {
+    throw new Problem("Unavailable", `Nobody waits for ${record.id} yet`);
+  }
+  if (found.state !== "done") return found;
+  const output = { ...shownApproval(record), run_id: found.ids.run_id };
+  return { state: "done", ids: { approval_id: record.id }, output };
+}
 
 /** Tells all about one. */
 export const approvalsInfo = operation({

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import type { Long } from "../contract/mod.ts";
 import {
   AGENTS,
   CREW,
@@ -19,6 +19,7 @@ import {
   CLAIM,
   EXAMPLE_AUTHORSHIP,
 } from "./_written.ts";
+import { nameOfCall, tellOutcome, traceRun } from "./_traces.ts";
 import { operation } from "./platform.ts";
 
 const Report = z.object({
@@ -27,6 +28,12 @@ const Report = z.object({
   says: z.array(z.string()).describe("What it found, in sentences"),
   sources: z.array(SourceShape),
   suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: z.string() })),
+});
+
+const crewOf = (decisionId: string | undefined) => `crew-${nameOfCall(decisionId, 12)}`;
+const outcome: Long["outcome"] = (given, result) => ({
+  ...given,
+  ...diagnosed(result as CrewResult),
 });
 
 /** Has six agents diagnose an incident. */
@@ -70,13 +77,13 @@ export const dispatchCrew = operation({
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
-  long: { outcome: (given, result) => ({ ...given, ...diagnosed(result as CrewResult) }) },
+  long: { outcome },
   receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
     input: { incident: "billing is down" },
     output: {
-      workflow_id: "crew-5f0c21ab9d3e4820",
+      workflow_id: "crew-5f0c21ab9d3e",
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
       diagnosis: "The cause is most likely billing: it is named; it fails its health check.",
       cause: "billing",
@@ -92,9 +99,11 @@ export const dispatchCrew = operation({
       agents: [],
     },
   },
+  trace: (call, platform) =>
+    traceRun(platform, crewOf(call.decisionId), call, tellOutcome(outcome)),
   run: async ({ incident }, context) => {
     const client = await context.temporal();
-    const workflowId = `crew-${randomBytes(8).toString("hex")}`;
+    const workflowId = crewOf(context.decisionId);
     const handle = await told(client.workflow.start<typeof crew>(CREW, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId,

@@ -10,6 +10,7 @@ import {
 } from "../integrations/mod.ts";
 import { listDetections } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
+import { nothingDone } from "./_traces.ts";
 import { type Context, operation } from "./platform.ts";
 import { Timestamp } from "./_shapes.ts";
 
@@ -113,6 +114,7 @@ export const detect = operation({
       detectors: [exampleRun],
     },
   },
+  trace: nothingDone,
   run: async (_, context) => {
     const { signal, progress } = context;
     let done = 0;

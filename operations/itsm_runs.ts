@@ -14,6 +14,7 @@ import {
   type TestRequest,
 } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
+import { startOrJoin, traceMarked } from "./_marks.ts";
 import {
   exampleRun,
   Started,
@@ -23,7 +24,7 @@ import {
   WaitSeconds,
 } from "./_started.ts";
 import { told } from "./_temporal.ts";
-import { nameOfCall, STARTED_BY, traceRun, traceSharedRun } from "./_traces.ts";
+import { nameOfCall, traceRun } from "./_traces.ts";
 import { operation } from "./platform.ts";
 
 const sweepOf = (decisionId: string | undefined) => `sweep-${nameOfCall(decisionId, 12)}`;
@@ -55,7 +56,7 @@ export const runLoop = operation({
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
   async trace(call, platform) {
     const swept = await traceRun(platform, sweepOf(call.decisionId), call);
-    return swept.state === "done" ? swept : await traceSharedRun(platform, ITSM_LOOP, call);
+    return swept.state === "done" ? swept : await traceMarked(platform, call);
   },
   run: async ({ incident, service, wait_seconds }, context) => {
     const { store, caller, temporal } = context;
@@ -71,16 +72,14 @@ export const runLoop = operation({
       return await started(context, client, handle, wait_seconds);
     }
     const finding = await findingFor(store, by, incident, service);
-    const handle = await told(client.workflow.start(ITSM_LOOP, {
+    const run = await startOrJoin(context, ITSM_LOOP, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
-      workflowIdConflictPolicy: "USE_EXISTING",
       args: [finding],
-      ...(context.decisionId ? { memo: { [STARTED_BY]: context.decisionId } } : {}),
       typedSearchAttributes: startAttributes(finding),
       staticSummary: finding.service ? `${finding.service}: ${finding.code}` : "Reported incident",
-    }));
-    return await started(context, client, handle, wait_seconds);
+    });
+    return await started(context, client, run, wait_seconds);
   },
 });
 

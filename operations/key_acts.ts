@@ -7,6 +7,7 @@ import {
   issueKey,
   type KeyRecord,
   type NewKey,
+  noteCall,
   type Queryable,
   revokeKey,
   type Store,
@@ -23,19 +24,25 @@ export interface IssuedKey {
  * Issues a key.
  *
  * @param actor as in receipts: `key:<id>`, or `operator`
+ * @param decisionId of the call that issues it; left out: it is no call
  * @throws {InvalidInput} the name of its tenant or its holder can be taken for another one
  */
 export async function issueSealedKey(
   store: Store,
   actor: string,
   fields: NewKey,
+  decisionId?: string,
 ): Promise<IssuedKey> {
   const issues = (["tenant", "principal"] as const).flatMap((field) => {
     const trouble = nameTrouble(fields[field]);
     return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
   });
   if (issues.length > 0) throw new InvalidInput(issues);
-  return await transaction(store, (trx) => issueIn(trx, actor, fields));
+  return await transaction(store, async (trx) => {
+    const issued = await issueIn(trx, actor, fields);
+    await noteCall(trx, decisionId, { key_id: issued.record.id });
+    return issued;
+  });
 }
 
 /** Revokes a key for good. @throws {Problem} `NotFound` */

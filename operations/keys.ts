@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InvalidInput, Problem, TIERS } from "../contract/mod.ts";
 import { hashKey } from "../store/mod.ts";
 import { issueSealedKey, revokeSealedKey } from "./key_acts.ts";
+import { traceNoted } from "./_traces.ts";
 import { operation } from "./platform.ts";
 import { Moment, Timestamp } from "./_shapes.ts";
 
@@ -50,7 +51,15 @@ export const generateKey = operation({
       expires_at: null,
     },
   },
-  run: async (input, { store, caller }) => {
+  async trace(call, platform) {
+    const found = await traceNoted(platform, call, () => null);
+    if (found.state !== "done") return found;
+    const { key_id } = found.ids;
+    const message =
+      `The key ${key_id} was issued, and its text was lost with the process: revoke it, and issue another`;
+    return { state: "failed", ids: found.ids, error: { name: "Unavailable", message } };
+  },
+  run: async (input, { store, caller, decisionId }) => {
     const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
     if (expiresAt && expiresAt <= new Date()) {
       const msg = `${input.expires_at} has passed already`;
@@ -63,7 +72,7 @@ export const generateKey = operation({
       principal: input.principal ?? input.tenant,
       mayApprove: input.may_approve,
       expiresAt,
-    });
+    }, decisionId);
     return {
       api_key: key,
       tenant: record.tenant,

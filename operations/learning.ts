@@ -8,10 +8,12 @@ import {
   learningMetrics,
   learningQueue,
   type LearningRecord,
+  noteCall,
   type Queryable,
   storeIncidents,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
+import { traceNoted } from "./_traces.ts";
 import { operation } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
 
@@ -119,10 +121,15 @@ export const approveItem = operation({
     const item = await waiting(store.knex, item_id); // nobody is asked about what can't be approved
     return { input: { item_id }, about: lessonOf(item) };
   },
-  run: async ({ item_id }, { store, caller }) => {
+  trace: (call, platform) => traceNoted(platform, call, ({ given }) => given),
+  run: async ({ item_id }, { store, caller, decisionId }) => {
     const item = await waiting(store.knex, item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
     const receipt_id = lessonReceiptId(ticket_id);
+    const given = {
+      ...{ item_id, state: "applied" as const, knowledge_id: passage.id, receipt_id },
+      learned_from: learned_from === null ? [] : [learned_from],
+    };
     await storeIncidents(store, [passage], async (trx) => {
       const by = { principal: caller.principal, receiptId: receipt_id };
       if (!await applyLearningItem(trx, item_id, by)) throw decided(item_id, "applied");
@@ -140,11 +147,9 @@ export const approveItem = operation({
           principal: caller.principal,
         },
       });
+      await noteCall(trx, decisionId, { item_id, receipt_id }, given);
     });
-    return {
-      ...{ item_id, state: "applied" as const, knowledge_id: passage.id, receipt_id },
-      learned_from: learned_from === null ? [] : [learned_from],
-    };
+    return given;
   },
 });
 

@@ -67,6 +67,7 @@ export { createTraceCall, type TraceCall } from "./_traces.ts";
 export { deliverUnheard } from "./_voices.ts";
 export type { Opened, Sent } from "./_sent_messages.ts";
 export { type TaskWatch, watchTasks } from "./_task_watch.ts";
+export { ENDS } from "../workflows/mod.ts";
 export type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../workflows/mod.ts";
 export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
 

@@ -1,8 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { z } from "zod";
-import { type GivenRun, Problem } from "../contract/mod.ts";
+import { type GivenRun, type Long, Problem } from "../contract/mod.ts";
 import {
   NODES,
   nodesQuery,
@@ -15,6 +14,7 @@ import { FULL } from "./_audience.ts";
 import { endWithin } from "./_follow.ts";
 import { characters } from "./_shapes.ts";
 import { told } from "./_temporal.ts";
+import { nameOfCall, tellOutcome, traceRun } from "./_traces.ts";
 import { authorInReceipt, AUTHORSHIP, authorshipOf, EXAMPLE_AUTHORSHIP } from "./_written.ts";
 import { type Context, operation } from "./platform.ts";
 
@@ -37,6 +37,12 @@ const Step = z.object({
   state: z.enum(["done", "skipped", "failed"]),
   seconds: z.number().min(0),
   found: z.string().describe("In a sentence, what this node found"),
+});
+
+const reasoningOf = (decisionId: string | undefined) => `reasoning-${nameOfCall(decisionId, 12)}`;
+const outcome: Long["outcome"] = (given, result) => ({
+  ...given,
+  ...answered(result as ReasoningResult),
 });
 
 /** Answers a prompt from what the platform knows. */
@@ -68,13 +74,13 @@ export const reason = operation({
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
-  long: { outcome: (given, result) => ({ ...given, ...answered(result as ReasoningResult) }) },
+  long: { outcome },
   receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
     input: { prompt: "billing is down" },
     output: {
-      workflow_id: "reasoning-5f0c21ab9d3e4820",
+      workflow_id: "reasoning-5f0c21ab9d3e",
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
       outcome: "answered",
       answer: "billing (http) fails its health check just now: refused. [1]",
@@ -83,9 +89,11 @@ export const reason = operation({
       steps: NODES.map((node) => ({ node, state: "done" as const, seconds: 0.01, found: "…" })),
     },
   },
+  trace: (call, platform) =>
+    traceRun(platform, reasoningOf(call.decisionId), call, tellOutcome(outcome)),
   run: async ({ prompt }, context) => {
     const client = await context.temporal();
-    const workflowId = `reasoning-${randomBytes(8).toString("hex")}`;
+    const workflowId = reasoningOf(context.decisionId);
     const handle = await told(client.workflow.start<typeof reasoning>(REASONING, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId,

@@ -12,8 +12,8 @@ import { type FindingRecord, listDetections, openFindings, type Queryable } from
 import { type Finding, ITSM_LOOP, SECURITY_SCAN, TASK_QUEUE } from "../workflows/mod.ts";
 import { FULL } from "./_audience.ts";
 import { Timestamp } from "./_shapes.ts";
+import { startOrJoin, traceMarked } from "./_marks.ts";
 import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "./_started.ts";
-import { told } from "./_temporal.ts";
 import { type Context, operation } from "./platform.ts";
 
 const group = "security";
@@ -155,18 +155,18 @@ export const approveFinding = operation({
       about: laidOpen(found.summary),
     };
   },
+  trace: (call, platform) => traceMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const { found, at } = await meantBy(context.store.knex, index, fingerprint);
     const client = await context.temporal();
-    const handle = await told(client.workflow.start(ITSM_LOOP, {
+    const given = { finding: shown(found, at) };
+    const run = await startOrJoin(context, ITSM_LOOP, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${found.fingerprint}`,
-      workflowIdConflictPolicy: "USE_EXISTING",
       args: [toFinding(found, `key:${context.caller.keyId}`)],
       staticSummary: found.summary,
-    }));
-    const run = await started(context, client, handle, wait_seconds);
-    return { ...run, finding: shown(found, at) };
+    }, given);
+    return { ...await started(context, client, run, wait_seconds), ...given };
   },
 });
 
@@ -225,20 +225,20 @@ export const triggerScan = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
     },
   },
+  trace: (call, platform) => traceMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
     const before = await lastLooks(context.store.knex);
-    const handle = await told(client.workflow.start(SECURITY_SCAN, {
+    const run = await startOrJoin(context, SECURITY_SCAN, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
-      workflowIdConflictPolicy: "USE_EXISTING",
       args: [],
       staticSummary: "Security scan that was asked for",
-    }));
+    });
     const over = new AbortController();
     const telling = tellOfScanners(context, before, over.signal);
     try {
-      return await started(context, client, handle, wait_seconds);
+      return await started(context, client, run, wait_seconds);
     } finally {
       over.abort();
       await telling;

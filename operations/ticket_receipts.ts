@@ -4,13 +4,21 @@ import { findReceipt, type Stored } from "../ledger/mod.ts";
 import {
   addTicketEvent,
   getTicketEvent,
+  noteCall,
   setTicketReceipt,
   type Store,
   type Ticket,
   transaction,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
-import { exampleTicket, existingTicket, TicketId, TicketWithReceipt } from "./_ticket_shapes.ts";
+import {
+  exampleTicket,
+  existingTicket,
+  receiptOf,
+  TicketId,
+  TicketWithReceipt,
+} from "./_ticket_shapes.ts";
+import { traceNoted } from "./_traces.ts";
 import { Check, Checks, exampleVerified, verified, VerifiedReceipt } from "./_verified.ts";
 import { operation } from "./platform.ts";
 import { ReceiptId } from "./_shapes.ts";
@@ -40,15 +48,27 @@ export const embedReceipt = operation({
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
   },
-  run: async ({ ticket_id, receipt_id }, { store }) => {
+  trace: (call, platform) =>
+    traceNoted(platform, call, ({ ids }) => withReceipt(platform.store, ids.ticket_id!)),
+  run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
     const ticket = await existingTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);
-    if (receipt.id !== ticket.receipt_id) await embed(store, ticket, receipt);
+    if (receipt.id !== ticket.receipt_id) await embed(store, ticket, receipt, decisionId);
     return { ...await existingTicket(store, ticket_id), receipt: JSON.parse(receipt.text) };
   },
 });
 
-async function embed(store: Store, { ticket_id, receipt_id: now }: Ticket, receipt: Stored) {
+async function withReceipt(store: Store, ticketId: string) {
+  const ticket = await existingTicket(store, ticketId);
+  return { ...ticket, receipt: await receiptOf(store, ticket.receipt_id) };
+}
+
+async function embed(
+  store: Store,
+  { ticket_id, receipt_id: now }: Ticket,
+  receipt: Stored,
+  decisionId: string | undefined,
+) {
   if (!isAbout(receipt, ticket_id)) {
     const msg = `Receipt ${receipt.id} is not about ${ticket_id}: expected one whose subject or ` +
       `details name that ticket`;
@@ -67,6 +87,7 @@ async function embed(store: Store, { ticket_id, receipt_id: now }: Ticket, recei
       kind: "receipt_embedded",
       data: { receipt_id: receipt.id },
     });
+    await noteCall(trx, decisionId, { ticket_id, receipt_id: receipt.id });
   });
 }
 

@@ -8,6 +8,7 @@ import {
   getTicket,
   insertTicket,
   listTickets,
+  noteCall,
   transaction,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
@@ -23,7 +24,7 @@ import {
   TicketStatus,
   TicketWithReceipt,
 } from "./_ticket_shapes.ts";
-import { nameOfCall } from "./_traces.ts";
+import { nameOfCall, traceNoted } from "./_traces.ts";
 import { operation } from "./platform.ts";
 import { Limit } from "./_shapes.ts";
 
@@ -196,7 +197,9 @@ export const closeTicket = operation({
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
-  run: async ({ ticket_id, resolution }, { store, caller, door }) => {
+  trace: (call, platform) =>
+    traceNoted(platform, call, ({ ids }) => existingTicket(platform.store, ids.ticket_id!)),
+  run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
     const isPublic = door === "rest"; // agents call by the other doors
     const byPerson = isPublic && caller.mayApprove; // no agent can use such a key; other keys may be anybody's
     const ticket = await existingTicket(store, ticket_id);
@@ -224,6 +227,7 @@ export const closeTicket = operation({
         outcome: "resolved",
         ...(isPublic ? { human_input: resolution } : { evidence: { resolution } }),
       });
+      await noteCall(trx, decisionId, { ticket_id });
     });
     return await existingTicket(store, ticket_id);
   },

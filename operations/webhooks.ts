@@ -15,14 +15,17 @@ import {
   type Delivery,
   listDeliveries,
   listWebhooks,
+  noteCall,
   putWebhook,
   removeWebhook,
   transaction,
   WEBHOOK_EVENTS,
   type WebhookEvent,
+  webhookSecret,
 } from "../store/mod.ts";
 import { FULL } from "./_audience.ts";
-import { type Context, operation } from "./platform.ts";
+import { traceNoted } from "./_traces.ts";
+import { type Context, operation, type Platform } from "./platform.ts";
 import { Limit, Timestamp } from "./_shapes.ts";
 
 const group = "itsm";
@@ -81,8 +84,14 @@ export const registerWebhook = operation({
       secret: "whsec_…",
     },
   },
+  trace: (call, platform) =>
+    traceNoted(
+      platform,
+      call,
+      ({ ids, given }) => lostOutput(platform, ids.webhook_id!, given as Registered),
+    ),
   run: async ({ url: text, events: asked, secret }, context) => {
-    const { store, caller, config } = context;
+    const { store, caller, config, decisionId } = context;
     if (asked.length === 0) return await remove(text, context);
     const url = acceptable(text, config.settings.SEALOOP_OUTBOUND_ALLOW);
     const events = WEBHOOK_EVENTS.filter((event) => asked.some((word) => isAbout(word, event)));
@@ -108,14 +117,35 @@ export const registerWebhook = operation({
         details: { events },
         evidence: { url },
       });
+      const registered: Registered = { url, events, made: secret === undefined };
+      await noteCall(trx, decisionId, { webhook_id: webhook }, registered);
       return webhook;
     });
     return { webhook_id: id, url, events, secret: secret === undefined ? used : null };
   },
 });
 
+/** What is noted of a webhook as it is registered, or removed. */
+type Registered = {
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  /** Whether its secret was made here, and so has to be told. */
+  readonly made: boolean;
+};
+
+/** What the call would have given; a secret that was made for it is read from where it is kept. */
+async function lostOutput(
+  { store, config }: Platform,
+  webhook_id: string,
+  { url, events, made }: Registered,
+) {
+  const sealed = made ? await webhookSecret(store.knex, webhook_id) : undefined;
+  const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY)).open(sealed, url);
+  return { webhook_id, url, events, secret: secret ?? null };
+}
+
 /** Tells a webhook nothing more. @param text its URL, which need not be one that could be registered now, or its id */
-async function remove(text: string, { store, caller }: Context) {
+async function remove(text: string, { store, caller, decisionId }: Context) {
   const url = URL.canParse(text) ? new URL(text).href : text;
   const id = await transaction(store, async (trx) => {
     const webhook = await removeWebhook(trx, { named: url, tenant: caller.tenant });
@@ -130,6 +160,8 @@ async function remove(text: string, { store, caller }: Context) {
       outcome: "success",
       details: { events: [] },
     });
+    const removed: Registered = { url, events: [], made: false };
+    await noteCall(trx, decisionId, { webhook_id: webhook }, removed);
     return webhook;
   });
   return { webhook_id: id, url, events: [], secret: null };

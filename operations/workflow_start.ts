@@ -3,6 +3,7 @@ import { Problem } from "../contract/mod.ts";
 import { ITSM_TEST } from "../workflows/mod.ts";
 import { exampleRun, group } from "./_runs.ts";
 import { WORKFLOW_TYPES } from "./_workflow_types.ts";
+import { nothingDone } from "./_traces.ts";
 import { operation } from "./platform.ts";
 
 const Input = z.strictObject({
@@ -35,6 +36,7 @@ export const startRun = operation({
     if (!known || !known.operation) return undefined;
     return { operation: known.operation, input: data.input, field: "input" };
   },
+  trace: nothingDone,
   run: ({ type }) =>
     Promise.reject(
       WORKFLOW_TYPES.some((known) => known.type === type)

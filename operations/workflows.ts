@@ -1,12 +1,16 @@
-import type { WorkflowExecutionInfo } from "@temporalio/client";
+import { randomUUID } from "node:crypto";
+import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
-import { Problem } from "../contract/mod.ts";
+import { type LostCall, Problem, type Trace } from "../contract/mod.ts";
+import { callTrace, noteCall } from "../store/mod.ts";
 import { ITSM_LOOP, ITSM_TEST } from "../workflows/mod.ts";
+import { markedRun } from "./_marks.ts";
 import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RUN_STATUS, RunShape, shownRun } from "./_runs.ts";
 import { told } from "./_temporal.ts";
+import { noRun, unnoted } from "./_traces.ts";
 import { WORKFLOW_TYPES } from "./_workflow_types.ts";
-import { operation } from "./platform.ts";
+import { operation, type Platform } from "./platform.ts";
 import { Limit, WorkflowId } from "./_shapes.ts";
 
 /** Lists runs. */
@@ -116,6 +120,7 @@ export const cancelRun = operation({
     input: { workflow_id: exampleRun.workflow_id },
     output: { workflow_id: exampleRun.workflow_id, cancel_requested: true },
   },
+  trace: traceCancel,
   run: async ({ workflow_id }, context) => {
     if (!/^(loop|test|sweep)-/.test(workflow_id)) {
       throw new Problem(
@@ -125,8 +130,29 @@ export const cancelRun = operation({
     }
     await ofWorkflow(context, workflow_id, async (handle) => {
       await refuseOtherTenants(context, handle, "cancel");
-      await handle.cancel();
+      await noteCall(context.store.knex, context.decisionId, { workflow_id });
+      await askToEnd(await context.temporal(), workflow_id, context.decisionId);
     });
     return { workflow_id, cancel_requested: true as const };
   },
 });
+
+/** Asks it to end, so that its history tells by which decision. */
+async function askToEnd(client: Client, workflowId: string, decisionId: string | undefined) {
+  const { namespace, identity } = client.options;
+  await client.workflowService.requestCancelWorkflowExecution({
+    ...{ namespace, identity, requestId: randomUUID(), workflowExecution: { workflowId } },
+    ...(decisionId ? { reason: decisionId } : {}),
+  });
+}
+
+/** A run that had been asked to end before is asked by nobody else: then nothing was done. */
+async function traceCancel(call: LostCall, platform: Platform): Promise<Trace> {
+  const noted = await callTrace(platform.store.knex, call.decisionId);
+  if (!noted) return unnoted(call);
+  const workflow_id = noted.ids.workflow_id!;
+  const run = await markedRun(platform, workflow_id, call);
+  if (!run) return noRun(workflow_id, call);
+  const ids = { workflow_id, run_id: run.runId };
+  return { state: "done", ids, output: { workflow_id, cancel_requested: true } };
+}

@@ -39,6 +39,14 @@ export async function getTask<T extends StoredTask>(
   return row?.record;
 }
 
+/** A task, whosever it is: for the platform itself. */
+export async function anyTask<T extends StoredTask>(
+  on: Queryable,
+  id: string,
+): Promise<T | undefined> {
+  return (await on("a2a_tasks").where({ id }).first("record"))?.record;
+}
+
 /** Removes one that has come to nothing, as its workflow could not be started. */
 export async function dropTask(on: Queryable, id: string): Promise<void> {
   await on("a2a_tasks").where({ id, version: 0 }).delete();

@@ -13,6 +13,7 @@ export * from "./a2a_tasks.ts";
 export * from "./admin_key.ts";
 export * from "./approval_voices.ts";
 export * from "./approvals.ts";
+export * from "./call_traces.ts";
 export * from "./cmdb.ts";
 export * from "./cmdb_search.ts";
 export * from "./compliance.ts";

@@ -73,6 +73,11 @@ export async function putWebhook(
   return id;
 }
 
+/** The secret of a webhook as it is kept, which is not in the clear; undefined: there is no such webhook. */
+export async function webhookSecret(on: Queryable, id: string): Promise<Buffer | undefined> {
+  return (await on("webhooks").where({ id }).first("secret"))?.secret;
+}
+
 /** Tells a tenant's webhook nothing more. @param named its URL or its id. @returns its id; undefined: there is none */
 export async function removeWebhook(
   on: Queryable,

@@ -19,7 +19,7 @@ import {
 } from "../../operations/mod.ts";
 import type { Log } from "../../web/mod.ts";
 import type { Sender } from "../_caller.ts";
-import { callTool, receiptMeta } from "../call.ts";
+import { callTool, earlierMeta, receiptMeta } from "../call.ts";
 import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";
 import { presented } from "./presented.ts";
@@ -139,7 +139,9 @@ export function answersFor<C>(
       const outcome = await act(cancelTask, "tasks/cancel", { task_id });
       const output = outputValue(outcome.output);
       if (isInstead(outcome)) throw new InsteadOfTask(output as Record<string, unknown>);
-      return present(output as TaskRecord);
+      const task = output as TaskRecord;
+      const metadata = { ...task.metadata, ...earlierMeta(outcome.ruling?.earlier) };
+      return present({ ...task, metadata });
     },
     get: look("tasks/get"),
     join: look("tasks/resubscribe"),
@@ -187,7 +189,7 @@ export function answersFor<C>(
       const context = said.context_id ? { context_id: said.context_id } : {};
       return { task: await tasks.hold(newTask({ ...about, ...context }), held) };
     }
-    const metadata = { ...receiptMeta(receiptId) };
+    const metadata = { ...receiptMeta(receiptId), ...earlierMeta(outcome.ruling?.earlier) };
     if (isInstead(outcome)) {
       return { reply: { parts: [{ data: output }], metadata, taskId: said.task_id } };
     }

@@ -6,7 +6,8 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
-import { asProblem } from "../../contract/mod.ts";
+import { asProblem, EARLIER } from "../../contract/mod.ts";
+import { earlierMeta } from "../call.ts";
 import { type Answers, InsteadOfTask, type SkillResult } from "./answers.ts";
 
 /** Codes of JSON-RPC; what has none of its own is the first that servers may give a meaning. */
@@ -42,7 +43,7 @@ export function errorOf(
 ): unknown {
   if (error instanceof InsteadOfTask) return coded(REFUSED, error.message, error.output);
   const problem = asProblem(error);
-  const { name, message, rule, receiptId, decided } = problem;
+  const { name, message, rule, receiptId, decided, extra } = problem;
   if (of.task !== undefined && name === "NotFound") return new TaskNotFoundError(message);
   if (of.task !== undefined && name === "Conflict") {
     return of.cancel
@@ -55,6 +56,7 @@ export function errorOf(
     next: rule.next,
     ...(decided ? { decision: decided.decision, decision_id: decided.id, rule: decided.rule } : {}),
     ...(receiptId ? { receipt_id: receiptId } : {}),
+    ...earlierMeta(extra.headers?.[EARLIER]),
   };
   return toldAs(
     { name, message: name === "Internal" ? "The service failed to do this" : message },

@@ -1,5 +1,5 @@
-import type { Sent, TaskRecord } from "../../operations/mod.ts";
-import { receiptMeta } from "../call.ts";
+import { ENDS, type Sent, type TaskRecord } from "../../operations/mod.ts";
+import { earlierMeta, receiptMeta } from "../call.ts";
 import type { AnswerParts, Asker, Given } from "./answers.ts";
 import { presented } from "./presented.ts";
 
@@ -28,13 +28,14 @@ export function opening<C>(
   async function toldAgain(task: TaskRecord): Promise<TaskRecord> {
     const started = performance.now();
     await entrance.admit(caller);
-    const { id, version } = task;
+    const { id, version, since } = task;
     const receiptId = await entrance.record({
       ...{ door: "a2a", caller, method: "message/send", subject: "message", arguments: { id } },
       result: { found: true, id, version },
       durationMs: performance.now() - started,
     });
-    const metadata = { ...receiptMeta(receiptId), ...task.metadata };
+    const earlier = earlierMeta(ENDS.has(task.state) ? since : undefined);
+    const metadata = { ...receiptMeta(receiptId), ...earlier, ...task.metadata };
     return presented({ ...task, metadata }, tools, findInjection);
   }
 

@@ -22,6 +22,7 @@ import * as callsLetIn from "./0020_calls_let_in.ts";
 import * as governanceFile from "./0021_governance_file.ts";
 import * as approvalVoices from "./0022_approval_voices.ts";
 import * as ticketSightings from "./0023_ticket_sightings.ts";
+import * as callTraces from "./0024_call_traces.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -48,4 +49,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0021_governance_file": governanceFile.up,
   "0022_approval_voices": approvalVoices.up,
   "0023_ticket_sightings": ticketSightings.up,
+  "0024_call_traces": callTraces.up,
 };

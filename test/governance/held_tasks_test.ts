@@ -12,10 +12,24 @@ describe("what agents ask for over A2A and people decide", () => {
   const { operation, runs } = dangerous();
   let people: People;
   let agent: A2aClient;
+  let byMcp: (disk: string) => Promise<Json>;
   before(async () => {
     people = await openPeople({ SEALOOP_LIMIT_TOOLS: "10000" }, [operation]);
     const { url, key } = await people.tools();
     agent = a2aClient(url, key);
+    byMcp = async (disk) => {
+      const params = { name: "wipe_disk", arguments: { disk } };
+      const response = await fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: {
+          ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
+          accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      });
+      const text = await response.text();
+      return JSON.parse(text.replace(/^[^]*?data: /, "")).result;
+    };
   });
   after(() => people?.stop());
   beforeEach(() => {
@@ -78,6 +92,37 @@ describe("what agents ask for over A2A and people decide", () => {
       ];
       assert.equal(approvalOf(other.result), approvalOf(one.result));
     });
+  });
+
+  it("is told to be no new one, where the same call over MCP was approved and has ended", async () => {
+    for (const [disk, state] of [["sdm", "done"], ["busy", "failed"]] as const) {
+      const { approval_id } = (await byMcp(disk)).structuredContent.governance;
+      const path = `/v1/approvals/${approval_id}`;
+      assert.equal((await people.call("POST", `${path}/approve`, "ann")).status, 200);
+      const { endedAt } = await people.eventually(async () => {
+        const act = await getAct(people.store.knex, approval_id);
+        return act?.state === state ? act : undefined;
+      });
+      const { result, error } = await wipe(disk);
+      const metadata = state === "done" ? result.metadata : error.data;
+      assert.equal(metadata["sealoop/earlier"], endedAt!.toISOString());
+      assert.equal(runs.filter((run) => run.disk === disk).length, 1);
+    }
+  });
+
+  it("is told to be no new one, where its message is sent again when its task has ended", async () => {
+    const params = {
+      message: message("INC-000000000000 comes back"),
+      configuration: { blocking: true },
+    };
+    const first = (await agent.ask("message/send", params)).result;
+    assert.equal(first.status.state, "completed");
+    assert.equal(first.metadata["sealoop/earlier"], undefined);
+    const again = (await agent.ask("message/send", params)).result;
+    assert.deepEqual([again.id, again.metadata["sealoop/earlier"]], [
+      first.id,
+      first.status.timestamp,
+    ]);
   });
 
   it("ends a stream where it waits", async () => {
@@ -160,6 +205,15 @@ describe("what agents ask for over A2A and people decide", () => {
     );
     const states = (await followed()).map(({ status }: Json) => status?.state);
     assert.equal(states.at(-1), "completed");
+    const { endedAt } = await people.eventually(async () => {
+      const act = await getAct(people.store.knex, approval);
+      return act?.endedAt ? act : undefined;
+    });
+    const { result: again } = await holding(
+      "invoke_reasoning_pipeline",
+      () => agent.ask("message/send", { message: more }),
+    );
+    assert.deepEqual([again.id, again.metadata["sealoop/earlier"]], [id, endedAt!.toISOString()]);
   });
 
   it("may be a run: once approved it is started, and the task follows it to its end", async () => {

@@ -1,0 +1,48 @@
+import type { Queryable } from "./connection.ts";
+
+/** What is noted of what a call does. */
+export interface CallTrace {
+  /** Of what it makes, by their names; public. */
+  readonly ids: Readonly<Record<string, string>>;
+  /** What else it gives. */
+  readonly given: Readonly<Record<string, unknown>> | null;
+}
+
+/** Days that notes are kept: much longer than it takes to find out what became of a call. */
+export const TRACES_KEPT_DAYS = 30;
+
+/**
+ * Notes what a call does: in the same transaction, and so the note is there exactly if that is; or right before it is
+ * begun elsewhere, and so where there is no note nothing was begun. Once a call.
+ *
+ * @param decisionId of the call; undefined: nothing is noted, as nobody would look for it
+ */
+export async function noteCall(
+  on: Queryable,
+  decisionId: string | undefined,
+  ids: CallTrace["ids"],
+  given?: CallTrace["given"],
+): Promise<void> {
+  if (decisionId === undefined) return;
+  await on("call_traces").insert({
+    ...{ decision_id: decisionId, ids: JSON.stringify(ids) },
+    given: given ? JSON.stringify(given) : null,
+  });
+}
+
+/** What is noted of a call; undefined: nothing. */
+export async function callTrace(
+  on: Queryable,
+  decisionId: string,
+): Promise<CallTrace | undefined> {
+  return await on("call_traces").where({ decision_id: decisionId }).first("ids", "given");
+}
+
+/** Removes notes that nobody needs any more. */
+export async function forgetCallTraces(on: Queryable): Promise<void> {
+  await on.raw(
+    `DELETE FROM call_traces WHERE decision_id IN (SELECT decision_id FROM call_traces
+       WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT 1000)`,
+    [TRACES_KEPT_DAYS],
+  );
+}
