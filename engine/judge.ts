@@ -67,10 +67,10 @@ export function openJudge({ classifier, knowledge, asking, log }: JudgeParts): J
 
   /** The model's answer, or undefined where the engine's own has to do. */
   async function askModel(question: Question, msLeft: number): Promise<Answer | undefined> {
-    if (!asking || msLeft <= 0) return undefined;
+    if (!asking || msLeft < 1) return undefined;
     const { model, ms } = asking;
     try {
-      return await model.ask(question, Math.min(ms, msLeft));
+      return await model.ask(question, Math.floor(Math.min(ms, msLeft))); // timers take whole ones
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       log.warn({ provider: model.provider, reason: error.message }, "A model gave no answer");
