@@ -16,8 +16,7 @@ rules:
     then: needs_approval
 `;
 
-describe("tasks of agents, on a platform whose worker and tool server are killed with -9", function () {
-  this.timeout(240_000);
+describe("tasks of agents, on a platform whose worker and tool server are killed with -9", () => {
   let platform: TestPlatform;
   let settings: Record<string, string>;
   let agent: A2aClient;

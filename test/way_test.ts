@@ -11,6 +11,8 @@ import { ROOT } from "../config.ts";
 import { asPattern, type Block, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { testFolder } from "./_servers.ts";
+import { withinOneDay } from "./_time.ts";
+import { eventually } from "./workflows/_story.ts";
 
 /** What an answer of the gateway or the ledger may hold. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
@@ -94,13 +96,15 @@ describe("the whole way, on a platform started by npm start", () => {
       address: `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
     });
     const client = new TemporalClient({ connection });
-    const { body } = await call("GET", "/v1/workflows?type=itsmLoop&limit=1");
-    const [run] = body.workflows as {
-      workflow_id: string;
-      search_attributes: Record<string, string>;
-    }[];
-    assert.equal(run?.search_attributes.SealoopReceipt, receiptId);
-    const { events } = await client.workflow.getHandle(run!.workflow_id).fetchHistory();
+    const run = await eventually(async () => { // lists lag a moment behind
+      const { body } = await call("GET", "/v1/workflows?type=itsmLoop&limit=1");
+      const [newest] = body.workflows as {
+        workflow_id: string;
+        search_attributes: Record<string, string>;
+      }[];
+      return newest?.search_attributes.SealoopReceipt === receiptId ? newest : undefined;
+    });
+    const { events } = await client.workflow.getHandle(run.workflow_id).fetchHistory();
     const activities = events!.flatMap((e) =>
       e.activityTaskScheduledEventAttributes?.activityType?.name ?? []
     );
@@ -313,6 +317,7 @@ describe("the whole way, on a platform started by npm start", () => {
   });
 
   it("lets exactly as many calls pass as the limit says", async () => {
+    await withinOneDay(60);
     const { body } = await call("POST", "/v1/keys/generate", {
       body: { tenant: "busy", tier: "free" },
     });
