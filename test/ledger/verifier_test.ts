@@ -49,7 +49,8 @@ describe("the published verifier in Python", () => {
   }
   function verify(...args: string[]): Promise<{ status: number | string; lines: string[] }> {
     return new Promise((resolve) => {
-      execFile(python, [script, ...args], (error, stdout, stderr) => {
+      const env = { ...process.env, LC_ALL: "C" }; // it speaks of errors in the machine's words
+      execFile(python, [script, ...args], { env }, (error, stdout, stderr) => {
         const lines = (stdout + stderr).trim().split("\n");
         resolve({ status: error?.code ?? 0, lines });
       });
