@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Problem, samePrincipal } from "../contract/mod.ts";
-import type { ApprovalRecord, Approver } from "./approvals.ts";
+import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
 import type { Queryable } from "./connection.ts";
 import { type KeyRecord, validKeys } from "./keys.ts";
 
@@ -24,18 +24,18 @@ export interface VoiceRecord {
  * Keeps what somebody says. The same said again, before it has become a move, is the same; another word of the same key
  * takes the place of the one that waits.
  *
+ * @param on a transaction: it is taken in after the move that is being made, or what else is being said
  * @returns the voice's id
  */
 export async function putVoice(
   on: Queryable,
   { approvalId, move, keyId }: Pick<VoiceRecord, "approvalId" | "move" | "keyId">,
 ): Promise<string> {
-  const open = () =>
-    on("approval_voices").where({ approval_id: approvalId, key_id: keyId })
-      .whereNull("number").whereNull("refused");
-  await open().whereNot({ move }).update({
-    refused: JSON.stringify({ name: "Conflict", message: "Its holder has said something else" }),
-  });
+  await lockApproval(on, approvalId);
+  await on("approval_voices").where({ approval_id: approvalId, key_id: keyId })
+    .whereNull("number").whereNull("refused").whereNot({ move }).update({
+      refused: JSON.stringify({ name: "Conflict", message: "Its holder has said something else" }),
+    });
   const id = `VOC-${randomBytes(6).toString("hex")}`;
   const { rows } = await on.raw(
     `INSERT INTO approval_voices (id, approval_id, move, key_id) VALUES (?, ?, ?, ?)
