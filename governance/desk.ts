@@ -150,11 +150,11 @@ export function createDesk(parts: GovernanceParts) {
       const [act, approval] = [await getAct(trx, approvalId), await getApproval(trx, approvalId)];
       const end = act && approval && endOf(act, approval.status);
       const taken = end && !end.status && !await collectAct(trx, act);
-      return end && !taken ? end : { status: "pending" };
+      const found: Found = end && !taken ? end : { status: "pending" };
+      const decided = { ...ruling, ...found.verdict };
+      await recordWithin(trx, { call, ruling: decided, runs: false, approvalId }); // or it could be given to nobody
+      return found;
     });
-    const verdict = found.verdict ?? {};
-    const entry = { call, ruling: { ...ruling, ...verdict }, runs: false, approvalId };
-    await recordDecision(sealer, entry);
     const meant = call.operation.lasting ? { input: JSON.parse(input) } : {};
     return { ...meant, ...found, approvalId };
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import pg from "pg";
 import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
@@ -53,6 +54,12 @@ describe("a call that changes something", () => {
       const { act } = await info(id);
       return act.ended_at ? act : undefined;
     });
+  const asSuperuser = async (statement: string) => {
+    const client = new pg.Client({ connectionString: people.loop.database.superuserUrl });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
   const receipt = async (id: string): Promise<Json> => {
     await people.sealed(id);
     const all = await exportReceipts(people.store, { from: 0, to: 10_000 });
@@ -168,6 +175,23 @@ describe("a call that changes something", () => {
     }
     assert.equal((await ended(approval_id)).state, "done");
     assert.deepEqual(runs, [{ disk: "sdc", passes: 1 }]);
+  });
+
+  it("gives what it gave also where that could not be put on record at first", async () => {
+    const disk = "whsec_GHIJKLMNOPQRSTUV";
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk }));
+    await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
+    await ended(approval_id);
+    const refuse = "ALTER TABLE governance_decisions ADD CONSTRAINT none CHECK (false) NOT VALID";
+    await asSuperuser(refuse);
+    try {
+      assert.equal((await call("wipe_disk", { disk })).isError, true);
+    } finally {
+      await asSuperuser("ALTER TABLE governance_decisions DROP CONSTRAINT none");
+    }
+    const result = await call("wipe_disk", { disk });
+    assert.deepEqual(result.structuredContent, { wiped: disk, passes: 1 });
+    assert.equal(runs.length, 1);
   });
 
   it("is held by the same rule over REST, with status 202 and the same body", async () => {
