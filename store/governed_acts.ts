@@ -105,21 +105,22 @@ export async function waitingActs(on: Queryable, keyId: string): Promise<number>
 
 /**
  * Notes that its end was given to the caller; secrets in what was sent and given, which are shown once, are not kept any
- * longer.
+ * longer. Of what was denied or has expired all is kept: with that it is run where it is reopened and approved.
  *
  * @returns false where that was done before
  */
 export async function collectAct(
   on: Queryable,
-  { approvalId, input, output }: Pick<ActRecord, "approvalId" | "input" | "output">,
+  act: Pick<ActRecord, "approvalId" | "input" | "output" | "endedAt">,
 ): Promise<boolean> {
-  const kept = { input: textWithoutSecrets(input), output: output && textWithoutSecrets(output) };
-  return await on("governed_acts").where({ approval_id: approvalId }).whereNull("collected_at")
-    .update({ collected_at: on.fn.now(), ...kept }) > 0;
+  return await on("governed_acts").where({ approval_id: act.approvalId }).whereNull("collected_at")
+    .update({ collected_at: on.fn.now(), ...(act.endedAt ? bare(act) : {}) }) > 0;
 }
 
-function textWithoutSecrets(json: string): string {
-  return JSON.stringify(withoutSecrets(JSON.parse(json)));
+/** What is kept of it once nobody is given it any more. */
+function bare({ input, output }: Pick<ActRecord, "input" | "output">) {
+  const texts = (json: string) => JSON.stringify(withoutSecrets(JSON.parse(json)));
+  return { input: texts(input), output: output && texts(output) };
 }
 
 /** Notes that it is going to be run. @returns false where that was noted before */
@@ -144,10 +145,13 @@ export async function endAct(
   approvalId: string,
   { state, output, error, receiptId }: ActEnd,
 ): Promise<boolean> {
-  return await on("governed_acts").where({ approval_id: approvalId }).whereNull("ended_at").update({
+  const its = () => on("governed_acts").where({ approval_id: approvalId });
+  const [ended] = await its().whereNull("ended_at").update({
     ...{ state, output, error: error && JSON.stringify(error), receipt_id: receiptId },
     ended_at: on.fn.now(),
-  }) > 0;
+  }).returning(["input", "collected_at"]);
+  if (ended?.collected_at) await its().update(bare({ input: ended.input, output })); // it was reopened
+  return ended !== undefined;
 }
 
 /** Notes that its caller does not want it any more. @returns false where it is under way already, or has ended */

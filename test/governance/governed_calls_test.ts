@@ -177,6 +177,22 @@ describe("a call that changes something", () => {
     assert.deepEqual(runs, [{ disk: "sdc", passes: 1 }]);
   });
 
+  it("runs with its secrets where its caller was told of the denial before it was reopened", async () => {
+    const disk = "whsec_QRSTUVWXYZABCDEF";
+    const { approval_id } = governanceOf(await call("wipe_disk", { disk }));
+    await people.call("POST", `/v1/approvals/${approval_id}/deny`, "ann");
+    assert.match(JSON.stringify((await call("wipe_disk", { disk })).content), /has denied it/);
+    for (const move of ["reopen", "approve"]) {
+      const { status } = await people.call("POST", `/v1/approvals/${approval_id}/${move}`, "ann");
+      assert.equal(status, 200, move);
+    }
+    const { state, error } = await ended(approval_id);
+    assert.deepEqual([state, error], ["done", null]);
+    assert.deepEqual(runs, [{ disk, passes: 1 }]);
+    const kept = await people.store.knex("governed_acts").where({ approval_id }).first();
+    assert.ok(!`${kept.input}${kept.output}`.includes(disk), "nobody is given it any more");
+  });
+
   it("gives what it gave also where that could not be put on record at first", async () => {
     const disk = "whsec_GHIJKLMNOPQRSTUV";
     const { approval_id } = governanceOf(await call("wipe_disk", { disk }));
