@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Runtime } from "@temporalio/worker";
-import {
-  catalogueOf,
-  createActivities,
-  forgetAside,
-  forgetMarks,
-  putInForce,
-} from "../activities/mod.ts";
+import { catalogueOf, createActivities, putInForce } from "../activities/mod.ts";
 import { BadSetting } from "../config.ts";
 import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
 import { BadRunbook } from "../integrations/runbooks/mod.ts";
@@ -19,7 +13,7 @@ import {
   deliverUnheard,
   operations,
 } from "../operations/mod.ts";
-import { openStore, type Store } from "../store/mod.ts";
+import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
@@ -30,6 +24,7 @@ import {
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { openPlatform } from "./_platform.ts";
+import { keepForgetting } from "./_forgetting.ts";
 import { followGovernanceFile, governanceFileOf } from "./_governance_file.ts";
 import { misnamed } from "./_names.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
@@ -38,7 +33,6 @@ import { followServices, keepDiscovering } from "./_services.ts";
 import { openWorkers } from "./_workers.ts";
 
 const RETRY_MS = 1_000;
-const DAY_MS = 86_400_000;
 
 await runProcess("worker", startWorker);
 
@@ -119,24 +113,6 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
       await Promise.allSettled([store.close(), sequencerStore.close()]);
     },
   };
-}
-
-/** Every day, removes what acts on this host have left and nobody needs any more. */
-async function keepForgetting(
-  { config, store, log, signal }: Pick<Parts, "config" | "log"> & {
-    readonly store: Store;
-    readonly signal: AbortSignal;
-  },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      forgetAside(config);
-      await forgetMarks(config, store);
-    } catch (err) {
-      log.warn({ err }, "What acts have left could not be removed; trying again tomorrow");
-    }
-    await sleep(DAY_MS, undefined, { signal, ref: false }).catch(() => {});
-  }
 }
 
 /** Tries until it works. What the user has to mend is thrown at once. */
