@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Act,
   type Caller,
@@ -14,10 +15,42 @@ import { ReceiptConflict, type Sealer, type SealRequest } from "../ledger/mod.ts
  * The gate that seals calls: on the tool server every one, over REST those that change something, unless the
  * operation seals its own act. The receipt says who, what, what governance decided, how it ended and how long it took;
  * arguments and result are kept as private evidence, and only commitments to them go public.
+ *
+ * Where its decision is on record and the database is away as it ends, its end is told all the same, as who hears of an
+ * error would have it done again; its receipt is asked for as soon as that can be.
  */
 export function recorder<C>(sealer: Sealer): (act: Act<C>) => Promise<string | undefined> {
-  return async (act) => isSealed(act) ? await sealCall(sealer, callReceipt(act)) : undefined;
+  return async (act) => {
+    if (!isSealed(act)) return undefined;
+    const receipt = callReceipt(act);
+    try {
+      return await sealCall(sealer, receipt);
+    } catch (error) {
+      if (receipt.id === undefined || !isUnavailable(error)) throw error;
+      void sealLater(sealer, receipt);
+      return receipt.id;
+    }
+  };
 }
+
+/** Longest between two tries, milliseconds. */
+const MOST_PAUSE_MS = 30_000;
+/** About an hour. If its process ends before, a worker seals what can be found out. */
+const MOST_TRIES = 120;
+
+async function sealLater(sealer: Sealer, receipt: CallReceipt): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    await sleep(Math.min(500 * 2 ** tries, MOST_PAUSE_MS), undefined, { ref: false });
+    try {
+      await sealCall(sealer, receipt);
+      return;
+    } catch (error) {
+      if (!isUnavailable(error)) return;
+    }
+  }
+}
+
+const isUnavailable = (error: unknown) => error instanceof Problem && error.name === "Unavailable";
 
 /** Nobody waits until it is sealed. */
 const PATIENT = { patient: true } as const;

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import pg from "pg";
+import { z } from "zod";
+import { loadConfig } from "../../config.ts";
+import { defineOperation, Problem } from "../../contract/mod.ts";
+import { createPlatformInvoke, type Platform } from "../../operations/mod.ts";
+import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
+import { issueKey } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { allowTools } from "../_governance.ts";
+import { eventually } from "../workflows/_story.ts";
+
+describe("a governed call whose end can't be written down at that moment", () => {
+  let database: TestDatabase;
+  let open: OpenPlatform;
+  before(async () => {
+    database = await testDatabase();
+    open = await openPlatform({
+      config: loadConfig({}),
+      log: createLog("test", "silent"),
+      databaseUrl: () => database.urls.app,
+    });
+    await allowTools(open.platform.store, ["act"]);
+  });
+  after(async () => {
+    await open?.close();
+    await database?.drop();
+  });
+
+  const asSuperuser = async (statement: string) => {
+    const client = new pg.Client({ connectionString: database.superuserUrl });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  const act = (fails: boolean) =>
+    defineOperation<Platform>()({
+      ...{ name: "test.act", summary: "Test", group: "test", effect: "write", access: "key" },
+      ...{ tool: { act: ["full"] }, input: z.object({}), output: z.object({}) },
+      example: { input: {}, output: {} },
+      run: async () => {
+        await asSuperuser("ALTER TABLE seal_requests ADD CONSTRAINT none CHECK (false) NOT VALID");
+        if (fails) throw new Problem("Conflict", "It is mounted");
+        return {};
+      },
+    });
+
+  for (const [fails, outcome] of [[false, "success"], [true, "refused"]] as const) {
+    it(`gives that end, and is sealed as ${outcome} once it can be`, async () => {
+      const { knex } = open.platform.store;
+      const { key: credential } = await issueKey(knex, {
+        ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
+        ...{ mayApprove: false, expiresAt: null },
+      });
+      const call = createPlatformInvoke(open.platform)(act(fails), {
+        ...{ door: "mcp", as: "act", requestId: "1", credential, address: "127.0.0.1" },
+        ...{ input: {}, signal: new AbortController().signal },
+      });
+      const ended = await call.catch((error: Problem) => error);
+      if (fails) assert.equal((ended as Problem).message, "It is mounted");
+      const { call_receipt_id: id } = await knex("governance_decisions").orderBy("at", "desc")
+        .first();
+      assert.equal(ended.receiptId, id);
+      assert.equal(await knex("seal_outbox").where({ id }).first(), undefined);
+      await asSuperuser("ALTER TABLE seal_requests DROP CONSTRAINT none");
+      const { payload } = await eventually(() => knex("seal_outbox").where({ id }).first());
+      assert.equal(JSON.parse(payload).outcome, outcome);
+    });
+  }
+});
