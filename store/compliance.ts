@@ -44,9 +44,9 @@ export interface StoredFacts {
   };
   /** Detectors that ever ran, and those of them that did within the hour without an error. */
   readonly detectors: { readonly known: number; readonly fresh: number };
-  /** Version of the guardrails' policy; 0: the one that ships. */
   /** What security scans have found and is there still; grave: critical and high. */
   readonly weaknesses: { readonly open: number; readonly grave: number };
+  /** Version of the guardrails' policy; 0: the one that ships. */
   readonly policy_version: number;
   readonly learnt: number;
 }
