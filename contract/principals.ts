@@ -9,8 +9,8 @@ export function samePrincipal(a: string, b: string): boolean {
 }
 
 const plain = (name: string) =>
-  name.normalize("NFKC").replace(UNSEEN, "").trim().replace(/\s+/g, " ").toUpperCase()
-    .toLowerCase();
+  name.replace(UNSEEN, "").normalize("NFKC").replace(UNSEEN, "").trim().replace(/\s+/g, " ")
+    .toUpperCase().toLowerCase();
 
 /** Control, format, private and unassigned characters, line ends, and what fonts show as nothing; no space. */
 const UNSEEN = /(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
