@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Long, type LostCall, type Operation, Problem, type Trace } from "../contract/mod.ts";
-import { type CallTrace, callTrace, TRACES_KEPT_DAYS } from "../store/mod.ts";
+import { type CallTrace, callTrace, leavesTraces, TRACES_KEPT_DAYS } from "../store/mod.ts";
 import { told } from "./_temporal.ts";
 import type { Platform } from "./platform.ts";
 
@@ -36,8 +36,12 @@ export function createTraceCall(
   operations: readonly Operation<Platform>[],
 ): TraceCall {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
-  return async ({ operation, ...call }) =>
-    await byName.get(operation)?.trace?.(call, platform) ?? { state: "unknown" };
+  return async ({ operation, ...call }) => {
+    const found = await byName.get(operation)?.trace?.(call, platform);
+    const isLost = !found ||
+      found.state === "not_done" && !await leavesTraces(platform.store.knex, call.decisionId);
+    return isLost ? { state: "unknown" } : found;
+  };
 }
 
 /** Hex characters that a call's own things are named by: those of its decision, where there was one. */

@@ -46,3 +46,9 @@ export async function forgetCallTraces(on: Queryable): Promise<void> {
     [TRACES_KEPT_DAYS],
   );
 }
+
+/** Whether a call is found by what it does; one that a former version let run may not be. */
+export async function leavesTraces(on: Queryable, decisionId: string): Promise<boolean> {
+  const row = await on("governance_decisions").where({ id: decisionId }).first("traced");
+  return row?.traced !== false;
+}

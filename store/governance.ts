@@ -154,6 +154,7 @@ export function decisionRow(decision: DecisionRecord): Row {
       call_receipt_id: decision.callReceiptId,
       holder: decision.holder,
       settled: !(decision.runs && decision.callReceiptId !== null),
+      traced: true,
     },
   };
 }

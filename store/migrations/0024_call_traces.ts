@@ -11,5 +11,8 @@ export async function up(trx: Knex): Promise<void> {
     );
     CREATE INDEX call_traces_at ON call_traces (at);
     GRANT SELECT, INSERT, DELETE ON call_traces TO sealoop_app;
+
+    -- Whether what the call does is named after it or noted; not so in versions before this one.
+    ALTER TABLE governance_decisions ADD COLUMN traced boolean NOT NULL DEFAULT false;
   `);
 }

@@ -7,7 +7,7 @@ import {
   type Platform,
   type TaskRecord,
 } from "../../operations/mod.ts";
-import { noteCall } from "../../store/mod.ts";
+import { decisionRow, noteCall } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
 
@@ -95,6 +95,23 @@ describe("a run that a call has started", () => {
       state: "unknown",
       look: `for the workflow test-${decisionId.slice(4, 12)}`,
     });
+  });
+
+  it("is not known where a former version let the call run, which left no trace", async () => {
+    const decisionId = newDecision();
+    const { values } = decisionRow({
+      ...{ id: decisionId, tenant: "t", keyId: "k", principal: "p", door: "mcp", tool: "x" },
+      ...{ operation: "itsm.test", effect: "write", decision: "allow", rule: "r", reasons: [] },
+      ...{ policyVersion: "0", dryRun: false, approvalId: null, receiptId: decisionId },
+      ...{ callReceiptId: null, runs: true, holder: null },
+    });
+    const row = { ...values, reasons: "[]" };
+    await parts.store.knex("governance_decisions").insert(row);
+    assert.deepEqual(await trace("itsm.test", decisionId), { state: "not_done" });
+    await parts.store.knex("governance_decisions").where({ id: decisionId }).delete();
+    const { traced: _, ...before } = row as typeof row & { traced: boolean };
+    await parts.store.knex("governance_decisions").insert(before);
+    assert.deepEqual(await trace("itsm.test", decisionId), { state: "unknown" });
   });
 
   const incident = `Nobody hears ${randomBytes(4).toString("hex")}`;
