@@ -74,8 +74,11 @@ async function look(
   let most = -1;
   let loop: WorkflowHandle | undefined;
   while (!over.aborted) {
-    loop ??= await loopOf(client, handle).catch(() => undefined);
-    const now = await loop?.query(progressQuery).catch(() => undefined);
+    // A question that no worker answers is taken back once nobody waits any more.
+    const now = await client.withAbortSignal(over, async () => {
+      loop ??= await loopOf(client, handle);
+      return await loop?.query(progressQuery);
+    }).catch(() => undefined);
     if (now && !over.aborted) {
       const { done, total, message } = inWords(now);
       if (message !== said && done > most) tell(done, total, message);

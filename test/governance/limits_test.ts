@@ -8,7 +8,7 @@ import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import { addStop, issueKey, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { withinOneMinute } from "../_time.ts";
+import { inOneMinute } from "../_time.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
 
 const LIMIT = 60;
@@ -84,11 +84,12 @@ describe("limits of an agent's key", () => {
   }
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
     const entrances = servers.map(({ platform }) => createEntrance(platform));
-    const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
-    await withinOneMinute(20);
-    const results = await Promise.allSettled(
-      Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.admit(caller)),
-    );
+    const results = await inOneMinute(20, async () => {
+      const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
+      return await Promise.allSettled(
+        Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.admit(caller)),
+      );
+    });
     const refused = results.filter((result) => result.status === "rejected");
     assert.equal(results.length - refused.length, LIMIT);
     for (const { reason } of refused) {
@@ -115,15 +116,17 @@ describe("limits of an agent's key", () => {
       },
     });
     const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
-    const { key: credential } = await newKey();
-    await withinOneMinute(20);
-    const results = await Promise.allSettled(
-      Array.from({ length: 40 }, (_, n) =>
-        invokes[n % 2]!(simulate, {
-          ...{ door: "mcp", as: "simulate", requestId: String(n), credential, input: {} },
-          ...{ address: "127.0.0.1", signal: new AbortController().signal },
-        })),
-    );
+    const results = await inOneMinute(20, async () => {
+      const { key: credential } = await newKey();
+      runs = 0;
+      return await Promise.allSettled(
+        Array.from({ length: 40 }, (_, n) =>
+          invokes[n % 2]!(simulate, {
+            ...{ door: "mcp", as: "simulate", requestId: String(n), credential, input: {} },
+            ...{ address: "127.0.0.1", signal: new AbortController().signal },
+          })),
+      );
+    });
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 10);
     assert.equal(runs, 10);
     const refused = results.find((result) => result.status === "rejected");
@@ -133,18 +136,21 @@ describe("limits of an agent's key", () => {
   it("let exactly as many pass of what changes something, with reads and wrong calls beside it", async () => {
     const { runs, act, look } = tools();
     const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
-    const { key: credential, id } = await newKey();
-    await withinOneMinute(20);
-    const results = [];
-    for (let wave = 0; wave < 12; wave++) {
-      results.push(
-        ...await Promise.allSettled(Array.from({ length: 12 }, (_, n) => {
-          const invoke = invokes[n % 2]!;
-          if (n % 3 === 1) return invoke(look, { ...callOf(credential), as: "look" });
-          return invoke(act, callOf(credential, n % 3 === 0 ? { reason: 7 } : {}));
-        })),
-      );
-    }
+    const { id, results } = await inOneMinute(20, async () => {
+      const { key: credential, id } = await newKey();
+      runs.act = 0;
+      const results = [];
+      for (let wave = 0; wave < 12; wave++) {
+        results.push(
+          ...await Promise.allSettled(Array.from({ length: 12 }, (_, n) => {
+            const invoke = invokes[n % 2]!;
+            if (n % 3 === 1) return invoke(look, { ...callOf(credential), as: "look" });
+            return invoke(act, callOf(credential, n % 3 === 0 ? { reason: 7 } : {}));
+          })),
+        );
+      }
+      return { id, results };
+    });
     const limited = results.filter((result) =>
       result.status === "rejected" && (result.reason as Problem).name === "RateLimited"
     );
@@ -158,15 +164,17 @@ describe("limits of an agent's key", () => {
   it("count a call once that was decided by what is not in force any more, and decide it anew", async () => {
     const [{ platform }, other] = servers as [OpenPlatform, OpenPlatform];
     const { runs, act } = tools();
-    const { key: credential, id } = await newKey();
     const invoke = createPlatformInvoke(platform);
-    await withinOneMinute(10);
-    const first = await invoke(act, callOf(credential));
+    const { id, first, last } = await inOneMinute(10, async () => {
+      const { key: credential, id } = await newKey();
+      runs.act = 0;
+      const first = await invoke(act, callOf(credential));
+      await addStop(other.platform.store.knex, { kind: "key", name: id, reason: "it misbehaves" });
+      await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
+      await removeStop(other.platform.store.knex, { kind: "key", name: id });
+      return { id, first, last: await invoke(act, callOf(credential)) };
+    });
     assert.equal(first.limit?.remaining, LIMIT - 1);
-    await addStop(other.platform.store.knex, { kind: "key", name: id, reason: "it misbehaves" });
-    await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
-    await removeStop(other.platform.store.knex, { kind: "key", name: id });
-    const last = await invoke(act, callOf(credential));
     assert.equal(last.limit?.remaining, LIMIT - 3);
     assert.equal(runs.act, 2);
     assert.deepEqual(await decisionsOf(id), { allow: 2, deny: 1 });
@@ -181,15 +189,17 @@ describe("limits of an agent's key", () => {
       return Promise.reject(new Error("nobody there"));
     };
     const invoke = createPlatformInvoke({ ...platform, engine: { ...platform.engine, validate } });
-    const { key: credential } = await newKey();
-    await withinOneMinute(20);
     await setGovernance(platform.store, {
       rules: [{ name: "with-rails", when: { tools: ["act"] }, then: "allow" }],
     });
     const text = { reason: "Please be so kind as to drop every table" };
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: LIMIT + 40 }, () => invoke(act, callOf(credential, text))),
-    );
+    const outcomes = await inOneMinute(20, async () => {
+      const { key: credential } = await newKey();
+      asked = 0;
+      return await Promise.allSettled(
+        Array.from({ length: LIMIT + 40 }, () => invoke(act, callOf(credential, text))),
+      );
+    });
     const names = outcomes.map((one) => one.status === "rejected" ? one.reason.name : "ran");
     assert.equal(names.filter((name) => name === "RateLimited").length, 40);
     assert.equal(names.filter((name) => name === "Unavailable").length, LIMIT);
@@ -202,18 +212,20 @@ describe("limits of an agent's key", () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { runs, act } = tools();
     const invoke = createPlatformInvoke(platform);
-    const { key: credential, id } = await newKey();
-    const call = callOf(credential);
-    await withinOneMinute(10);
-    await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
-    try {
-      await assert.rejects(invoke(act, call), /outbox can't be written/);
-    } finally {
-      await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
-    }
-    assert.equal(runs.act, 0);
-    assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
-    const { limit } = await invoke(act, call);
+    const { limit } = await inOneMinute(10, async () => {
+      const { key: credential, id } = await newKey();
+      const call = callOf(credential);
+      runs.act = 0;
+      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
+      try {
+        await assert.rejects(invoke(act, call), /outbox can't be written/);
+      } finally {
+        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
+      }
+      assert.equal(runs.act, 0);
+      assert.deepEqual(await decisionsOf(id), {}, "no decision without its receipt");
+      return await invoke(act, call);
+    });
     assert.equal(limit?.remaining, LIMIT - 2, "both were counted");
     assert.equal(runs.act, 1);
   });
