@@ -93,13 +93,17 @@ function isName(word: string, known: ReadonlySet<string>): boolean {
   });
 }
 
-/** Whether a text has a name as a whole, not as a part of another. */
+/** Whether a text has a name as a whole, not as a part of another, or a number as a part of one with a point. */
 function holds(text: string, name: string): boolean {
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    const [before, after] = [text[at - 1] ?? " ", text[at + name.length] ?? " "];
-    if (!WORD.test(before) && !WORD.test(after)) return true;
+    const end = at + name.length;
+    if (!GOES_BEFORE.test(text.slice(Math.max(0, at - 2), at)) && !GOES_ON.test(text.slice(end))) {
+      return true;
+    }
   }
   return false;
 }
 
-const WORD = /[\p{L}\p{N}_]/u;
+/** What a name goes on with, at its end and at its beginning. */
+const GOES_ON = /^(?:[\p{L}\p{N}_]|[-.][\p{L}\p{N}_]|,\d)/u;
+const GOES_BEFORE = /(?:[\p{L}\p{N}_]|[\p{L}\p{N}_][-.]|\d,)$/u;

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { objectionTo } from "../../activities/_claims.ts";
+
+describe("a model's sentence", () => {
+  const evidence = [
+    { n: 1, from: "logs", text: "prod-db-1 wrote 3.5 MB to /var/log/app.log, INC-12-old" },
+    { n: 2, from: "metrics", text: "db-2.example answers at 127.0.0.1:5432, v1.2.3." },
+  ];
+  const objection = (text: string) =>
+    objectionTo({ text, evidence: [1, 2] }, { evidence, report: "It is slow", services: [] });
+
+  const parts = ["`db-1`", "5 MB", "3 MB", "/var/log/app", "INC-12", "db-2", "v1.2", "2.3"];
+  for (const name of parts) {
+    it(`does not hold by evidence in which ${name} is a part of something else`, () => {
+      assert.match(objection(`It was ${name} there`)!, /which is no service that was found/);
+    });
+  }
+
+  const whole = ["`prod-db-1`", "3.5 MB", "app.log", "127.0.0.1", "5432", "v1.2.3", "INC-12-old"];
+  for (const name of whole) {
+    it(`holds by evidence that has ${name}`, () => {
+      assert.equal(objection(`It was ${name} there.`), undefined);
+    });
+  }
+});
