@@ -25,7 +25,8 @@ export async function holdClaims(
   claims: readonly Claim[],
   grounds: Grounds,
 ): Promise<Held> {
-  const words = await Promise.all(claims.map(async (claim) => {
+  const words = await Promise.all(claims.map(async (said) => {
+    const claim = { ...said, text: withoutMarks(said.text) };
     const injection = await injectionIn(engine, claim.text);
     return { claim, injection, objection: injection ?? objectionTo(claim, grounds) };
   }));
@@ -35,6 +36,9 @@ export async function holdClaims(
     injected: words.some(({ injection }) => injection !== undefined),
   };
 }
+
+/** What it rests on is told beside a sentence: numbers in it would name something else where it is shown. */
+const withoutMarks = (text: string) => text.replace(/\s*\[\s*\d{1,4}(?:\s*,\s*\d{1,4})*\s*\]/g, "");
 
 async function injectionIn(engine: Engine, text: string): Promise<string | undefined> {
   if (findInjection(text).length > 0) return "A sentence is meant to steer whoever reads it";
@@ -50,6 +54,7 @@ export function objectionTo(
 ): string | undefined {
   const { evidence, report, services } = grounds;
   const last = evidence.length;
+  if (text.trim() === "") return "A sentence says nothing";
   if (cited.length === 0) return "A sentence cites no evidence";
   const foreign = cited.find((n) => !evidence.some((piece) => piece.n === n));
   if (foreign !== undefined) {

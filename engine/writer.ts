@@ -77,8 +77,9 @@ const CLAIM = {
 const RULES =
   `Each text is one sentence in plain words, at most 300 letters. It says what is and why, and nothing that should be ` +
   `done: no commands, no addresses, no advice. Its evidence are the numbers of the pieces of evidence that it follows ` +
-  `from, at least one, and no others than were given. Write names, ids and numbers exactly as that evidence has them, ` +
-  `names of services between backticks, and none that it does not have. Your texts are checked against it by rules.`;
+  `from, at least one, and no others than were given; they do not stand in the text. Write names, ids and numbers ` +
+  `exactly as that evidence has them, names of services between backticks, and none that it does not have. Your texts ` +
+  `are checked against it by rules.`;
 
 function diagnosisPrompt(request: WriteRequest): Prompt {
   const { services } = request;

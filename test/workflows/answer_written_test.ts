@@ -51,6 +51,15 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.match(found(result, "verify"), /without what does not hold: .*INC-000000004711/);
   });
 
+  it("has no marks but those that name citations, whatever the model numbers by", async () => {
+    const result = await ask(PROMPT, ({ at }) => {
+      const [n, other] = [at(/fails its health check just now/), at(/this is affected/)];
+      return { claims: [claim(`\`pay-db\` refuses connections [${other}, ${n}][3].`, n)] };
+    });
+    assert.deepEqual([result.written_by, result.dropped], [MODEL, []]);
+    assert.equal(result.answer.split("\n")[0], "`pay-db` refuses connections. [1]");
+  });
+
   const useless: readonly (readonly [string, Says, number, RegExp])[] = [
     [
       "cites what was not seen",
