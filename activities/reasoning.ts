@@ -170,8 +170,11 @@ function sourced(
   return claims.map((claim) => ({
     text: claim.text,
     sources: claim.evidence.flatMap((n) => {
-      const start = evidence.find((piece) => piece.n === n)!.text.replace(/…$/, "");
-      return said.find(({ text }) => text.startsWith(start))?.sources ?? [];
+      const piece = evidence.find((one) => one.n === n)!.text;
+      const whole = said.find(({ text }) => text === piece);
+      const cut = piece.endsWith("…") ? piece.slice(0, -1) : undefined;
+      const its = whole ?? said.find(({ text }) => cut !== undefined && text.startsWith(cut));
+      return its?.sources ?? [];
     }),
   }));
 }
