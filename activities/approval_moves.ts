@@ -9,6 +9,7 @@ import {
   getVoice,
   lockApproval,
   type Queryable,
+  receiptOfMove,
   refusalOf,
   refuseVoice,
   takeVoice,
@@ -82,7 +83,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
     const { counted, notCounted } = await countedApprovers(trx, known);
     const [key] = await validKeys(trx, [voice.keyId]);
     const refusal = voice.refused
-      ? new Problem("Conflict", voice.refused.message)
+      ? new Problem(voice.refused.name, voice.refused.message)
       : refusalOf(known, move, key, counted);
     if (refusal) {
       await refuseVoice(trx, voice.id, refusal);
@@ -110,7 +111,9 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   ): Promise<ApprovalMoved> {
     const receiptId = receiptIdOf(run, `approval-${move}-${cycle}`);
     const isOver = known.status !== "pending" || move === "escalated" && known.escalated;
-    if (isOver) return movedTo(known, receiptId); // people were quicker, or it is told already
+    if (isOver) { // people were quicker, or it is told already
+      return movedTo(known, await receiptOfMove(trx, known.id, known.moves) ?? receiptId);
+    }
     const status = move === "expired" ? move : known.status;
     const { approvers } = known;
     const written = { number: known.moves + 1, move, status, approvers, receiptId };

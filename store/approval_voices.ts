@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Problem, samePrincipal } from "../contract/mod.ts";
+import { type ErrorName, Problem, samePrincipal } from "../contract/mod.ts";
 import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
 import type { Queryable } from "./connection.ts";
 import { type KeyRecord, validKeys } from "./keys.ts";
@@ -17,7 +17,7 @@ export interface VoiceRecord {
   /** Of the move that it became; null: of none yet. */
   readonly number: number | null;
   /** Why it became none. */
-  readonly refused: { readonly name: string; readonly message: string } | null;
+  readonly refused: { readonly name: ErrorName; readonly message: string } | null;
 }
 
 /**

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { approvalMoves as moving } from "../../activities/approval_moves.ts";
+import type { ActivityParts } from "../../activities/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import {
   approvalMoves,
@@ -155,6 +157,28 @@ describe("the approval workflow", () => {
     assert.deepEqual(again, first);
     assert.deepEqual([again.status, again.approvers], ["pending", [`key:${ann.id}`]]);
     assert.equal((await approvalMoves(loop.store.knex, id)).length, 2);
+  });
+
+  it("tells who may not decide the same however often it is told of", async () => {
+    const { id, handle } = await ask();
+    const mute = await person(loop.store, "mute", { mayApprove: false });
+    const voice_id = await keepVoice(loop.store, id, "approved", mute);
+    const tell = () => refusal(handle.executeUpdate(approveUpdate, { args: [{ voice_id }] }));
+    const first = await tell();
+    assert.equal(first[0], "Forbidden");
+    assert.deepEqual(await tell(), first);
+  });
+
+  it("ends with the receipt of people's word where its time is over just then", async () => {
+    const { id, handle } = await ask();
+    await say(loop, id, "denied", ann);
+    const { receipt_id } = await handle.result();
+    const run = { workflow_id: handle.workflowId, run_id: handle.firstExecutionRunId };
+    const { moveApproval } = moving({ store: loop.store } as ActivityParts);
+    for (const move of ["escalated", "expired"] as const) {
+      const late = await moveApproval({ approval_id: id, run, move, cycle: 0 });
+      assert.deepEqual([late.status, late.receipt_id], ["denied", receipt_id]);
+    }
   });
 
   it("does not count who approved by a key that is revoked or expired when enough have, and says so", async () => {
