@@ -47,6 +47,10 @@ const LEVEL_WORDS: Readonly<Record<string, LogLevel>> = {
   ...{ warning: "warn", panic: "fatal", dpanic: "fatal" },
 };
 
+/** What is said to open something, up to where that stands: between quotes, or on its own. */
+const NAMED = String
+  .raw`\b(\w{0,40}(?:password|passwd|secret|token|api_?key)\\?["']?\s{0,3}[=:]\s{0,3})`;
+
 /** What opens something, as lines of ours and of others spell it, and what stands in its place. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [
@@ -56,8 +60,9 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/"]{0,200}):[^\s@/"]{1,500}@/gi, "$1:[secret]@"],
   [/\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,}/gi, "$1 [secret]"],
   [/\b(?:sk-[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?)/g, "[secret]"],
+  [new RegExp(`${NAMED}(\\\\?["'])(?!\\[secret\\])(?:(?!\\2).){1,2000}`, "gi"), "$1$2[secret]"],
   [
-    /\b(\w{0,40}(?:password|passwd|secret|token|api_?key)\\?["']?\s{0,3}[=:]\s{0,3}\\?["']?)(?!\[secret\])[^\s"'\\,;&(){}[\]]{6,}/gi,
+    new RegExp(`${NAMED}(?!\\[secret\\])[^\\s"'\\\\,;&(){}[\\]][^\\s"'\\\\]{5,}`, "gi"),
     "$1[secret]",
   ],
 ];

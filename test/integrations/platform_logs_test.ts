@@ -79,6 +79,7 @@ describe("searchLogs()", () => {
     const hidden = [
       ...[key, "hunter2hunter2", "pw-of-url", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "MIIEvQIBADANBg"],
       ...["sk-ant-api03-0123456789abcdef", "abcdef0123456789", "s3cr3t-in-json"],
+      ...["Tr0u&dor4,twice;", "p,w(o)r[d]s-in-json", "with words in it"],
     ];
     const said = [
       `key ${key}`,
@@ -89,6 +90,9 @@ describe("searchLogs()", () => {
       "sk-ant-api03-0123456789abcdef",
       "Authorization: Bearer abcdef0123456789",
       JSON.stringify({ webhook_secret: "s3cr3t-in-json" }),
+      "password=Tr0u&dor4,twice; was wrong",
+      JSON.stringify({ password: "p,w(o)r[d]s-in-json" }),
+      "api_key: 'with words in it'",
     ];
     await writeFile(
       join(leaky, "worker.log"),
