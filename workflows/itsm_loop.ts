@@ -12,7 +12,7 @@ import {
   sleep,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
+import type { Activities, RepairOrder, RepairRequest } from "../activities/mod.ts";
 import { approval } from "./approval.ts";
 import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
 import { type Track, track } from "./_track.ts";
@@ -115,7 +115,7 @@ async function repair(run: Track, request: RepairRequest): Promise<string | unde
     return obstacle;
   } catch (error) {
     const name = reasonOf(error);
-    if (name === "Conflict" || run.waiting || run.held) throw error; // ended while nothing was done
+    if (name === "Conflict" || !isOf("remediate", error)) throw error; // ended while nothing was done
     const id = request.action.id;
     run.effect = { id, state: "unknown", code: name, steps: [], undoable: false };
     if (isCancellation(error)) throw error;
@@ -133,11 +133,15 @@ async function undo(run: Track, order: RepairOrder): Promise<Undone> {
       ).undo(order);
     });
   } catch (error) {
-    if (!run.held) run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
+    if (isOf("undo", error)) run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
     if (isCancellation(error)) throw error;
     return run.undone!;
   }
 }
+
+/** Whether an activity was begun and has failed, or was cancelled: not so what a cancelled run does not begin any more. */
+const isOf = (activity: keyof Activities, error: unknown) =>
+  error instanceof ActivityFailure && error.activityType === activity;
 
 /** Does what a switch may hold, again as soon as that lets it, for as long as may be waited. */
 async function letGo<T extends { readonly held?: Held }>(

@@ -192,6 +192,23 @@ describe("a switch", () => {
     assert.equal(await victim.starts(), 1);
   });
 
+  it("leaves a repair as not done to people when its run is cancelled as it looks whether it is needed", async () => {
+    await stop(ALL);
+    const run = await start(await broken("looked"));
+    const { ticket } = await storyWith(run, "held");
+    watch = async (moment, activity) => {
+      if (moment === "before" && activity === "detect") await run.cancel();
+    };
+    await resume(ALL);
+    await assert.rejects(run.result());
+    const { receipts } = await story(ticket.ticket_id);
+    const { outcome, details } = receipts.at(-1)!;
+    assert.deepEqual(
+      [outcome, details.reason, details.effect, details.effect_code],
+      ["escalated", "cancelled", "not_done", "stopped"],
+    );
+  });
+
   it("holds the undoing of what did not help, and lets it go on", async () => {
     watch = async (moment, activity) => {
       if (moment === "before" && activity === "undo" && set.length === 0) await stop(ALL);
