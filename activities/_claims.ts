@@ -71,7 +71,7 @@ export function objectionTo(
   return strange === undefined
     ? undefined
     : `A sentence names ${
-      strange.slice(0, 60)
+      strange.slice(0, 60).toWellFormed()
     }, which is no service that was found, and not in what it cites`;
 }
 

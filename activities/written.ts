@@ -61,7 +61,9 @@ export function writers({ store, engine }: ActivityParts) {
       return measured && `It names no cause, though what was measured speaks for ${measured}`;
     }
     if (!services.includes(cause)) {
-      return `It names ${cause.slice(0, 60)} as the cause, which is none of the services`;
+      return `It names ${
+        cause.slice(0, 60).toWellFormed()
+      } as the cause, which is none of the services`;
     }
     if ((support[cause] ?? 0) < 0) return `What was measured speaks against ${cause} as the cause`;
     if (await isHealthy(cause)) return `${cause} answers its health check, so it is not the cause`;
@@ -79,7 +81,7 @@ export function writers({ store, engine }: ActivityParts) {
     ): Promise<Draft<DraftedDiagnosis>> {
       const { diagnosis, ...by } = await ask({
         task: "diagnosis",
-        report: order.incident.slice(0, LONGEST_REPORT),
+        report: order.incident.slice(0, LONGEST_REPORT).toWellFormed(),
         evidence: [...order.evidence],
         services: await servicesOf(order),
         objections: [...objections],
@@ -124,7 +126,12 @@ export function writers({ store, engine }: ActivityParts) {
     async reasonChoose(prompt: string): Promise<Draft<DraftedPlan>> {
       const services = (await serviceNames(store.knex)).slice(0, MOST_SERVICES);
       const { plan, ...by } = await ask({
-        ...{ task: "plan", report: prompt.slice(0, LONGEST_REPORT), evidence: [], objections: [] },
+        ...{
+          task: "plan",
+          report: prompt.slice(0, LONGEST_REPORT).toWellFormed(),
+          evidence: [],
+          objections: [],
+        },
         ...{ services, tools: [...CHOICES] },
       });
       return drafted(plan && { looks: looksOf(plan.looks, services) }, by);
@@ -137,7 +144,7 @@ export function writers({ store, engine }: ActivityParts) {
     ): Promise<Draft<DraftedAnswer>> {
       const { answer, ...by } = await ask({
         task: "answer",
-        report: prompt.slice(0, LONGEST_REPORT),
+        report: prompt.slice(0, LONGEST_REPORT).toWellFormed(),
         ...{ evidence: [...evidence], services: [], objections: [...objections] },
       });
       return drafted(answer, by);

@@ -45,7 +45,7 @@ const Claim = z.strictObject({
 
 /** A diagnosis by a model, of which nothing is checked but its shape. */
 export const DIAGNOSIS = z.strictObject({
-  cause: z.string().max(200),
+  cause: z.string().max(200).refine((name) => !UNSEEN.test(name)),
   confidence: z.number().min(0).max(1),
   diagnosis: Claim,
   steps: z.array(Claim).min(1).max(MOST_CLAIMS),

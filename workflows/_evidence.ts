@@ -15,9 +15,12 @@ export function evidenceOf(
   const pieces = new Map<string, string>();
   for (const { from, says } of found) {
     for (const one of says.slice(0, share)) {
-      const text = one.length > LONGEST ? `${one.slice(0, LONGEST - 1)}…` : one;
+      const text = one.length > LONGEST ? `${startOf(one)}…` : one;
       if (!pieces.has(text)) pieces.set(text, from);
     }
   }
   return [...pieces].slice(0, MOST).map(([text, from], at) => ({ n: at + 1, from, text }));
 }
+
+/** As much as is taken, without half a character at its end. */
+const startOf = (text: string) => text.slice(0, LONGEST - 1).replace(/[\uD800-\uDBFF]$/, "");

@@ -19,9 +19,9 @@ const MOST_TOKENS = 700;
 
 /** Most letters of an answer's advice. */
 const LONGEST_ADVICE = 1_000;
-/** Control characters, and what is there without being seen. */
+/** Control characters, what is there without being seen, and halves of characters. */
 // deno-lint-ignore no-control-regex -- these are what must not be there
-export const UNSEEN: RegExp = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Cf}/u;
+export const UNSEEN: RegExp = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|\p{Cf}|\p{Cs}/u;
 
 /** What a model has to answer; what is not that is no answer. */
 export const ANSWER = z.strictObject({

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { objectionTo } from "../../activities/_claims.ts";
+import { reasoningNodes } from "../../activities/reasoning.ts";
+import { evidenceOf } from "../../workflows/_evidence.ts";
+import type { Found, Seen } from "../../workflows/mod.ts";
 
 describe("a model's sentence", () => {
   const evidence = [
@@ -21,5 +24,34 @@ describe("a model's sentence", () => {
     it(`holds by evidence that has ${name}`, () => {
       assert.equal(objection(`It was ${name} there.`), undefined);
     });
+  }
+});
+
+it("a model's sentence has the source of the words that it cites, not of longer ones", async () => {
+  const seen = (id: string, text: string): Seen => ({
+    look: { tool: "service", arguments: { of: id } },
+    says: [text],
+    sources: [{ id, kind: "service", title: id }],
+    data: {},
+  });
+  const found: Found = {
+    plan: { kind: "question", looks: [] },
+    retrieved: { classification: null, provider: null, articles: [] },
+    seen: [seen("longer", "It is down, and was before"), seen("meant", "It is down")],
+    objections: { holds: true, objections: [] },
+    written: {
+      claims: [{ text: "It is down.", evidence: [1] }],
+      evidence: [{ n: 1, from: "service", text: "It is down" }],
+    },
+  };
+  const { answer, citations } = await reasoningNodes({} as never).reasonAnswer(found);
+  assert.deepEqual([answer, citations.map(({ id }) => id)], ["It is down. [1]", ["meant"]]);
+});
+
+it("a model is given no half of a character, which servers of models refuse", () => {
+  const says = ["a", "ab"].map((start) => start + "💥".repeat(200));
+  for (const { text } of evidenceOf([{ from: "logs", says }])) {
+    assert.ok(text.isWellFormed());
+    assert.match(text, /💥…$/);
   }
 });

@@ -98,6 +98,11 @@ describe("the crew's diagnosis, where a model is configured", () => {
       /names 4711/,
     ],
     [
+      "names what is cut in the middle of a character",
+      ({ at }) => claim(`\`${"x".repeat(59)}😀\` is down.`, at(/pay-db fails/)),
+      /names x{59}/,
+    ],
+    [
       "says what to do",
       ({ at }) => claim("Restart `pay-db` at once.", at(/pay-db fails/)),
       /what should be done/,
@@ -117,6 +122,7 @@ describe("the crew's diagnosis, where a model is configured", () => {
       assert.deepEqual([result.written_by, result.model_calls], [MODEL, 1]);
       assert.equal(result.steps.length, 2);
       assert.match(result.dropped.join(), objection);
+      assert.ok(result.dropped.join().isWellFormed());
       assert.doesNotMatch(result.diagnosis, /overloaded|pay-cache|4711|at once|https/);
     });
   }
@@ -177,6 +183,15 @@ describe("the crew's diagnosis, where a model is configured", () => {
   const silent: readonly (readonly [string, Says, RegExp])[] = [
     ["is no JSON", () => "The cause is pay-db.", /it failed \(SyntaxError\)/],
     ["has another shape", (asked) => ({ ...good(asked), command: "true" }), /another shape/],
+    ["has half a character", (asked) => ({
+      ...good(asked),
+      diagnosis: claim("It began at `pay-db` \ud83d.", asked.at(/pay-db fails/)),
+    }), /another shape/],
+    [
+      "names a cause that nobody can see",
+      (asked) => ({ ...good(asked), cause: "pay-db\0" }),
+      /another shape/,
+    ],
     ["comes too late", () => undefined, /no answer within 10000 ms/],
   ];
   for (const [what, model, reason] of silent) {
