@@ -15,7 +15,7 @@ import { requestSeal } from "../ledger/mod.ts";
 import {
   addStop,
   currentPolicy,
-  listStops,
+  FILE_STOP,
   notePolicyFile,
   type PolicyRecord,
   type Queryable,
@@ -28,9 +28,8 @@ import { stampOf } from "./_file_stamp.ts";
 
 const LOOK_MS = 2_000;
 const TABLE = "governance_policies";
-const EVERYTHING = { kind: "all", name: "" } as const;
-/** What the reason begins with where everything is stopped for want of a policy that could be read. */
-const UNREADABLE = "The governance file ";
+/** Everything is stopped for want of a policy that could be read, whatever an operator stops besides. */
+const UNREADABLE = { kind: "all", name: FILE_STOP } as const;
 
 /** Where the policy's file is to be. */
 export interface GovernanceFile {
@@ -78,7 +77,7 @@ export async function bringGovernanceFile(file: GovernanceFile, store: Store): P
   await notePolicyFile(store.knex, { path, trouble });
   if (stored && policy) return { version: governanceVersion(stored.version, policy), trouble };
   throw new BadSetting(
-    `${UNREADABLE}${path} can't be followed, and no policy was in force before: ${trouble}. ` +
+    `The governance file ${path} can't be followed, and no policy was in force before: ${trouble}. ` +
       "Mend it (npm run governance -- check <file> says what is wrong), or take it away to go by the rules that ship",
   );
 }
@@ -102,10 +101,7 @@ function read({ path, named }: GovernanceFile): PolicyFile | { trouble: string }
 async function followed(store: Store, path: string): Promise<void> {
   await transaction(store, async (trx) => {
     await notePolicyFile(trx, { path, trouble: null });
-    const stop = (await listStops(trx)).find(({ kind }) => kind === "all");
-    if (!stop?.reason.startsWith(UNREADABLE)) return;
-    await removeStop(trx, EVERYTHING);
-    await sealStop(trx, "resumed", "");
+    if (await removeStop(trx, UNREADABLE)) await sealStop(trx, "resumed", "");
   });
 }
 
@@ -115,7 +111,7 @@ async function followed(store: Store, path: string): Promise<void> {
  */
 async function stopEverything(store: Store, reason: string): Promise<void> {
   await transaction(store, async (trx) => {
-    if (await addStop(trx, { ...EVERYTHING, reason })) await sealStop(trx, "stopped", reason);
+    if (await addStop(trx, { ...UNREADABLE, reason })) await sealStop(trx, "stopped", reason);
   });
 }
 
@@ -203,7 +199,7 @@ async function sealStop(
   reason: string,
 ): Promise<void> {
   await requestSeal(on, {
-    ...{ category: "governance_stop", actor: "worker", subject: "all", outcome },
+    ...{ category: "governance_stop", actor: "worker", subject: `all:${FILE_STOP}`, outcome },
     action: outcome === "stopped" ? "governance.stop" : "governance.resume",
     evidence: { reason },
   });

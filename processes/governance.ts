@@ -11,9 +11,11 @@ import { requestSeal } from "../ledger/mod.ts";
 import {
   addStop,
   currentPolicy,
+  FILE_STOP,
   listKeys,
   listStops,
   policyFileNote,
+  type Queryable,
   removeStop,
   type Stop,
   type Store,
@@ -95,10 +97,22 @@ async function stop(store: Store, what: Stop): Promise<void> {
 
 async function resume(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
   await transaction(store, async (trx) => {
-    if (!await removeStop(trx, what)) throw new Error(`${nameOf(what)} is not stopped`);
+    if (!await removeStop(trx, what)) throw new Error(await whyNotResumed(trx, what));
     await requestSeal(trx, receiptOf({ ...what, reason: "" }, "resumed"));
   });
-  console.log(`${nameOf(what)} goes on`);
+  const still = (await listStops(store.knex)).find(isOfFile);
+  if (what.kind === "all" && still) console.log(`Still stopped: ${still.reason}`);
+  else console.log(`${nameOf(what)} goes on`);
+}
+
+function isOfFile({ kind, name }: Stop): boolean {
+  return kind === "all" && name === FILE_STOP;
+}
+
+async function whyNotResumed(on: Queryable, what: Pick<Stop, "kind" | "name">): Promise<string> {
+  const stop = what.kind === "all" ? (await listStops(on)).find(isOfFile) : undefined;
+  if (stop) return `Everything is stopped by the governance file alone: ${stop.reason}`;
+  return `${nameOf(what)} is not stopped`;
 }
 
 function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed") {

@@ -42,10 +42,13 @@ export type ListedDecision = Omit<DecisionRecord, "holder" | "runs"> & { readonl
 /** A switch that stops calls. */
 export interface Stop {
   readonly kind: "all" | "key" | "tool";
-  /** Key id, or name of a tool or operation; empty: everything. */
+  /** Key id, or name of a tool or operation; of everything empty, or {@linkcode FILE_STOP}. */
   readonly name: string;
   readonly reason: string;
 }
+
+/** Name of the switch that stops everything while there is no policy that could be read. */
+export const FILE_STOP = "governance-file";
 
 /** All switches, and the policy's version. */
 export interface InForce {

@@ -48,14 +48,18 @@ describe("the file of the governance policy", () => {
         message.includes("line 3: rule own: when.tool: There is no such field"),
     );
     const [stop] = await listStops(knex);
-    assert.equal(stop?.kind, "all");
+    assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
     assert.match(stop!.reason, /line 3: rule own/);
     assert.match((await policyFileNote(knex))!.trouble!, /line 3/);
     await assert.rejects(following({ path: `${path}.none`, named: true }), /it is not there/);
 
+    const operators = { kind: "all", name: "", reason: "An audit" } as const;
+    assert.ok(await addStop(knex, operators), "an operator's own stop stands beside it");
+
     writeFileSync(path, "rules: []\n");
     (await following(file)).end();
-    assert.deepEqual(await listStops(knex), []);
+    assert.deepEqual((await listStops(knex)).map(({ reason }) => reason), ["An audit"]);
+    await removeStop(knex, operators);
     assert.deepEqual(await policyFileNote(knex), { path, trouble: null });
   });
 
