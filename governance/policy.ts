@@ -144,6 +144,10 @@ export function governanceVersion(version: number, policy: GovernancePolicy): st
   return `${version}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
 }
 
+/** YAML reads a key's id as a number where it happens to have no letters, or one e. */
+const UNQUOTED = /expected string, received (?:number|boolean)$/;
+const QUOTE_IT = "; put it in quotes";
+
 /**
  * Reads a policy.
  *
@@ -159,7 +163,7 @@ export function readGovernancePolicy(
     const issues = error.issues.flatMap((issue) =>
       issue.code === "unrecognized_keys"
         ? issue.keys.map((key) => `${place([...issue.path, key])}: There is no such field`)
-        : [`${place(issue.path)}: ${issue.message}`]
+        : [`${place(issue.path)}: ${issue.message}${UNQUOTED.test(issue.message) ? QUOTE_IT : ""}`]
     );
     throw new Error(issues.join("; "));
   }

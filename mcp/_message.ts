@@ -79,8 +79,18 @@ function isCompletedByName(params: unknown): boolean {
   const { name: completed, value } = Object(argument) as Record<string, unknown>;
   const isReference = type === "ref/prompt" && typeof name === "string" ||
     type === "ref/resource" && typeof uri === "string";
-  return isReference && context === undefined && typeof value === "string" &&
+  return isReference && isGiven(context) && typeof value === "string" &&
     typeof completed === "string" && COMPLETED.has(completed);
+}
+
+/** Whether this is what a completion may say of the other arguments: nothing, or a text for each of some. */
+function isGiven(context: unknown): boolean {
+  const given = context === undefined ? undefined : (context as { arguments?: unknown })?.arguments;
+  const isObject = (value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value);
+  return (context === undefined || isObject(context)) &&
+    (given === undefined ||
+      isObject(given) && Object.values(given!).every((value) => typeof value === "string"));
 }
 
 /** Whether a value has the form of JSON-RPC 2.0. */

@@ -264,6 +264,11 @@ function serverOf(handlers: Handlers) {
       if (of !== undefined && calls.has(of)) calls.set(of, "cancelled");
       take?.(message, extra);
     };
+    const { send } = transport;
+    transport.send = (message, options) => {
+      if (!("method" in message) && "id" in message) calls.delete(message.id!);
+      return send.call(transport, message, options);
+    };
   }
   server.onerror = (error) => handlers.failed(error);
   offerResources(server, handlers);

@@ -124,14 +124,21 @@ async function deliver(parts: Parts, voice: VoiceRecord): Promise<VoiceRecord> {
   return (await getVoice(store.knex, voice.id))!;
 }
 
-/** Tells of what people said and no run has heard, as the gateway that heard it may be dead. @returns how many were told */
+/**
+ * Tells of what people said and no run has heard, as the gateway that heard it may be dead. Each is tried.
+ *
+ * @returns how many were told
+ * @throws the first thing that is no refusal
+ */
 export async function deliverUnheard(parts: Parts): Promise<number> {
   let delivered = 0;
+  const broken: unknown[] = [];
   for (const voice of await unheardVoices(parts.store.knex, UNHEARD_SECONDS)) {
     await deliver(parts, voice).then(() => delivered++, (error) => {
-      if (!(error instanceof Problem)) throw error; // refused, or told again later
+      if (!(error instanceof Problem)) broken.push(error); // else refused, or told again later
     });
   }
+  if (broken.length > 0) throw broken[0];
   return delivered;
 }
 

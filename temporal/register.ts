@@ -69,11 +69,11 @@ async function addSearchAttributes(
 /** Whoever runs a cluster may let nobody else decide this: then it stays as it is. */
 async function keepHistories({ options: { namespace }, connection }: Client, days: number) {
   const { workflowService } = connection;
-  const { config } = await workflowService.describeNamespace({ namespace });
-  const kept = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
   const seconds = days * DAY_SECONDS;
-  if (kept >= seconds) return;
   try {
+    const { config } = await workflowService.describeNamespace({ namespace });
+    const kept = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    if (kept >= seconds) return;
     await workflowService.updateNamespace({
       namespace,
       config: { workflowExecutionRetentionTtl: msToTs(seconds * 1000) },

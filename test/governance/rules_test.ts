@@ -216,6 +216,10 @@ describe("a rule on calls", () => {
       [`${rule}  - then: allow\n`, /^line 4: rule 2: name: /],
       [`${rule}max_waiting: 3\n`, /^line 4: max_waiting: There is no such field/],
       [`${rule}  then: deny\n`, /^line 4: /],
+      [
+        "rules:\n  - { name: own, when: { keys: [1234567812345678] }, then: deny }\n",
+        /^line 2: .*received number; put it in quotes/,
+      ],
       ["deny everything", /^line 1: /],
     ];
     for (const [text, message] of refused) {

@@ -233,17 +233,20 @@ describe("tools over MCP", () => {
   it("are counted once where an argument is completed, whether that is known or not", async () => {
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "4" } });
     const receipt = { name: "receipt_id", value: "" };
+    const others = { context: { arguments: { status: "open" } } };
     const completed = [
-      ...[receipt, receipt, { name: "constructor", value: "" }, { name: "receipt_id", value: 7 }],
-      ...[receipt, { name: "other", value: "" }],
+      ...[{ argument: receipt }, { argument: receipt, ...others }],
+      ...[{ argument: { name: "constructor", value: "" } }],
+      ...[{ argument: { name: "receipt_id", value: 7 } }, { argument: receipt }],
+      ...[{ argument: { name: "other", value: "" } }],
     ];
     try {
       const [one, other, unknown, malformed, over, none] = await inOneMinute(10, async () => {
         const { key } = await limited.key();
         const answers: Json[] = [];
-        for (const argument of completed) {
+        for (const one of completed) {
           const ref = { type: "ref/resource", uri: "sealoop://receipts/{receipt_id}" };
-          const params = { ref, argument };
+          const params = { ref, ...one };
           const message = { jsonrpc: "2.0", id: 1, method: "completion/complete", params };
           const headers = { accept: "application/json, text/event-stream" };
           const body = JSON.stringify(message);
