@@ -46,3 +46,73 @@ export function openSpanVerifier(
     },
   };
 }
+
+/** Verifies what comes in: here, or where much comes in a thread that stays for as long as that is so. */
+export interface ArrivalVerifier {
+  /** Whether there is a thread. */
+  readonly threaded: boolean;
+  /** @throws {Error} the database is away, or it was closed */
+  verify(order: PlainOrder): Promise<VerifiedSpan>;
+  close(): Promise<void>;
+}
+
+/** More receipts than that, in about that time, hold up requests longer than a thread costs. */
+const MANY_ARRIVE = 500;
+const WINDOW_MS = 10_000;
+
+/** @param idleMs milliseconds that the thread is kept after the last time that much came */
+export function openArrivalVerifier(
+  store: Store,
+  signal: AbortSignal,
+  idleMs = 30_000,
+): ArrivalVerifier {
+  const here = openSpanVerifier(store, 0, signal);
+  let thread: SpanVerifier | undefined;
+  let closing: NodeJS.Timeout | undefined;
+  let lastMany = 0;
+  let last = performance.now();
+  let recent = 0;
+
+  const close = async () => {
+    clearTimeout(closing);
+    const old = thread;
+    thread = undefined;
+    await old?.close();
+  };
+
+  function areMany(waiting: number): boolean {
+    const now = performance.now();
+    recent *= Math.exp((last - now) / WINDOW_MS); // forgotten by and by
+    last = now;
+    if (recent + waiting <= MANY_ARRIVE) return false;
+    lastMany = now;
+    return true;
+  }
+
+  return {
+    get threaded() {
+      return thread !== undefined;
+    },
+    async verify(order) {
+      if (areMany(order.to - order.from.position)) {
+        thread ??= openSpanVerifier(store, Infinity, signal);
+      }
+      if (!thread) return count(await here.verify(order), order);
+      clearTimeout(closing);
+      try {
+        const span = await thread.verify(order);
+        closing = setTimeout(close, lastMany + idleMs - performance.now()).unref();
+        return count(span, order);
+      } catch (error) {
+        await close(); // it may have ended; the next time starts another
+        throw error;
+      }
+    },
+    close,
+  };
+
+  function count(span: VerifiedSpan, { from }: PlainOrder): VerifiedSpan {
+    recent += span.place.position - from.position;
+    return span;
+  }
+}

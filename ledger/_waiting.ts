@@ -9,7 +9,8 @@ export interface Waiting {
   readonly payload: string;
 }
 
-const MOST_IN_A_BATCH = 256;
+/** A read that gives fewer has given all that waits. */
+export const MOST_IN_A_BATCH = 256;
 const FROM_THE_START_MS = 500;
 
 /**

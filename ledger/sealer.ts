@@ -23,8 +23,8 @@ export interface Sealer {
    * Asks for a receipt. What is asked for at the same time is committed together.
    *
    * @param row of another table, written if and only if the receipt is asked for; not again with the same receipt
-   * @param options `patient`: nobody waits for it, so that the sequencer is told of it a few milliseconds later, once for
-   * all that came meanwhile
+   * @param options `patient`: nobody waits for it, so that the sequencer is told of it a tenth of a second later, once for
+   * all that came meanwhile; at once where somebody waits for it here after all
    * @returns when the request is on disk; from then on it will be sealed. Where the row's condition did not hold, nothing
    * is, and will be
    * @throws {InvalidInput} the request can't be sealed
@@ -54,8 +54,12 @@ const MOST_AT_ONCE = 64;
 /** Statements under way at once; one alone would have callers and sequencer wait for each other in turns. */
 const MOST_STATEMENTS = 2;
 const SAFETY_POLL_MS = 2_000;
-/** After this the sequencer is told of what nobody waits for: to be told costs each statement a tenth of its time. */
-const WAKE_MS = 20;
+/**
+ * After this the sequencer is told of what nobody waits for, unless somebody begins to. To be told costs each statement a
+ * tenth of its time, and a batch costs the sequencer, and all that watch the chain, about as much for one receipt as for
+ * twenty.
+ */
+const WAKE_MS = 100;
 
 /** Opens a sealer. @param store of role `app` */
 export async function openSealer(store: Store): Promise<Sealer> {
@@ -80,13 +84,17 @@ export async function openSealer(store: Store): Promise<Sealer> {
     },
   });
   const poll = setInterval(lookForAll, SAFETY_POLL_MS).unref();
-  const queue = groupCommit(store);
+  const waker = openWaker(store);
+  const queue = groupCommit(store, waker);
 
   return {
     request: async (request, row, options) =>
       await queue({ prepared: prepare(request), row, ...options }),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
-      wait(waiters, id, timeoutMs, signal, () => lookFor([id])),
+      wait(waiters, id, timeoutMs, signal, () => {
+        lookFor([id]);
+        waker.hurry();
+      }),
     async close() {
       clearInterval(poll);
       await listener.close();
@@ -117,9 +125,8 @@ function oneAtATime(work: () => Promise<void>): () => void {
   };
 }
 
-function groupCommit(store: Store): (entry: Entry) => Promise<Requested> {
+function groupCommit(store: Store, waker: Waker): (entry: Entry) => Promise<Requested> {
   const asked: Asked[] = [];
-  const wakeSoon = wakeOnce(store);
   let drains = 0;
   const drain = async () => {
     drains++;
@@ -127,7 +134,7 @@ function groupCommit(store: Store): (entry: Entry) => Promise<Requested> {
     while (asked.length > 0) {
       const batch = asked.splice(0, alike(asked));
       await commit(store, batch);
-      if (batch.every(({ patient }) => patient)) wakeSoon();
+      if (batch.every(({ patient }) => patient)) waker.soon();
     }
     drains--; // in the same turn as the look above: nothing can be asked for in between
   };
@@ -138,16 +145,24 @@ function groupCommit(store: Store): (entry: Entry) => Promise<Requested> {
     });
 }
 
-/** Gives a function that has the sequencer woken soon, once however often it is called until then. */
-function wakeOnce({ pool }: Store): () => void {
+/** Wakes the sequencer, once however often it is told to until then. */
+interface Waker {
+  soon(): void;
+  /** At once, where it was to be woken soon. */
+  hurry(): void;
+}
+
+function openWaker({ pool }: Store): Waker {
   let timer: NodeJS.Timeout | undefined;
   const wake = async () => {
+    clearTimeout(timer);
     timer = undefined;
     const text = "SELECT pg_notify('sealoop_outbox', '')";
     await pool.query({ name: "seal_wake", text }).catch(() => {}); // it looks by itself each second
   };
-  return () => {
-    timer ??= setTimeout(wake, WAKE_MS).unref();
+  return {
+    soon: () => void (timer ??= setTimeout(wake, WAKE_MS).unref()),
+    hurry: () => void (timer && wake()),
   };
 }
 

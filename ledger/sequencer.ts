@@ -5,7 +5,7 @@ import { inOnePiece } from "./_bytes.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
 import { openSigner, type Signer } from "./_signer.ts";
 import { type Head, leavesOf, link, type Linked, type Refused } from "./_link.ts";
-import { openOutbox } from "./_waiting.ts";
+import { MOST_IN_A_BATCH, openOutbox } from "./_waiting.ts";
 import type { Hash } from "./tlog/mod.ts";
 
 /** Another sequencer holds the lock. */
@@ -97,7 +97,7 @@ async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promis
   );
 }
 
-/** Gives a function that waits for the next notification, the safety poll, the end, or what it is given. */
+/** Gives a function that waits for the next notification, the safety poll, the end, or the failure of what goes on. */
 async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
   let woken = false;
   let wake = () => {};
@@ -107,14 +107,14 @@ async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
   });
   signal.addEventListener("abort", () => wake());
   await client.query(`LISTEN ${channel}`);
-  return async (other?: Promise<void>) => {
+  return async (failure: Promise<never>) => {
     if (!woken && !signal.aborted) {
       let timer: NodeJS.Timeout | undefined;
       const woke = new Promise<void>((resolve) => {
         wake = resolve;
         timer = setTimeout(resolve, SAFETY_POLL_MS);
       });
-      await Promise.race([woke, ...(other ? [other] : [])]).finally(() => clearTimeout(timer));
+      await Promise.race([woke, failure]).finally(() => clearTimeout(timer));
     }
     woken = false;
   };
@@ -125,7 +125,7 @@ interface Pipeline extends SequencerOptions {
   readonly reader: pg.Client;
   readonly key: SigningKey;
   readonly signer: Signer;
-  readonly wake: (other?: Promise<void>) => Promise<void>;
+  readonly wake: (failure: Promise<never>) => Promise<void>;
 }
 
 /** A batch that is being signed or committed. */
@@ -143,12 +143,15 @@ async function pipeline(
   let head = await readHead(writer);
   const read = openOutbox(reader);
   const underWay: Batch[] = []; // oldest first
+  let fail: (reason: unknown) => void;
+  const failure = new Promise<never>((_, reject) => fail = reject);
+  failure.catch(() => {}); // raced with below
   while (!signal.aborted) {
     if (underWay.length > MOST_UNDER_WAY) await underWay[0]!.done;
     const waiting = await read(underWay.flatMap(({ seqs }) => seqs));
     if (waiting.length === 0) {
       if (underWay.length === 0) onProgress?.(head.size);
-      await wake(underWay[0]?.done);
+      await wake(failure);
       continue;
     }
     const { linked, refused, head: after } = link(waiting, head);
@@ -163,9 +166,10 @@ async function pipeline(
       onLeaves?.(before.size, leavesOf(linked, signatures, key.publicKey));
       underWay.shift();
     })();
-    done.catch(() => {}); // it stays the oldest, and is awaited as such; not to be reported as unhandled meanwhile
+    done.catch((error) => fail(error));
     underWay.push({ seqs: waiting.map(({ seq }) => seq), done });
     head = after;
+    if (waiting.length < MOST_IN_A_BATCH) await wake(failure); // what is new will say so, with more that came meanwhile
   }
   await Promise.all(underWay.map(({ done }) => done));
 }

@@ -5,7 +5,7 @@ import { openReport, type OwnBreak } from "./_scrub_report.ts";
 import { replacedKeys } from "./_scrub_ends.ts";
 import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
 import { examine, type FoundBreak } from "./_span.ts";
-import { openSpanVerifier } from "./_span_thread.ts";
+import { openArrivalVerifier } from "./_span_thread.ts";
 import { exportReceipts, head, ledgerKeys } from "./read.ts";
 import type { Break, Place } from "./rules.ts";
 
@@ -42,6 +42,8 @@ export interface ChainWatch {
 
 const PAGE = 500;
 const POLL_MS = 5_000;
+/** Least milliseconds between two looks for what was sealed meanwhile: each costs as much as verifying several receipts. */
+const PACE_MS = 250;
 const MOST_KEPT = 10_000;
 const MOST_SHOWN = 100;
 /** Of a core, until everything that was there at the start is verified; in a thread that others come before. */
@@ -71,6 +73,7 @@ export async function watchChain(
   const end = new AbortController();
   const report = openReport(store);
   const mark = openMark(store, markFile, onTrouble);
+  const verifier = openArrivalVerifier(store, end.signal);
   /** Found here, and not by the scrub. */
   const own = new Map<number, OwnBreak>();
   let notKept = 0;
@@ -92,18 +95,13 @@ export async function watchChain(
     if (fresh) await report.forgetHealed(own);
     if (!caughtUp) place = await begin(place ?? GENESIS, size);
     if (!place) return;
-    const verifier = openSpanVerifier(store, size - place.position, end.signal);
-    try {
-      while (place.position < size) {
-        const { place: next, breaks } = await verifier.verify({
-          ...{ from: place, to: size, most: PAGE, share: caughtUp ? 1 : SHARE_AT_START },
-        });
-        for (const found of breaks) note(found);
-        place = next;
-        await keep();
-      }
-    } finally {
-      await verifier.close();
+    while (place.position < size) {
+      const { place: next, breaks } = await verifier.verify({
+        ...{ from: place, to: size, most: PAGE, share: caughtUp ? 1 : SHARE_AT_START },
+      });
+      for (const found of breaks) note(found);
+      place = next;
+      await keep();
     }
     ending = wrongEnd(place, size, hash);
     caughtUp = true;
@@ -167,11 +165,13 @@ export async function watchChain(
 
   let running: Promise<void> | undefined;
   let again = false;
+  let lastLook = -Infinity;
   const look = () => {
     if (running) {
       again = true;
       return;
     }
+    lastLook = performance.now();
     running = catchUp().catch(() => {
       live = false;
     }).finally(() => {
@@ -183,10 +183,17 @@ export async function watchChain(
       }
     });
   };
+  let pacing: NodeJS.Timeout | undefined;
+  const lookInTime = () => {
+    pacing ??= setTimeout(() => {
+      pacing = undefined;
+      look();
+    }, lastLook + PACE_MS - performance.now()).unref();
+  };
   const listener = await listen(store, ["sealoop_sealed", SCRUB_CHANNEL], {
     onNotify(channel) {
       if (channel === SCRUB_CHANNEL) report.isStale();
-      look();
+      lookInTime();
     },
     onConnect() {
       report.isStale();
@@ -219,8 +226,9 @@ export async function watchChain(
     async close() {
       end.abort();
       clearInterval(poll);
+      clearTimeout(pacing);
       await listener.close();
-      await Promise.all([running, rechecking]);
+      await Promise.all([running, rechecking, verifier.close()]);
       await keep(true).catch(onTrouble);
     },
   };

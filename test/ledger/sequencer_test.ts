@@ -161,6 +161,22 @@ describe("the sequencer", () => {
     await client.end();
   });
 
+  it("takes what nobody waits for together, with more that comes meanwhile", async () => {
+    const began = performance.now();
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) {
+      ids.push((await sealer.request(request(), undefined, { patient: true })).id);
+    }
+    await Promise.all(ids.map((id) => sealer.sealed(id)));
+    const tenths = (performance.now() - began) / 100;
+    const { rows: [{ batches }] } = await app.pool.query(
+      "SELECT count(DISTINCT xmin::text)::int AS batches FROM receipts WHERE id = ANY ($1)",
+      [ids],
+    );
+    const most = tenths + tenths / 10 + 3; // it is told once in each, and looks once a second by itself
+    assert.ok(batches <= most, `${batches} batches in ${tenths} tenths of a second`);
+  });
+
   describe("with a row of another table", () => {
     /** A decision of governance; what it decides is checked by the database. */
     const decision = (id: string, fields: { decision?: string; reason?: string } = {}) =>

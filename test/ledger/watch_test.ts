@@ -15,7 +15,7 @@ import {
   watchChain,
   type WatchOptions,
 } from "../../ledger/mod.ts";
-import { openSpanVerifier } from "../../ledger/_span_thread.ts";
+import { openArrivalVerifier, openSpanVerifier } from "../../ledger/_span_thread.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { eventually } from "../workflows/_story.ts";
 import { serveLedger, startSealing, type TestSealing } from "./_ledger.ts";
@@ -277,6 +277,31 @@ describe("watchChain()", () => {
     );
     await assert.rejects(away.verify(order), /does not exist/);
     await away.close();
+  });
+
+  it("verifies what comes on a thread for as long as much comes, and says the same of it", async () => {
+    const { signal } = new AbortController();
+    const verifier = openArrivalVerifier(ledger, signal, 300);
+    try {
+      const order = { from: { position: 0, previousHash: "" }, to: COUNT, share: 1 };
+      const first = await verifier.verify(order);
+      assert.equal(verifier.threaded, false, `${COUNT} at a time are not much`);
+      for (let times = 0; times <= 500 / COUNT; times++) {
+        assert.deepEqual(await verifier.verify(order), first);
+      }
+      assert.equal(verifier.threaded, true);
+      await eventually(() => Promise.resolve(verifier.threaded ? undefined : true));
+      assert.deepEqual(await verifier.verify(order), first);
+    } finally {
+      await verifier.close();
+    }
+    assert.equal(verifier.threaded, false);
+    const away = { ...ledger, url: ledger.url.replace(/\/test_/, "/none_") };
+    const failing = openArrivalVerifier(away, signal);
+    const much = { from: { position: 0, previousHash: "" }, to: 501, share: 1 };
+    await assert.rejects(failing.verify(much), /does not exist/);
+    assert.equal(failing.threaded, false, "the next time starts another thread");
+    await failing.close();
   });
 
   it("lets the public ledger say so everywhere", async () => {
