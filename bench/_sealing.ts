@@ -48,8 +48,8 @@ export async function openSealing({ withLog = true } = {}): Promise<Sealing> {
   };
 }
 
-/** The sequencer in a process of its own. When that ends early, waiting for it would never end. */
-function startSequencer(url: string, folder: string, withLog: boolean): ChildProcess {
+/** Starts the sequencer in a process of its own. When that ends early, waiting for it would never end. */
+export function startSequencer(url: string, folder: string, withLog: boolean): ChildProcess {
   const script = fileURLToPath(new URL("./_sequencer.ts", import.meta.url));
   const child = fork(script, [url, folder, withLog ? "with-log" : "without-log"], {
     execArgv: ["--import", "tsx"],
@@ -60,7 +60,8 @@ function startSequencer(url: string, folder: string, withLog: boolean): ChildPro
   return child;
 }
 
-async function stopSequencer(child: ChildProcess): Promise<void> {
+/** Stops it. */
+export async function stopSequencer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   if (child.connected) child.disconnect();

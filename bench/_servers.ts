@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 /** A server that listens. */
 export interface Server {
   readonly address: string;
+  /** All that it told with its address. */
+  readonly told: { readonly address: string; readonly keys: readonly string[] };
   readonly process: ChildProcess;
   stop(): Promise<void>;
 }
@@ -22,14 +24,15 @@ export async function startServer(
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const address = await new Promise<string>((resolve, reject) => {
-    child.on("message", (message: { address?: string }) => {
-      if (message.address) resolve(message.address);
+  const told = await new Promise<Server["told"]>((resolve, reject) => {
+    child.on("message", (message: Partial<Server["told"]>) => {
+      if (message.address) resolve({ keys: [], ...message, address: message.address });
     });
     child.once("exit", (code) => reject(new Error(`${path} ended with ${code}`)));
   });
   return {
-    address,
+    address: told.address,
+    told,
     process: child,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,14 +1,18 @@
-/** A tool server in a process of its own, which tells its address, its keys and how much memory it holds. */
+/**
+ * A tool server in a process of its own, which tells its address, its keys and how much memory it holds:
+ * `_tool_server_process.ts <database> <keys> <ms until sessions are abandoned>`.
+ */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { defineOperation } from "../contract/mod.ts";
 import type { Platform } from "../operations/mod.ts";
 import { startToolServer } from "../test/mcp/_tool_server.ts";
+import { emptyTool } from "./_empty_tool.ts";
 
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
-const [keys, abandonedMs] = process.argv.slice(2).map(Number);
+const [database, keys = "1", abandonedMs = "1800000"] = process.argv.slice(2) as [string];
 
 const echo = defineOperation<Platform>()({
   name: "bench.echo",
@@ -24,11 +28,12 @@ const echo = defineOperation<Platform>()({
 });
 
 const server = await startToolServer({
-  extra: [echo],
+  on: JSON.parse(database),
+  extra: [echo, emptyTool("read"), emptyTool("write")],
   settings: { SEALOOP_LIMIT_TOOLS: "1000000000" },
-  pace: { beatMs: 500, idleMs: 3600_000, abandonedMs: abandonedMs! },
+  pace: { beatMs: 500, idleMs: 3600_000, abandonedMs: Number(abandonedMs) },
 });
-const issued = await Promise.all(Array.from({ length: keys! }, () => server.key()));
+const issued = await Promise.all(Array.from({ length: Number(keys) }, () => server.key()));
 process.on("message", () => {
   collect();
   const { heapUsed, external } = process.memoryUsage();

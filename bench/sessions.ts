@@ -4,11 +4,11 @@
  *
  * The server is a process of its own; its memory is what it holds after a collection.
  */
-import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { testDatabase } from "../test/_servers.ts";
 import type { Figure } from "./_figures.ts";
+import { type Server, startServer } from "./_servers.ts";
 
 const OPEN = 1_000;
 const ABANDONED = 10_000;
@@ -19,10 +19,14 @@ const AT_A_TIME = 32;
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
-  const server = await start();
+  const database = await testDatabase();
+  const server = await startServer("./_tool_server_process.ts", [
+    ...[JSON.stringify(database), String(KEYS), String(ABANDONED_MS)],
+  ]);
+  const { keys } = server.told;
   try {
     const before = await memory(server);
-    const sessions = await inParallel(OPEN, (n) => open(server, server.keys[n % KEYS]!));
+    const sessions = await inParallel(OPEN, (n) => open(server, keys[n % KEYS]!));
     const streams = await inParallel(OPEN, (n) => listen(server, sessions[n]!));
     const held = (await memory(server) - before) / OPEN / 1024;
     yield { what: `KiB a session, ${OPEN} open with their streams`, house: [held] };
@@ -36,7 +40,7 @@ export async function* run(): AsyncGenerator<Figure> {
     await sleep(100);
 
     const started = performance.now();
-    await inParallel(ABANDONED, (n) => open(server, server.keys[n % KEYS]!));
+    await inParallel(ABANDONED, (n) => open(server, keys[n % KEYS]!));
     yield {
       what: `sessions opened a second, ${AT_A_TIME} at a time`,
       house: [ABANDONED / (performance.now() - started) * 1000],
@@ -51,33 +55,8 @@ export async function* run(): AsyncGenerator<Figure> {
     };
   } finally {
     await server.stop();
+    await database.drop();
   }
-}
-
-interface Server {
-  readonly address: string;
-  readonly keys: readonly string[];
-  readonly process: ChildProcess;
-  stop(): Promise<void>;
-}
-
-async function start(): Promise<Server> {
-  const script = fileURLToPath(new URL("_tool_server_process.ts", import.meta.url));
-  const child = fork(script, [String(KEYS), String(ABANDONED_MS)], {
-    execArgv: ["--import", "tsx"],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const [{ address, keys }] = await once(child, "message") as [Pick<Server, "address" | "keys">];
-  return {
-    address,
-    keys,
-    process: child,
-    async stop() {
-      const ended = once(child, "exit");
-      child.disconnect();
-      await ended;
-    },
-  };
 }
 
 /** @returns bytes */
