@@ -88,8 +88,22 @@ export interface Gates<Context> {
 export interface Entry<Context> {
   /** Counts the call. @throws {Problem} `RateLimited` */
   count(): Promise<Allowance | undefined>;
+  /**
+   * Seals the call as it counts it, both by one statement, after it was run; absent: it is counted before.
+   *
+   * @throws {Problem} `RateLimited`: nothing is sealed, and nobody is given what the call gave
+   */
+  readonly recordCounted?: ((act: Act<Context>) => Promise<Counted>) | undefined;
+  /** Is told that the call has ended, however it did. */
+  leave?(): void;
   /** Governance; absent: it has nothing to decide. */
   readonly decide?: Decide<Context> | undefined;
+}
+
+/** The receipt of a call, and what is left of its limit. */
+export interface Counted {
+  readonly receiptId: string;
+  readonly limit: Allowance | undefined;
 }
 
 /**
@@ -107,7 +121,10 @@ export interface Decided {
   readonly limit?: Allowance | undefined;
 }
 
-/** The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. */
+/**
+ * The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. What
+ * only reads may be counted as it is sealed.
+ */
 export type Invoke<Context> = (
   operation: Operation<Context>,
   request: Request,
@@ -124,49 +141,64 @@ export function createInvoke<Context>(gates: Gates<Context>): Invoke<Context> {
     const started = performance.now();
     const caller = await gates.authenticate(request, operation);
     request.identified?.(caller);
-    let input: Record<string, unknown> | undefined;
-    let output: unknown;
-    let limit: Allowance | undefined;
-    let ruling: Ruling | undefined;
-    const { count, decide } = gates.enter(operation, caller, request.door);
-    const check = async () => {
-      authorize(operation, request, caller);
-      if (caller.keyId === null) limit = await count();
-      return parseInput(operation.input, request.input);
-    };
+    const entry = gates.enter(operation, caller, request.door);
     try {
-      if (decide) {
-        input = await check().catch(async (error) => {
-          if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
-          throw error;
-        });
-        ({ ruling, limit } = await decide({ operation, request, caller, input }));
-      } else {
-        if (caller.keyId !== null) limit = await count();
-        input = await check();
-      }
-      if (ruling?.problem) throw ruling.problem;
-      output = ruling?.instead
-        ? ruling.instead.output
-        : await operation.run(input, gates.context(callOf(request, caller, ruling)));
-    } catch (error) {
-      const problem = asProblem(error);
-      if (problem.name === "RateLimited") throw problem;
-      problem.receiptId = await gates.record({
-        operation,
-        request,
-        caller,
-        input,
-        error: problem,
-        ruling,
-        durationMs: performance.now() - started,
+      return await pass(gates, entry, { operation, request, caller }, started);
+    } finally {
+      entry.leave?.();
+    }
+  };
+}
+
+async function pass<Context>(
+  gates: Gates<Context>,
+  { count, decide, recordCounted }: Entry<Context>,
+  called: Pick<Act<Context>, "operation" | "request" | "caller">,
+  started: number,
+): Promise<Outcome> {
+  const { operation, request, caller } = called;
+  let input: Record<string, unknown> | undefined;
+  let output: unknown;
+  let limit: Allowance | undefined;
+  let ruling: Ruling | undefined;
+  const check = async () => {
+    authorize(operation, request, caller);
+    if (caller.keyId === null) limit = await count();
+    return parseInput(operation.input, request.input);
+  };
+  const seal = async (ended: Pick<Act<Context>, "output" | "error">) => {
+    const act = { ...called, input, ...ended, ruling, durationMs: performance.now() - started };
+    if (!recordCounted) return await gates.record(act);
+    const recorded = await recordCounted(act);
+    limit = recorded.limit;
+    return recorded.receiptId;
+  };
+  try {
+    if (decide) {
+      input = await check().catch(async (error) => {
+        if (caller.keyId !== null) await count(); // what a key may not is sealed, and so is counted as well
+        throw error;
       });
+      ({ ruling, limit } = await decide({ operation, request, caller, input }));
+    } else {
+      if (caller.keyId !== null && !recordCounted) limit = await count();
+      input = await check();
+    }
+    if (ruling?.problem) throw ruling.problem;
+    output = ruling?.instead
+      ? ruling.instead.output
+      : await operation.run(input, gates.context(callOf(request, caller, ruling)));
+  } catch (error) {
+    const problem = asProblem(error);
+    if (problem.name === "RateLimited") {
+      if (recordCounted) await count(); // one of another limit, within the call, which was made all the same
       throw problem;
     }
-    const durationMs = performance.now() - started;
-    const act = { operation, request, caller, input, output, ruling, durationMs };
-    return { output, receiptId: await gates.record(act), limit, ruling };
-  };
+    problem.receiptId = await seal({ error: problem });
+    throw problem;
+  }
+  const receiptId = await seal({ output });
+  return { output, receiptId, limit, ruling };
 }
 
 function callOf(

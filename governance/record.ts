@@ -20,9 +20,6 @@ export interface DecisionEntry<C> {
   readonly holder?: number;
 }
 
-/** Nobody waits until it is sealed. */
-const PATIENT = { patient: true } as const;
-
 /**
  * Puts a decision on record: a row and a receipt, both or none. Decisions of the same time share a statement.
  *
@@ -35,13 +32,14 @@ export async function recordDecision<C>(
   when?: Condition,
 ): Promise<unknown> {
   const receipt = receiptOf(entry);
-  const row = { ...decisionRow(recordOf(entry)), when };
+  const row = decisionRow(recordOf(entry));
   try {
-    return (await sealer.request(receipt, row, PATIENT)).found;
+    return (await sealer.request(receipt, row, { when, patient: true })).found;
   } catch (reason) {
     if (!(reason instanceof InvalidInput)) throw reason;
     const text = JSON.stringify(receipt.evidence); // nested too deep for a canonical form
-    return (await sealer.request({ ...receipt, evidence: { text } }, row, PATIENT)).found;
+    const shown = { ...receipt, evidence: { text } };
+    return (await sealer.request(shown, row, { when, patient: true })).found;
   }
 }
 

@@ -65,7 +65,7 @@ export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./publi
 export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
 export { openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { BadReceiptFile } from "./receipt_stream.ts";
-export { openSealer, type Sealed, type Sealer } from "./sealer.ts";
+export { openSealer, type Requested, type Sealed, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
 export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.ts";
 export {

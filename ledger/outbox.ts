@@ -1,4 +1,11 @@
-import { addRows, type Part, type Queryable, type Row, together } from "../store/mod.ts";
+import {
+  addRows,
+  type Condition,
+  type Part,
+  type Queryable,
+  type Row,
+  together,
+} from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { ReceiptConflict } from "./errors.ts";
 import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
@@ -36,27 +43,28 @@ interface Statement {
   readonly text: string;
 }
 
-const ALONE: Statement = { name: "seal_insert", text: INSERT() };
-const withRows = new Map<string, Statement>();
+const statements = new Map<string, Statement>();
 
-/** The same, and rows like one; its text is made once. */
-function insertWith({ table, values, when }: Row): Statement {
-  const name = ["seal_insert", table, ...(when ? [when.function] : [])].join("_");
-  let statement = withRows.get(name);
-  if (!statement) {
-    const from =
-      "SELECT content FROM unnest($11::text[], $12::text[]) AS b (id, content) JOIN fresh USING (id)";
-    const beside = `, beside AS (${addRows({ table, values }, from)})`;
-    const text = when
-      ? INSERT(
-        beside,
-        `asked AS MATERIALIZED (SELECT holds, told FROM ${when.function}($13::jsonb)),`,
-        "WHERE (SELECT holds FROM asked)[nr]",
-      )
-      : INSERT(beside);
-    withRows.set(name, statement = { name, text });
-  }
+/** The same, with rows like one and under a condition like one, if there are any; its text is made once. */
+function insertWith(row: Row | undefined, when: Condition | undefined): Statement {
+  const parts = ["seal_insert", ...(row ? [row.table] : []), ...(when ? [when.function] : [])];
+  const name = parts.join("_");
+  let statement = statements.get(name);
+  if (!statement) statements.set(name, statement = { name, text: textWith(row, when) });
   return statement;
+}
+
+function textWith(row: Row | undefined, when: Condition | undefined): string {
+  const from =
+    "SELECT content FROM unnest($11::text[], $12::text[]) AS b (id, content) JOIN fresh USING (id)";
+  const beside = row ? `, beside AS (${addRows(row, from)})` : "";
+  if (!when) return INSERT(beside);
+  const calls = row ? "$13" : "$11";
+  return INSERT(
+    beside,
+    `asked AS MATERIALIZED (SELECT holds, told FROM ${when.function}(${calls}::jsonb)),`,
+    "WHERE (SELECT holds FROM asked)[nr]",
+  );
 }
 
 /** Runs one statement with `$1` parameters, kept by its name if it has one. */
@@ -151,10 +159,12 @@ function onQueryable(on: Queryable): Run {
   };
 }
 
-/** A request with a row of another table, which is written if and only if the request is. */
+/** A request, and what it is written with. */
 export interface Entry {
   readonly prepared: Prepared;
+  /** Of another table, written if and only if the request is. */
   readonly row?: Row | undefined;
+  readonly when?: Condition | undefined;
   /** Whether the statement need not wake anybody for it. */
   readonly patient?: boolean | undefined;
 }
@@ -163,7 +173,7 @@ export interface Entry {
 export interface Answer {
   /** Why it was refused. */
   readonly conflict?: ReceiptConflict | undefined;
-  /** Whether the row's condition held; true where it has none. */
+  /** Whether the condition held; true where there is none. */
   readonly holds: boolean;
   /** What the condition's function found. */
   readonly found?: unknown;
@@ -172,7 +182,7 @@ export interface Answer {
 /**
  * Puts requests in the outbox with one statement.
  *
- * @param entries whose rows, if they have any, are all of one form
+ * @param entries whose rows and conditions, if they have any, are all of one form
  * @returns for each request what became of it
  */
 export async function insert(run: Run, entries: readonly Entry[]): Promise<Answer[]> {
@@ -181,8 +191,8 @@ export async function insert(run: Run, entries: readonly Entry[]): Promise<Answe
   const requests = unique.map(({ prepared }) => prepared);
   const evidence = requests.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
   const rows = [...first].flatMap(([id, { row }]) => row ? [{ id, row }] : []);
-  const conditioned = rows.some(({ row }) => row.when);
-  const { name, text } = rows[0] ? insertWith(rows[0].row) : ALONE;
+  const when = entries.find(({ when }) => when)?.when;
+  const { name, text } = insertWith(rows[0]?.row, when);
   const values: unknown[] = [
     requests.map((r) => r.id),
     ...inOnePiece(requests.map((r) => Buffer.from(r.payload))),
@@ -196,7 +206,7 @@ export async function insert(run: Run, entries: readonly Entry[]): Promise<Answe
   if (rows.length > 0) {
     values.push(rows.map(({ id }) => id), rows.map((r) => JSON.stringify(r.row.values)));
   }
-  if (conditioned) values.push(JSON.stringify(unique.map(({ row }) => row?.when?.value ?? null)));
+  if (when) values.push(JSON.stringify(unique.map(({ when }) => when?.value ?? null)));
   const { rows: [row] } = await run(text, values, name);
   const asked = row!.asked as { holds: boolean[]; told: unknown[] } | undefined;
   const answers = new Map(

@@ -23,14 +23,18 @@ export interface Sealer {
    * Asks for a receipt. What is asked for at the same time is committed together.
    *
    * @param row of another table, written if and only if the receipt is asked for; not again with the same receipt
-   * @param options `patient`: nobody waits for it, so that the sequencer is told of it a tenth of a second later, once for
+   * @param options `when`: what must hold, else neither is written; `patient`: nobody waits for it, so that the sequencer is told of it a tenth of a second later, once for
    * all that came meanwhile; at once where somebody waits for it here after all
-   * @returns when the request is on disk; from then on it will be sealed. Where the row's condition did not hold, nothing
-   * is, and will be
+   * @returns when the request is on disk; from then on it will be sealed. Where the condition did not hold, nothing is,
+   * and will be
    * @throws {InvalidInput} the request can't be sealed
    * @throws {ReceiptConflict} the id is already taken by other content
    */
-  request(request: SealRequest, row?: Row, options?: Pick<Entry, "patient">): Promise<Requested>;
+  request(
+    request: SealRequest,
+    row?: Row,
+    options?: Pick<Entry, "patient" | "when">,
+  ): Promise<Requested>;
   /**
    * Waits until a receipt is part of the chain.
    *
@@ -166,11 +170,12 @@ function openWaker({ pool }: Store): Waker {
   };
 }
 
-/** How many of those that wait first go into one statement: their rows must be of one form. */
+/** How many of those that wait first go into one statement: their rows and conditions must be of one form. */
 function alike(asked: readonly Asked[]): number {
-  const form = asked.find(({ row }) => row)?.row;
-  const other = asked.findIndex(({ row }) =>
-    row && (row.table !== form!.table || row.when?.function !== form!.when?.function)
+  const table = asked.find(({ row }) => row)?.row?.table;
+  const condition = asked.find(({ when }) => when)?.when?.function;
+  const other = asked.findIndex(({ row, when }) =>
+    row && row.table !== table || when && when.function !== condition
   );
   return Math.min(other < 0 ? asked.length : other, MOST_AT_ONCE);
 }

@@ -260,8 +260,10 @@ function serverOf(handlers: Handlers) {
       if ("method" in message && message.method === "tools/call" && "id" in message) {
         calls.set(message.id, "wanted");
       }
-      const of = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
-      if (of !== undefined && calls.has(of)) calls.set(of, "cancelled");
+      if ("method" in message && message.method === "notifications/cancelled") {
+        const of = CancelledNotificationSchema.safeParse(message).data?.params.requestId;
+        if (of !== undefined && calls.has(of)) calls.set(of, "cancelled");
+      }
       take?.(message, extra);
     };
     const { send } = transport;

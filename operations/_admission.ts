@@ -46,22 +46,78 @@ export function limitsOf(
   return limits;
 }
 
-/** Opens the counting of one call. */
-export function openTurn(meter: Meter, limits: readonly Limit[]): Turn {
+/** Where calls are counted, one turn each. */
+export interface Admission {
+  /** Opens the counting of one call. */
+  open(limits: readonly Limit[]): Turn;
+  /**
+   * Takes one of the uses that this process knows to be left, for a call that is counted only as it ends: so no more of
+   * them run at once than their limit allows, as far as is known here.
+   *
+   * @returns to be called when it has ended; undefined: nothing is known to be left
+   */
+  ahead(use: Use): (() => void) | undefined;
+}
+
+/** What is left of a limit, as this process was last told. */
+interface Left {
+  /** Number of the period since 1970. */
+  period: number;
+  uses: number;
+  /** Of these, taken by calls that have not been counted yet. */
+  ahead: number;
+}
+
+const MOST_KNOWN = 10_000;
+
+/** Opens the admission. */
+export function openAdmission(meter: Meter): Admission {
+  const known = new Map<string, Left>();
+  const nameOf = ({ subject, kind }: Use) => `${kind} ${subject}`;
+  const periodOf = ({ periodSeconds }: Use) => Math.floor(Date.now() / 1000 / periodSeconds);
+
+  function learn(use: Use, { allowed, remaining }: Count): void {
+    const told = { period: periodOf(use), uses: allowed ? remaining : 0 };
+    const left = known.get(nameOf(use));
+    if (left) Object.assign(left, told);
+    else {
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(nameOf(use), { ...told, ahead: 0 });
+    }
+  }
+
+  return {
+    open: (limits) => openTurn(meter, limits, learn),
+    ahead(use) {
+      const left = known.get(nameOf(use));
+      if (!left || left.period !== periodOf(use) || left.uses <= left.ahead) return undefined;
+      left.ahead++;
+      return () => void left.ahead--;
+    },
+  };
+}
+
+function openTurn(
+  meter: Meter,
+  limits: readonly Limit[],
+  learn: (use: Use, count: Count) => void,
+): Turn {
   let counting: Promise<Allowance | undefined> | undefined;
   async function all(): Promise<Allowance | undefined> {
     let allowance: Allowance | undefined;
-    for (const limit of limits) allowance = await take(meter, limit);
+    for (const limit of limits) allowance = told(limit, await meter.count(useOf(limit)));
     return allowance;
+  }
+  function told(limit: Limit, count: Count): Allowance {
+    learn(limit, count);
+    return allowanceOf(limit, count);
   }
   return {
     get use() {
       return counting || limits.length !== 1 ? undefined : useOf(limits[0]!);
     },
     count: () => counting ??= all(),
-    counted: (
-      count,
-    ) => (counting = new Promise((resolve) => resolve(allowanceOf(limits[0]!, count)))),
+    counted: (count) => (counting = new Promise((resolve) => resolve(told(limits[0]!, count)))),
   };
 }
 

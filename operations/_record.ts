@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Act,
   type Caller,
+  type Counted,
   type Door,
   InvalidInput,
   outputValue,
@@ -9,7 +10,9 @@ import {
   type Ruling,
   withoutSecrets,
 } from "../contract/mod.ts";
-import { ReceiptConflict, type Sealer, type SealRequest } from "../ledger/mod.ts";
+import type { Turn } from "../governance/mod.ts";
+import { ReceiptConflict, type Requested, type Sealer, type SealRequest } from "../ledger/mod.ts";
+import { type Condition, countingIn } from "../store/mod.ts";
 
 /**
  * The gate that seals calls: on the tool server every one, over REST those that change something, unless the
@@ -52,22 +55,47 @@ async function sealLater(sealer: Sealer, receipt: CallReceipt): Promise<void> {
 
 const isUnavailable = (error: unknown) => error instanceof Problem && error.name === "Unavailable";
 
-/** Nobody waits until it is sealed. */
-const PATIENT = { patient: true } as const;
+/**
+ * Counts a call as it seals how it ended: both, or neither where that is over its limit.
+ *
+ * @param turn whose counting has not begun @throws {Problem} `RateLimited`
+ */
+export async function recordCounted<C>(
+  sealer: Sealer,
+  act: Act<C>,
+  turn: Turn,
+): Promise<Counted> {
+  const { condition, read } = countingIn(turn.use!);
+  const asked = requestCall(sealer, callReceipt(act), condition);
+  const { id, found } = await asked.catch(async (error) => {
+    await turn.count(); // a call that can't be sealed was made all the same
+    throw error;
+  });
+  return { receiptId: id, limit: await turn.counted(read(found)) };
+}
 
 /** Asks for a call's receipt. A call that was made is sealed, whatever was said in it. @returns its id */
 export async function sealCall(sealer: Sealer, receipt: CallReceipt): Promise<string> {
+  return (await requestCall(sealer, receipt)).id;
+}
+
+async function requestCall(
+  sealer: Sealer,
+  receipt: CallReceipt,
+  when?: Condition,
+): Promise<Requested> {
+  const options = { when, patient: true }; // nobody waits until it is sealed
   try {
-    return (await sealer.request(receipt, undefined, PATIENT)).id;
+    return await sealer.request(receipt, undefined, options);
   } catch (reason) {
     if (reason instanceof ReceiptConflict && receipt.id) {
       // Its end was sealed as unknown while it still went on: this corrects that.
       const { id, ...rest } = receipt;
-      return await sealCall(sealer, { ...rest, supersedes: id });
+      return await requestCall(sealer, { ...rest, supersedes: id }, when);
     }
     if (!(reason instanceof InvalidInput)) throw reason;
     const texts = { ...receipt, evidence: asTexts(receipt.evidence) };
-    return (await sealer.request(texts, undefined, PATIENT)).id;
+    return await sealer.request(texts, undefined, options);
   }
 }
 

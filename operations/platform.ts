@@ -8,7 +8,6 @@ import {
   type Caller,
   createInvoke,
   defineOperation,
-  type GovernedCall,
   type Invoke,
   type Operation,
   Problem,
@@ -17,10 +16,10 @@ import type { Engine } from "../engine/mod.ts";
 import { type Governor, openGovernor } from "../governance/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";
 import type { Meter, Store } from "../store/mod.ts";
-import { limitsOf, openTurn, toolAdmission } from "./_admission.ts";
+import { limitsOf, openAdmission, toolAdmission } from "./_admission.ts";
 import { askPeople } from "./_ask_people.ts";
 import { authentication, type Keyring, tokenHolder } from "./_authentication.ts";
-import { type Action, recorder, sealAction } from "./_record.ts";
+import { type Action, recordCounted, recorder, sealAction } from "./_record.ts";
 import { resolvingStandIns } from "./_stand_ins.ts";
 
 /** The parts that operations work with. A process's entry makes them and hands them in. */
@@ -51,6 +50,7 @@ export type Context = Platform & Call;
 export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
   const identify = authentication(platform.keyring);
   const governor = governorOf(platform);
+  const admission = openAdmission(platform.meter);
   const { settings } = platform.config;
   return resolvingStandIns(createInvoke<Platform>({
     authenticate: async (request, { access }) =>
@@ -58,9 +58,15 @@ export function createPlatformInvoke(platform: Platform): Invoke<Platform> {
         ? tokenHolder(request, settings.SEALOOP_A2A_TOKEN)
         : await identify(request),
     enter(operation, caller, door) {
-      const turn = openTurn(platform.meter, limitsOf(operation, caller, door, settings));
-      const decide = (call: GovernedCall<Platform>) => governor.decide(call, turn);
-      return { count: turn.count, decide: governor.decides(operation) ? decide : undefined };
+      const turn = admission.open(limitsOf(operation, caller, door, settings));
+      const { count, use } = turn;
+      if (governor.decides(operation)) {
+        return { count, decide: (call) => governor.decide(call, turn) };
+      }
+      const isSealed = door !== "rest" && caller.keyId !== null;
+      const leave = isSealed && use ? admission.ahead(use) : undefined;
+      if (!leave) return { count };
+      return { count, leave, recordCounted: (act) => recordCounted(platform.sealer, act, turn) };
     },
     context: (call) => Object.assign(Object.create(platform), call),
     record: recorder(platform.sealer),

@@ -124,14 +124,28 @@ export function lettingIn(
   return {
     condition: { function: "let_in", value },
     read(found) {
-      const { in_force, used = null } = (found ?? {}) as {
-        in_force?: InForce;
-        used?: number | null;
-      };
+      const { in_force, used = null } = (found ?? {}) as LetIn;
       if (in_force) return { inForce: in_force };
       return use && taking ? { count: countOf(use, taking, used) } : {};
     },
   };
+}
+
+/** That a call is within its limit, of which it takes a use, whatever is in force. */
+export function countingIn(
+  use: Use,
+): { readonly condition: Condition; read(found: unknown): Count } {
+  const taking = takingOf(use);
+  return {
+    condition: { function: "let_in", value: { use: taking } },
+    read: (found) => countOf(use, taking, (found as LetIn).used ?? null),
+  };
+}
+
+/** What the function `let_in` tells of a call. */
+interface LetIn {
+  readonly in_force?: InForce;
+  readonly used?: number | null;
 }
 
 /** A decision as it is written down. What is allowed, and will be sealed when it ends, is open until it has. */

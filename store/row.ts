@@ -5,11 +5,9 @@ export interface Row {
   readonly table: string;
   /** By column, as JSON has them. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Where it does not hold, neither the row is written nor what it is written with. */
-  readonly when?: Condition | undefined;
 }
 
-/** What the database is asked in the statement that writes. */
+/** What the database is asked in the statement that writes; where it does not hold, nothing is written. */
 export interface Condition {
   /**
    * Name of a function, from the code alone. It takes a JSON array with a value for each row, null where there is nothing

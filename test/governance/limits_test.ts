@@ -82,6 +82,15 @@ describe("limits of an agent's key", () => {
     );
     return Object.fromEntries(rows.map(({ decision, n }) => [decision, n]));
   }
+  /** How many receipts were asked for in a key's name. */
+  async function receiptsOf(id: string): Promise<number> {
+    const { rows: [{ n }] } = await servers[0]!.platform.store.pool.query(
+      "SELECT count(*)::int AS n FROM seal_outbox WHERE payload LIKE '%' || $1 || '%'",
+      [`"key:${id}"`],
+    );
+    return n;
+  }
+
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
     const entrances = servers.map(({ platform }) => createEntrance(platform));
     const results = await inOneMinute(20, async () => {
@@ -228,5 +237,91 @@ describe("limits of an agent's key", () => {
     });
     assert.equal(limit?.remaining, LIMIT - 2, "both were counted");
     assert.equal(runs.act, 1);
+  });
+
+  it("count what only reads as it is sealed, by one statement, where this process knows that uses are left", async () => {
+    const [{ platform }] = servers as [OpenPlatform];
+    const { pool } = platform.store;
+    const { runs, look } = tools();
+    const invoke = createPlatformInvoke(platform);
+    const statements: string[] = [];
+    const spied = Object.create(pool, {
+      query: {
+        value: (asked: pg.QueryConfig) => {
+          statements.push(asked.name ?? asked.text);
+          return pool.query(asked);
+        },
+      },
+    });
+    const { id, limits } = await inOneMinute(10, async () => {
+      const { key: credential, id } = await newKey();
+      const call = { ...callOf(credential), as: "look" };
+      const limits = [(await invoke(look, call)).limit];
+      Object.assign(platform.store, { pool: spied });
+      statements.length = 0;
+      try {
+        limits.push((await invoke(look, call)).limit);
+        await assert.rejects(invoke(look, { ...call, input: { reason: 7 } }), {
+          name: "InvalidInput",
+        });
+        await assert.rejects(invoke(look, { ...call, as: "other" }), { name: "NotFound" });
+      } finally {
+        Object.assign(platform.store, { pool });
+      }
+      limits.push((await invoke(look, call)).limit);
+      return { id, limits };
+    });
+    assert.deepEqual(limits.map((limit) => limit?.remaining), [LIMIT - 1, LIMIT - 2, LIMIT - 5]);
+    const named = statements.filter((name) => name !== "seal_wake");
+    assert.deepEqual(named, Array(3).fill("seal_insert_let_in"));
+    assert.ok(runs.look >= 3);
+    assert.equal(await receiptsOf(id), 5);
+  });
+
+  it("give nobody what was read over them, over two servers, and seal none of it", async () => {
+    const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
+    const { runs, look } = tools();
+    const { id, results } = await inOneMinute(20, async () => {
+      const { key: credential, id } = await newKey();
+      const call = { ...callOf(credential), as: "look" };
+      runs.look = 0;
+      const results = [];
+      for (let wave = 0; wave < 10; wave++) {
+        results.push(
+          ...await Promise.allSettled(
+            Array.from({ length: 16 }, (_, n) => invokes[n % 2]!(look, call)),
+          ),
+        );
+      }
+      return { id, results };
+    });
+    const given = results.filter(({ status }) => status === "fulfilled");
+    assert.equal(given.length, LIMIT);
+    for (const result of results) {
+      if (result.status === "rejected") assert.equal(result.reason.name, "RateLimited");
+    }
+    assert.equal(await receiptsOf(id), LIMIT);
+    assert.ok(
+      runs.look <= LIMIT + 16,
+      `${runs.look} ran: none that was known to be over its limit`,
+    );
+  });
+
+  it("count what was read where that can't be sealed, and give it to nobody", async () => {
+    const [{ platform }] = servers as [OpenPlatform];
+    const { look } = tools();
+    const invoke = createPlatformInvoke(platform);
+    const { limit } = await inOneMinute(10, async () => {
+      const call = { ...callOf((await newKey()).key), as: "look" };
+      await invoke(look, call);
+      await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");
+      try {
+        await assert.rejects(invoke(look, call), /outbox can't be written/);
+      } finally {
+        await asSuperuser("GRANT INSERT ON seal_outbox TO sealoop_app");
+      }
+      return await invoke(look, call);
+    });
+    assert.equal(limit?.remaining, LIMIT - 3);
   });
 });

@@ -229,7 +229,8 @@ describe("the sequencer", () => {
         );
         const { holds, found } = await sealer.request(
           request(id),
-          n % 4 === 3 ? undefined : { ...decision(id), when: condition },
+          n % 4 === 3 ? undefined : decision(id),
+          n % 4 === 3 ? {} : { when: condition },
         );
         return { holds, ...read(found) };
       }));
@@ -247,10 +248,7 @@ describe("the sequencer", () => {
       );
       assert.deepEqual(there, written);
       const { condition, read } = lettingIn(now, { ...use, limit: 10 });
-      const over = await sealer.request(request("row-x"), {
-        ...decision("row-x"),
-        when: condition,
-      });
+      const over = await sealer.request(request("row-x"), decision("row-x"), { when: condition });
       assert.equal(over.holds, false);
       const { count } = read(over.found);
       assert.deepEqual([count?.allowed, count?.remaining], [false, 0]);
