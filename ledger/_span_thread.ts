@@ -101,7 +101,8 @@ export function openArrivalVerifier(
       clearTimeout(closing);
       try {
         const span = await thread.verify(order);
-        closing = setTimeout(close, lastMany + idleMs - performance.now()).unref();
+        const idle = performance.now() - lastMany;
+        closing = setTimeout(close, Math.max(0, idleMs - idle)).unref();
         return count(span, order);
       } catch (error) {
         await close(); // it may have ended; the next time starts another

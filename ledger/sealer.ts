@@ -23,8 +23,9 @@ export interface Sealer {
    * Asks for a receipt. What is asked for at the same time is committed together.
    *
    * @param row of another table, written if and only if the receipt is asked for; not again with the same receipt
-   * @param options `when`: what must hold, else neither is written; `patient`: nobody waits for it, so that the sequencer is told of it a tenth of a second later, once for
-   * all that came meanwhile; at once where somebody waits for it here after all
+   * @param options `when`: what must hold, else neither is written; `patient`: nobody waits for it, so that the sequencer
+   * is told of it a tenth of a second later, once for all that came meanwhile; at once where somebody waits for it here
+   * after all
    * @returns when the request is on disk; from then on it will be sealed. Where the condition did not hold, nothing is,
    * and will be
    * @throws {InvalidInput} the request can't be sealed

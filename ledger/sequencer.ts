@@ -62,8 +62,8 @@ export async function runSequencer(options: SequencerOptions): Promise<void> {
     await registerKey(writer, key);
     options.onStart?.();
     signer = openSigner(key.privateKey);
-    const wake = await wakeOn(reader, "sealoop_outbox", signal);
-    await Promise.race([pipeline({ ...options, writer, reader, key, signer, wake }), broken]);
+    const alarm = await alarmOn(reader, "sealoop_outbox", signal);
+    await Promise.race([pipeline({ ...options, writer, reader, key, signer, alarm }), broken]);
   } finally {
     await Promise.all([hangUp(writer), hangUp(reader), signer?.close()]);
   }
@@ -97,26 +97,37 @@ async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promis
   );
 }
 
-/** Gives a function that waits for the next notification, the safety poll, the end, or the failure of what goes on. */
-async function wakeOn(client: pg.Client, channel: string, signal: AbortSignal) {
-  let woken = false;
+/** Waits for what is to be looked at. */
+interface Alarm {
+  /** Until the next notification, the safety poll, the end, or {@linkcode Alarm.ring}. */
+  wait(): Promise<void>;
+  ring(): void;
+}
+
+async function alarmOn(client: pg.Client, channel: string, signal: AbortSignal): Promise<Alarm> {
+  let rung = false;
   let wake = () => {};
-  client.on("notification", () => {
-    woken = true;
+  const ring = () => {
+    rung = true;
     wake();
-  });
-  signal.addEventListener("abort", () => wake());
+  };
+  client.on("notification", ring);
+  signal.addEventListener("abort", ring);
   await client.query(`LISTEN ${channel}`);
-  return async (failure: Promise<never>) => {
-    if (!woken && !signal.aborted) {
-      let timer: NodeJS.Timeout | undefined;
-      const woke = new Promise<void>((resolve) => {
-        wake = resolve;
-        timer = setTimeout(resolve, SAFETY_POLL_MS);
-      });
-      await Promise.race([woke, failure]).finally(() => clearTimeout(timer));
-    }
-    woken = false;
+  return {
+    ring,
+    async wait() {
+      if (!rung && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, SAFETY_POLL_MS);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rung = false;
+    },
   };
 }
 
@@ -125,7 +136,7 @@ interface Pipeline extends SequencerOptions {
   readonly reader: pg.Client;
   readonly key: SigningKey;
   readonly signer: Signer;
-  readonly wake: (failure: Promise<never>) => Promise<void>;
+  readonly alarm: Alarm;
 }
 
 /** A batch that is being signed or committed. */
@@ -138,20 +149,19 @@ interface Batch {
 const MOST_UNDER_WAY = 2;
 
 async function pipeline(
-  { writer, reader, key, signer, wake, signal, onProgress, onLeaves }: Pipeline,
+  { writer, reader, key, signer, alarm, signal, onProgress, onLeaves }: Pipeline,
 ): Promise<void> {
   let head = await readHead(writer);
   const read = openOutbox(reader);
   const underWay: Batch[] = []; // oldest first
-  let fail: (reason: unknown) => void;
-  const failure = new Promise<never>((_, reject) => fail = reject);
-  failure.catch(() => {}); // raced with below
+  let failed: { readonly reason: unknown } | undefined;
   while (!signal.aborted) {
+    if (failed) throw failed.reason;
     if (underWay.length > MOST_UNDER_WAY) await underWay[0]!.done;
     const waiting = await read(underWay.flatMap(({ seqs }) => seqs));
     if (waiting.length === 0) {
       if (underWay.length === 0) onProgress?.(head.size);
-      await wake(failure);
+      await alarm.wait();
       continue;
     }
     const { linked, refused, head: after } = link(waiting, head);
@@ -166,10 +176,13 @@ async function pipeline(
       onLeaves?.(before.size, leavesOf(linked, signatures, key.publicKey));
       underWay.shift();
     })();
-    done.catch((error) => fail(error));
+    done.catch((reason) => {
+      failed = { reason };
+      alarm.ring();
+    });
     underWay.push({ seqs: waiting.map(({ seq }) => seq), done });
     head = after;
-    if (waiting.length < MOST_IN_A_BATCH) await wake(failure); // what is new will say so, with more that came meanwhile
+    if (waiting.length < MOST_IN_A_BATCH) await alarm.wait(); // or what has come since would be a batch of its own
   }
   await Promise.all(underWay.map(({ done }) => done));
 }

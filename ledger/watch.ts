@@ -188,7 +188,7 @@ export async function watchChain(
     pacing ??= setTimeout(() => {
       pacing = undefined;
       look();
-    }, lastLook + PACE_MS - performance.now()).unref();
+    }, Math.max(0, lastLook + PACE_MS - performance.now())).unref();
   };
   const listener = await listen(store, ["sealoop_sealed", SCRUB_CHANNEL], {
     onNotify(channel) {

@@ -77,13 +77,13 @@ export function openAdmission(meter: Meter): Admission {
   const periodOf = ({ periodSeconds }: Use) => Math.floor(Date.now() / 1000 / periodSeconds);
 
   function learn(use: Use, { allowed, remaining }: Count): void {
-    const told = { period: periodOf(use), uses: allowed ? remaining : 0 };
+    const [period, uses] = [periodOf(use), allowed ? remaining : 0];
     const left = known.get(nameOf(use));
-    if (left) Object.assign(left, told);
-    else {
+    if (!left) {
       if (known.size >= MOST_KNOWN) known.clear();
-      known.set(nameOf(use), { ...told, ahead: 0 });
-    }
+      known.set(nameOf(use), { period, uses, ahead: 0 });
+    } else if (left.period !== period) Object.assign(left, { period, uses });
+    else left.uses = Math.min(left.uses, uses); // what is told first may come last
   }
 
   return {
