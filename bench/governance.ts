@@ -17,7 +17,13 @@ const CALLS = 300;
 export async function* run(): AsyncGenerator<Figure> {
   const server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "1000000000" } });
   const { platform } = server;
-  const nothing = { request: () => Promise.resolve({ id: "none", holds: true }) };
+  const use = { subject: "bench", kind: "tools", limit: 1e9, periodSeconds: 60 };
+  const nothing = {
+    async request() {
+      await platform.meter.count(use); // what the statement does besides, that is not made here
+      return { id: "none", holds: true, found: { used: 1 } };
+    },
+  };
   const unsealed = { ...platform, sealer: { ...platform.sealer, ...nothing } };
   const credential = (await server.key()).key;
   try {
