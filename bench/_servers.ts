@@ -13,14 +13,20 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts a script that tells its address. @param path from this folder; of the house in its compiled form */
+/**
+ * Starts a script that tells its address.
+ *
+ * @param path from this folder; of the house in its compiled form
+ * @param node options of Node
+ */
 export async function startServer(
   path: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  node: readonly string[] = [],
 ): Promise<Server> {
   const child = fork(fileURLToPath(new URL(path, import.meta.url)), args, {
-    execArgv: path.endsWith(".ts") ? ["--import", "tsx"] : [],
+    execArgv: [...node, ...(path.endsWith(".ts") ? ["--import", "tsx"] : [])],
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

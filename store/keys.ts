@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { KEY_PREFIX, type Scope, type Tier, TIERS } from "../contract/mod.ts";
 import type { Queryable } from "./connection.ts";
 
@@ -24,7 +24,7 @@ const FORM = new RegExp(`^${KEY_PREFIX}_(${TIERS.join("|")})_[A-Za-z0-9_-]{43}$`
 
 /** SHA-256 of the key. A key has 256 random bits, so a plain hash is as good as a slow one. */
 export function hashKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 /** Whether the text has the form of a key at all; saves a query for what can't be one. */
@@ -42,11 +42,11 @@ export async function issueKey(
   { tenant, tier, scope, principal, mayApprove, expiresAt }: NewKey,
 ): Promise<{ key: string; record: KeyRecord }> {
   const key = `${KEY_PREFIX}_${tier}_${randomBytes(32).toString("base64url")}`;
-  const hash = hashKey(key);
-  const id = hash.toString("hex").slice(0, 16);
+  const keyHash = hashKey(key);
+  const id = keyHash.toString("hex").slice(0, 16);
   await on("keys").insert({
     id,
-    key_hash: hash,
+    key_hash: keyHash,
     tenant,
     tier,
     scope,

@@ -23,6 +23,7 @@ import * as governanceFile from "./0021_governance_file.ts";
 import * as approvalVoices from "./0022_approval_voices.ts";
 import * as ticketSightings from "./0023_ticket_sightings.ts";
 import * as callTraces from "./0024_call_traces.ts";
+import * as callsLetInFaster from "./0025_calls_let_in_faster.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -50,4 +51,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0022_approval_voices": approvalVoices.up,
   "0023_ticket_sightings": ticketSightings.up,
   "0024_call_traces": callTraces.up,
+  "0025_calls_let_in_faster": callsLetInFaster.up,
 };

@@ -188,6 +188,40 @@ describe("watchChain()", () => {
     assert.deepEqual(positions(await until(opened, ({ breaks }) => breaks > 0)), [39]);
   });
 
+  describe("when asked", () => {
+    it("verifies nothing before, and then all that is there", async () => {
+      const [asked, other] = [await watch({ whenAsked: true }), await watch()];
+      await sealing.seal(5);
+      await until(other, (state) => state.verified_through === COUNT + 4);
+      const { chain_intact, verified_through } = asked.state();
+      assert.deepEqual([chain_intact, verified_through], [null, -1]);
+      const now = await asked.caughtUp();
+      assert.deepEqual([now.chain_intact, now.verified_through], [true, COUNT + 4]);
+    });
+
+    it("goes on from where the scrub has ended since", async () => {
+      const opened = await watch({ whenAsked: true });
+      await opened.caughtUp();
+      await sealing.seal(10);
+      await scrub();
+      await asSuperuser(EDIT.replace("5", "45"));
+      const { chain_intact, verified_through } = await opened.caughtUp();
+      assert.deepEqual([chain_intact, verified_through], [true, COUNT + 9], "45 is not looked at");
+      await scrub();
+      assert.deepEqual(positions(await opened.caughtUp()), [45]);
+    });
+
+    it("notices that what it had verified ends as something else by then", async () => {
+      const opened = await watch({ whenAsked: true });
+      await opened.caughtUp();
+      await sealing.seal(10);
+      await scrub();
+      await asSuperuser("UPDATE receipts SET hash = sha256('other') WHERE position = 39");
+      const { chain_intact, first_breaks } = await opened.caughtUp();
+      assert.deepEqual([chain_intact, first_breaks[0]?.position], [false, 39]);
+    });
+  });
+
   describe("with a mark outside of the database", () => {
     let markFile: string;
     const troubles: string[] = [];

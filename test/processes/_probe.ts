@@ -7,7 +7,7 @@ await runProcess("probe", ({ log, databaseUrl }) => {
   if (what === "database") databaseUrl("ledger");
   if (what === "later") setTimeout(() => Promise.reject(new Error("nobody waits for this")), 50);
   return Promise.resolve({
-    address: `http://probe/${what ?? ""}`,
+    address: `http://probe/${what === "options" ? process.execArgv.at(-1) : what ?? ""}`,
     stop: () => {
       log.info("draining");
       return Promise.resolve();

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { ROOT } from "../../config.ts";
 import { claim, isRunning, readJson, type Tree, type Watched } from "../../embedded/mod.ts";
-import { type Child, openChild } from "../../processes/mod.ts";
+import { type Child, ENTRIES, openChild } from "../../processes/mod.ts";
 import { testFolder } from "../_servers.ts";
 
 const PROBE = fileURLToPath(new URL("_probe.ts", import.meta.url));
@@ -63,12 +66,25 @@ describe("openChild()", () => {
     assert.ok(isRunning(watched()[0]!));
   });
 
-  function open(env: Record<string, string>) {
+  it("gives it the options of Node that it is to have", async () => {
+    const child = open({ PROBE: "options" }, ["--use-largepages=silent"]);
+    assert.equal(await child.go({ PROBE: "options" }), "http://probe/--use-largepages=silent");
+  });
+
+  it("has the same options of Node where the process is started by its own command", async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+    for (const { name, node } of ENTRIES) {
+      assert.equal(scripts[name], ["node", ...node, "start.mjs", name].join(" "));
+    }
+  });
+
+  function open(env: Record<string, string>, node?: readonly string[]) {
     const child = openChild({
       name: "probe",
       title: "Probe",
       entry: PROBE,
       env: { PATH: process.env.PATH!, ...env },
+      node,
       dataDir,
       tree,
       say: (text) => said.push(text),
