@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { Problem } from "../contract/mod.ts";
 import { listen, type Row, type Store } from "../store/mod.ts";
 import { type Answer, type Entry, insert, type Run } from "./outbox.ts";
@@ -135,7 +136,7 @@ function groupCommit(store: Store, waker: Waker): (entry: Entry) => Promise<Requ
   let drains = 0;
   const drain = async () => {
     drains++;
-    await undefined; // what is asked for in this same turn goes together
+    await turn(); // what is asked for by all that has come in by now goes together
     while (asked.length > 0) {
       const batch = asked.splice(0, alike(asked));
       await commit(store, batch);

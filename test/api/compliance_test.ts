@@ -224,7 +224,7 @@ describe("compliance", () => {
         "keccak-256": /keccak_256/,
         "ripemd-160": /ripemd160/,
         "scram-sha-256": /scram-sha-256/,
-        "ctr-drbg": /randomBytes/,
+        "ctr-drbg": /random(?:Bytes|FillSync|UUID)/,
       };
       const folders = [
         "activities",
