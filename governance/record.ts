@@ -51,12 +51,24 @@ export async function recordWithin<C>(on: Queryable, entry: DecisionEntry<C>): P
 function recordOf<C>({ call, ruling, runs, approvalId, holder }: DecisionEntry<C>): DecisionRecord {
   const { operation, request, caller } = call;
   return {
-    ...{ id: ruling.id, tenant: caller.tenant, keyId: caller.keyId!, principal: caller.principal },
-    ...{ door: request.door, tool: request.as, operation: operation.name, runs },
-    ...{ effect: operation.effect, decision: ruling.decision, rule: ruling.rule },
-    ...{ reasons: ruling.reasons, policyVersion: ruling.policyVersion, dryRun: ruling.dryRun },
-    ...{ approvalId: approvalId ?? null, receiptId: ruling.receiptId, holder: holder ?? null },
+    id: ruling.id,
+    tenant: caller.tenant,
+    keyId: caller.keyId!,
+    principal: caller.principal,
+    door: request.door,
+    tool: request.as,
+    operation: operation.name,
+    effect: operation.effect,
+    decision: ruling.decision,
+    rule: ruling.rule,
+    reasons: ruling.reasons,
+    policyVersion: ruling.policyVersion,
+    dryRun: ruling.dryRun,
+    approvalId: approvalId ?? null,
+    receiptId: ruling.receiptId,
     callReceiptId: ruling.callReceiptId ?? null,
+    runs,
+    holder: holder ?? null,
   };
 }
 
