@@ -177,6 +177,19 @@ describe("the sequencer", () => {
     assert.ok(batches <= most, `${batches} batches in ${tenths} tenths of a second`);
   });
 
+  it("is asked in one statement for all that is asked for in one turn of the event loop", async () => {
+    await Promise.all([0, 3, 30].map(async (later) => {
+      for (let n = 0; n < later; n++) await undefined;
+      if (later === 30) await new Promise<void>((resolve) => process.nextTick(resolve));
+      await sealer.request(request(`turn-${later}`));
+    }));
+    const { rows: [row] } = await app.pool.query(
+      `SELECT count(*)::int AS asked, count(DISTINCT xmin::text)::int AS statements
+       FROM seal_requests WHERE id LIKE 'turn-%'`,
+    );
+    assert.deepEqual(row, { asked: 3, statements: 1 });
+  });
+
   describe("with a row of another table", () => {
     /** A decision of governance; what it decides is checked by the database. */
     const decision = (id: string, fields: { decision?: string; reason?: string } = {}) =>
