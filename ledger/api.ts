@@ -174,7 +174,9 @@ const verify = operation({
   ...common,
   name: "public_ledger.verify",
   summary: "Find a receipt and verify it by the rules of its era",
-  description: "An id that is not there is `{found: false, receipt: null}`, with status 200.",
+  description:
+    "An id that is not there is `{found: false, receipt: null}`, with status 200. One that was asked for a " +
+    "moment ago is waited for, up to two seconds; from then on until it is sealed the answer is 503.",
   input: z.object({ receipt_id: Id }),
   output: Verified,
   rest: {

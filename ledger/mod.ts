@@ -44,6 +44,7 @@ export {
   head,
   ledgerKeys,
   pageReceipts,
+  receiptById,
   type Stored,
   supersededBy,
 } from "./read.ts";

@@ -1,5 +1,6 @@
 import { InvalidInput } from "../contract/mod.ts";
 import { shared, type Store } from "../store/mod.ts";
+import { sealedSoon } from "./_soon.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 import { trustedAt, type TrustedKey } from "./rules.ts";
 
@@ -111,15 +112,18 @@ export async function exportReceipts(
 }
 
 /**
- * One receipt, by its id or by a unique prefix of its id or hash, in any case.
+ * One receipt, by its id or by a unique prefix of its id or hash, in any case. One that was asked for by this very id,
+ * and is not part of the chain yet, is waited for.
  *
  * @throws {ReceiptNotFound} none fits
  * @throws {AmbiguousReceipt} several do
  * @throws {InvalidInput} shorter than 8 characters, and no id
+ * @throws {Problem} `Unavailable`: it was asked for, and is not sealed within two seconds
  */
 export async function findReceipt(store: Store, idOrPrefix: string): Promise<Stored> {
-  const exact = await byId(store, idOrPrefix);
+  const exact = await receiptById(store, idOrPrefix);
   if (exact) return exact;
+  if (await sealedSoon(store, idOrPrefix)) return (await receiptById(store, idOrPrefix))!;
   const prefix = idOrPrefix.toLowerCase();
   if (prefix.length < SHORTEST_PREFIX) {
     throw new InvalidInput([{
@@ -136,7 +140,8 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
   return matches[0]!;
 }
 
-async function byId(store: Store, id: string): Promise<Stored | undefined> {
+/** One receipt by its id as it is written, or undefined where none is sealed with it, or not yet. */
+export async function receiptById(store: Store, id: string): Promise<Stored | undefined> {
   const { rows } = await store.pool.query({
     name: "by_id",
     text: `SELECT ${COLUMNS} FROM receipts WHERE id = $1`,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { findReceipt } from "../ledger/mod.ts";
+import { receiptById } from "../ledger/mod.ts";
 import { getTicket, type Store, type Ticket } from "../store/mod.ts";
 import { Moment, Timestamp } from "./_shapes.ts";
 
@@ -88,11 +88,6 @@ export async function receiptOf(
   store: Store,
   receiptId: string | null,
 ): Promise<Record<string, unknown> | null> {
-  if (receiptId === null) return null;
-  try {
-    return JSON.parse((await findReceipt(store, receiptId)).text);
-  } catch (error) {
-    if (error instanceof Problem && error.rule.status === 404) return null; // queued, not sealed yet
-    throw error;
-  }
+  const receipt = receiptId === null ? undefined : await receiptById(store, receiptId);
+  return receipt ? JSON.parse(receipt.text) : null;
 }

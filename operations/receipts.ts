@@ -41,7 +41,7 @@ export const verifyOne = operation({
   tool: { verify_ledger_receipt: FULL, "ledger.verify_receipt": FULL_AND_AUDIT },
   resource: { "sealoop://receipts/{receipt_id}": FULL_AND_AUDIT },
   untrusted: true,
-  errors: ["ReceiptNotFound", "AmbiguousReceipt"],
+  errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
   example: {
     input: { receipt_id: "9f2c4b7a01d3e856" },
     output: { ...exampleVerified, superseded_by: null, receipt: exampleReceipt },

@@ -40,7 +40,7 @@ export const embedReceipt = operation({
   rest: { itsm_ticket_embed_receipt: "POST /v1/itsm/tickets/{ticket_id}/receipt" },
   tool: { itsm_embed_receipt: FULL },
   untrusted: true,
-  errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Conflict"],
+  errors: ["NotFound", "ReceiptNotFound", "AmbiguousReceipt", "Conflict", "Unavailable"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id, receipt_id: exampleTicket.receipt_id },
     output: {
@@ -121,7 +121,7 @@ export const verifyTicket = operation({
   }),
   rest: { itsm_ticket_verify_receipt: "GET /v1/itsm/tickets/{ticket_id}/verify" },
   tool: { itsm_verify_receipt: FULL },
-  errors: ["NotFound", "ReceiptNotFound"],
+  errors: ["NotFound", "ReceiptNotFound", "Unavailable"],
   example: {
     input: { ticket_id: exampleTicket.ticket_id },
     output: {

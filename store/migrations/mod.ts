@@ -24,6 +24,7 @@ import * as approvalVoices from "./0022_approval_voices.ts";
 import * as ticketSightings from "./0023_ticket_sightings.ts";
 import * as callTraces from "./0024_call_traces.ts";
 import * as callsLetInFaster from "./0025_calls_let_in_faster.ts";
+import * as askedFor from "./0026_asked_for.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -52,4 +53,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0023_ticket_sightings": ticketSightings.up,
   "0024_call_traces": callTraces.up,
   "0025_calls_let_in_faster": callsLetInFaster.up,
+  "0026_asked_for": askedFor.up,
 };
