@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   type Allowance,
   type Decided,
@@ -9,7 +8,7 @@ import {
   Problem,
 } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
-import type { Sealer } from "../ledger/mod.ts";
+import { randomHex, type Sealer } from "../ledger/mod.ts";
 import {
   type Count,
   type InForce,
@@ -114,10 +113,10 @@ export function openGovernor(parts: GovernanceParts): Governor {
     const verdict = await verdictOn(parts, call, { stops: held.stops, rules: policy.rules }, asked);
     const dryRun = call.request.dryRun === true;
     const ruling: Recorded = {
-      id: `GOV-${newHex(12)}`,
-      receiptId: newHex(16),
+      id: `GOV-${randomHex(12)}`,
+      receiptId: randomHex(16),
       callReceiptId: dryRun || sealsCall(call) || verdict.decision !== "allow"
-        ? newHex(16)
+        ? randomHex(16)
         : undefined,
       ...{ ...verdict, policyVersion, dryRun },
     };
@@ -146,11 +145,6 @@ export function openGovernor(parts: GovernanceParts): Governor {
   }
 
   return { decides: isGoverned, decide };
-}
-
-/** Of a random UUID, whose chance Node fetches for many at once. @param length ≤ 32 */
-function newHex(length: number): string {
-  return randomUUID().replaceAll("-", "").slice(0, length);
 }
 
 /** Whether the door seals how a call ends; over REST some operations do so themselves, with the change. */

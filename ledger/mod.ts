@@ -60,7 +60,7 @@ export {
   openLog,
 } from "./log_writer.ts";
 export { bindLog } from "./log_routes.ts";
-export { commitment, prepare, receiptTime, type SealRequest } from "./receipt.ts";
+export { commitment, prepare, randomHex, receiptTime, type SealRequest } from "./receipt.ts";
 export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
 export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./public_key.ts";
 export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { prepare, receiptTime, sealState } from "../ledger/mod.ts";
+import { prepare, randomHex, receiptTime, sealState } from "../ledger/mod.ts";
 import { SEAL_REQUEST, TASK_QUEUE } from "../workflows/mod.ts";
 import type { SealRequest } from "../ledger/mod.ts";
 import { endWithin } from "./_follow.ts";
@@ -50,7 +50,7 @@ export const seal = operation({
   run: async (input, context) => {
     const { caller } = context;
     const id = input.request_id === undefined
-      ? randomUUID().replaceAll("-", "").slice(0, 16)
+      ? randomHex(16)
       : ownId(caller.keyId!, input.request_id);
     const request = {
       id,
