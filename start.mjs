@@ -238,7 +238,7 @@ async function bundleEntries(root) {
       const { outputFiles } = await build({
         entryPoints: entries.map((entry) => join(folder, `${entry}.js`)),
         outdir: folder,
-        ...{ bundle: true, write: false, platform: "node", format: "esm", keepNames: true },
+        ...{ bundle: true, write: false, platform: "node", format: "esm" },
         target: `node${OLDEST_NODE.join(".")}`,
         external: APART,
         banner: { js: REQUIRE },

@@ -3,13 +3,15 @@
  * governed and sealed: `tools/call` a second in one session, over SSE and over Streamable HTTP, 16 in flight and one at a
  * time, against the SDK's own server with an empty tool. What one at a time takes more is the added latency.
  *
- * Client, server, bare server, sequencer and PostgreSQL, with fsync, are processes of their own. A server that has
+ * Client, server, bare server, sequencer and PostgreSQL, with fsync, are processes of their own, and both servers in
+ * one file each, as a user's is. A server that has
  * answered some thousand calls takes half as long for one as in its first second, so both have before they are measured.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ENTRIES } from "../processes/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { connect, connectHttp } from "../test/mcp/_tool_server.ts";
+import { program } from "../test/_programs.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../test/_servers.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import { startSequencer, stopSequencer } from "./_sealing.ts";
@@ -32,9 +34,9 @@ const TOOLS = ["read", "write"];
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const sequencer = startSequencer(database.urls.sequencer, folder, true);
-  const bare = await startServer("./_bare_sdk.ts", [], {}, NODE);
+  const bare = await startServer(await program("bench/_bare_sdk.ts"), [], {}, NODE);
   const house = await startServer(
-    "./_tool_server_process.ts",
+    await program("bench/_tool_server_process.ts"),
     [JSON.stringify(database)],
     {},
     NODE,

@@ -3,6 +3,7 @@ import {
   Connection,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
+  type Metadata,
 } from "@temporalio/client";
 import { loadClientConnectConfig } from "@temporalio/envconfig";
 import type { NativeConnection } from "@temporalio/worker";
@@ -54,10 +55,37 @@ export function temporalPlace(config: Config): TemporalPlace {
   return { address, namespace };
 }
 
+/**
+ * A connection that lets go of the context of its calls when none is under way, as the SDK does when it is closed. On Node
+ * before 24 each promise of a process takes three times as long from the first call on otherwise, and a tool a tenth longer.
+ */
+class RestingConnection extends Connection {
+  #underWay = 0;
+
+  override withDeadline<R>(deadline: number | Date, work: () => Promise<R>): Promise<R> {
+    return this.#within(() => super.withDeadline(deadline, work));
+  }
+  override withAbortSignal<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> {
+    return this.#within(() => super.withAbortSignal(signal, work));
+  }
+  override withMetadata<R>(metadata: Metadata, work: () => Promise<R>): Promise<R> {
+    return this.#within(() => super.withMetadata(metadata, work));
+  }
+
+  async #within<R>(call: () => Promise<R>): Promise<R> {
+    this.#underWay++;
+    try {
+      return await call();
+    } finally {
+      if (--this.#underWay === 0) this.callContextStorage.disable();
+    }
+  }
+}
+
 /** Connects a client. @throws where nothing answers within ten seconds */
 export async function connectTemporal(config: Config): Promise<TemporalConnection> {
   const { connectionOptions, namespace } = settingsOf(config);
-  const connection = await Connection.connect({
+  const connection = await RestingConnection.connect({
     ...connectionOptions,
     connectTimeout: CONNECT_WITHIN,
     interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: ATTEMPTS }))],

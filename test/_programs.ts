@@ -46,7 +46,7 @@ async function bundle(entry: string): Promise<string> {
   const { outputFiles: [file] } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    ...{ bundle: true, write: false, platform: "node", format: "esm", keepNames: true },
+    ...{ bundle: true, write: false, platform: "node", format: "esm" },
     external: APART,
     banner: { js: REQUIRE },
     plugins: [inPlace],
