@@ -3,9 +3,9 @@
  * governed and sealed: `tools/call` a second in one session, over SSE and over Streamable HTTP, 16 in flight and one at a
  * time, against the SDK's own server with an empty tool. What one at a time takes more is the added latency.
  *
- * Client, server, bare server, sequencer and PostgreSQL, with fsync, are processes of their own, and both servers in
- * one file each, as a user's is. A server that has
- * answered some thousand calls takes half as long for one as in its first second, so both have before they are measured.
+ * Client, server, bare server, sequencer and PostgreSQL, with fsync, are processes of their own, and both servers in one
+ * file each, as a user's is. A server that has answered some thousand calls takes half as long for one as in its first
+ * second, so both have before they are measured.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ENTRIES } from "../processes/mod.ts";

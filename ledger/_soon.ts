@@ -11,7 +11,8 @@ const LOOK_MS = 20;
  * may come before it.
  *
  * @param id whole, as it was asked for
- * @returns whether it is there now; false at once where nobody asked for it, or where it was refused
+ * @returns whether it is there now; false at once where nobody asked for it, or where it was refused, and in the end
+ * where it does not wait to be sealed either: somebody has removed it
  * @throws {Problem} `Unavailable`: it was asked for, and is not sealed within two seconds
  */
 export async function sealedSoon(store: Store, id: string): Promise<boolean> {
@@ -21,6 +22,7 @@ export async function sealedSoon(store: Store, id: string): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS;
   while (!await awaited.isSealed(id)) {
     if (performance.now() >= end) {
+      if (!await isQueued(store, id)) return await awaited.isSealed(id);
       throw new Problem(
         "Unavailable",
         `Receipt ${id} was asked for, and is not part of the chain yet: ask again in a few seconds`,
@@ -40,6 +42,12 @@ async function isAskedFor({ pool }: Store, id: string): Promise<boolean> {
     values: [id],
   });
   return rows.length > 0;
+}
+
+/** Walks the outbox, which has no index by id: to keep one would cost every receipt more than this ever does. */
+async function isQueued({ pool }: Store, id: string): Promise<boolean> {
+  const text = "SELECT FROM seal_outbox WHERE id = $1 LIMIT 1";
+  return (await pool.query({ name: "is_queued", text, values: [id] })).rows.length > 0;
 }
 
 /** However many wait, they are looked for by one statement at a time. */
