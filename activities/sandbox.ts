@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../contract/mod.ts";
+import { Problem, timeoutSignal } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import {
   detectInLog,
@@ -121,7 +121,7 @@ const portOf = ({ check }: Service) => new URL((check as { http: string }).http)
 
 async function ask(service: Service, path: string, method: "GET" | "POST"): Promise<unknown> {
   const url = new URL(path, (service.check as { http: string }).http);
-  const response = await fetch(url, { method, signal: AbortSignal.timeout(5_000) });
+  const response = await fetch(url, { method, signal: timeoutSignal(5_000) });
   return await response.json();
 }
 

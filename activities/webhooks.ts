@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { cancellationSignal } from "@temporalio/activity";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
+import { timeoutSignal } from "../contract/mod.ts";
 import {
   openHttpClient,
   openSecretBox,
@@ -121,7 +122,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
    * @throws where this worker stops, so that another takes over
    */
   async function relayWebhooks(): Promise<void> {
-    const signal = AbortSignal.any([stopping, cancellationSignal(), AbortSignal.timeout(TURN_MS)]);
+    const signal = AbortSignal.any([stopping, cancellationSignal(), timeoutSignal(TURN_MS)]);
     await forgetDeliveries(store.knex, KEPT_DAYS);
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });

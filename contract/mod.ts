@@ -22,4 +22,5 @@ export * from "./principals.ts";
 export * from "./secrets.ts";
 export * from "./json_schema.ts";
 export * from "./openapi.ts";
+export * from "./timeout.ts";
 export * from "./visible.ts";

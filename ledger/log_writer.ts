@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { timeoutSignal } from "../contract/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { keepText, ownCheckpoint, readKept } from "./_kept.ts";
 import { type SigningKey, signingKey } from "./_key.ts";
@@ -173,7 +174,7 @@ function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
       note: signed,
       size,
       prove: (old: number) => consistencyProof(old, size, read, sha256),
-      signal: AbortSignal.timeout(WITNESS_MS),
+      signal: timeoutSignal(WITNESS_MS),
     };
     const cosignatures = await Promise.all(witnesses.map(async (witness) => {
       try {

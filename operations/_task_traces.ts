@@ -1,4 +1,4 @@
-import { type LostCall, Problem, type Trace } from "../contract/mod.ts";
+import { type LostCall, Problem, timeoutSignal, type Trace } from "../contract/mod.ts";
 import { anyTask, callTrace } from "../store/mod.ts";
 import type { TaskRecord } from "../workflows/mod.ts";
 import { markedRun } from "./_marks.ts";
@@ -32,7 +32,7 @@ async function traceUpdate(
   const client = await temporal();
   const update = client.workflow.getHandle(workflowId).getUpdateHandle(decisionId);
   const missing = new Problem("NotFound", `There is no update ${decisionId} of ${workflowId}`);
-  const end = client.withAbortSignal(AbortSignal.timeout(ANSWERS_MS), () => update.result());
+  const end = client.withAbortSignal(timeoutSignal(ANSWERS_MS), () => update.result());
   try {
     return { state: "done", ids, output: await told(end, () => missing) };
   } catch (error) {

@@ -56,6 +56,21 @@ function importsOf(folder: string): Import[] {
     });
 }
 
+/** Files in which a word stands. */
+function filesWith(folder: string, word: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.includes("browser"))
+    .map((name) => join(folder, name))
+    .filter((path) => readFileSync(join(ROOT, path), "utf8").includes(word));
+}
+
+describe("what runs on Node", () => {
+  it("has timeouts that no garbage collection takes away, those of timeoutSignal()", () => {
+    const all = [...Object.keys(MAY), "processes"];
+    assert.deepEqual(all.flatMap((folder) => filesWith(folder, "AbortSignal.timeout(")), []);
+  });
+});
+
 describe("imports", () => {
   for (const [folder, allowed] of Object.entries(MAY)) {
     it(`of ${folder} point to ${["config.ts", ...allowed].join(", ")} alone, through their faces`, () => {

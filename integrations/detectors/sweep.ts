@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { timeoutSignal } from "../../contract/mod.ts";
 import type { Config } from "../../config.ts";
 import {
   clearOtherFindings,
@@ -137,7 +138,7 @@ async function run(detector: Detector, world: World, signal?: AbortSignal): Prom
   let error: string | null = null;
   let complete = true;
   if (enabled) {
-    const deadline = AbortSignal.any([AbortSignal.timeout(LOOK_MS), ...signal ? [signal] : []]);
+    const deadline = AbortSignal.any([timeoutSignal(LOOK_MS), ...signal ? [signal] : []]);
     try {
       look = await Promise.race([detector.look(world, deadline), aborted(deadline)]);
       if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);
@@ -233,7 +234,7 @@ export async function detectInLog(
   const settings = { ...world.settings, logs: { ...world.settings.logs, files: [file] } };
   const { found, remember } = await logs.look(
     { ...world, settings },
-    AbortSignal.timeout(LOOK_MS),
+    timeoutSignal(LOOK_MS),
   );
   await transaction(world.store, async (trx) => {
     await remember?.(trx);

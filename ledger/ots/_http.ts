@@ -1,3 +1,4 @@
+import { timeoutSignal } from "../../contract/mod.ts";
 import { concat } from "./_bytes.ts";
 import { SourceFailed } from "./errors.ts";
 
@@ -31,7 +32,7 @@ export async function guardedFetch(
   if (protocol !== "https:" && !(protocol === "http:" && LOOPBACK.test(hostname))) {
     throw new SourceFailed(source, "only https is asked, and http on loopback");
   }
-  const limit = AbortSignal.timeout(timeoutMs);
+  const limit = timeoutSignal(timeoutMs);
   const signal = outer ? AbortSignal.any([limit, outer]) : limit;
   try {
     const response = await fetch(url, {

@@ -1,3 +1,4 @@
+import { timeoutSignal } from "../../contract/mod.ts";
 import { fromHex } from "./_bytes.ts";
 import { BadHeader, SourceFailed } from "./errors.ts";
 import { type BlockHeader, checkHeader, type Network, parseHeader } from "./header.ts";
@@ -160,7 +161,7 @@ async function buriedHeader(
   height: number,
   network: Network,
 ): Promise<BlockHeader> {
-  const limit = AbortSignal.timeout(BLOCK_TIMEOUT_MS);
+  const limit = timeoutSignal(BLOCK_TIMEOUT_MS);
   const tip = await source.tip(limit);
   const confirmations = tip - height + 1;
   if (confirmations < CONFIRMATIONS) {

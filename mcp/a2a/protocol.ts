@@ -12,7 +12,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { Problem } from "../../contract/mod.ts";
+import { Problem, timeoutSignal } from "../../contract/mod.ts";
 import type { TaskRecord } from "../../operations/mod.ts";
 import type { Answers, Given, SkillResult } from "./answers.ts";
 import type { Envelope } from "./envelope.ts";
@@ -103,7 +103,7 @@ function handlerOf(answers: Answering, current: boolean): Handler {
 
   /** The task, when it has ended or waits; as it is, where that takes too long. */
   async function settled(task: TaskRecord): Promise<TaskRecord> {
-    const late = AbortSignal.timeout(BLOCKING_MS);
+    const late = timeoutSignal(BLOCKING_MS);
     let last = task;
     for await (const next of until(answers.follow(task.id, task.version), late)) {
       last = next;
