@@ -7,6 +7,7 @@ import {
   together,
 } from "../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
+import { type Held, type Question, questionsOf } from "./_questions.ts";
 import { ReceiptConflict } from "./errors.ts";
 import { prepare, type Prepared, type SealRequest } from "./receipt.ts";
 
@@ -45,25 +46,25 @@ interface Statement {
 
 const statements = new Map<string, Statement>();
 
-/** The same, with rows like one and under a condition like one, if there are any; its text is made once. */
-function insertWith(row: Row | undefined, when: Condition | undefined): Statement {
-  const parts = ["seal_insert", ...(row ? [row.table] : []), ...(when ? [when.function] : [])];
+/** The same, with rows like one and what is asked first, if there is any; its text is made once. */
+function insertWith(row: Row | undefined, question: Question | undefined): Statement {
+  const parts = ["seal_insert", ...(row ? [row.table] : []), ...(question ? [question.name] : [])];
   const name = parts.join("_");
   let statement = statements.get(name);
-  if (!statement) statements.set(name, statement = { name, text: textWith(row, when) });
+  if (!statement) statements.set(name, statement = { name, text: textWith(row, question) });
   return statement;
 }
 
-function textWith(row: Row | undefined, when: Condition | undefined): string {
+function textWith(row: Row | undefined, question: Question | undefined): string {
   const from =
     "SELECT content FROM unnest($11::text[], $12::text[]) AS b (id, content) JOIN fresh USING (id)";
   const beside = row ? `, beside AS (${addRows(row, from)})` : "";
-  if (!when) return INSERT(beside);
-  const calls = row ? "$13" : "$11";
+  if (!question) return INSERT(beside);
+  let last = row ? 12 : 10;
   return INSERT(
     beside,
-    `asked AS MATERIALIZED (SELECT holds, told FROM ${when.function}(${calls}::jsonb)),`,
-    "WHERE (SELECT holds FROM asked)[nr]",
+    `${question.part.tables.replace(/\?/g, () => `$${++last}`)},`,
+    `WHERE ${question.holds}`,
   );
 }
 
@@ -170,13 +171,9 @@ export interface Entry {
 }
 
 /** What became of a request. */
-export interface Answer {
+export interface Answer extends Held {
   /** Why it was refused. */
   readonly conflict?: ReceiptConflict | undefined;
-  /** Whether the condition held; true where there is none. */
-  readonly holds: boolean;
-  /** What the condition's function found. */
-  readonly found?: unknown;
 }
 
 /**
@@ -186,13 +183,14 @@ export interface Answer {
  * @returns for each request what became of it
  */
 export async function insert(run: Run, entries: readonly Entry[]): Promise<Answer[]> {
-  const first = new Map(entries.map((entry) => [entry.prepared.id, entry] as const).reverse());
+  const first = new Map<string, Entry>(); // in the order in which they came, and so counted
+  for (const entry of entries) {
+    if (!first.has(entry.prepared.id)) first.set(entry.prepared.id, entry);
+  }
   const unique = [...first.values()];
   const requests = unique.map(({ prepared }) => prepared);
   const evidence = requests.flatMap((r) => r.evidence.map((e) => ({ id: r.id, ...e })));
   const rows = [...first].flatMap(([id, { row }]) => row ? [{ id, row }] : []);
-  const when = entries.find(({ when }) => when)?.when;
-  const { name, text } = insertWith(rows[0]?.row, when);
   const values: unknown[] = [
     requests.map((r) => r.id),
     ...inOnePiece(requests.map((r) => Buffer.from(r.payload))),
@@ -206,20 +204,31 @@ export async function insert(run: Run, entries: readonly Entry[]): Promise<Answe
   if (rows.length > 0) {
     values.push(rows.map(({ id }) => id), rows.map((r) => JSON.stringify(r.row.values)));
   }
-  if (when) values.push(JSON.stringify(unique.map(({ when }) => when?.value ?? null)));
-  const { rows: [row] } = await run(text, values, name);
-  const asked = row!.asked as { holds: boolean[]; told: unknown[] } | undefined;
-  const answers = new Map(
-    requests.map(({ id }, n): [string, Answer] => [
-      id,
-      asked ? { holds: asked.holds[n]!, found: asked.told[n] } : { holds: true },
-    ]),
-  );
-  const told = entries.map(({ prepared }) => answers.get(prepared.id)!);
+  const { fresh, answers } = await write(run, rows[0]?.row, values, unique.map(({ when }) => when));
+  const byId = new Map(requests.map(({ id }, n) => [id, answers?.[n] ?? { holds: true }] as const));
+  const told = entries.map(({ prepared }) => byId.get(prepared.id)!);
   const held = told.filter(({ holds }) => holds).length;
-  if (row!.fresh === held) return told;
+  if (fresh === held) return told;
   const found = await conflicts(run, entries.map(({ prepared }) => prepared));
   return told.map((answer, n) => answer.holds ? { ...answer, conflict: found[n] } : answer);
+}
+
+/** Runs the statement, and once more with another question where the first could not say what becomes of the conditions. */
+async function write(
+  run: Run,
+  like: Row | undefined,
+  values: readonly unknown[],
+  conditions: readonly (Condition | undefined)[],
+): Promise<{ fresh: number; answers?: readonly Held[] | undefined }> {
+  for (const question of questionsOf(conditions)) {
+    const { name, text } = insertWith(like, question);
+    const { rows: [row] } = await run(text, [...values, ...question.part.values], name);
+    const answers = question.answers(row!.asked);
+    if (answers) return { fresh: row!.fresh as number, answers };
+  }
+  const { name, text } = insertWith(like, undefined);
+  const { rows: [row] } = await run(text, values, name);
+  return { fresh: row!.fresh as number };
 }
 
 /** Some ids were there already: with the same content that is the same receipt, else a conflict. */

@@ -1,7 +1,7 @@
 import type { Queryable, Store } from "./connection.ts";
 import { shared } from "./shared.ts";
-import { type Count, countOf, takingOf, type Use } from "./limits.ts";
-import type { Condition, Row } from "./row.ts";
+import { type Count, countOf, type Taking, takingOf, type Use } from "./limits.ts";
+import type { AlikeCondition, Condition, Row } from "./row.ts";
 
 /** What becomes of a call: it is done, people are asked, or it is refused. */
 export type GovernanceDecision = "allow" | "needs_approval" | "deny";
@@ -52,6 +52,8 @@ export const FILE_STOP = "governance-file";
 
 /** All switches, and the policy's version. */
 export interface InForce {
+  /** Of all this, a UUID: another one with each change. */
+  readonly revision: string;
   /** 0: none was set. */
   readonly version: number;
   readonly stops: readonly Stop[];
@@ -120,9 +122,13 @@ export function lettingIn(
   use: Use | undefined,
 ): { readonly condition: Condition; read(found: unknown): Entered } {
   const taking = use && takingOf(use);
-  const value = { in_force: inForce, use: taking ?? null };
+  const { revision } = inForce;
   return {
-    condition: { function: "let_in", value },
+    condition: {
+      function: "let_in",
+      value: { revision, use: taking ?? null },
+      alike: taking && takingAlike(taking, revision),
+    },
     read(found) {
       const { in_force, used = null } = (found ?? {}) as LetIn;
       if (in_force) return { inForce: in_force };
@@ -137,8 +143,31 @@ export function countingIn(
 ): { readonly condition: Condition; read(found: unknown): Count } {
   const taking = takingOf(use);
   return {
-    condition: { function: "let_in", value: { use: taking } },
+    condition: { function: "let_in", value: { use: taking }, alike: takingAlike(taking) },
     read: (found) => countOf(use, taking, (found as LetIn).used ?? null),
+  };
+}
+
+/** What `let_in` says where as many calls are the same, and there is room for all of them. */
+function takingAlike({ subject, kind, start, limit }: Taking, revision?: string): AlikeCondition {
+  const held = revision === undefined ? "" : "AND ? = (SELECT revision FROM governance_revision)";
+  return {
+    name: revision === undefined ? "use" : "use_by_revision",
+    part: (many) => ({
+      tables: `asked AS (
+        INSERT INTO usage AS u (subject, kind, period_start, used)
+        SELECT ?::text, ?::text, ?::timestamptz, ?::bigint WHERE ?::boolean ${held}
+        ON CONFLICT (subject, kind, period_start)
+        DO UPDATE SET used = u.used + excluded.used WHERE u.used + excluded.used <= ?::bigint
+        RETURNING used
+      )`,
+      values: [
+        ...[subject, kind, start, many, many <= limit],
+        ...(revision === undefined ? [] : [revision]),
+        limit,
+      ],
+    }),
+    told: (asked, left): LetIn => ({ used: (asked as { used: number }).used - left }),
   };
 }
 

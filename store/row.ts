@@ -15,6 +15,21 @@ export interface Condition {
    */
   readonly function: string;
   readonly value: unknown;
+  /** Absent: only the function can be asked. */
+  readonly alike?: AlikeCondition | undefined;
+}
+
+/** A condition of rows whose values are all the same, as a part of their statement, which takes less than the function. */
+export interface AlikeCondition {
+  /** Of the statement, from the code alone: another text has another name. */
+  readonly name: string;
+  /**
+   * Common table expressions, the last of them `asked`: with a row where the condition holds for all, and with none where
+   * it does not hold for all or can't be told; then it has done nothing, and the function is asked.
+   */
+  part(many: number): Omit<Part, "columns">;
+  /** What the function would tell of one of them. @param asked the row @param left how many come after it */
+  told(asked: unknown, left: number): unknown;
 }
 
 /** The part of a statement that adds a row. */

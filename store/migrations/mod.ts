@@ -25,6 +25,7 @@ import * as ticketSightings from "./0023_ticket_sightings.ts";
 import * as callTraces from "./0024_call_traces.ts";
 import * as callsLetInFaster from "./0025_calls_let_in_faster.ts";
 import * as askedFor from "./0026_asked_for.ts";
+import * as governanceRevision from "./0027_governance_revision.ts";
 
 /** Every migration by name, in the order in which they run. Never changed once released; only added to. */
 export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> = {
@@ -54,4 +55,5 @@ export const migrations: Readonly<Record<string, (trx: Knex) => Promise<void>>> 
   "0024_call_traces": callTraces.up,
   "0025_calls_let_in_faster": callsLetInFaster.up,
   "0026_asked_for": askedFor.up,
+  "0027_governance_revision": governanceRevision.up,
 };

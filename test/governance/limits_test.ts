@@ -273,7 +273,7 @@ describe("limits of an agent's key", () => {
     });
     assert.deepEqual(limits.map((limit) => limit?.remaining), [LIMIT - 1, LIMIT - 2, LIMIT - 5]);
     const named = statements.filter((name) => name !== "seal_wake");
-    assert.deepEqual(named, Array(3).fill("seal_insert_let_in"));
+    assert.deepEqual(named, Array(3).fill("seal_insert_use"));
     assert.ok(runs.look >= 3);
     assert.equal(await receiptsOf(id), 5);
   });

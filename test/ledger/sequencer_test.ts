@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -234,7 +235,7 @@ describe("the sequencer", () => {
       const ids = Array.from({ length: 40 }, (_, n) => `row-w-${String(n).padStart(2, "0")}`);
       const use = { subject: "limited", kind: "test", limit: 15, periodSeconds: 86_400 };
       const now = await inForce(app);
-      const old = { ...now, version: now.version + 1 };
+      const old = { ...now, revision: randomUUID() };
       const told = await Promise.all(ids.map(async (id, n) => {
         const { condition, read } = lettingIn(
           n % 4 === 0 ? old : now,
