@@ -19,10 +19,15 @@ export interface Question {
   answers(asked: unknown): readonly Held[] | undefined;
 }
 
-/** What can be asked of conditions, in that order: the first that has answers says what becomes of their rows. */
-export function questionsOf(conditions: readonly (Condition | undefined)[]): Question[] {
+/**
+ * What can be asked of conditions, in that order: the first that has answers says what becomes of their rows. One that is
+ * undefined: there are no conditions.
+ */
+export function questionsOf(
+  conditions: readonly (Condition | undefined)[],
+): (Question | undefined)[] {
   const one = conditions.find((condition) => condition);
-  if (!one) return [];
+  if (!one) return [undefined];
   const values = conditions.map((condition) => JSON.stringify(condition?.value ?? null));
   const many = values.length;
   const { alike } = one;

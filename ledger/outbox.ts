@@ -222,13 +222,13 @@ async function write(
 ): Promise<{ fresh: number; answers?: readonly Held[] | undefined }> {
   for (const question of questionsOf(conditions)) {
     const { name, text } = insertWith(like, question);
-    const { rows: [row] } = await run(text, [...values, ...question.part.values], name);
+    const { rows: [row] } = await run(text, [...values, ...question?.part.values ?? []], name);
+    const fresh = row!.fresh as number;
+    if (!question) return { fresh };
     const answers = question.answers(row!.asked);
-    if (answers) return { fresh: row!.fresh as number, answers };
+    if (answers) return { fresh, answers };
   }
-  const { name, text } = insertWith(like, undefined);
-  const { rows: [row] } = await run(text, values, name);
-  return { fresh: row!.fresh as number };
+  throw new Error("Nothing could be asked that says what becomes of the conditions");
 }
 
 /** Some ids were there already: with the same content that is the same receipt, else a conflict. */

@@ -11,16 +11,17 @@ export async function up(trx: Knex): Promise<void> {
       one boolean PRIMARY KEY DEFAULT true CHECK (one),
       revision uuid NOT NULL
     );
-    INSERT INTO governance_revision (revision) VALUES (gen_random_uuid());
     CREATE FUNCTION governance_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
-      UPDATE governance_revision SET revision = gen_random_uuid();
+      INSERT INTO governance_revision (revision) VALUES (gen_random_uuid())
+        ON CONFLICT (one) DO UPDATE SET revision = excluded.revision;
       RETURN NULL;
     END $$;
     CREATE TRIGGER governance_policies_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
       ON governance_policies EXECUTE FUNCTION governance_changed();
     CREATE TRIGGER governance_stops_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE
       ON governance_stops EXECUTE FUNCTION governance_changed();
+    INSERT INTO governance_revision (revision) VALUES (gen_random_uuid());
     GRANT SELECT ON governance_revision TO sealoop_app;
 
     CREATE OR REPLACE FUNCTION governance_in_force() RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
@@ -46,7 +47,9 @@ export async function up(trx: Knex): Promise<void> {
       before bigint;
       taken bigint;
     BEGIN
-      IF call->'revision' IS DISTINCT FROM in_force->'revision' AND call->'revision' IS NOT NULL THEN
+      -- servers of the version before, which may still run, send all that is in force
+      IF coalesce(call->'revision' <> in_force->'revision', false)
+        OR coalesce((call->'in_force') - 'revision' <> in_force - 'revision', false) THEN
         holds := array_fill(false, ARRAY[many]);
         told := array_fill(jsonb_build_object('in_force', in_force), ARRAY[many]);
       ELSIF use IS NULL THEN

@@ -12,6 +12,7 @@ import {
   removeStop,
   setPolicy,
   type Store,
+  takingOf,
   type Use,
 } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -154,5 +155,20 @@ describe("the conditions of what is sealed", () => {
     }
     const told = await letIn(2, seen.at(-1)!, limited);
     assert.deepEqual(told.map(({ count }) => count?.remaining), [1, 0]);
+  });
+
+  it("hold for servers of the version before, too, by all that is in force", async () => {
+    const { revision: _, ...now } = await inForce(store);
+    const value = (in_force: unknown) => ({ in_force, use: takingOf(use(9)) });
+    const ask = async (in_force: unknown) => {
+      const when = { function: "let_in", value: value(in_force) };
+      return await sealer.request(request(), undefined, { when });
+    };
+    assert.equal((await ask(now)).holds, true);
+    const { holds, found } = await ask({ ...now, version: now.version + 1 });
+    assert.equal(holds, false);
+    const { in_force } = found as { in_force: InForce };
+    assert.deepEqual(in_force, await inForce(store));
+    assert.equal((await ask(in_force)).holds, true);
   });
 });
