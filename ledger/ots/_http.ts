@@ -1,5 +1,5 @@
-import { timeoutSignal } from "../../contract/mod.ts";
 import { concat } from "./_bytes.ts";
+import { within } from "./_within.ts";
 import { SourceFailed } from "./errors.ts";
 
 /** A request, and what is accepted of its answer. */
@@ -26,33 +26,48 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  */
 export async function guardedFetch(
   url: string,
-  { source, headers = {}, body, timeoutMs, maxBytes, signal: outer }: Guarded,
-): Promise<{ status: number; bytes: Uint8Array }> {
+  guarded: Guarded,
+): Promise<Answer> {
+  const { source, timeoutMs, signal: outer } = guarded;
   const { protocol, hostname } = new URL(url);
   if (protocol !== "https:" && !(protocol === "http:" && LOOPBACK.test(hostname))) {
     throw new SourceFailed(source, "only https is asked, and http on loopback");
   }
-  const limit = timeoutSignal(timeoutMs);
-  const signal = outer ? AbortSignal.any([limit, outer]) : limit;
-  try {
-    const response = await fetch(url, {
-      method: body === undefined ? "GET" : "POST",
-      headers: { accept: "*/*", "user-agent": "sealoop", ...headers },
-      redirect: "manual",
-      credentials: "omit",
-      signal,
-      ...(body === undefined ? {} : { body }),
-    });
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-      await response.body?.cancel();
-      throw new SourceFailed(source, "it redirects, which is not followed");
+  return await within(timeoutMs, async (limit) => {
+    try {
+      return await ask(url, guarded, outer ? AbortSignal.any([limit, outer]) : limit);
+    } catch (error) {
+      if (error instanceof SourceFailed) throw error;
+      if (limit.aborted) throw new SourceFailed(source, `no whole answer within ${timeoutMs} ms`);
+      throw new SourceFailed(source, outer?.aborted ? "no whole answer in time" : causeOf(error));
     }
-    return { status: response.status, bytes: await readUpTo(response, maxBytes, source) };
-  } catch (error) {
-    if (error instanceof SourceFailed) throw error;
-    if (limit.aborted) throw new SourceFailed(source, `no whole answer within ${timeoutMs} ms`);
-    throw new SourceFailed(source, outer?.aborted ? "no whole answer in time" : causeOf(error));
+  });
+}
+
+/** What a server says, whole. */
+interface Answer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+}
+
+async function ask(
+  url: string,
+  { source, headers = {}, body, maxBytes }: Guarded,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { accept: "*/*", "user-agent": "sealoop", ...headers },
+    redirect: "manual",
+    credentials: "omit",
+    signal,
+    ...(body === undefined ? {} : { body }),
+  });
+  if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+    await response.body?.cancel();
+    throw new SourceFailed(source, "it redirects, which is not followed");
   }
+  return { status: response.status, bytes: await readUpTo(response, maxBytes, source) };
 }
 
 async function readUpTo(response: Response, most: number, source: string): Promise<Uint8Array> {

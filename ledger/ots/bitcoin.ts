@@ -1,5 +1,5 @@
-import { timeoutSignal } from "../../contract/mod.ts";
 import { fromHex } from "./_bytes.ts";
+import { within } from "./_within.ts";
 import { BadHeader, SourceFailed } from "./errors.ts";
 import { type BlockHeader, checkHeader, type Network, parseHeader } from "./header.ts";
 import { guardedFetch } from "./_http.ts";
@@ -161,7 +161,15 @@ async function buriedHeader(
   height: number,
   network: Network,
 ): Promise<BlockHeader> {
-  const limit = timeoutSignal(BLOCK_TIMEOUT_MS);
+  return await within(BLOCK_TIMEOUT_MS, (limit) => buriedWithin(source, height, network, limit));
+}
+
+async function buriedWithin(
+  source: BitcoinSource,
+  height: number,
+  network: Network,
+  limit: AbortSignal,
+): Promise<BlockHeader> {
   const tip = await source.tip(limit);
   const confirmations = tip - height + 1;
   if (confirmations < CONFIRMATIONS) {
