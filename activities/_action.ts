@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/mod.ts";
-import type { Catalogue, Runbook, Values } from "../integrations/runbooks/mod.ts";
+import type { Catalogue, Runbook, Values } from "../runbooks/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 import type { Action, RunId } from "../workflows/mod.ts";
 

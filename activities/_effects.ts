@@ -8,7 +8,7 @@ import {
   HARMLESS,
   ResolvedStep,
   type StepParts,
-} from "../integrations/runbooks/mod.ts";
+} from "../runbooks/mod.ts";
 import { sealTogether } from "../ledger/mod.ts";
 import {
   addTicketEvent,

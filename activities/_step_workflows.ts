@@ -4,7 +4,7 @@ import {
   WorkflowFailedError,
   type WorkflowHandle,
 } from "@temporalio/client";
-import type { StepHappened } from "../integrations/runbooks/mod.ts";
+import type { StepHappened } from "../runbooks/mod.ts";
 import { LEDGER_SEQUENCER, SCRUB_LEDGER, TASK_QUEUE } from "../workflows/types.ts";
 
 /** Types that stand for ever under one id; starting one that runs changes nothing. */

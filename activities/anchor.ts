@@ -4,7 +4,7 @@ import {
   type Batch,
   openAnchors as open,
 } from "../ledger/mod.ts";
-import { bitcoinSources, MAINNET } from "../ledger/ots/mod.ts";
+import { bitcoinSources, MAINNET } from "../ledger/anchors/ots/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** Batches that are to be anchored. */

@@ -9,7 +9,7 @@ import {
   NotApplicable,
   resolve,
   type Runbook,
-} from "../integrations/runbooks/mod.ts";
+} from "../runbooks/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
 import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";

@@ -23,7 +23,7 @@ import { governedActs } from "./governed_acts.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { openCalls } from "./open_calls.ts";
 import { remediation } from "./remediate.ts";
-import { catalogueOf } from "./runbooks.ts";
+import { catalogueOf } from "../runbooks/in_force.ts";
 import { sandboxes } from "./sandbox.ts";
 import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";
@@ -45,7 +45,7 @@ export type { EndedRun } from "./ended_runs.ts";
 export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
 export type { Look, ResultOrder, Source, TaskCalls } from "./tasks.ts";
-export { catalogueOf, forgetAside, forgetMarks, putInForce } from "./runbooks.ts";
+export { catalogueOf, forgetAside, forgetMarks, putInForce } from "../runbooks/in_force.ts";
 export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */

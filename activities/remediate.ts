@@ -7,7 +7,7 @@ import {
   performStep,
   type StepHappened,
   verifyStep,
-} from "../integrations/runbooks/mod.ts";
+} from "../runbooks/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,

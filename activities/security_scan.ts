@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { transportOf } from "../integrations/grc/mod.ts";
+import { transportOf } from "../compliance/mod.ts";
 import { SCAN, type Scan, scanAll } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {

@@ -3,7 +3,7 @@ import {
   type Catalogue,
   type StepHappened,
   undoStep,
-} from "../integrations/runbooks/mod.ts";
+} from "../runbooks/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { detectAll, type Groupable, groupFindings, type Service } from "../integrations/mod.ts";
 import { putService } from "../store/mod.ts";
-import { type TestWorld, testWorld } from "../test/integrations/_world.ts";
+import { type TestWorld, testWorld } from "../test/detection/_world.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 
 const ROUNDS = 5;

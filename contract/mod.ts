@@ -14,7 +14,7 @@ export * from "./dry_run.ts";
 export * from "./errors.ts";
 export * from "./governed.ts";
 export * from "./input.ts";
-export * from "./invoke.ts";
+export * from "../calls/invoke.ts";
 export * from "./names.ts";
 export * from "./near_names.ts";
 export * from "./operation.ts";

@@ -8,7 +8,7 @@ import {
   loadRunbooks,
   type Runbook,
   RunbookFile,
-} from "../integrations/runbooks/mod.ts";
+} from "../runbooks/mod.ts";
 
 const at = (name: string) => join(ROOT, "docs", name);
 const BETWEEN = /(<!-- runbooks: [^>]* -->\n)[\s\S]*(<!-- runbooks end -->)/;

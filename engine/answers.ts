@@ -1,6 +1,6 @@
 /** What the engine's process is asked, and what it answers: the shapes that both ends check. */
 import { z } from "zod";
-import { DECISIONS, RAILS } from "./guard/mod.ts";
+import { DECISIONS, RAILS } from "../guard/mod.ts";
 import { CATEGORIES, SEVERITIES } from "./labels.ts";
 
 /**

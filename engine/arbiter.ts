@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import type { LearningItem, NewPassage, ResolvedTicket } from "../store/mod.ts";
 import type { Category } from "./labels.ts";
-import { ordersTheJudge, secretsIn, tricksIn } from "./guard/text/mod.ts";
+import { ordersTheJudge, secretsIn, tricksIn } from "../guard/text/mod.ts";
 
 /** Below the first it is dropped; from the first up to the second people decide; above it is applied. */
 export const BOUNDS = { queued: 50, applied: 85 } as const;

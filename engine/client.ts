@@ -11,7 +11,7 @@ import {
   type Health,
   VERDICT,
 } from "./answers.ts";
-import type { GuardVerdict, ValidateRequest } from "./guard/mod.ts";
+import type { GuardVerdict, ValidateRequest } from "../guard/mod.ts";
 import { type WriteRequest, WRITING, type Writing } from "./writing.ts";
 
 /** The engine gave no answer that can be used: nothing may be concluded, and nothing is allowed. */

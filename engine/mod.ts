@@ -27,7 +27,7 @@ export {
   RAG_CONTEXT,
 } from "./answers.ts";
 export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
-export { findInjection, type GuardVerdict, type ValidateRequest } from "./guard/mod.ts";
+export { findInjection, type GuardVerdict, type ValidateRequest } from "../guard/mod.ts";
 export { openModel } from "./providers/mod.ts";
 export { type Judge, openJudge } from "./judge.ts";
 export { type Knowledge, type Learning, openKnowledge } from "./retrieval.ts";

@@ -13,7 +13,7 @@ import {
   type RequestState,
 } from "../web/mod.ts";
 import { type Classified, CLASSIFY, type ClassifyRequest, VALIDATE } from "./answers.ts";
-import type { Guard, ValidateRequest } from "./guard/mod.ts";
+import type { Guard, ValidateRequest } from "../guard/mod.ts";
 import type { Writer } from "./writer.ts";
 import { WRITE } from "./writing.ts";
 

@@ -1,7 +1,7 @@
 /** Has a model write from numbered evidence. What it writes is checked by whoever asked. */
 import type { z } from "zod";
 import type { Log } from "../web/mod.ts";
-import { secretsIn } from "./guard/text/mod.ts";
+import { secretsIn } from "../guard/text/mod.ts";
 import { type Model, newFence, NoAnswer, type Prompt } from "./providers/mod.ts";
 import {
   DIAGNOSIS,

@@ -8,22 +8,22 @@
  *
  * @module
  */
-export * from "./detectors/mod.ts";
-export * from "./addresses.ts";
-export type { Launch, Limits } from "./_launch.ts";
-export * from "./discovery.ts";
-export * from "./findings.ts";
-export * from "./free_port.ts";
-export * from "./http_client.ts";
-export * from "./managed.ts";
-export * from "./ports.ts";
-export * from "./probe.ts";
-export * from "./restart.ts";
-export * from "./scan/mod.ts";
-export * from "./secret_box.ts";
-export * from "./services_file.ts";
-export * from "./sockets.ts";
-export * from "./webhook.ts";
+export * from "../detection/mod.ts";
+export * from "./http/addresses.ts";
+export type { Launch, Limits } from "./host/_launch.ts";
+export * from "./host/discovery.ts";
+export * from "../detection/findings.ts";
+export * from "./host/free_port.ts";
+export * from "./http/http_client.ts";
+export * from "./host/managed.ts";
+export * from "./host/ports.ts";
+export * from "./host/probe.ts";
+export * from "./host/restart.ts";
+export * from "../compliance/scans/mod.ts";
+export * from "./webhooks/secret_box.ts";
+export * from "../detection/services_file.ts";
+export * from "./host/sockets.ts";
+export * from "./webhooks/webhook.ts";
 export {
   LOG_LEVELS,
   type LogLevel,
@@ -31,4 +31,4 @@ export {
   type LogSearch,
   readLine,
   searchLogs,
-} from "./platform_logs.ts";
+} from "./host/platform_logs.ts";

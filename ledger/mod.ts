@@ -15,9 +15,9 @@ export {
   canonicalItems,
   canonicalize,
   NotCanonical,
-} from "./canonical.ts";
-export { ANCHOR_CONFIRMED, type Batch, openAnchors } from "./anchor_batches.ts";
-export { advanceAnchor, type Anchoring, type Attempt } from "./anchoring.ts";
+} from "./rules/canonical.ts";
+export { ANCHOR_CONFIRMED, type Batch, openAnchors } from "./anchors/anchor_batches.ts";
+export { advanceAnchor, type Anchoring, type Attempt } from "./anchors/anchoring.ts";
 export {
   type Anchor,
   anchorOf,
@@ -27,16 +27,16 @@ export {
   type Block,
   receiptBytes,
   receiptProof,
-} from "./anchors.ts";
-export { type AnchorSummary, anchorSummary } from "./anchors_api.ts";
-export { ledgerOperations, type LedgerParts } from "./api.ts";
-export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
+} from "./anchors/anchors.ts";
+export { type AnchorSummary, anchorSummary } from "./api/anchors_api.ts";
+export { ledgerOperations, type LedgerParts } from "./api/api.ts";
+export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./receipts/errors.ts";
 export {
   checkCheckpoint,
   type CheckpointCheck,
   type SignedCheckpoint,
-} from "./checkpoint_check.ts";
-export { requestSeal, type SealState, sealState, sealTogether } from "./outbox.ts";
+} from "./verify/checkpoint_check.ts";
+export { requestSeal, type SealState, sealState, sealTogether } from "./seal/outbox.ts";
 export {
   exportReceipts,
   findReceipt,
@@ -47,28 +47,28 @@ export {
   receiptById,
   type Stored,
   supersededBy,
-} from "./read.ts";
-export { bindExportStream } from "./export_stream.ts";
-export { leafOf } from "./leaf.ts";
-export { logHashes, type PublishedCheckpoint, publishedCheckpoint } from "./log_hashes.ts";
-export { type LogPlace, logPlace } from "./log_place.ts";
+} from "./receipts/read.ts";
+export { bindExportStream } from "./api/export_stream.ts";
+export { leafOf } from "./rules/leaf.ts";
+export { logHashes, type PublishedCheckpoint, publishedCheckpoint } from "./log/log_hashes.ts";
+export { type LogPlace, logPlace } from "./log/log_place.ts";
 export {
   contradiction,
   LogBroken,
   type LogOptions,
   type LogWriter,
   openLog,
-} from "./log_writer.ts";
-export { bindLog } from "./log_routes.ts";
-export { commitment, prepare, randomHex, receiptTime, type SealRequest } from "./receipt.ts";
-export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
-export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./public_key.ts";
-export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
-export { openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
-export { BadReceiptFile } from "./receipt_stream.ts";
-export { openSealer, type Requested, type Sealed, type Sealer } from "./sealer.ts";
-export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";
-export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules.ts";
+} from "./log/log_writer.ts";
+export { bindLog } from "./api/log_routes.ts";
+export { commitment, prepare, randomHex, receiptTime, type SealRequest } from "./receipts/receipt.ts";
+export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./verify/ledger_url.ts";
+export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./verify/public_key.ts";
+export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import/import.ts";
+export { openReceiptFile, type ReceiptFile } from "./verify/receipt_file.ts";
+export { BadReceiptFile } from "./verify/receipt_stream.ts";
+export { openSealer, type Requested, type Sealed, type Sealer } from "./seal/sealer.ts";
+export { runSequencer, SequencerBusy, type SequencerOptions } from "./seal/sequencer.ts";
+export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules/rules.ts";
 export {
   beginScrub,
   endScrub,
@@ -80,14 +80,14 @@ export {
   type ScrubParts,
   type ScrubPass,
   type ScrubResult,
-} from "./scrub.ts";
-export { type StoredVerdict, verifyStored } from "./stored.ts";
-export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
-export { verifyChain, verifyReceipt } from "./verify.ts";
+} from "./scrub/scrub.ts";
+export { type StoredVerdict, verifyStored } from "./verify/stored.ts";
+export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify/verify_parallel.ts";
+export { verifyChain, verifyReceipt } from "./verify/verify.ts";
 export {
   type ChainState,
   type ChainWatch,
   type ScrubState,
   watchChain,
   type WatchOptions,
-} from "./watch.ts";
+} from "./scrub/watch.ts";

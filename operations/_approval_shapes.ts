@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Caller, laidOpen } from "../contract/mod.ts";
 import type { ApprovalRecord } from "../store/mod.ts";
-import { concerns } from "./_approver_rights.ts";
+import { concerns } from "../calls/approvals/rights.ts";
 import { Sha256, Timestamp } from "./_shapes.ts";
 
 /** Id of an approval. */

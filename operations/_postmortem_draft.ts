@@ -1,6 +1,6 @@
 import { approvalMoves, repairsOfTicket, type Ticket, ticketTimeline } from "../store/mod.ts";
 import { postmortemOf } from "./_postmortem.ts";
-import type { Context } from "./platform.ts";
+import type { Context } from "../calls/platform.ts";
 import { receiptOf } from "./_ticket_shapes.ts";
 
 /** Drafts the postmortem of a ticket from all that is known of it. */

@@ -1,10 +1,10 @@
 import type { Client } from "@temporalio/client";
 import { z } from "zod";
 import { CallerGone, type Long, Problem } from "../contract/mod.ts";
-import { followLoop } from "./_follow.ts";
-import type { SharedRun } from "./_marks.ts";
-import { told } from "./_temporal.ts";
-import type { Context } from "./platform.ts";
+import { followLoop } from "../calls/follow.ts";
+import type { SharedRun } from "../calls/recover/marks.ts";
+import { told } from "../calls/temporal_errors.ts";
+import type { Context } from "../calls/platform.ts";
 
 /** A run that was started, and its end where that was waited for. */
 export const Started = z.object({

@@ -9,67 +9,67 @@
  * @module
  */
 import type { Operation } from "../contract/mod.ts";
-import { simulateAttack } from "./attacks.ts";
-import { a2aDispatch, a2aHealth, a2aReceive } from "./a2a.ts";
-import { cancelTask, sayInTask } from "./a2a_tasks.ts";
-import { classify } from "./classify.ts";
-import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approval_decisions.ts";
-import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
-import { cmdbQuery, cmdbStatus } from "./cmdb.ts";
-import { cmdbImpact, cmdbPath } from "./cmdb_reach.ts";
-import { governanceDecisions } from "./governance_decisions.ts";
-import { dispatchCrew } from "./crew.ts";
-import { briefing, selfHealJournal } from "./briefing.ts";
-import { incidentDetails, recentIncidents } from "./recent_incidents.ts";
-import { searchPlatformLogs } from "./platform_logs.ts";
-import { health, info } from "./health.ts";
-import { detect, detectors } from "./itsm_detection.ts";
-import { runLoop, runTest } from "./itsm_runs.ts";
+import { simulateAttack } from "./security/attacks.ts";
+import { a2aDispatch, a2aHealth, a2aReceive } from "./a2a/a2a.ts";
+import { cancelTask, sayInTask } from "./a2a/tasks.ts";
+import { classify } from "./judgement/classify.ts";
+import { approvalsApprove, approvalsDeny, approvalsReopen } from "./approvals/decisions.ts";
+import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals/approvals.ts";
+import { cmdbQuery, cmdbStatus } from "./cmdb/query.ts";
+import { cmdbImpact, cmdbPath } from "./cmdb/reach.ts";
+import { governanceDecisions } from "./governance/decisions.ts";
+import { dispatchCrew } from "./reasoning/crew.ts";
+import { briefing, selfHealJournal } from "./platform/briefing.ts";
+import { incidentDetails, recentIncidents } from "./tickets/recent_incidents.ts";
+import { searchPlatformLogs } from "./platform/platform_logs.ts";
+import { health, info } from "./platform/health.ts";
+import { detect, detectors } from "./loops/detection.ts";
+import { runLoop, runTest } from "./loops/runs.ts";
 import {
   auditSummary,
   complianceScores,
   complianceStatus,
   complianceSummary,
-} from "./compliance.ts";
-import { cbom } from "./cbom.ts";
-import { grcControls, grcHealth, grcRisks, grcSummary } from "./grc.ts";
-import { generateKey, revoke } from "./keys.ts";
-import { ledgerPage, receipt } from "./ledger.ts";
-import { approveItem, metrics, queue } from "./learning.ts";
-import type { Platform } from "./platform.ts";
-import { reason } from "./reasoning.ts";
-import { portCheck, ports } from "./ports.ts";
-import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
-import { resourceIndex } from "./resources.ts";
-import { search, verifyAll, verifyOne } from "./receipts.ts";
-import { approveFinding, scanQueue, triggerScan } from "./security.ts";
-import { seal, sealStatus } from "./seal.ts";
-import { status, statusFresh, statusLive } from "./status.ts";
-import { dashboard, mttr, remediations } from "./itsm_figures.ts";
-import { incidentTimeline, openIncidents } from "./incidents.ts";
-import { embedReceipt, verifyTicket } from "./ticket_receipts.ts";
-import { closeTicket, createTicket, readTicket, ticketList } from "./tickets.ts";
-import { registerWebhook, webhookDeliveries } from "./webhooks.ts";
-import { cancelRun, listRuns, listTypes } from "./workflows.ts";
-import { startRun } from "./workflow_start.ts";
-import { describeRun, runHistory, runResult } from "./workflow_runs.ts";
+} from "./compliance/scores.ts";
+import { cbom } from "./compliance/cbom.ts";
+import { grcControls, grcHealth, grcRisks, grcSummary } from "./compliance/grc.ts";
+import { generateKey, revoke } from "./keys/keys.ts";
+import { ledgerPage, receipt } from "./ledger/entries.ts";
+import { approveItem, metrics, queue } from "./learning/learning.ts";
+import type { Platform } from "../calls/platform.ts";
+import { reason } from "./reasoning/reasoning.ts";
+import { portCheck, ports } from "./platform/ports.ts";
+import { auditPrompt, postmortemPrompt, triagePrompt } from "./platform/prompts.ts";
+import { resourceIndex } from "./platform/resources.ts";
+import { search, verifyAll, verifyOne } from "./ledger/receipts.ts";
+import { approveFinding, scanQueue, triggerScan } from "./security/scans.ts";
+import { seal, sealStatus } from "./ledger/seal.ts";
+import { status, statusFresh, statusLive } from "./platform/status.ts";
+import { dashboard, mttr, remediations } from "./tickets/figures.ts";
+import { incidentTimeline, openIncidents } from "./tickets/incidents.ts";
+import { embedReceipt, verifyTicket } from "./tickets/receipts.ts";
+import { closeTicket, createTicket, readTicket, ticketList } from "./tickets/tickets.ts";
+import { registerWebhook, webhookDeliveries } from "./webhooks/webhooks.ts";
+import { cancelRun, listRuns, listTypes } from "./workflows/runs.ts";
+import { startRun } from "./workflows/start.ts";
+import { describeRun, runHistory, runResult } from "./workflows/run.ts";
 
-import { validate } from "./validate.ts";
-export { type Keyring, openKeyring } from "./_authentication.ts";
-export { type ActOrder, createRunAct, type RunAct } from "./acts.ts";
+import { validate } from "./judgement/validate.ts";
+export { type Keyring, openKeyring } from "../calls/authenticate.ts";
+export { type ActOrder, createRunAct, type RunAct } from "../calls/approved_calls.ts";
 export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./key_acts.ts";
-export type { Action } from "./_record.ts";
+export type { Action } from "../calls/record.ts";
 export { type Follower, followResources } from "./resource_changes.ts";
 export { cancelTask, sayInTask };
-export { type Held, newTask, type OpenCall } from "./a2a_begin.ts";
-export { createTaskCalls } from "./task_calls.ts";
-export { createTraceCall, type TraceCall } from "./_traces.ts";
-export { deliverUnheard } from "./_voices.ts";
-export type { Opened, Sent } from "./_sent_messages.ts";
-export { type TaskWatch, watchTasks } from "./_task_watch.ts";
+export { type Held, newTask, type OpenCall } from "../calls/tasks/begin.ts";
+export { createTaskCalls } from "../calls/tasks/task_calls.ts";
+export { createTraceCall, type TraceCall } from "../calls/recover/traces.ts";
+export { deliverUnheard } from "../calls/approvals/votes.ts";
+export type { Opened, Sent } from "../calls/tasks/sent_messages.ts";
+export { type TaskWatch, watchTasks } from "../calls/tasks/watch.ts";
 export { ENDS } from "../workflows/mod.ts";
 export type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../workflows/mod.ts";
-export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "./platform.ts";
+export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "../calls/platform.ts";
 
 /** Every operation of the platform. */
 export const operations: readonly Operation<Platform>[] = [

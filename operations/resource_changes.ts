@@ -1,6 +1,6 @@
 import { exportReceipts, head } from "../ledger/mod.ts";
 import { listen, newestTicketChange, ticketChanges } from "../store/mod.ts";
-import type { Platform } from "./platform.ts";
+import type { Platform } from "../calls/platform.ts";
 
 /** Who is told of changes. */
 export interface Follower {

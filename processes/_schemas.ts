@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../contract/mod.ts";
-import { governanceFileSchema } from "../governance/mod.ts";
+import { governanceFileSchema } from "../calls/governance/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../integrations/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */

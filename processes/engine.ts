@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openGuard } from "../engine/guard/mod.ts";
+import { openGuard } from "../guard/mod.ts";
 import {
   createEngineApp,
   type Judge,
@@ -13,8 +13,8 @@ import {
 } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import { sealedLearning } from "./_learning.ts";
-import { followPolicyFile } from "./_policy.ts";
+import { sealedLearning } from "../engine/sealed_learning.ts";
+import { followPolicyFile } from "../guard/policy_in_force.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);

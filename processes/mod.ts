@@ -8,7 +8,7 @@
  *
  * @module
  */
-export { type Child, type ChildOptions, openChild } from "./child.ts";
+export { type Child, type ChildOptions, openChild } from "./supervisor/child.ts";
 export {
   baseEnvironment,
   ENTRIES,
@@ -19,7 +19,7 @@ export {
   type Urls,
   usesOwnTemporal,
 } from "./environment.ts";
-export { bringGovernanceFile, type GovernanceFile, governanceFileOf } from "./_governance_file.ts";
-export { checkPorts, type WantedPort } from "./ports.ts";
-export { openProgress, type Progress, type Step } from "./progress.ts";
-export { keepServer, type KeptServer, type RunningServer, type ServerOptions } from "./server.ts";
+export { bringGovernanceFile, type GovernanceFile, governanceFileOf } from "../calls/governance/governance_file.ts";
+export { checkPorts, type WantedPort } from "./supervisor/ports.ts";
+export { openProgress, type Progress, type Step } from "./supervisor/progress.ts";
+export { keepServer, type KeptServer, type RunningServer, type ServerOptions } from "./supervisor/server.ts";

@@ -3,7 +3,7 @@ import { Runtime } from "@temporalio/worker";
 import { catalogueOf, createActivities, putInForce } from "../activities/mod.ts";
 import { BadSetting } from "../config.ts";
 import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
-import { BadRunbook } from "../integrations/runbooks/mod.ts";
+import { BadRunbook } from "../runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
 import {
   approvable,
@@ -24,13 +24,13 @@ import {
 } from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { openPlatform } from "./_platform.ts";
-import { keepForgetting } from "./_forgetting.ts";
-import { followGovernanceFile, governanceFileOf } from "./_governance_file.ts";
-import { misnamed } from "./_names.ts";
+import { keepForgetting } from "../runbooks/forget.ts";
+import { followGovernanceFile, governanceFileOf } from "../calls/governance/governance_file.ts";
+import { misnamed } from "../calls/governance/names.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
-import { tellOf } from "./_sdk_log.ts";
-import { followServices, keepDiscovering } from "./_services.ts";
-import { openWorkers } from "./_workers.ts";
+import { tellOf } from "../temporal/sdk_log.ts";
+import { followServices, keepDiscovering } from "../detection/services.ts";
+import { openWorkers } from "../temporal/workers.ts";
 
 const RETRY_MS = 1_000;
 

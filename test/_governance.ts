@@ -1,5 +1,5 @@
 /** Policies of tests. */
-import { readGovernancePolicy } from "../governance/mod.ts";
+import { readGovernancePolicy } from "../calls/governance/mod.ts";
 import { setPolicy, type Store } from "../store/mod.ts";
 
 /** Puts a governance policy in force, as a file would say it. */

@@ -1,4 +1,4 @@
-import { linkOf, parsed, positionOf } from "../follow.ts";
+import { linkOf, parsed, positionOf } from "../rules/follow.ts";
 import {
   type Break,
   type Era,
@@ -6,7 +6,7 @@ import {
   type Primitives,
   type TrustedKey,
   verifyRecord,
-} from "../rules.ts";
+} from "../rules/rules.ts";
 
 /** What the checks of a stretch of the chain found. */
 export interface Chunk {

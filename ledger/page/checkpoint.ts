@@ -1,4 +1,4 @@
-import type { Primitives } from "../rules.ts";
+import type { Primitives } from "../rules/rules.ts";
 
 /** What a signed checkpoint says of the log. */
 export interface SignedRoot {

@@ -1,5 +1,5 @@
-import type { Break, Primitives, TrustedKey } from "../rules.ts";
-import { positionOf } from "../follow.ts";
+import type { Break, Primitives, TrustedKey } from "../rules/rules.ts";
+import { positionOf } from "../rules/follow.ts";
 import { checkRange } from "./check.ts";
 import { recordsOf } from "./records.ts";
 

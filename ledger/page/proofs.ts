@@ -1,5 +1,5 @@
-import { canonicalFields, NotCanonical } from "../canonical.ts";
-import { leafOf } from "../leaf.ts";
+import { canonicalFields, NotCanonical } from "../rules/canonical.ts";
+import { leafOf } from "../rules/leaf.ts";
 import {
   BadTimestamp,
   type Finding,
@@ -7,9 +7,9 @@ import {
   type Network,
   parseFile,
   verifyTimestamp,
-} from "../ots/mod.ts";
-import type { Primitives } from "../rules.ts";
-import { leafHash, rootFromInclusion } from "../tlog/tree.ts";
+} from "../anchors/ots/mod.ts";
+import type { Primitives } from "../rules/rules.ts";
+import { leafHash, rootFromInclusion } from "../rules/tree.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";
 import { count } from "./text.ts";

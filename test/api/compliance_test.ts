@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
-import { ALGORITHMS, EVIDENCE } from "../../integrations/grc/mod.ts";
+import { ALGORITHMS, EVIDENCE } from "../../compliance/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
 import { clearFinding, noteFindings, openStore } from "../../store/mod.ts";

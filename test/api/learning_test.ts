@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { type Knowledge, openClassifier, openKnowledge } from "../../engine/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
-import { sealedLearning } from "../../processes/_learning.ts";
+import { sealedLearning } from "../../engine/sealed_learning.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

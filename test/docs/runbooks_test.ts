@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { ROOT } from "../../config.ts";
 import { pageWithRunbooks, published, schemas } from "../../docs/runbooks.ts";
-import { shipped } from "../integrations/runbooks/_runbook.ts";
+import { shipped } from "../runbooks/_runbook.ts";
 
 /** The formatter sets columns and lines, so only what is between counts. */
 const words = (text: string) => text.split(/[\s|-]+/).join(" ");

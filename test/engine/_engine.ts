@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
-import { openGuard } from "../../engine/guard/mod.ts";
+import { openGuard } from "../../guard/mod.ts";
 import {
   type Classifier,
   createEngineApp,

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
-import { detect } from "../../operations/itsm_detection.ts";
+import { detect } from "../../operations/loops/detection.ts";
 import { listDetections, noteFindings, putService, serviceNames } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";

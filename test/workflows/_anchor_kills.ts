@@ -15,8 +15,8 @@ import {
   type anchorReceipts,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
-import { findingsOf } from "../ledger/_anchoring.ts";
-import { type Outside, outside } from "../ledger/ots/_outside.ts";
+import { findingsOf } from "../ledger/anchors/_anchoring.ts";
+import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { eventually } from "./_story.ts";
 

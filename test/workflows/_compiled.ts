@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { loadConfig, ROOT } from "../../config.ts";
 import { claim, readJson, startPostgres, startTemporal, type Watched } from "../../embedded/mod.ts";
-import { DEFAULT_POLICY } from "../../engine/guard/mod.ts";
+import { DEFAULT_POLICY } from "../../guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
 import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../processes/mod.ts";
 import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";

@@ -20,8 +20,8 @@ import {
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
-import type { Network } from "../../ledger/ots/mod.ts";
-import { openWorkers } from "../../processes/_workers.ts";
+import type { Network } from "../../ledger/anchors/ots/mod.ts";
+import { openWorkers } from "../../temporal/workers.ts";
 import { openStore } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import {

@@ -14,7 +14,7 @@ import {
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
 import { testFolder } from "../_servers.ts";
-import { oldFile } from "../integrations/runbooks/_runbook.ts";
+import { oldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
 import { person, say } from "./_people.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";

@@ -15,7 +15,7 @@ import { openEngine } from "../../engine/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { TASK_QUEUE } from "../../workflows/mod.ts";
-import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
+import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
 
 const [itsmQueue] = process.argv.slice(2) as [string];

@@ -7,9 +7,9 @@ import {
   type AnchorSweep,
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
-import { findingsOf } from "../ledger/_anchoring.ts";
-import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
-import { type Outside, outside } from "../ledger/ots/_outside.ts";
+import { findingsOf } from "../ledger/anchors/_anchoring.ts";
+import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
+import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
 import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { eventually } from "./_story.ts";

@@ -34,8 +34,8 @@ import {
   WEBHOOK_DELIVERY,
   WEBHOOK_RELAY,
 } from "../../workflows/mod.ts";
-import { TEST_NETWORK } from "../ledger/ots/_chain.ts";
-import { outside } from "../ledger/ots/_outside.ts";
+import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
+import { outside } from "../ledger/anchors/ots/_outside.ts";
 import { late } from "../_late.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES, print } from "./_histories.ts";

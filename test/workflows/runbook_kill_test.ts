@@ -6,7 +6,7 @@ import { findingOf, type Service } from "../../integrations/mod.ts";
 import { listEffects, putServices } from "../../store/mod.ts";
 import { ITSM_LOOP, type itsmLoop, type LoopResult } from "../../workflows/mod.ts";
 import { freePort } from "../_servers.ts";
-import { oldFile } from "../integrations/runbooks/_runbook.ts";
+import { oldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
 import { eventually, storyOf } from "./_story.ts";

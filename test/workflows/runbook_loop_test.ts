@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { catalogueOf, putInForce } from "../../activities/mod.ts";
 import { findingOf, type Service } from "../../integrations/mod.ts";
-import { usageOf } from "../../integrations/runbooks/mod.ts";
+import { usageOf } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import {
   getRunbook,
@@ -27,7 +27,7 @@ import {
   TASK_QUEUE,
 } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
-import { oldFile, shipped } from "../integrations/runbooks/_runbook.ts";
+import { oldFile, shipped } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
 import { eventually, type Receipt, storyOf } from "./_story.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scanAll, type ScannerName } from "../../integrations/mod.ts";
-import { approveFinding, scanQueue } from "../../operations/security.ts";
+import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { issueKey } from "../../store/mod.ts";
 import {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NativeConnection } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { openWorkers, type Workers } from "../../processes/_workers.ts";
+import { openWorkers, type Workers } from "../../temporal/workers.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
 import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";

@@ -1,5 +1,5 @@
-import type { TrustedKey } from "../../rules.ts";
-import { positionOf } from "../../follow.ts";
+import type { TrustedKey } from "../../rules/rules.ts";
+import { positionOf } from "../../rules/follow.ts";
 import { pieces } from "../records.ts";
 
 /** The server could not be asked, or gave something else than what was asked for. */

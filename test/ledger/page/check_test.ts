@@ -3,8 +3,8 @@ import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { checkRange } from "../../../ledger/page/check.ts";
 import { reportOf } from "../../../ledger/page/file.ts";
 import { createTally, planned, type Summary } from "../../../ledger/page/tally.ts";
-import type { Primitives } from "../../../ledger/rules.ts";
-import { NATIVE } from "../../../ledger/verify.ts";
+import type { Primitives } from "../../../ledger/rules/rules.ts";
+import { NATIVE } from "../../../ledger/verify/verify.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../_chains.ts";
 
 /** Checks a chain as a page does: in chunks, in some order, each fetched with the record before it. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
-import { MAINNET } from "../../../ledger/ots/mod.ts";
+import { MAINNET } from "../../../ledger/anchors/ots/mod.ts";
 import { anchorStep } from "../../../ledger/page/proofs.ts";
-import { NATIVE } from "../../../ledger/verify.ts";
-import { file, needsFiles } from "../ots/_files.ts";
+import { NATIVE } from "../../../ledger/verify/verify.ts";
+import { file, needsFiles } from "../anchors/ots/_files.ts";
 
 /** The proof at hand is of 2015; receipts are newer, and blocks of then are not taken for them. */
 const OF_ALL_TIMES = { ...MAINNET, reached: 0 };

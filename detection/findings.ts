@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { ServiceRecord } from "../store/mod.ts";
+import { type HealthCheck, kindOf } from "../integrations/host/probe.ts";
+import type { Restart } from "../integrations/host/restart.ts";
+
+/** A service with its check and its runbook. */
+export type Service = ServiceRecord<HealthCheck, Restart>;
+
+/** The detectors, in the order in which they are listed. */
+export const DETECTORS = [
+  "service_probes",
+  "host_resources",
+  "logs",
+  "certificates",
+  "platform",
+] as const;
+/** Name of a detector. */
+export type DetectorName = typeof DETECTORS[number];
+
+/** Severities, worst first. */
+export const SEVERITIES = ["critical", "high", "medium", "low"] as const;
+/** How bad a finding looks, before anybody has judged it. */
+export type Severity = typeof SEVERITIES[number];
+
+/** Another finding of the same incident. */
+export interface RelatedFinding {
+  readonly service: string | null;
+  readonly code: string;
+  readonly fingerprint: string;
+}
+
+/** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
+export interface DetectedFinding {
+  /** The service that is concerned; null: none that is known. */
+  readonly service: string | null;
+  readonly detector: DetectorName;
+  readonly check: "http" | "tcp" | "command" | "host" | "log" | "certificate" | "platform";
+  /** What is wrong, without names: refused, disk_full, expired, brute_force, … */
+  readonly code: string;
+  /** 16 hex characters: the same fault has the same. */
+  readonly fingerprint: string;
+  readonly severity: Severity;
+  /** ISO 8601. */
+  readonly observed_at: string;
+  /** What it is likely to be the cause of. */
+  readonly related?: readonly RelatedFinding[];
+}
+
+/** A service fails its check. */
+export type ServiceFinding = DetectedFinding & {
+  readonly service: string;
+  readonly check: "http" | "tcp" | "command";
+};
+
+/** First 16 hex of SHA-256 over what makes a fault the same fault. */
+export function fingerprintOf(...parts: readonly string[]): string {
+  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
+}
+
+/** Being slow is another fault than failing: that one must be found while the other waits for people. */
+const SLOW = "slow";
+
+/** The finding that a service fails its check, or passes it slowly. */
+export function findingOf({ name, check }: Service, code: string): ServiceFinding {
+  const kind = kindOf(check!);
+  return {
+    service: name,
+    detector: "service_probes",
+    check: kind,
+    code,
+    fingerprint: code === SLOW ? fingerprintOf(name, kind, SLOW) : fingerprintOf(name, kind),
+    severity: code === SLOW ? "medium" : "high",
+    observed_at: new Date().toISOString(),
+  };
+}
+
+/** The worse of two severities. */
+export function worse(a: Severity, b: Severity): Severity {
+  return SEVERITIES.indexOf(a) <= SEVERITIES.indexOf(b) ? a : b;
+}

@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { BadServicesFile, discover, hostInGraph, readServicesFile } from "../integrations/mod.ts";
+import {
+  replaceRunbookValues,
+  replaceServices,
+  type ServiceRecord,
+  type Store,
+  transaction,
+} from "../store/mod.ts";
+import { temporalPlace } from "../temporal/mod.ts";
+import { stampOf } from "../integrations/files/_stamp.ts";
+import { platformServices, withHosts } from "./_platform_services.ts";
+
+/** Between looks at what listens on this host, milliseconds. */
+const LOOK_MS = 60_000;
+/** Between looks at whether the file has changed, milliseconds. */
+const FILE_LOOK_MS = 2_000;
+
+/** What the services of a platform depend on. */
+export interface Services {
+  readonly config: Config;
+  readonly store: Store;
+  /** Whether all parts were started together, on this host. */
+  readonly together: boolean;
+}
+
+/**
+ * Makes the declared services of the store those of the platform and of the user's file.
+ *
+ * @throws {BadServicesFile} the user's file is wrong
+ */
+export async function syncServices({ config, store, together }: Services): Promise<void> {
+  const platform = platformServices(config, {
+    database: new URL(store.url),
+    temporal: temporalPlace(config).address,
+    together,
+  });
+  const entries = readServicesFile(pathOf(config), platform.map(({ name }) => name));
+  const file = entries.map(({ depends_on, runbook_values: _, ...entry }): ServiceRecord => ({
+    ...{ ...entry, origin: "file", watched: true, dependsOn: depends_on },
+    owner: entry.owner ?? null,
+    check: entry.check ?? null,
+    restart: entry.restart ?? null,
+  }));
+  const values = entries.flatMap(({ name, runbook_values }) =>
+    runbook_values ? [[name, runbook_values] as const] : []
+  );
+  const services = withHosts([...platform, ...file]);
+  const of = (wanted: string) => services.filter(({ origin }) => origin === wanted);
+  await transaction(store, async (trx) => {
+    await replaceServices(trx, "platform", of("platform"));
+    await replaceServices(trx, "file", of("file"));
+    await replaceRunbookValues(trx, Object.fromEntries(values));
+  });
+}
+
+function pathOf({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_SERVICES ?? join(dataDir, "sealoop.services.yaml");
+}
+
+/** The user's file, followed. */
+export interface FollowedServices {
+  /**
+   * Puts what it says now in force, where it has changed.
+   *
+   * @returns code of why the file as it is now is not in force: `services_file_line_3`; undefined: it is
+   */
+  refresh(): Promise<string | undefined>;
+  stop(): void;
+}
+
+/**
+ * Puts the services of the platform and of the user's file in force, and the file's again whenever it has changed. A new
+ * version that is wrong is refused: the old one stays in force, and the log says what is wrong in which line. A file that
+ * is taken away changes nothing until the next start.
+ *
+ * @throws {BadServicesFile} the file is wrong now
+ */
+export async function followServices(services: Services, log: Logger): Promise<FollowedServices> {
+  const path = pathOf(services.config);
+  let seen = stampOf(path);
+  await syncServices(services);
+  let trouble: string | undefined;
+  let looking: Promise<void> | undefined;
+  async function look(): Promise<void> {
+    const stamp = stampOf(path);
+    if (stamp === undefined || stamp === seen) return;
+    try {
+      await syncServices(services);
+      trouble = undefined;
+      log.info("the services file has changed and is in force");
+    } catch (error) {
+      if (!(error instanceof BadServicesFile)) {
+        log.warn({ err: error }, "the services file could not be put in force; trying again");
+        return;
+      }
+      trouble = `services_file_line_${/ line (\d+):/.exec(error.message)?.[1] ?? 1}`;
+      log.error({ reason: error.message }, "the services file is refused; the old one stays");
+    }
+    seen = stamp;
+  }
+  async function refresh(): Promise<string | undefined> {
+    await (looking ??= look().finally(() => looking = undefined));
+    return trouble;
+  }
+  const timer = setInterval(refresh, FILE_LOOK_MS);
+  return { refresh, stop: () => clearInterval(timer) };
+}
+
+/** Keeps the store told of what else listens on this host, until it is asked to stop. */
+export async function keepDiscovering(
+  { config, store, together }: Services,
+  log: Logger,
+  stopping: AbortSignal,
+): Promise<void> {
+  const host = hostInGraph(together);
+  while (!stopping.aborted) {
+    try {
+      await discover(config, store, host);
+    } catch (err) {
+      log.warn({ err }, "Could not tell the graph what listens on this host; trying again");
+    }
+    await sleep(LOOK_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
+  }
+}

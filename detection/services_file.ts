@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
+import { type Mistake, readYamlFile } from "../integrations/files/yaml_file.ts";
+
+const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
+const Argv = z.array(z.string().min(1)).min(1);
+const Check = z.union([
+  z.strictObject({ http: z.url({ protocol: /^https?$/ }) }),
+  z.strictObject({
+    tcp: z.string().regex(/^.+:\d{1,5}$/, "Expected host:port")
+      .refine((at) => isPort(at.slice(at.lastIndexOf(":") + 1)), "Expected a port from 1 to 65535"),
+  }),
+  z.strictObject({ command: Argv }),
+]);
+const Process = z.strictObject({
+  command: Argv,
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()).optional(),
+});
+const Restart = z.union([z.strictObject({ command: Argv }), z.strictObject({ process: Process })]);
+const Name = z.string().regex(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
+  "Expected letters, digits and . _ -",
+);
+const DependsOn = z.union([
+  z.string(),
+  z.strictObject({ service: z.string(), kind: z.enum(EDGE_KINDS).default("depends_on") }),
+]).transform((entry): Dependency =>
+  typeof entry === "string" ? { service: entry, kind: "depends_on" } : entry
+);
+const PortNumber = z.number().int().min(1).max(65535);
+const Port = z.union([
+  PortNumber,
+  z.strictObject({ port: PortNumber, program: z.string().min(1).optional() }),
+]).transform((entry): DeclaredPort =>
+  typeof entry === "number"
+    ? { port: entry, program: null }
+    : { port: entry.port, program: entry.program ?? null }
+);
+const Service = z.strictObject({
+  name: Name.describe("Unique; what others depend on it by"),
+  type: z.string().min(1).max(100).default("service")
+    .describe("What it is: web, database, queue, host, …"),
+  host: z.string().min(1).max(255).default("localhost").describe("Machine that it is on"),
+  owner: z.string().min(1).max(200).optional().describe("Who answers for it"),
+  depends_on: z.array(DependsOn).default([])
+    .describe("What it needs: names, or {service, kind} with the kind of the edge"),
+  ports: z.array(Port).default([])
+    .describe("TCP ports it listens on, besides that of its check; program: who is to hold it"),
+  check: Check.optional().describe("How its health is looked at: one of http, tcp, command"),
+  restart: Restart.optional()
+    .describe("How it is restarted: a command, or a process that sealoop runs itself"),
+  runbook: z.string().min(1).max(100).optional().describe("Id of its own runbook"),
+  runbook_values: z.record(
+    z.string().regex(/^[a-z][a-z_]{0,30}$/),
+    z.union([z.string(), z.number(), z.array(z.string())]),
+  ).optional().describe("Values for the parameters of runbooks, such as {unit: billing.service}"),
+});
+const File = z.strictObject({
+  services: z.array(Service).default([]).describe("The services to know and to watch"),
+});
+
+/** The JSON Schema of the file, for editors; names that are there twice or not at all are found by reading alone. */
+export function servicesFileSchema(): Readonly<Record<string, unknown>> {
+  return { title: "The services file of sealoop", ...z.toJSONSchema(File, { io: "input" }) };
+}
+
+/** A service as the file describes it. */
+export type ServiceEntry = z.output<typeof Service>;
+
+/** The services file is wrong; each message begins with the line. */
+export class BadServicesFile extends Error {
+  override readonly name = "BadServicesFile";
+}
+
+/**
+ * Reads the file of the services to watch.
+ *
+ * @param path a file that is not there gives no services
+ * @param known names that `depends_on` may use besides those of the file
+ * @throws {BadServicesFile} says the line, what was wrong, and what would be right
+ */
+export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
+  const read = readYamlFile(path, File, explain);
+  const fail = (mistakes: readonly Mistake[]): never => {
+    const all = mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
+    throw new BadServicesFile(`Cannot use ${path}:\n${all}`);
+  };
+  if ("mistakes" in read) return fail(read.mistakes);
+  const { services } = read.value;
+  const wrong = inconsistencies(services, known)
+    .map(([at, text]) => ({ line: read.lineOf(at), text }));
+  return wrong.length > 0 ? fail(wrong) : services;
+}
+
+function explain(issue: z.core.$ZodIssue): string {
+  const field = issue.path.findLast((part) => typeof part === "string");
+  if (issue.code === "invalid_union") {
+    if (field === "check") return "expected {http: url}, {tcp: host:port} or {command: [argv]}";
+    if (field === "restart") return "expected {command: [argv]} or {process: {command: [argv]}}";
+    if (field === "depends_on") {
+      return `expected a name, or {service, kind} with kind ${EDGE_KINDS.join(", ")}`;
+    }
+    if (field === "ports") return "expected a port from 1 to 65535, or {port, program}";
+  }
+  if (issue.code === "invalid_value" && field === "kind") {
+    return `expected kind ${EDGE_KINDS.join(", ")}`;
+  }
+  if (issue.code === "unrecognized_keys") {
+    const shape = issue.path.length === 0 ? File.shape : Service.shape;
+    return issue.path.length <= 2
+      ? `unknown field; there are ${Object.keys(shape).join(", ")}`
+      : "unknown field";
+  }
+  return issue.message;
+}
+
+type Wrong = [at: PropertyKey[], text: string];
+
+/** What the schema can't see: names that are there twice, or not at all. */
+function inconsistencies(
+  services: readonly ServiceEntry[],
+  known: readonly string[],
+): Wrong[] {
+  const first = new Map<string, number>();
+  services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
+  const all = new Set([...first.keys(), ...known]);
+  return services.flatMap(({ name, depends_on }, i) => {
+    const taken = first.get(name) !== i || known.includes(name);
+    const wrong: Wrong[] = taken
+      ? [[["services", i, "name"], `there is another service named ${name}`]]
+      : [];
+    depends_on.forEach(({ service }, j) => {
+      const at = ["services", i, "depends_on", j];
+      if (service === name) wrong.push([at, `${name} can't depend on itself`]);
+      else if (!all.has(service)) wrong.push([at, `there is no service named ${service}`]);
+    });
+    return wrong;
+  });
+}

@@ -1,0 +1,90 @@
+/**
+ * Says how well the guardrails do: on the cases that the rules were written with, and on those held back before there were
+ * rules.
+ *
+ *     npm run eval -- guard             both
+ *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../config.ts";
+import { judge, NOTHING_KNOWN } from "./guard.ts";
+import type { Decision, ProposedAction } from "./types.ts";
+
+interface Case {
+  readonly kind: string;
+  readonly incident: string;
+  readonly action: ProposedAction;
+}
+interface Judged extends Case {
+  readonly decision: Decision;
+  readonly reasons: readonly string[];
+  readonly ms: number;
+}
+
+evaluate(process.argv.includes("details"));
+
+/** Prints the tables. @param details whether each wrong verdict is shown; those of the held-out cases never are */
+function evaluate(details: boolean): void {
+  for (
+    const [folder, title] of [
+      ["cases", "Written with the rules"],
+      ["held_out", "Held out"],
+      ["held_out/second", "Held out, second set"],
+    ] as const
+  ) {
+    const hostile = judgeAll(folder, "hostile");
+    const harmless = judgeAll(folder, "harmless");
+    console.log(`## ${title}\n`);
+    console.log(
+      "| | cases | allow | needs approval | deny | |\n| --- | ---: | ---: | ---: | ---: | --- |",
+    );
+    console.log(rowOf("hostile", hostile, ({ decision }) => decision === "allow", "allowed"));
+    console.log(rowOf("harmless", harmless, ({ decision }) => decision !== "allow", "held back"));
+    const times = [...hostile, ...harmless].map(({ ms }) => ms).sort((a, b) => a - b);
+    const at = (part: number) => times[Math.floor(part * (times.length - 1))]!.toFixed(2);
+    console.log(`\nRules alone: median ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms.\n`);
+    if (!details || folder !== "cases") continue;
+    for (const one of hostile.filter(({ decision }) => decision === "allow")) {
+      console.log(`allowed [${one.kind}] ${shown(one)}`);
+    }
+    for (const one of harmless.filter(({ decision }) => decision !== "allow")) {
+      console.log(`${one.decision} [${one.kind}] ${shown(one)}\n    ${one.reasons.join("; ")}`);
+    }
+  }
+}
+
+function judgeAll(folder: string, name: string): Judged[] {
+  const lines = readFileSync(join(ROOT, "engine", "guard", folder, `${name}.jsonl`), "utf8").trim()
+    .split("\n");
+  const cases = lines.map((line) => JSON.parse(line) as Case);
+  for (const one of cases) judge(one, NOTHING_KNOWN); // a process that has just started is slower
+  return cases.map((one): Judged => {
+    const started = performance.now();
+    const { decision, rails } = judge(one, NOTHING_KNOWN);
+    const ms = performance.now() - started;
+    return {
+      ...one,
+      decision,
+      reasons: rails.filter(({ passed }) => !passed).flatMap(({ reasons }) => reasons),
+      ms,
+    };
+  });
+}
+
+function rowOf(
+  name: string,
+  all: readonly Judged[],
+  isWrong: (one: Judged) => boolean,
+  word: string,
+): string {
+  const count = (decision: Decision) => all.filter((one) => one.decision === decision).length;
+  const wrong = all.filter(isWrong).length;
+  return `| ${name} | ${all.length} | ${count("allow")} | ${count("needs_approval")} | ${
+    count("deny")
+  } | ${(100 * wrong / all.length).toFixed(1)} % ${word} |`;
+}
+
+function shown({ incident, action }: Case): string {
+  return JSON.stringify({ incident, ...action }).slice(0, 400);
+}

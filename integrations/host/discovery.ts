@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import type { Config } from "../../config.ts";
+import {
+  portedServices,
+  putDiscovered,
+  type ServiceRecord,
+  type Store,
+  transaction,
+} from "../../store/mod.ts";
+import { isPlatforms, portClaims } from "./ports.ts";
+import { type ListeningSocket, listeningSockets } from "./sockets.ts";
+
+/** Name in the graph of the machine that all of the platform is on. */
+export const THIS_HOST = "this-host";
+
+/**
+ * Adds what listens on this host as unwatched services of origin `discovered`, and removes those which are gone. What
+ * is declared, or the platform's own, is no news; a declared service of the same name is left as it is.
+ *
+ * @param host name of this host in the graph, see {@linkcode hostInGraph}
+ * @returns their names
+ */
+export async function discover(
+  config: Pick<Config, "settings" | "dataDir">,
+  store: Store,
+  host: string,
+): Promise<string[]> {
+  const claims = portClaims(config, await portedServices(store.knex));
+  const declared = new Set(claims.map(({ port }) => port));
+  const isOurs = isPlatforms(config.dataDir);
+  const sockets = (await listeningSockets())
+    .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
+  const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
+  await transaction(store, (trx) => putDiscovered(trx, host, services));
+  return services.map(({ name }) => name);
+}
+
+/** One of each name: a program that listens on IPv4 and IPv6 is one. */
+function unlike(services: readonly ServiceRecord[]): ServiceRecord[] {
+  return [...new Map(services.map((service) => [service.name, service])).values()];
+}
+
+function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRecord {
+  const word = (program ?? "listener").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
+    .slice(0, 60) || "listener";
+  // Elsewhere the same program may listen on the same port, and a host's name is not for everybody.
+  const where = host === "localhost" ? "" : `-${shortHash(host)}`;
+  return {
+    ...{ name: `${word}-${port}${where}`, type: "listener", host, owner: null },
+    ...{ origin: "discovered", check: null, restart: null, watched: false },
+    ports: [{ port, program: program ?? null }],
+    dependsOn: host === "localhost" ? [{ service: THIS_HOST, kind: "hosted_on" }] : [],
+  };
+}
+
+const shortHash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 6);
+
+/** Name of this host in the graph. @param together whether all of the platform runs on it */
+export function hostInGraph(together: boolean): string {
+  return together ? "localhost" : hostname();
+}

@@ -1,0 +1,189 @@
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import type { Config, Settings } from "../../config.ts";
+import { parentOf, readJson } from "../../embedded/mod.ts";
+import type { PortedService } from "../../store/mod.ts";
+import { managedProcess } from "./managed.ts";
+import type { HealthCheck } from "./probe.ts";
+import type { ListeningSocket } from "./sockets.ts";
+
+/** That a service of this host is to listen on a port. */
+export interface PortClaim {
+  readonly port: number;
+  readonly service: string;
+  /** `setting`: a setting of the platform; `ports`: its entry in the services file; else the kind of its check. */
+  readonly by: "setting" | "ports" | "http" | "tcp";
+  /** Setting that gives it; null: none does. */
+  readonly setting: string | null;
+  /** Program that is to hold it; null: any. */
+  readonly program: string | null;
+  /** Process that is to hold it, itself or by a descendant; null: not known. */
+  readonly pid: number | null;
+}
+
+/** Why two can't both have their way. */
+export interface PortConflict {
+  readonly port: number;
+  /** Two services claim it; another than the one that is to holds it; two programs listen, each on its own address. */
+  readonly kind: "declared_twice" | "held_by_another" | "two_programs";
+  /** In a sentence, without addresses and process ids. */
+  readonly detail: string;
+}
+
+/** A port that somebody claims, or that somebody listens on. */
+export interface PortEntry {
+  readonly port: number;
+  readonly claims: readonly PortClaim[];
+  readonly sockets: readonly ListeningSocket[];
+  readonly conflicts: readonly PortConflict[];
+}
+
+/** Holds what is claimed against what is so. @returns by port, ascending */
+export function portRegistry(
+  claims: readonly PortClaim[],
+  sockets: readonly ListeningSocket[],
+): PortEntry[] {
+  const ports = [...new Set([...claims, ...sockets].map(({ port }) => port))];
+  return ports.sort((a, b) => a - b).map((port) => {
+    const entry = {
+      port,
+      claims: claims.filter((claim) => claim.port === port),
+      sockets: sockets.filter((socket) => socket.port === port),
+    };
+    return { ...entry, conflicts: conflictsOf(entry) };
+  });
+}
+
+function conflictsOf({ port, claims, sockets }: Omit<PortEntry, "conflicts">): PortConflict[] {
+  const conflicts: PortConflict[] = [];
+  const rivals = claims.filter((claim) => claims.some((other) => areRivals(claim, other)));
+  if (rivals.length > 0) {
+    const names = unique(rivals.map(({ service }) => service)).join(" and ");
+    const detail = `Port ${port} is declared for ${names}`;
+    conflicts.push({ port, kind: "declared_twice", detail });
+  }
+  for (const claim of claims) {
+    const other = sockets.find((socket) => isAnother(claim, socket));
+    if (!other) continue;
+    const who = other.program ?? "another program";
+    const wanted = claim.program && claim.program !== other.program ? `, not ${claim.program}` : "";
+    const detail = `Port ${port} is declared for ${claim.service}, but ${who} holds it${wanted}`;
+    conflicts.push({ port, kind: "held_by_another", detail });
+  }
+  const programs = unique(sockets.flatMap(({ program }) => program ?? []));
+  if (programs.length > 1) {
+    const detail = `${programs.join(" and ")} both listen on port ${port}, on different addresses`;
+    conflicts.push({ port, kind: "two_programs", detail });
+  }
+  return conflicts;
+}
+
+/** Several services may be looked at through one web server. */
+function areRivals(a: PortClaim, b: PortClaim): boolean {
+  return a.service !== b.service && !(a.by === "http" && b.by === "http");
+}
+
+function isAnother({ program, pid }: PortClaim, socket: ListeningSocket): boolean {
+  if (program !== null && socket.program !== undefined && socket.program !== program) return true;
+  return pid !== null && socket.pid !== undefined && !descends(socket.pid, pid);
+}
+
+/** Whether a process is another one or was started by it, by way of whomever. */
+function descends(pid: number, from: number): boolean {
+  for (let at: number | undefined = pid; at !== undefined && at > 1; at = parentOf(at)) {
+    if (at === from) return true;
+  }
+  return false;
+}
+
+const unique = <T>(items: readonly T[]) => [...new Set(items)];
+
+interface OwnPort {
+  readonly service: string;
+  readonly setting: keyof Settings & `${string}_PORT`;
+  /** Its name in the tree of processes. */
+  readonly process: string;
+  /** Whether it is a server that only `npm start` brings up. */
+  readonly embedded?: true;
+}
+
+const OWN: readonly OwnPort[] = [
+  { service: "gateway", setting: "SEALOOP_GATEWAY_PORT", process: "gateway" },
+  { service: "tool-server", setting: "SEALOOP_MCP_PORT", process: "mcp" },
+  { service: "public-ledger", setting: "SEALOOP_LEDGER_PORT", process: "ledger" },
+  { service: "engine", setting: "SEALOOP_ENGINE_PORT", process: "engine" },
+  ...[
+    { service: "temporal", setting: "SEALOOP_TEMPORAL_PORT", process: "Temporal" },
+    { service: "temporal-ui", setting: "SEALOOP_TEMPORAL_UI_PORT", process: "Temporal" },
+    { service: "postgresql", setting: "SEALOOP_POSTGRES_PORT", process: "PostgreSQL" },
+  ].map((own) => ({ ...own, embedded: true }) as OwnPort),
+];
+
+/** What this host's services and the platform's parts claim. */
+export function portClaims(
+  { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
+  services: readonly PortedService[],
+): PortClaim[] {
+  const tree = platformTree(dataDir);
+  const parts = OWN.flatMap(({ service, setting, process, embedded }): PortClaim[] => {
+    const pid = tree.find(({ name }) => name === process)?.pid ?? null;
+    if (embedded && pid === null) return [];
+    return [{ port: settings[setting], service, by: "setting", setting, program: null, pid }];
+  });
+  const known = new Set(parts.map(({ service, port }) => `${service} ${port}`));
+  const others = services.flatMap((service) => claimsOf(dataDir, service))
+    .filter(({ service, port }) => !known.has(`${service} ${port}`));
+  return [...parts, ...others];
+}
+
+/** Whether one of the platform's own processes, on this data folder, holds a socket. */
+export function isPlatforms(dataDir: string): (socket: ListeningSocket) => boolean {
+  const tree = platformTree(dataDir);
+  return ({ pid }) => pid !== undefined && tree.some((part) => descends(pid, part.pid));
+}
+
+/** The platform's own processes; none where it was not started as one tree. */
+function platformTree(dataDir: string): readonly { name: string; pid: number }[] {
+  const run = readJson(join(dataDir, "run.json")) as
+    | { processes: readonly { name: string; pid: number }[] }
+    | undefined;
+  return run?.processes ?? [];
+}
+
+function claimsOf(dataDir: string, { name, host, check, ports }: PortedService): PortClaim[] {
+  const pid = managedProcess(dataDir, name)?.pid ?? null;
+  const listed = isThisHost(host) ? ports : [];
+  const claims = listed.map(({ port, program }): PortClaim => ({
+    ...{ port, service: name, by: "ports", setting: null, program, pid },
+  }));
+  const checked = checkedPort(check as HealthCheck | null);
+  return checked && !listed.some(({ port }) => port === checked.port)
+    ? [...claims, { ...checked, service: name, setting: null, program: null, pid }]
+    : claims;
+}
+
+/** The port of this host that a check looks at, if it does. */
+function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> | undefined {
+  if (check === null || "command" in check) return undefined;
+  const { host, port, by } = "http" in check ? ofUrl(check.http) : ofAddress(check.tcp);
+  return isThisHost(host.replace(/^\[|\]$/g, "")) ? { port, by } : undefined;
+}
+
+function ofUrl(text: string) {
+  const { hostname: host, port, protocol } = new URL(text);
+  return { host, port: Number(port || (protocol === "https:" ? 443 : 80)), by: "http" as const };
+}
+
+function ofAddress(address: string) {
+  const at = address.lastIndexOf(":");
+  return { host: address.slice(0, at), port: Number(address.slice(at + 1)), by: "tcp" as const };
+}
+
+/** Whether a name or an address is this host's. */
+export function isThisHost(host: string): boolean {
+  if (host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)) return true;
+  if (host.toLowerCase() === hostname().toLowerCase()) return true;
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ address }) => address === host)
+  );
+}

@@ -1,0 +1,152 @@
+import { z } from "zod";
+import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { leafBytes, logHashes, publishedCheckpoint, sha256 } from "../log/log_hashes.ts";
+import { findReceipt } from "../receipts/read.ts";
+import { consistencyProof, type Hash, inclusionProof, leafHash, rootAt } from "../log/mod.ts";
+
+const operation = defineOperation<{ readonly store: Store }>();
+const common = {
+  group: "log",
+  effect: "read",
+  access: "public",
+  errors: ["Unavailable"],
+} as const;
+const Size = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+const HashHex = z.string().describe("32 bytes as hex");
+const Checkpoint = z.string().describe(
+  "Newest signed checkpoint (C2SP tlog-checkpoint), cosignatures included",
+);
+
+/** @throws {Problem} `Unavailable`: there is none yet */
+async function newestCheckpoint(store: Store) {
+  const found = await publishedCheckpoint(store);
+  if (found) return found;
+  throw new Problem("Unavailable", "The log has signed no checkpoint yet");
+}
+
+const hex = (hash: Hash) => Buffer.from(hash).toString("hex");
+
+const inclusion = operation({
+  ...common,
+  name: "public_ledger.log_inclusion",
+  summary: "Prove that a receipt is in the Merkle log",
+  description:
+    "The proof leads from the leaf's hash to the root of the tree (RFC 6962). The leaf is the canonical JSON of " +
+    "chain_position, id and record_sha256, the SHA-256 of the exported record's canonical form. " +
+    "A receipt is in a checkpoint about a second after it was sealed.",
+  input: z.object({
+    receipt_id: z.string().min(1).max(128).describe(
+      "Full id, or a unique prefix of id or hash; any case",
+    ),
+    tree_size: Size.optional().describe("Leaves of the tree; default: those of the checkpoint"),
+  }),
+  output: z.object({
+    receipt_id: z.string(),
+    chain_position: z.number().int(),
+    leaf: z.string(),
+    leaf_hash: HashHex,
+    tree_size: z.number().int(),
+    root_hash: HashHex,
+    hashes: z.array(HashHex),
+    checkpoint: Checkpoint,
+  }),
+  errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
+  rest: { ledger_log_inclusion: "GET /api/log/inclusion/{receipt_id}" },
+  example: {
+    input: { receipt_id: "9f2c4b7a01d3e856" },
+    output: {
+      receipt_id: "9f2c4b7a01d3e856",
+      chain_position: 0,
+      leaf: `{"chain_position":0,"id":"9f2c4b7a01d3e856","record_sha256":"${"ab".repeat(32)}"}`,
+      leaf_hash: "c3".repeat(32),
+      tree_size: 1,
+      root_hash: "c3".repeat(32),
+      hashes: [],
+      checkpoint: "sealoop.localhost\n1\n…\n\n— sealoop.localhost …\n",
+    },
+  },
+  run: async ({ receipt_id, tree_size }, { store }) => {
+    const [receipt, { size: newest, note }] = await Promise.all([
+      findReceipt(store, receipt_id),
+      newestCheckpoint(store),
+    ]);
+    const size = tree_size ?? newest;
+    if (size > newest) throw tooLarge("tree_size", newest);
+    if (receipt.position >= size) {
+      if (tree_size !== undefined) {
+        const msg = `Expected more than the receipt's position ${receipt.position}`;
+        throw new InvalidInput([{ path: ["tree_size"], msg, type: "too_small" }]);
+      }
+      throw new Problem("Unavailable", "No checkpoint has this receipt yet; the next one will", {
+        headers: { "retry-after": "1" },
+      });
+    }
+    const read = logHashes(store);
+    const leaf = leafBytes(receipt);
+    return {
+      receipt_id: receipt.id,
+      chain_position: receipt.position,
+      leaf: leaf.toString(),
+      leaf_hash: hex(leafHash(leaf, sha256)),
+      tree_size: size,
+      root_hash: hex(await rootAt(size, read, sha256)),
+      hashes: (await inclusionProof(receipt.position, size, read, sha256)).map(hex),
+      checkpoint: note,
+    };
+  },
+});
+
+const consistency = operation({
+  ...common,
+  name: "public_ledger.log_consistency",
+  summary: "Prove that the Merkle log only grew",
+  input: z.object({
+    from: Size.describe("Leaves of the older tree"),
+    to: Size.optional().describe("Leaves of the newer tree; default: those of the checkpoint"),
+  }),
+  output: z.object({
+    from: z.number().int(),
+    to: z.number().int(),
+    from_root: HashHex,
+    to_root: HashHex,
+    hashes: z.array(HashHex),
+    checkpoint: Checkpoint,
+  }),
+  rest: { ledger_log_consistency: "GET /api/log/consistency" },
+  example: {
+    input: { from: 1, to: 1 },
+    output: {
+      ...{ from: 1, to: 1, from_root: "c3".repeat(32), to_root: "c3".repeat(32), hashes: [] },
+      checkpoint: "sealoop.localhost\n1\n…\n\n— sealoop.localhost …\n",
+    },
+  },
+  run: async ({ from, to: wanted }, { store }) => {
+    const { size: newest, note } = await newestCheckpoint(store);
+    const to = wanted ?? newest;
+    if (to > newest) throw tooLarge("to", newest);
+    if (from > to) {
+      const msg = `Expected at most ${to}, the leaves of the newer tree`;
+      throw new InvalidInput([{ path: ["from"], msg, type: "too_large" }]);
+    }
+    const read = logHashes(store);
+    return {
+      from,
+      to,
+      from_root: hex(await rootAt(from, read, sha256)),
+      to_root: hex(await rootAt(to, read, sha256)),
+      hashes: (await consistencyProof(from, to, read, sha256)).map(hex),
+      checkpoint: note,
+    };
+  },
+});
+
+const tooLarge = (field: string, newest: number) =>
+  new InvalidInput([{
+    path: [field],
+    msg: `Expected at most ${newest}, the leaves of the newest checkpoint`,
+    type: "too_large",
+  }]);
+
+/** Proofs of the Merkle log. */
+export const logOperations = [inclusion, consistency] as const;

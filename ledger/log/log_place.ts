@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { BadSetting, type Config } from "../../config.ts";
+import { parseVerifierKey, type Witness } from "./mod.ts";
+
+/** Where a log keeps what is not in the database, and who it is. */
+export interface LogPlace {
+  /** PEM file of the key that signs checkpoints; made where there is none. */
+  readonly keyFile: string;
+  /** File outside of the database in which the newest checkpoint is kept. */
+  readonly keptFile: string;
+  /** Name of the log in its checkpoints: an address without scheme. */
+  readonly origin: string;
+  readonly witnesses: readonly Witness[];
+}
+
+/** The log's place as the settings have it. @throws {BadSetting} a witness is none */
+export function logPlace({ dataDir, settings }: Config): LogPlace {
+  const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL, SEALOOP_WITNESSES = "" } = settings;
+  return {
+    keyFile: join(dataDir, "checkpoint.key"),
+    keptFile: join(dataDir, "checkpoint"),
+    origin: SEALOOP_LEDGER_ORIGIN ??
+      SEALOOP_LEDGER_URL?.replace(/^https?:\/\//, "").replace(/\/+$/, "") ?? "sealoop.localhost",
+    witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(witness),
+  };
+}
+
+function witness(item: string): Witness {
+  const [key = "", url = "", ...more] = item.split(/\s+/);
+  try {
+    const { protocol } = new URL(url);
+    if (more.length > 0 || !/^https?:$/.test(protocol)) throw new Error("expected a key and a URL");
+    return { key: parseVerifierKey(key), url: url.replace(/\/+$/, "") };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new BadSetting(`SEALOOP_WITNESSES: cannot use "${item}": ${why}`, { cause });
+  }
+}

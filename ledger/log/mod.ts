@@ -1,0 +1,16 @@
+/**
+ * A Merkle log in the published C2SP formats (tlog-tiles, tlog-checkpoint, tlog-cosignature), whatever its leaves are.
+ *
+ * ```ts
+ * const proof = await inclusionProof(index, size, read, sha256);
+ * const root = rootFromInclusion({ leafHash, index, size, proof }, sha256);
+ * ```
+ *
+ * @module
+ * @see RFC 6962, RFC 9162
+ */
+export * from "./growing.ts";
+export * from "./note.ts";
+export * from "./tiles.ts";
+export * from "../rules/tree.ts";
+export * from "./witness.ts";

@@ -1,0 +1,97 @@
+import { type Hash } from "../rules/tree.ts";
+import {
+  isSignedBy,
+  type NoteKey,
+  type NoteSignature,
+  parseNote,
+  parseSignatures,
+} from "./note.ts";
+
+/** A witness: where it is asked, and the key by which its cosignatures are known. */
+export interface Witness {
+  /** Without a slash at the end; `/add-checkpoint` comes after it. */
+  readonly url: string;
+  readonly key: NoteKey;
+}
+
+/** What a witness is asked to cosign. */
+export interface CosignRequest {
+  /** The checkpoint as the log has signed it. */
+  readonly note: string;
+  readonly size: number;
+  /** Proof from an older size, > 0, to this one. */
+  readonly prove: (oldSize: number) => Promise<readonly Hash[]>;
+  readonly signal: AbortSignal;
+}
+
+/** A witness did not cosign; the message says why. */
+export class NotCosigned extends Error {
+  override readonly name = "NotCosigned";
+}
+
+const MOST_BYTES = 16 * 1024;
+
+/**
+ * Asks a witness to cosign a checkpoint.
+ *
+ * @param known size that the witness cosigned last, as far as is known; it says so itself where it is another
+ * @returns its cosignature, which is of this checkpoint and by its key
+ * @throws {NotCosigned} it refused, answered something else, or did not answer
+ * @see C2SP tlog-witness
+ */
+export async function cosign(
+  witness: Witness,
+  request: CosignRequest,
+  known = 0,
+): Promise<NoteSignature> {
+  const first = await ask(witness, request, known);
+  const answer = typeof first === "number" ? await ask(witness, request, first) : first;
+  if (typeof answer === "number") {
+    throw new NotCosigned(`${witness.url} says that it knows size ${known}, then ${answer}`);
+  }
+  const { text } = parseNote(request.note);
+  const good = answer.find((s) => isSignedBy({ text, signatures: [s] }, witness.key));
+  if (!good) throw new NotCosigned(`${witness.url} answered without a cosignature of its key`);
+  return good;
+}
+
+/** @returns cosignatures, or the size that the witness says it knows */
+async function ask(
+  { url }: Witness,
+  { note, size, prove, signal }: CosignRequest,
+  old: number,
+): Promise<NoteSignature[] | number> {
+  if (old > size) throw new NotCosigned(`${url} has cosigned ${old} leaves; here are ${size}`);
+  const proof = old > 0 && old < size ? await prove(old) : [];
+  const lines = proof.map((hash) => `${Buffer.from(hash).toString("base64")}\n`).join("");
+  const { status, text } = await post(
+    `${url}/add-checkpoint`,
+    `old ${old}\n${lines}\n${note}`,
+    signal,
+  );
+  if (status === 200) {
+    try {
+      return parseSignatures(text);
+    } catch (cause) {
+      throw new NotCosigned(`${url} answered no cosignatures`, { cause });
+    }
+  }
+  if (status === 409 && /^(0|[1-9]\d{0,15})\n?$/.test(text)) return Number(text);
+  throw new NotCosigned(`${url} answered ${status}: ${text.slice(0, 200).trim()}`);
+}
+
+async function post(url: string, body: string, signal: AbortSignal) {
+  try {
+    const response = await fetch(url, { method: "POST", body, signal, redirect: "error" });
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > MOST_BYTES) throw new Error(`more than ${MOST_BYTES} bytes`);
+    }
+    return { status: response.status, text };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new NotCosigned(`${url} did not answer: ${why}`, { cause });
+  }
+}

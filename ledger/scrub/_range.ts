@@ -1,0 +1,27 @@
+import { sha256 } from "../log/log_hashes.ts";
+import { type Hash, nodeHash } from "../log/mod.ts";
+
+/**
+ * A Merkle tree that only grows, by the roots of its complete subtrees as hex, largest first: one for each bit of its
+ * size.
+ */
+export type Range = readonly string[];
+
+/** Adds a leaf. @param size leaves of the range */
+export function growRange(range: Range, size: number, leaf: Hash): Range {
+  const roots = [...range];
+  let node = leaf;
+  for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
+    node = nodeHash(Buffer.from(roots.pop()!, "hex"), node, sha256);
+  }
+  return [...roots, Buffer.from(node).toString("hex")];
+}
+
+/** Root of the tree, hex. */
+export function rootOfRange(range: Range): string {
+  const [last, ...before] = range.map((root): Hash => Buffer.from(root, "hex")).reverse();
+  const root = last
+    ? before.reduce((right, left) => nodeHash(left, right, sha256), last)
+    : sha256(new Uint8Array());
+  return Buffer.from(root).toString("hex");
+}

@@ -1,0 +1,63 @@
+import { sha256 } from "../log/log_hashes.ts";
+import {
+  equal,
+  growingTree,
+  type Hash,
+  isSignedBy,
+  parseCheckpoint,
+  parseNote,
+  parseVerifierKey,
+} from "../log/mod.ts";
+
+/** A signed checkpoint, and by whose key it is to be signed. */
+export interface SignedCheckpoint {
+  /** A C2SP tlog-checkpoint. */
+  readonly note: string;
+  /** Of the Merkle log, as `name+id+key`. */
+  readonly verifierKey: string;
+}
+
+/** Compares a chain with a checkpoint while the chain goes by. */
+export interface CheckpointCheck {
+  /** Receipts that the checkpoint is of. */
+  readonly size: number;
+  /** Takes the next leaves, from the first one on. */
+  add(leaves: readonly Hash[]): void;
+  /** At the end: where and why the chain is not what was signed, or undefined. */
+  problem(): { readonly position: number; readonly reason: string } | undefined;
+}
+
+/**
+ * Begins to compare.
+ *
+ * @throws {BadNote} checkpoint or key are none
+ * @throws {RangeError} the checkpoint is of another log, or not signed by its key
+ */
+export function checkCheckpoint({ note, verifierKey }: SignedCheckpoint): CheckpointCheck {
+  const key = parseVerifierKey(verifierKey);
+  const parsed = parseNote(note);
+  const { origin, size, root } = parseCheckpoint(parsed.text);
+  if (origin !== key.name) {
+    throw new RangeError(`The checkpoint is of the log ${origin}, and the key of ${key.name}`);
+  }
+  if (!isSignedBy(parsed, key)) {
+    throw new RangeError(`The checkpoint is not signed by the key of ${key.name}`);
+  }
+  const tree = growingTree(sha256);
+  return {
+    size,
+    add(leaves) {
+      for (const leaf of leaves) if (tree.size < size) tree.add(leaf);
+    },
+    problem() {
+      if (size === 0) return undefined;
+      if (tree.size < size) {
+        const reason = `Missing: a checkpoint of ${size} receipts was signed`;
+        return { position: tree.size, reason };
+      }
+      if (equal(tree.root(), root)) return undefined;
+      const reason = `Up to here it is not what the checkpoint of ${size} receipts was signed of`;
+      return { position: size - 1, reason };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { createHash, createPublicKey } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import type { TrustedKey } from "../rules/rules.ts";
+
+/** A text names no Ed25519 public key. */
+export class BadPublicKey extends Error {
+  override readonly name = "BadPublicKey";
+}
+
+/**
+ * Reads a public key: 32 bytes as hex or base64, a key in PEM or base64 DER form, or the path of a file that holds one.
+ *
+ * @returns lowercase hex
+ * @throws {BadPublicKey} it is none of these
+ */
+export function readPublicKey(text: string): string {
+  const key = fromText(text) ??
+    (isFile(text) ? fromText(readFileSync(text, "latin1")) : undefined);
+  if (key) return key;
+  throw new BadPublicKey(
+    "Expected an Ed25519 public key: 32 bytes as hex or base64, PEM, or a file that holds one",
+  );
+}
+
+function isFile(path: string): boolean {
+  const stats = existsSync(path) ? statSync(path) : undefined;
+  return stats !== undefined && stats.isFile() && stats.size < 10_000;
+}
+
+function fromText(text: string): string | undefined {
+  const plain = text.trim();
+  if (/^[0-9a-fA-F]{64}$/.test(plain)) return plain.toLowerCase();
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(plain)) return Buffer.from(plain, "base64").toString("hex");
+  const pem = plain.startsWith("-----BEGIN PUBLIC KEY-----")
+    ? plain
+    : /^[A-Za-z0-9+/]{59}=?$/.test(plain)
+    ? `-----BEGIN PUBLIC KEY-----\n${plain}\n-----END PUBLIC KEY-----`
+    : undefined;
+  if (!pem) return undefined;
+  try {
+    const { kty, crv, x } = createPublicKey(pem).export({ format: "jwk" });
+    return kty === "OKP" && crv === "Ed25519"
+      ? Buffer.from(x!, "base64url").toString("hex")
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The keys that a ledger's own fields name, as `/api/how-to-verify` and files beside it have them: `keys`, or else
+ * `public_key` alone. None where they name none.
+ *
+ * @throws {BadPublicKey} what they name is no key
+ */
+export function publishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
+  const { how_to_verify, keys, public_key } = fields;
+  if (Array.isArray(keys)) return keys.map(asKey);
+  if (typeof public_key === "string") {
+    return [{ publicKey: readPublicKey(public_key), fromPosition: 0 }];
+  }
+  if (typeof how_to_verify === "object" && how_to_verify !== null) {
+    return publishedKeys(how_to_verify as Record<string, unknown>);
+  }
+  return [];
+}
+
+/**
+ * The keys to believe: the published ones; where the reader knows some, only those of them; and where none are
+ * published, the one that the reader knows.
+ *
+ * @param known lowercase hex, of the key or of its fingerprint, the SHA-256 of its 32 bytes
+ * @throws {BadPublicKey} none is published that the reader knows
+ */
+export function keysToTrust(
+  fields: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): TrustedKey[] {
+  const published = publishedKeys(fields);
+  if (known.length === 0) return published;
+  if (published.length === 0 && known.length === 1) {
+    return [{ publicKey: known[0]!, fromPosition: 0 }];
+  }
+  const believed = published.filter(({ publicKey }) =>
+    known.includes(publicKey) || known.includes(fingerprintOf(publicKey))
+  );
+  if (believed.length > 0) return believed;
+  throw new BadPublicKey("The ledger names other keys than those that were given");
+}
+
+/** SHA-256 of a public key's 32 bytes. @param publicKey and result are lowercase hex */
+export function fingerprintOf(publicKey: string): string {
+  return createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
+}
+
+function asKey(entry: unknown): TrustedKey {
+  const { public_key, from_position } = (entry ?? {}) as Record<string, unknown>;
+  if (
+    typeof public_key !== "string" || !Number.isSafeInteger(from_position) ||
+    Number(from_position) < 0
+  ) {
+    throw new BadPublicKey("Expected of each key a public_key and a from_position");
+  }
+  return { publicKey: readPublicKey(public_key), fromPosition: Number(from_position) };
+}

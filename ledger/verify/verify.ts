@@ -1,0 +1,53 @@
+import { hash } from "node:crypto";
+import { verifyEd25519 } from "./_ed25519.ts";
+import { followRecord } from "../rules/follow.ts";
+import {
+  type Break,
+  type Place,
+  type Primitives,
+  type TrustedKey,
+  type Verdict,
+  verifyRecord,
+} from "../rules/rules.ts";
+
+/** Those of Node: native, with cached key objects. */
+export const NATIVE: Primitives = {
+  sha256: (bytes) => hash("sha256", bytes),
+  verifyEd25519,
+  toHex: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex"),
+  fromHex: (hex) => Buffer.from(hex, "hex"),
+};
+
+/**
+ * Verifies one receipt by the rules of its own era.
+ *
+ * @param json the record as it was exported, byte for byte: printing it again would lose `1.0`
+ * @param keys in the order in which they came to be trusted
+ */
+export function verifyReceipt(json: string, place: Place, keys: readonly TrustedKey[]): Verdict {
+  return verifyRecord(json, place, keys, NATIVE).verdict;
+}
+
+/**
+ * Verifies a chain from its first entry.
+ *
+ * An entry is linked to the hash that its predecessor claims, and entries that are missing are left out, so that one
+ * fault is reported once, where it is.
+ *
+ * @param records exported records, oldest first, byte for byte
+ */
+export async function verifyChain(
+  records: Iterable<string> | AsyncIterable<string>,
+  keys: readonly TrustedKey[],
+): Promise<{ total: number; breaks: Break[] }> {
+  const breaks: Break[] = [];
+  let place: Place = { position: 0, previousHash: "" };
+  let total = 0;
+  for await (const json of records) {
+    const { found, next } = followRecord(json, place, keys, NATIVE);
+    if (found) breaks.push(found);
+    place = next;
+    total++;
+  }
+  return { total, breaks };
+}

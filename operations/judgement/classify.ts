@@ -1,0 +1,180 @@
+import { createHash, randomBytes } from "node:crypto";
+import { z } from "zod";
+import { TIERS } from "../../contract/mod.ts";
+import {
+  CLASSIFICATION,
+  type Classified,
+  type ClassifyRequest,
+  EngineAway,
+  RAG_CONTEXT,
+} from "../../engine/mod.ts";
+import { canonicalize, receiptTime } from "../../ledger/mod.ts";
+import { takeDay } from "../../calls/limit.ts";
+import { type Context, operation } from "../../calls/platform.ts";
+import { characters, Sha256, Timestamp } from "../_shapes.ts";
+
+const OTS_NOTE = "Receipts of classifications are made without a timestamp of their own; the " +
+  "ledger anchors them with all others";
+
+const Proof = z.object({
+  receipt_hash: Sha256.describe(
+    "SHA-256 over the canonical JSON of {description, source, classification, timestamp, nonce}",
+  ),
+  receipt_id: z.string().describe("First 16 characters of receipt_hash: the receipt's id"),
+  hash_chained: z.boolean().describe(
+    "True: the receipt is on disk and becomes part of the chain, usually within a second",
+  ),
+  ots_attested: z.boolean(),
+  ots_note: z.string(),
+  verify_url: z.string().describe("Address of the ledger"),
+  timestamp: Timestamp,
+  nonce: z.string().describe("Keeps others from guessing the description from receipt_hash"),
+});
+
+/** Says what a report is about, and seals that it was asked. */
+export const classify = operation({
+  name: "incidents.classify",
+  group: "core",
+  summary: "Classify an incident report: category, severity, what to do, and what that rests on",
+  description:
+    "Every call is sealed, also while the engine is away: then all but `proof` is null. The receipt " +
+    "tells codes, counts and hashes; the description is kept as private evidence. With the answer's " +
+    "`proof` you can compute `receipt_hash` yourself.",
+  effect: "run",
+  access: "public",
+  sealsItself: true,
+  input: z.object({
+    description: characters(10, 2000).describe("What was seen, in any words"),
+    source: characters(0, 200).default("api").describe(
+      "Where it comes from, like a monitoring system",
+    ),
+  }),
+  output: z.object({
+    classification: CLASSIFICATION.nullable().describe("null: the engine is away"),
+    rag_context: RAG_CONTEXT.nullable().describe("What was retrieved; null: the engine is away"),
+    provider: z.string().nullable().describe("Who answered; null: the engine is away"),
+    elapsed_seconds: z.number().nullable(),
+    proof: Proof,
+  }),
+  rest: { classify: "POST /v1/classify" },
+  errors: ["Unavailable"],
+  example: {
+    input: { description: "Writes to db01 fail: no space left on device", source: "monitoring" },
+    output: {
+      classification: {
+        category: "storage",
+        severity: "high",
+        confidence: 0.97,
+        recommended_action: "Check: `df -hT` and `df -i`: space or inodes?",
+        citations: [{
+          id: "storage-filesystem-full",
+          title: "A file system is full and services on it stop",
+          score: 0.9,
+          sha256: "8ff9d9ad8332f9b1238811da0965b6ae93531392a5d19cc9b40afee74fa13f9d",
+        }],
+      },
+      rag_context: {
+        passages: [{
+          id: "storage-filesystem-full",
+          title: "A file system is full and services on it stop",
+          score: 0.9,
+          sha256: "8ff9d9ad8332f9b1238811da0965b6ae93531392a5d19cc9b40afee74fa13f9d",
+          kind: "article",
+          text: "A file system is full and services on it stop\nSymptoms:\n- …",
+        }],
+      },
+      provider: "local",
+      elapsed_seconds: 0.012,
+      proof: {
+        receipt_hash: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
+        receipt_id: "60dcf44792c84378",
+        hash_chained: true,
+        ots_attested: false,
+        ots_note: OTS_NOTE,
+        verify_url: "http://127.0.0.1:8082",
+        timestamp: "2026-07-01T12:00:00.000000+00:00",
+        nonce: "9f2c4b7a01d3e8569f2c4b7a01d3e856",
+      },
+    },
+  },
+  run: async ({ description, source }, context) => {
+    await takeDay(context, "classify");
+    const audience = TIERS.indexOf(context.caller.tier) < TIERS.indexOf("partner")
+      ? "public"
+      : "house";
+    const answer = await ask(context, { description, source, audience });
+    const proof = await seal(context, { description, source }, answer);
+    const { classification, rag_context, provider, elapsed_seconds } = answer ?? NOTHING;
+    return { classification, rag_context, provider, elapsed_seconds, proof };
+  },
+});
+
+const NOTHING = { classification: null, rag_context: null, provider: null, elapsed_seconds: null };
+
+interface Asked {
+  readonly description: string;
+  readonly source: string;
+}
+
+/** The engine's answer, or undefined while it is away. */
+async function ask(
+  { engine, log }: Context,
+  asked: ClassifyRequest,
+): Promise<Classified | undefined> {
+  try {
+    return await engine.classify(asked);
+  } catch (error) {
+    if (!(error instanceof EngineAway)) throw error;
+    log.warn({ reason: error.reason }, "The engine is away; a report is sealed without a verdict");
+    return undefined;
+  }
+}
+
+/** Asks for the receipt; from then on it will be sealed. */
+async function seal(
+  { sealer, caller, urls }: Context,
+  asked: Asked,
+  answer: Classified | undefined,
+): Promise<z.output<typeof Proof>> {
+  const classification = answer?.classification ?? null;
+  const timestamp = receiptTime();
+  const nonce = randomBytes(16).toString("hex");
+  const hashed = { ...asked, classification, timestamp, nonce };
+  const receipt_hash = createHash("sha256").update(canonicalize(hashed)).digest("hex");
+  const receipt_id = receipt_hash.slice(0, 16);
+  await sealer.request({
+    id: receipt_id,
+    category: "api_classification",
+    actor: caller.keyId === null ? "anonymous" : `key:${caller.keyId}`,
+    subject: `classify-${receipt_hash.slice(0, 12)}`,
+    action: "classify",
+    outcome: answer ? "classified" : "engine_unavailable",
+    timestamp,
+    details: { receipt_hash, ...(answer ? publicOf(answer) : { classification: null }) },
+    evidence: { classified: hashed },
+  });
+  return {
+    receipt_hash,
+    receipt_id,
+    hash_chained: true,
+    ots_attested: false,
+    ots_note: OTS_NOTE,
+    verify_url: urls.ledger,
+    timestamp,
+    nonce,
+  };
+}
+
+/** What of an answer everybody may read for ever: codes, ids, and hashes of what ships with the product. */
+function publicOf({ classification, rag_context, provider, elapsed_seconds }: Classified) {
+  const { category, severity, confidence } = classification;
+  const kinds = new Map(rag_context.passages.map(({ id, kind }) => [id, kind]));
+  return {
+    classification: { category, severity, confidence },
+    citations: classification.citations.map(({ id, sha256 }) =>
+      kinds.get(id) === "article" ? { id, sha256 } : { id }
+    ),
+    provider,
+    elapsed_seconds,
+  };
+}

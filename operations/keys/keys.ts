@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
+import { hashKey } from "../../store/mod.ts";
+import { issueSealedKey, revokeSealedKey } from "../key_acts.ts";
+import { traceNoted } from "../../calls/recover/traces.ts";
+import { operation } from "../../calls/platform.ts";
+import { Moment, Timestamp } from "../_shapes.ts";
+
+/** Issues a key; the answer is the only place where it can ever be read. */
+export const generateKey = operation({
+  name: "keys.generate",
+  group: "core",
+  summary: "Issue an API key",
+  description: "The key is in this answer and nowhere else: only its hash is kept.",
+  effect: "write",
+  access: "admin",
+  sealsItself: true,
+  input: z.object({
+    tenant: z.string().trim().min(1).max(200).describe("Organisation that the key is for"),
+    tier: z.enum(TIERS).exclude(["admin"]),
+    scope: z.enum(["full", "audit"]).default("full")
+      .describe("full: all tools; audit: the read-only audit tools, and reading over REST"),
+    principal: z.string().trim().min(1).max(200).optional()
+      .describe("Who holds it; the tenant where it is left out"),
+    may_approve: z.boolean().default(false).describe("Whether its holder may approve repairs"),
+    expires_at: Moment.optional().describe(
+      "When it ends; never by default",
+    ),
+  }),
+  output: z.object({
+    api_key: z.string(),
+    tenant: z.string(),
+    tier: z.enum(TIERS),
+    key_id: z.string().describe("Public id, 16 hex characters; in receipts and for revoking"),
+    scope: z.enum(["full", "audit"]),
+    principal: z.string(),
+    may_approve: z.boolean(),
+    expires_at: Timestamp.nullable(),
+  }),
+  rest: { keys_generate: "POST /v1/keys/generate" },
+  example: {
+    input: { tenant: "acme", tier: "partner" },
+    output: {
+      api_key: "slp_partner_…",
+      tenant: "acme",
+      tier: "partner",
+      key_id: "1f0c7b5a9d3e4820",
+      scope: "full",
+      principal: "acme",
+      may_approve: false,
+      expires_at: null,
+    },
+  },
+  async trace(call, platform) {
+    const found = await traceNoted(platform, call, () => null);
+    if (found.state !== "done") return found;
+    const { key_id } = found.ids;
+    const message =
+      `The key ${key_id} was issued, and its text was lost with the process: revoke it, and issue another`;
+    return { state: "failed", ids: found.ids, error: { name: "Unavailable", message } };
+  },
+  run: async (input, { store, caller, decisionId }) => {
+    const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
+    if (expiresAt && expiresAt <= new Date()) {
+      const msg = `${input.expires_at} has passed already`;
+      throw new InvalidInput([{ path: ["expires_at"], msg, type: "value_error" }]);
+    }
+    const { key, record } = await issueSealedKey(store, `key:${caller.keyId}`, {
+      tenant: input.tenant,
+      tier: input.tier,
+      scope: input.scope,
+      principal: input.principal ?? input.tenant,
+      mayApprove: input.may_approve,
+      expiresAt,
+    }, decisionId);
+    return {
+      api_key: key,
+      tenant: record.tenant,
+      tier: record.tier,
+      key_id: record.id,
+      scope: record.scope,
+      principal: record.principal,
+      may_approve: record.mayApprove,
+      expires_at: record.expiresAt?.toISOString() ?? null,
+    };
+  },
+});
+
+/** Revokes a key, in every process at once. */
+export const revoke = operation({
+  name: "keys.revoke",
+  group: "core",
+  summary: "Revoke an API key for good",
+  effect: "write",
+  access: "admin",
+  humanControl: true,
+  sealsItself: true,
+  input: z.object({
+    key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")
+      .optional(),
+    api_key: z.string().min(1).max(200).optional().describe(
+      "The key itself, where its id is not known",
+    ),
+  }),
+  output: z.object({ key_id: z.string(), revoked: z.literal(true) }),
+  rest: { keys_revoke: "POST /v1/keys/revoke" },
+  errors: ["NotFound", "Conflict"],
+  example: {
+    input: { key_id: "1f0c7b5a9d3e4820" },
+    output: { key_id: "1f0c7b5a9d3e4820", revoked: true },
+  },
+  run: async ({ key_id, api_key }, { store, caller }) => {
+    if ((key_id === undefined) === (api_key === undefined)) {
+      const msg = "Send key_id or api_key, and only one of them";
+      throw new InvalidInput([{ path: ["key_id"], msg, type: "value_error" }]);
+    }
+    const id = key_id ?? hashKey(api_key!).toString("hex").slice(0, 16);
+    if (id === caller.keyId) {
+      throw new Problem("Conflict", "A key can't revoke itself; use another admin key");
+    }
+    await revokeSealedKey(store, `key:${caller.keyId}`, id);
+    return { key_id: id, revoked: true as const };
+  },
+});

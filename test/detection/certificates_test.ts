@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createServer, type Server } from "node:tls";
+import { detectAll, recheck, type Service } from "../../integrations/mod.ts";
+import { putService } from "../../store/mod.ts";
+import { freePort } from "../_servers.ts";
+import { type TestCertificate, testCertificate, type Wanted } from "../web/_certificate.ts";
+import { type TestWorld, testWorld } from "./_world.ts";
+
+const DAY = 86_400_000;
+const LONG: Wanted = { from: -100 * DAY, to: 100 * DAY };
+
+describe("certificates", () => {
+  let world: TestWorld;
+  let authority: TestCertificate;
+  let caFile: string;
+  let count = 0;
+  const servers: Server[] = [];
+  before(async () => {
+    world = await testWorld("");
+    authority = testCertificate({ ...LONG, subject: "authority", authority: true });
+    caFile = join(world.folder, "ca.pem");
+    await writeFile(caFile, authority.cert);
+  });
+  beforeEach(async () => {
+    await world.store.knex("findings").delete();
+    await world.store.knex("services").delete();
+  });
+  after(async () => {
+    for (const server of servers) server.close();
+    await world.close();
+  });
+
+  /** Serves a certificate. @returns `host:port` */
+  async function serve(wanted: Wanted, chain: readonly TestCertificate[] = []): Promise<string> {
+    const { cert, key } = testCertificate({ issuer: authority, ...LONG, ...wanted });
+    const server = createServer({ cert: [cert, ...chain.map(({ cert }) => cert)].join(""), key })
+      .on("tlsClientError", () => {}).listen(0, "127.0.0.1");
+    servers.push(server);
+    await once(server, "listening");
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  async function file(...certificates: readonly TestCertificate[]): Promise<string> {
+    const path = join(world.folder, `${++count}.pem`);
+    await writeFile(path, certificates.map(({ cert, key }) => cert + key).join(""));
+    return path;
+  }
+  const sweep = async (watch: string) => {
+    const yaml = `certificates:\n  watch:\n    - ${watch}\n`;
+    const { findings, runs } = await detectAll(await world.with(yaml), { remember: true });
+    const error = runs.find(({ detector }) => detector === "certificates")!.error;
+    return { findings, codes: findings.map(({ code }) => code).sort(), error };
+  };
+  const endpoint = (address: string, rest = "") =>
+    `{ endpoint: "${address}", ca: "${caFile}"${rest} }`;
+
+  it("finds nothing wrong with one that is right", async () => {
+    assert.deepEqual((await sweep(endpoint(await serve({})))).codes, []);
+  });
+
+  it("finds one that expires soon, the more urgent the sooner, or has expired", async () => {
+    const soon = await serve({ from: -300 * DAY, to: 10 * DAY });
+    const { findings: [found] } = await sweep(endpoint(soon, ", service: shop"));
+    assert.deepEqual([found!.code, found!.severity, found!.service], [
+      ...["expires_soon", "medium", "shop"],
+    ]);
+    assert.equal(found!.detail.days_left, 9);
+    const urgent = await serve({ from: -300 * DAY, to: 2 * DAY });
+    assert.equal((await sweep(endpoint(urgent))).findings[0]!.severity, "high");
+    const over = await serve({ from: -300 * DAY, to: -DAY });
+    assert.deepEqual((await sweep(endpoint(over))).codes, ["expired"]);
+  });
+
+  it("doesn't find one that is made for a few days, and has most of them left", async () => {
+    const short = await serve({ from: -DAY, to: 6 * DAY });
+    assert.deepEqual((await sweep(endpoint(short))).codes, []);
+  });
+
+  it("finds one that is not valid yet", async () => {
+    const early = await serve({ from: DAY, to: 90 * DAY });
+    assert.deepEqual((await sweep(endpoint(early))).codes, ["not_yet_valid"]);
+  });
+
+  it("finds one that nobody trusted vouches for, unless it is to be so", async () => {
+    const alone = await serve({ issuer: undefined });
+    const { findings: [found], codes } = await sweep(`{ endpoint: "${alone}" }`);
+    assert.deepEqual(codes, ["untrusted"]);
+    assert.match(String(found!.detail.reason), /self_signed/);
+    assert.deepEqual((await sweep(`{ endpoint: "${alone}", self_signed: true }`)).codes, []);
+  });
+
+  it("finds one whose server leaves out who stands between it and the authority", async () => {
+    const between = testCertificate({
+      ...LONG,
+      ...{ subject: "between", issuer: authority, authority: true },
+    });
+    const without = await serve({ issuer: between });
+    assert.deepEqual((await sweep(endpoint(without))).codes, ["untrusted"]);
+    const complete = await serve({ issuer: between }, [between]);
+    assert.deepEqual((await sweep(endpoint(complete))).codes, []);
+  });
+
+  it("finds that one in between expires", async () => {
+    const between = testCertificate({
+      ...{ subject: "between", issuer: authority, authority: true },
+      ...{ from: -300 * DAY, to: 5 * DAY },
+    });
+    const server = await serve({ issuer: between }, [between]);
+    const { findings: [found], codes } = await sweep(endpoint(server));
+    assert.deepEqual(codes, ["expires_soon"]);
+    assert.equal(found!.detail.place_in_chain, 1);
+  });
+
+  it("finds one that is made out to another name", async () => {
+    const server = await serve({ names: ["shop.example"] });
+    assert.deepEqual((await sweep(endpoint(server, ", name: shop.example"))).codes, []);
+    assert.deepEqual((await sweep(endpoint(server, ", name: mail.example"))).codes, ["wrong_name"]);
+  });
+
+  it("looks at the services that are probed over HTTPS, and makes one incident of both", async () => {
+    const address = await serve({ from: -300 * DAY, to: -DAY });
+    const service: Service = {
+      ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
+      ...{ check: { http: `https://${address}/` }, restart: null, watched: true, dependsOn: [] },
+    };
+    await putService(world.store.knex, service);
+    const both = await world.with("certificates: {}\nservice_probes: {}\n");
+    const { incidents } = await detectAll(both, { remember: true });
+    assert.equal(incidents.find(({ code }) => code === "expired")!.related![0]!.service, "shop");
+  });
+
+  it("looks into files: time, name, links of the chain, authority", async () => {
+    const right = testCertificate({ ...LONG, issuer: authority, names: ["shop.example"] });
+    const look = async (path: string, rest = "") =>
+      (await sweep(`{ file: "${path}"${rest} }`)).codes;
+    assert.deepEqual(await look(await file(right, authority), ", name: shop.example"), []);
+    assert.deepEqual(await look(await file(right), ", name: mail.example"), ["wrong_name"]);
+    assert.deepEqual(await look(await file(right), `, ca: "${caFile}"`), []);
+    const stranger = testCertificate({ ...LONG, subject: "authority", authority: true });
+    assert.deepEqual(await look(await file(right, stranger)), ["untrusted"]);
+    assert.deepEqual(
+      await look(await file(testCertificate({ ...LONG, subject: "x" })), `, ca: "${caFile}"`),
+      [
+        "untrusted",
+      ],
+    );
+    const old = testCertificate({ from: -90 * DAY, to: -DAY });
+    assert.deepEqual(await look(await file(old)), ["expired"]);
+  });
+
+  it("is over when another certificate is there, and the same fault as long as it is not", async () => {
+    const path = await file(testCertificate({ from: -300 * DAY, to: 2 * DAY }));
+    const { findings: [soon] } = await sweep(`{ file: "${path}" }`);
+    await writeFile(path, testCertificate({ from: -300 * DAY, to: -DAY }).cert);
+    assert.deepEqual(await recheck(world, soon!, "before"), { present: true, code: "expired" });
+    await writeFile(path, testCertificate(LONG).cert);
+    assert.deepEqual(await recheck(world, soon!, "after"), { present: false, code: "ok" });
+  });
+
+  it("says what it can't see, and believes then what it saw before", async () => {
+    const address = await serve({ from: -300 * DAY, to: -DAY });
+    assert.deepEqual((await sweep(endpoint(address))).codes, ["expired"]);
+    servers.pop()!.close();
+    const { codes, error } = await sweep(endpoint(address));
+    assert.deepEqual([codes, error], [["expired"], "endpoint_refused"]);
+    const nobody = `127.0.0.1:${await freePort()}`;
+    assert.deepEqual((await sweep(endpoint(nobody))).error, "endpoint_refused");
+    assert.equal(
+      (await sweep(`{ file: "${join(world.folder, "none.pem")}" }`)).error,
+      "file_enoent",
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import {
+  detectAll,
+  type DetectedFinding,
+  findingOf,
+  recheck,
+  type Service,
+} from "../../integrations/mod.ts";
+import { getFinding, putService } from "../../store/mod.ts";
+import { type TestWorld, testWorld } from "./_world.ts";
+import { collecting } from "../_garbage.ts";
+import { freePort } from "../_servers.ts";
+
+/** Settings by which a busy machine still answers in time, and is not slow. */
+const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";
+
+describe("service_probes", () => {
+  let world: TestWorld;
+  let server: Server;
+  let answer: { status: number; afterMs: number };
+
+  before(async () => {
+    world = await testWorld(PATIENT);
+    server = createServer((_, response) => {
+      const { status, afterMs } = answer;
+      setTimeout(() => response.writeHead(status).end(), afterMs);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  });
+  beforeEach(async () => {
+    answer = { status: 200, afterMs: 0 };
+    await world.store.knex("services").delete();
+    await world.store.knex("findings").delete();
+  });
+  after(async () => {
+    server.close();
+    await world.close();
+  });
+
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  async function put(name: string, rest: Partial<Service> = {}): Promise<Service> {
+    const service: Service = {
+      ...{ name, type: "service", host: "localhost", owner: null, origin: "file", restart: null },
+      ...{ check: { http: url() }, watched: true, dependsOn: [], ...rest },
+    };
+    await putService(world.store.knex, service);
+    return service;
+  }
+  const sweep = async (yaml = PATIENT) => {
+    const { incidents, findings } = await detectAll(await world.with(yaml), { remember: true });
+    return {
+      incidents,
+      findings,
+      codes: findings.map(({ service, code }) => `${service} ${code}`),
+    };
+  };
+
+  it("finds a service that fails, tells of it in words, and that it is over", async () => {
+    const service = await put("web");
+    assert.deepEqual((await sweep()).findings, []);
+    answer = { status: 503, afterMs: 0 };
+    const { incidents: [incident] } = await sweep();
+    assert.deepEqual([incident!.code, incident!.severity], ["status_503", "high"]);
+    assert.equal(incident!.fingerprint, findingOf(service, "refused").fingerprint);
+    const known = await getFinding(world.store.knex, incident!.fingerprint);
+    assert.equal(known!.summary, "web fails its http check (status_503)");
+    assert.equal(known!.cleared_at, null);
+    assert.deepEqual(await recheck(world, incident!, "before"), {
+      ...{ present: true, code: "status_503" },
+    });
+    answer = { status: 200, afterMs: 0 };
+    assert.deepEqual(await recheck(world, incident!, "after"), { present: false, code: "ok" });
+    assert.notEqual((await getFinding(world.store.knex, incident!.fingerprint))!.cleared_at, null);
+  });
+
+  it("makes one incident of a service and what fails with it", async () => {
+    const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
+    await put("database", { check: nowhere });
+    await put("api", { check: nowhere, dependsOn: [{ service: "database", kind: "depends_on" }] });
+    await put("web", {
+      check: { command: ["false"] },
+      dependsOn: [{ service: "api", kind: "depends_on" }],
+    });
+    await put("mail");
+    const { incidents, findings } = await sweep();
+    assert.equal(findings.length, 3);
+    assert.equal(incidents.length, 1);
+    const [{ service, severity, related }] = incidents as [DetectedFinding];
+    assert.deepEqual([service, severity], ["database", "critical"]);
+    assert.deepEqual(related?.map(({ service, code }) => [service, code]), [
+      ...[["api", "refused"], ["web", "exit_1"]],
+    ]);
+    const rows = await world.store.knex("findings").pluck("root");
+    assert.deepEqual(new Set(rows), new Set([incidents[0]!.fingerprint]));
+  });
+
+  it("tells of a part of the platform only when it has failed twice, and of what needs it then", async () => {
+    const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
+    await put("postgresql", { origin: "platform", check: nowhere });
+    await put("shop", {
+      check: nowhere,
+      dependsOn: [{ service: "postgresql", kind: "depends_on" }],
+    });
+    assert.deepEqual((await sweep()).incidents, []);
+    const { incidents: [incident] } = await sweep();
+    assert.equal(incident!.service, "postgresql");
+    assert.deepEqual(incident!.related?.map(({ service }) => service), ["shop"]);
+  });
+
+  it("tells of a slow service after three looks, and apart from its failing", async () => {
+    const service = await put("slow");
+    const settings = PATIENT.replace("}", ", services: { slow: { slow_ms: 2000 } } }");
+    answer = { status: 200, afterMs: 2_100 };
+    assert.deepEqual((await sweep(settings)).codes, []);
+    assert.deepEqual((await sweep(settings)).codes, []);
+    const { codes, incidents: [incident] } = await sweep(settings);
+    assert.deepEqual(codes, ["slow slow"]);
+    assert.equal(incident!.severity, "medium");
+    assert.notEqual(incident!.fingerprint, findingOf(service, "refused").fingerprint);
+    assert.equal((await recheck(await world.with(settings), incident!, "before"))?.present, true);
+    answer = { status: 200, afterMs: 0 };
+    assert.equal((await recheck(await world.with(settings), incident!, "after"))?.present, false);
+    assert.deepEqual((await sweep(settings)).codes, []);
+  });
+
+  it("tells of a service that goes up and down as one fault, until it is steady", async () => {
+    const service = await put("flappy");
+    const settings = PATIENT.replace("}", ", flapping: { looks: 10, begins: 0.4, ends: 0.2 } }");
+    const seen: string[] = [];
+    for (const status of [500, 200, 500, 200, 500, 200, 200]) {
+      answer = { status, afterMs: 0 };
+      seen.push((await sweep(settings)).codes.join());
+    }
+    assert.deepEqual(seen, [
+      ...["flappy status_500", "", "flappy status_500", "", "flappy flapping"],
+      ...["flappy flapping", "flappy flapping"],
+    ]);
+    const finding = findingOf(service, "flapping");
+    assert.equal(finding.fingerprint, findingOf(service, "status_500").fingerprint);
+    const flapping = await world.with(settings);
+    assert.deepEqual(await recheck(flapping, finding, "before"), {
+      ...{ present: true, code: "flapping" },
+    });
+    assert.deepEqual(await recheck(flapping, finding, "after"), { present: false, code: "ok" });
+    assert.deepEqual((await sweep(settings)).codes, []);
+  });
+
+  it("remembers nothing where it is not asked to", async () => {
+    await put("web", { origin: "platform" });
+    answer = { status: 500, afterMs: 0 };
+    for (let i = 0; i < 3; i++) {
+      const { incidents } = await detectAll(world, { remember: false });
+      assert.deepEqual(incidents, []);
+    }
+    assert.deepEqual(await world.store.knex("findings"), []);
+  });
+
+  for (const answers of [true, false]) {
+    const are = answers ? "all of which answer" : "none of which answers";
+    it(`has time for 500 services, ${are}`, async () => {
+      const hanging = createServer(() => {}).listen(0, "127.0.0.1");
+      await once(hanging, "listening");
+      const { port } = hanging.address() as AddressInfo;
+      const http = answers ? url() : `http://127.0.0.1:${port}/`;
+      for (let i = 0; i < 500; i++) await put(`s${i}`, { check: { http } });
+      const { runs, findings } = await detectAll(
+        await world.with(`service_probes: { timeout_ms: ${answers ? 5_000 : 1_000} }`),
+        { remember: true },
+      );
+      hanging.closeAllConnections();
+      hanging.close();
+      assert.equal(runs[0]!.error, null);
+      assert.equal(findings.length, answers ? 0 : 500);
+    });
+  }
+
+  it("begins with those that the last sweep had no time for", async () => {
+    for (let i = 0; i < 400; i++) await put(`c${i}`, { check: { command: ["sleep", "60"] } });
+    const settings = "service_probes: { timeout_ms: 1000 }"; // too many for the time, and some for any machine
+    const first = await collecting(() => sweep(settings), 1_000); // its time is over for certain
+    assert.ok(first.findings.length > 0);
+    assert.ok(first.findings.length < 400);
+    const { runs } = await detectAll(await world.with(settings), { remember: true });
+    assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
+    const seen = await world.store.knex("services").whereNotNull("checked_at").count("* as n");
+    assert.ok(Number(seen[0]!.n) > first.findings.length);
+  });
+});

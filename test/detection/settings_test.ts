@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BadDetectorsFile, readDetectorsFile } from "../../integrations/mod.ts";
+import { testFolder } from "../_servers.ts";
+
+describe("readDetectorsFile()", () => {
+  let path: string;
+  before(async () => {
+    path = join(await testFolder(), "sealoop.detectors.yaml");
+  });
+
+  it("has a value for everything where there is no file, or an empty one", async () => {
+    const nothing = readDetectorsFile(join(path, "nowhere"));
+    await writeFile(path, "# nothing\n");
+    assert.deepEqual(readDetectorsFile(path), nothing);
+    for (const block of Object.values(nothing)) assert.equal(block.enabled, true);
+    assert.equal(nothing.host_resources.full_percent, 95);
+  });
+
+  it("takes what is set, and leaves the rest as it is", async () => {
+    await writeFile(
+      path,
+      `host_resources:
+  disks:
+    - { path: /srv/orders, service: orders-db, full_percent: 80 }
+logs: { enabled: false }
+`,
+    );
+    const { host_resources, logs, certificates } = readDetectorsFile(path);
+    assert.deepEqual(host_resources.disks, [
+      { path: "/srv/orders", service: "orders-db", full_percent: 80 },
+    ]);
+    assert.equal(host_resources.filling_percent, 90);
+    assert.equal(logs.enabled, false);
+    assert.equal(certificates.enabled, true);
+  });
+
+  const refused: [name: string, text: string, line: number, says: RegExp][] = [
+    ["an unknown block", "logs: {}\nlogz: {}\n", 2, /logz: unknown key.*service_probes/],
+    ["an unknown key", "logs:\n  window_seconds: 60\n  windw: 1\n", 3, /windw.*window_seconds/],
+    [
+      "an unknown key of a file",
+      "logs:\n  files:\n    - path: /a\n      sevrice: x\n",
+      4,
+      /sevrice.*service/,
+    ],
+    ["a percentage over a hundred", "host_resources:\n  full_percent: 120\n", 2, /full_percent/],
+    [
+      "a path that is not absolute",
+      "host_resources:\n  disks:\n    - path: srv\n",
+      3,
+      /absolute path/,
+    ],
+    ["a certificate of nothing", "certificates:\n  watch:\n    - name: a\n", 3, /either endpoint/],
+    ["a word for a number", "platform:\n  backlog: many\n", 2, /backlog/],
+    [
+      "a bound that can't end",
+      "service_probes:\n  flapping: { begins: 0.1, ends: 0.2 }\n",
+      2,
+      /ends/,
+    ],
+    ["what is no YAML", "logs: [\n", 2, /./],
+  ];
+  for (const [name, text, line, says] of refused) {
+    it(`refuses ${name}, with its line`, async () => {
+      await writeFile(path, text);
+      assert.throws(() => readDetectorsFile(path), (error) => {
+        assert.ok(error instanceof BadDetectorsFile);
+        assert.match(error.message, new RegExp(`line ${line}: `));
+        assert.match(error.message, says);
+        return true;
+      });
+    });
+  }
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/governance_file.ts";
+import { misnamed } from "../../calls/governance/names.ts";
+import { addStop, currentPolicy, listStops, policyFileNote, removeStop } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { testFolder, testStore } from "../_servers.ts";
+
+interface LogLine {
+  readonly msg: string;
+  readonly reason?: string;
+}
+
+describe("the file of the governance policy", () => {
+  let opened: Awaited<ReturnType<typeof testStore>>;
+  before(async () => {
+    opened = await testStore();
+  });
+  after(() => opened.close());
+
+  /** What the log says of a file that was there at the start. */
+  async function followed(text: string): Promise<LogLine[]> {
+    const path = join(await testFolder(), "policy.yaml");
+    writeFileSync(path, text);
+    const { lines, end } = await following({ path, named: false });
+    end();
+    return lines;
+  }
+
+  /** Follows a file. @param on told of each line of the log */
+  async function following(file: GovernanceFile, on: (line: LogLine) => void = () => {}) {
+    const lines: LogLine[] = [];
+    const write = (line: string) => on(lines[lines.push(JSON.parse(line)) - 1]!);
+    const log = createLog("test", "info", { write });
+    return { lines, end: await followGovernanceFile(file, opened.store, log, misnamed) };
+  }
+
+  it("stops everything where it is wrong and nothing was ever in force, until it can be followed", async () => {
+    const path = join(await testFolder(), "policy.yaml");
+    const file = { path, named: false };
+    const { knex } = opened.store;
+    writeFileSync(path, 'rules:\n  - name: own\n    when: { tool: ["*"] }\n    then: deny\n');
+    await assert.rejects(
+      following(file),
+      ({ name, message }: Error) =>
+        name === "BadSetting" && message.includes(`${path} can't be followed`) &&
+        message.includes("line 3: rule own: when.tool: There is no such field"),
+    );
+    const [stop] = await listStops(knex);
+    assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
+    assert.match(stop!.reason, /line 3: rule own/);
+    assert.match((await policyFileNote(knex))!.trouble!, /line 3/);
+    await assert.rejects(following({ path: `${path}.none`, named: true }), /it is not there/);
+
+    const operators = { kind: "all", name: "", reason: "An audit" } as const;
+    assert.ok(await addStop(knex, operators), "an operator's own stop stands beside it");
+
+    writeFileSync(path, "rules: []\n");
+    (await following(file)).end();
+    assert.deepEqual((await listStops(knex)).map(({ reason }) => reason), ["An audit"]);
+    await removeStop(knex, operators);
+    assert.deepEqual(await policyFileNote(knex), { path, trouble: null });
+  });
+
+  it("leaves alone what an operator has stopped", async () => {
+    const { knex } = opened.store;
+    const stop = { kind: "all", name: "", reason: "An audit" } as const;
+    await addStop(knex, stop);
+    await followed("rules: []\n");
+    assert.equal((await listStops(knex))[0]?.reason, "An audit");
+    await removeStop(knex, stop);
+  });
+
+  it("keeps what it said in force where it is taken away, and says so", async () => {
+    const path = join(await testFolder(), "policy.yaml");
+    writeFileSync(path, "rules:\n  - { name: own, then: deny }\n");
+    let tell = (_: LogLine) => {};
+    const told = new Promise<LogLine>((resolve) => tell = resolve);
+    const { end } = await following({ path, named: false }, (line) => {
+      if (/not followed/.test(line.msg)) tell(line);
+    });
+    rmSync(path);
+    assert.match((await told).reason!, /not there any more/);
+    end();
+    const { policy } = (await currentPolicy(opened.store.knex, "governance_policies"))!;
+    assert.equal((policy as { rules: { name: string }[] }).rules[0]!.name, "own");
+    assert.match((await policyFileNote(opened.store.knex))!.trouble!, /not there any more/);
+  });
+
+  it("is put in force, and the log warns of a name that nothing has", async () => {
+    const [done, warning] = await followed(
+      "rules:\n  - name: own\n    when: { tools: [itsm_run_tset] }\n    then: deny\n",
+    );
+    assert.match(warning!.reason!, /^line 3: rule own: when\.tools: .*did you mean itsm_run_test/);
+    assert.match(done!.msg, /is in force/);
+    assert.ok(await currentPolicy(opened.store.knex, "governance_policies"));
+  });
+
+  it("is put in force, and the log warns of people who would be asked about what they decide by", async () => {
+    const [done, first, second] = await followed(
+      "rules:\n  - name: own\n    when: { tools: [approvals_*, keys.revoke, approvals_info] }\n" +
+        "    then: needs_approval\n",
+    );
+    assert.match(
+      first!.reason!,
+      /^line 3: rule own: when\.tools: keys\.revoke is what people decide/,
+    );
+    assert.match(second!.reason!, /approvals_info is nothing that governance decides on/);
+    assert.match(done!.msg, /is in force/);
+    const [denied] = await followed(
+      "rules:\n  - name: own\n    when: { tools: [keys.revoke] }\n    then: deny\n",
+    );
+    assert.match(denied!.msg, /is in force/);
+  });
+
+  it("changes nothing where it is wrong, and the log has the line", async () => {
+    const before = await currentPolicy(opened.store.knex, "governance_policies");
+    const [line] = await followed("rules:\n  - name: own\n    than: deny\n");
+    assert.match(line!.msg, /is not followed/);
+    assert.match(line!.reason!, /line 3: rule own: than: There is no such field/);
+    const now = await currentPolicy(opened.store.knex, "governance_policies");
+    assert.equal(now?.version, before?.version);
+  });
+});

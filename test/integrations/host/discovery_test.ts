@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:net";
+import type { Config } from "../../../config.ts";
+import { discover } from "../../../integrations/mod.ts";
+import { impactOf, putServices, type Store } from "../../../store/mod.ts";
+import { testStore } from "../../_servers.ts";
+import { serviceNamed } from "../../store/_graph.ts";
+
+describe("discover()", () => {
+  let store: Store;
+  let config: Config;
+  let close: () => Promise<void>;
+  let server: Server;
+  let port: number;
+  before(async () => {
+    ({ store, config, close } = await testStore());
+  });
+  after(() => close());
+  beforeEach(async () => {
+    await store.knex("services").delete();
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    port = (server.address() as { port: number }).port;
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  const row = (name: string) => store.knex("services").where({ name }).first();
+
+  it("adds what listens, on its host and unwatched, and removes it when it is gone", async () => {
+    const machine = serviceNamed("this-host", [], { type: "host", origin: "platform" });
+    await putServices(store.knex, [machine]);
+    assert.ok((await discover(config, store, "localhost")).includes(`node-${port}`));
+    const { origin, watched, status, type } = await row(`node-${port}`);
+    assert.deepEqual({ origin, watched, status, type }, {
+      ...{ origin: "discovered", watched: false, status: "up", type: "listener" },
+    });
+    const { upstream } = (await impactOf(store.knex, `node-${port}`, 1))!;
+    assert.deepEqual(upstream.map(({ name }) => name), ["this-host"]);
+    await new Promise((resolve) => server.close(resolve));
+    await discover(config, store, "localhost");
+    assert.equal(await row(`node-${port}`), undefined);
+  });
+
+  it("passes over what is declared, and leaves a declared service of the same name as it is", async () => {
+    const name = `node-${port}`;
+    await discover(config, store, "localhost");
+    await putServices(store.knex, [
+      serviceNamed("other"),
+      serviceNamed(name, ["other"], { type: "web", owner: "ada" }),
+    ]);
+    await discover(config, store, "localhost");
+    assert.equal((await row(name)).status, "unknown", "what listens may be another");
+    assert.deepEqual([(await row(name)).origin, (await row(name)).owner], ["file", "ada"]);
+    assert.equal((await impactOf(store.knex, name, 1))!.upstream.length, 1);
+
+    await putServices(store.knex, [
+      serviceNamed("app", [], { check: { tcp: `127.0.0.1:${port}` } }),
+    ]);
+    assert.ok(!(await discover(config, store, "localhost")).includes(name));
+  });
+
+  it("keeps the listeners of two hosts apart, and forgets a host that nobody looks at", async () => {
+    await discover(config, store, "app1");
+    const away = await store.knex("services").where({ host: "app1" }).pluck("name");
+    await discover(config, store, "localhost");
+    assert.ok(away.some((name) => name.startsWith(`node-${port}-`)));
+    assert.ok(await row(`node-${port}`));
+    const found = await store.knex("services").where({ host: "app1" }).pluck("name");
+    assert.deepEqual(found.sort(), away.sort());
+    await store.knex("services").where({ host: "app1" })
+      .update({ checked_at: store.knex.raw("now() - interval '16 minutes'") });
+    await discover(config, store, "localhost");
+    assert.equal((await store.knex("services").where({ host: "app1" })).length, 0);
+  });
+});

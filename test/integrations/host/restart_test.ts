@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { ROOT } from "../../../config.ts";
+import { commandLine, identify, parentOf } from "../../../embedded/mod.ts";
+import {
+  managedProcess,
+  restart,
+  type RestartOrder,
+  stopManaged,
+  whatHappened,
+} from "../../../integrations/mod.ts";
+import { testFolder } from "../../_servers.ts";
+
+/** The process that starts commands for another one. */
+async function launcherOf(parent: number): Promise<number | undefined> {
+  const all = (await readdir("/proc")).map(Number).filter((pid) => pid > 0);
+  return all.find((pid) =>
+    parentOf(pid) === parent && commandLine(pid).some((word) => word.endsWith("_launcher.js"))
+  );
+}
+
+describe("restart()", () => {
+  let dataDir: string;
+  before(async () => {
+    dataDir = await testFolder();
+  });
+  const newId = () => randomBytes(12).toString("hex");
+  const command = (...argv: string[]): RestartOrder => ({
+    ...{ dataDir, effectId: newId(), service: "cmd" },
+    restart: { command: argv },
+  });
+  const counting = (file: string, then = "") =>
+    command("sh", "-c", `echo once >> '${file}'; ${then}`);
+  const lines = async (path: string) => (await readFile(path, "utf8")).trim().split("\n").length;
+
+  it("runs a command and gives its exit code", async () => {
+    assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
+    assert.deepEqual(await restart(command("sh", "-c", "exit 4")), {
+      state: "done",
+      code: "exit_4",
+    });
+    assert.deepEqual(await restart(command("no-such-program")), {
+      state: "done",
+      code: "exit_127",
+    });
+  });
+  it("leaves nothing behind that keeps its process from ending", async () => {
+    // In a process of its own, as those of other tests come and go in this one. A timer would hold it for 120 s.
+    const script = `
+      import { restart } from "./integrations/mod.ts";
+      console.log((await restart(JSON.parse(process.argv[1]))).code);`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [
+        ...["--import", "tsx", "--input-type=module", "--eval", script],
+        JSON.stringify(command("true")),
+      ],
+      { cwd: ROOT, timeout: 110_000 },
+    );
+    assert.equal(stdout.trim(), "exit_0");
+  });
+  it("runs a command with its arguments as they are", async () => {
+    const file = join(dataDir, "argv");
+    await restart(command("sh", "-c", `printf %s "$1" > '${file}'`, "sh", `a 'b' "c" $HOME;`));
+    assert.equal(await readFile(file, "utf8"), `a 'b' "c" $HOME;`);
+  });
+  it("acts once, whoever gives the same order again, however many at once", async () => {
+    const file = join(dataDir, "count");
+    const order = counting(file, "sleep 0.1");
+    const ends = await Promise.all(Array.from({ length: 8 }, () => restart(order)));
+    ends.push(await restart(order));
+    assert.deepEqual([...new Set(ends.map(({ code }) => code))], ["exit_0"]);
+    assert.equal(await lines(file), 1);
+  });
+  it("goes on, and acts once, when what starts commands for it is killed", async function () {
+    if (!existsSync("/proc/self/environ")) return this.skip();
+    let launcher: number | undefined;
+    while (!launcher) { // it is started by the first command, and not waited for
+      await restart(command("true"));
+      launcher = await launcherOf(process.pid);
+    }
+    await restart(command("true"));
+    const files = [join(dataDir, "lost-1"), join(dataDir, "lost-2")];
+    const ends = [restart(counting(files[0]!, "sleep 0.2"))];
+    while (!existsSync(files[0]!)) await sleep(5);
+    ends.push(restart(counting(files[1]!)));
+    process.kill(launcher, "SIGKILL");
+    for (const end of ends) assert.deepEqual(await end, { state: "done", code: "exit_0" });
+    for (const file of files) assert.equal(await lines(file), 1);
+    assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
+  });
+  it("proves that an act was never begun", async () => {
+    assert.deepEqual(await whatHappened(command("true")), {
+      state: "not_done",
+      code: "not_started",
+    });
+  });
+  it("says unknown when a command was killed together with what ran it", async () => {
+    const file = join(dataDir, "killed");
+    const order = counting(file, "sleep 30");
+    const ending = restart(order);
+    while (!existsSync(file)) await sleep(5);
+    const leader = Number(
+      await readFile(join(dataDir, "effects", order.effectId, "started"), "utf8"),
+    );
+    process.kill(-leader, "SIGKILL");
+    assert.deepEqual(await ending, { state: "unknown", code: "no_exit" });
+    assert.deepEqual(await restart(order), { state: "unknown", code: "no_exit" });
+    assert.equal(await lines(file), 1);
+  });
+  it("ends a command that takes too long, with all that it started, and says unknown", async () => {
+    const file = join(dataDir, "children");
+    const order = {
+      ...command("sh", "-c", `sleep 600 & echo $! > '${file}'; wait`),
+      limitMs: 10_000,
+    };
+    const began = Date.now();
+    assert.deepEqual(await restart(order), { state: "unknown", code: "timeout" });
+    assert.ok(Date.now() - began < 19_900, "the limit counts once");
+    const child = Number(await readFile(file, "utf8"));
+    while (identify(child)) await sleep(20);
+  });
+  it("says unknown when the mark was made but nobody knows what followed", async () => {
+    const order: RestartOrder = {
+      ...command("true"),
+      restart: { process: { command: ["sleep", "30"] } },
+    };
+    const marks = join(dataDir, "effects", order.effectId);
+    await mkdir(marks, { recursive: true });
+    await writeFile(join(marks, "started"), "");
+    assert.deepEqual(await restart(order), { state: "unknown", code: "no_start" });
+  });
+
+  const running = (service: string, ...argv: string[]): RestartOrder => ({
+    ...{ dataDir, effectId: newId(), service },
+    restart: { process: { command: argv } },
+  });
+  it("replaces the process that it runs for a service, and only that one", async () => {
+    const first = running("svc", "sleep", "30");
+    assert.deepEqual(await restart(first), { state: "done", code: "started" });
+    const before = managedProcess(dataDir, "svc")!;
+    await restart(first);
+    assert.deepEqual(managedProcess(dataDir, "svc"), before);
+    await restart(running("svc", "sleep", "30"));
+    const after = managedProcess(dataDir, "svc")!;
+    assert.notEqual(after.pid, before.pid);
+    assert.equal(identify(before.pid), undefined);
+    await stopManaged(dataDir, "svc");
+    assert.equal(managedProcess(dataDir, "svc"), undefined);
+    assert.equal(identify(after.pid), undefined);
+  });
+  it("leaves a process alone that has the number of one it ran", async () => {
+    const stranger = running("stranger", "sleep", "30");
+    await restart(stranger);
+    const { pid } = managedProcess(dataDir, "stranger")!;
+    const path = join(dataDir, "processes", "reused.json");
+    await writeFile(path, JSON.stringify({ name: "reused", pid, start_time: "1", effect_id: "x" }));
+    await restart(running("reused", "sleep", "30"));
+    assert.ok(identify(pid));
+    await Promise.all(["stranger", "reused"].map((name) => stopManaged(dataDir, name)));
+  });
+  it("says that a program ended at once", async () => {
+    const order = running("gone", "no-such-program");
+    await restart(order);
+    while ((await whatHappened(order)).code === "started") await sleep(10);
+    assert.deepEqual(await whatHappened(order), { state: "done", code: "ended_at_once" });
+  });
+  it("finds a launched process by its environment where its mark is lost", async function () {
+    if (!existsSync("/proc/self/environ")) return this.skip();
+    const order = running("lost", "sleep", "30");
+    await restart(order);
+    await rm(join(dataDir, "effects", order.effectId, "started"));
+    assert.deepEqual(await whatHappened(order), { state: "done", code: "started" });
+    await stopManaged(dataDir, "lost");
+  });
+});

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:net";
+import { type ListeningSocket, listeningSockets } from "../../../integrations/mod.ts";
+
+describe("listeningSockets()", () => {
+  const servers: Server[] = [];
+
+  afterEach(() => servers.splice(0).forEach((server) => server.close()));
+
+  for (const address of ["127.0.0.1", "::1", "0.0.0.0"]) {
+    it(`finds a socket on ${address}, and who holds it`, async function () {
+      const port = await listen(address).catch(() => this.skip()); // not every machine has IPv6
+      const found = (await listeningSockets())
+        .filter((socket) => socket.port === port && socket.address === address); // others have others
+      assert.deepEqual(found, [{ port, address, pid: process.pid, program: "node" }]);
+    });
+  }
+
+  it("forgets a socket that was closed", async () => {
+    const port = await listen("127.0.0.1");
+    await new Promise((resolve) => servers.pop()!.close(resolve));
+    const ours = ({ port: at, pid }: ListeningSocket) => at === port && pid === process.pid;
+    assert.equal((await listeningSockets()).some(ours), false);
+  });
+
+  function listen(address: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const server = createServer().once("error", reject).listen(0, address, () => {
+        servers.push(server);
+        resolve((server.address() as { port: number }).port);
+      });
+    });
+  }
+});

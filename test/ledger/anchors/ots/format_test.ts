@@ -1,0 +1,345 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import {
+  after,
+  applyOp,
+  attestationsOf,
+  BadTimestamp,
+  bitcoinAttestation,
+  merge,
+  type Op,
+  parseFile,
+  parseTimestamp,
+  pendingAttestation,
+  prune,
+  serializeFile,
+  serializeTimestamp,
+  SUBTREE,
+  type Timestamp,
+  treePath,
+  treeRoot,
+  verifyTimestamp,
+} from "../../../../ledger/anchors/ots/mod.ts";
+import { file, needsFiles } from "./_files.ts";
+
+const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
+const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash("sha256").update(bytes).digest());
+const HEAD = "004f70656e54696d657374616d7073000050726f6f6600bf89e2e884e892 94";
+const BITCOIN = "0588960d73d71901";
+const DIGEST = "08" + "11".repeat(32);
+
+describe("parseFile() on the official client's examples", () => {
+  before(needsFiles);
+  const names = [
+    "hello-world.txt",
+    "bad-stamp.txt",
+    "empty",
+    "different-blockchains.txt",
+    "incomplete.txt",
+    "two-calendars.txt",
+    "merkle1.txt",
+    "known-and-unknown-notary.txt",
+  ];
+  for (const name of names) {
+    it(`reads ${name}.ots, whose digest is that of the file, and writes the same bytes`, () => {
+      const bytes = file(`${name}.ots`);
+      const parsed = parseFile(bytes);
+      assert.deepEqual(parsed.digest, sha256(file(name)));
+      assert.deepEqual(serializeFile(parsed), bytes);
+    });
+  }
+
+  const header = () => hex(Buffer.from(file("block-358391.header.hex")).toString().trim());
+  const states = (name: string, headers: ReadonlyMap<number, Uint8Array> = new Map()) => {
+    const { timestamp, digest } = parseFile(file(`${name}.ots`));
+    return verifyTimestamp(timestamp, digest, headers).map(({ attestation, state }) =>
+      `${attestation.kind} ${state}`
+    );
+  };
+
+  it("verifies hello-world against the real header of its block", () => {
+    const { timestamp, digest } = parseFile(file("hello-world.txt.ots"));
+    const [finding] = verifyTimestamp(timestamp, digest, new Map([[358_391, header()]]));
+    assert.equal(finding?.state, "verified");
+    assert.equal(new Date(finding.time! * 1000).toISOString(), "2015-05-28T15:41:18.000Z");
+  });
+
+  it("refuses bad-stamp, which claims the same block", () => {
+    assert.deepEqual(states("bad-stamp.txt", new Map([[358_391, header()]])), ["bitcoin failed"]);
+  });
+
+  it("says of blocks whose headers are not there that they are claimed", () => {
+    assert.deepEqual(states("hello-world.txt"), ["bitcoin claimed"]);
+    assert.ok(states("empty").includes("bitcoin claimed"));
+    const kinds = states("different-blockchains.txt");
+    assert.ok(kinds.includes("bitcoin claimed") && kinds.length > 1, kinds.join());
+    assert.ok(!kinds.some((state) => /verified|failed/.test(state)));
+    const { timestamp, digest } = parseFile(file("empty.ots"));
+    const heights = attestationsOf(timestamp, digest).map(({ attestation: a }) =>
+      a.kind === "bitcoin" ? a.height : undefined
+    );
+    assert.ok(heights.includes(129_405));
+  });
+
+  for (const name of ["incomplete.txt", "two-calendars.txt", "merkle1.txt"]) {
+    it(`finds ${name} pending at calendars only`, () => {
+      assert.deepEqual(new Set(states(name)), new Set(["pending pending"]));
+    });
+  }
+
+  it("keeps and ignores an attestation of an unknown kind", () => {
+    assert.deepEqual(
+      new Set(states("known-and-unknown-notary.txt")),
+      new Set([
+        "pending pending",
+        "unknown unknown",
+      ]),
+    );
+  });
+
+  for (
+    const [name, fault, says] of [
+      ["bad-major-version", "version", /major version/],
+      ["exceeds-max-msg-length", "too_long", /4096/],
+      ["invalid-file-digest-type", "digest_type", /unknown type 0x/],
+    ] as const
+  ) {
+    it(`refuses invalid/${name}.ots as ${fault}`, () => {
+      assert.throws(() => parseFile(file(`invalid/${name}.ots`)), (error) => {
+        assert.ok(error instanceof BadTimestamp);
+        assert.equal(error.fault, fault);
+        assert.match(error.message, says);
+        return true;
+      });
+    });
+  }
+});
+
+describe("parseFile()", () => {
+  const valid = `${HEAD} 01 ${DIGEST} 00 ${BITCOIN} 03 f7ef15`;
+  it("reads a digest attested by a block", () => {
+    const { hash, timestamp } = parseFile(hex(valid));
+    assert.equal(hash, "sha256");
+    assert.deepEqual(timestamp, { branches: [{ attestation: bitcoinAttestation(358_391) }] });
+  });
+
+  const refused: Record<string, [fault: string, file: string]> = {
+    "nothing": ["magic", ""],
+    "other bytes": ["magic", "25504446"],
+    "another version": ["version", `${HEAD} 02 ${DIGEST} 00 ${BITCOIN} 01 01`],
+    "an unknown digest": ["digest_type", `${HEAD} 01 09 ${"11".repeat(32)} 00 ${BITCOIN} 01 01`],
+    "append as its digest's type": ["digest_type", `${HEAD} 01 f0 0101 00 ${BITCOIN} 01 01`],
+    "a digest cut short": ["truncated", `${HEAD} 01 08 1111`],
+    "no timestamp": ["truncated", `${HEAD} 01 ${DIGEST}`],
+    "a fork with one arm": ["truncated", `${HEAD} 01 ${DIGEST} ff 00 ${BITCOIN} 01 01`],
+    "something after its end": ["trailing", `${valid} 00`],
+    "an unknown operation": ["operation", `${HEAD} 01 ${DIGEST} 55 00 ${BITCOIN} 01 01`],
+    "an empty argument": ["too_long", `${HEAD} 01 ${DIGEST} f0 00 00 ${BITCOIN} 01 01`],
+    "an argument over 4,096": ["too_long", `${HEAD} 01 ${DIGEST} f0 8120 ${"00".repeat(4097)}`],
+    "a payload over 8,192": ["too_long", `${HEAD} 01 ${DIGEST} 00 ${"ab".repeat(8)} 8140`],
+    "a number without end": ["varuint", `${HEAD} ${"ff".repeat(12)}`],
+    "a number with needless zeros": ["varuint", `${HEAD} 8100`],
+    "a height with more behind it": ["trailing", `${HEAD} 01 ${DIGEST} 00 ${BITCOIN} 02 0101`],
+    "an address with a space": ["attestation", `${HEAD} 01 ${DIGEST} 00 83dfe30d2ef90c8e 02 0120`],
+    "an address over 1,000": [
+      "too_long",
+      `${HEAD} 01 ${DIGEST} 00 83dfe30d2ef90c8e eb07 e907 ${"61".repeat(1001)}`,
+    ],
+    "257 levels": ["too_deep", `${HEAD} 01 ${DIGEST} ${"08".repeat(256)} 00 ${BITCOIN} 01 01`],
+    "over 256 KiB": ["too_long", `${HEAD} ${"00".repeat(256 * 1024)}`],
+    "hexlify on 2,049 bytes": [
+      "too_long",
+      `${HEAD} 01 ${DIGEST} f0 e10f ${"00".repeat(2017)} f3 00 ${BITCOIN} 01 01`,
+    ],
+  };
+  for (const [what, [fault, bytes]] of Object.entries(refused)) {
+    it(`refuses ${what}, and says so`, () => {
+      assert.throws(() => parseFile(hex(bytes)), { name: "BadTimestamp", fault });
+    });
+  }
+
+  it("reads 256 levels, 1,000 characters of an address and 4,096 bytes of a message", () => {
+    const address = `00 83dfe30d2ef90c8e ea07 e807 ${"61".repeat(1000)}`;
+    for (
+      const rest of [
+        `${"08".repeat(255)} 00 ${BITCOIN} 01 01`,
+        address,
+        `f0 e01f ${"00".repeat(4064)} 08 00 ${BITCOIN} 01 01`,
+      ]
+    ) {
+      const bytes = hex(`${HEAD} 01 ${DIGEST} ${rest}`);
+      assert.deepEqual(serializeFile(parseFile(bytes)), bytes);
+    }
+  });
+
+  it("gives nothing but typed errors for 2,000 mutated files", () => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+    console.log(`      seed ${seed}`);
+    const random = mulberry32(seed);
+    const samples = [hex(valid), serializeFile(branched())];
+    let read = 0;
+    for (let i = 0; i < 2000; i++) {
+      const bytes = mutate(samples[i % samples.length]!, random);
+      try {
+        const parsed = parseFile(bytes);
+        assert.deepEqual(serializeFile(parsed), bytes);
+        verifyTimestamp(parsed.timestamp, parsed.digest, new Map([[358_391, bytes.slice(0, 80)]]));
+        read++;
+      } catch (error) {
+        if (!(error instanceof BadTimestamp)) throw error;
+      }
+    }
+    assert.ok(read > 50, `only ${read} could still be read, so little was tried`);
+  });
+
+  it("refuses a small file that asks for endless work", () => {
+    const arm = `ff ${"f2".repeat(200)} 00 ${BITCOIN} 01 01`;
+    const grown = `f0 e01f ${"00".repeat(4064)}`;
+    const file = parseFile(
+      hex(`${HEAD} 01 ${DIGEST} ${grown} ${arm.repeat(200)} 00 ${BITCOIN} 01 01`),
+    );
+    assert.throws(() => attestationsOf(file.timestamp, file.digest), { name: "BadTimestamp" });
+  });
+});
+
+describe("operations", () => {
+  const message = new TextEncoder().encode("abc");
+  const wanted: [Op, string][] = [
+    [{ kind: "sha1" }, "a9993e364706816aba3e25717850c26c9cd0d89d"],
+    [{ kind: "ripemd160" }, "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"],
+    [{ kind: "sha256" }, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
+    [{ kind: "keccak256" }, "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"],
+    [{ kind: "append", arg: hex("00ff") }, "61626300ff"],
+    [{ kind: "prepend", arg: hex("00ff") }, "00ff616263"],
+    [{ kind: "reverse" }, "636261"],
+    [{ kind: "hexlify" }, "363136323633"],
+  ];
+  for (const [op, result] of wanted) {
+    it(`${op.kind} gives what its publisher says`, () => {
+      assert.equal(Buffer.from(applyOp(op, message)).toString("hex"), result);
+    });
+  }
+});
+
+describe("merge() and prune()", () => {
+  const pending = (uri: string): Timestamp => ({
+    branches: [{ attestation: pendingAttestation(uri) }],
+  });
+  const salted = (salt: number, then: Timestamp) =>
+    after([{ kind: "append", arg: Uint8Array.of(salt) }, { kind: "sha256" }], then);
+
+  it("keep what each knows, once", () => {
+    const a = salted(1, pending("https://a.example"));
+    const b = salted(2, pending("https://b.example"));
+    const both = merge(a, b, a);
+    assert.equal(both.branches.length, 2);
+    assert.deepEqual(both, merge(b, a));
+    const digest = hex("11".repeat(32));
+    assert.equal(attestationsOf(both, digest).length, 2);
+    const same = merge(salted(1, pending("https://c.example")), a);
+    assert.equal(same.branches.length, 1);
+    assert.equal(attestationsOf(same, digest).length, 2);
+  });
+
+  it("drop what is not wanted, with the way to it", () => {
+    const all = merge(
+      salted(1, pending("https://a.example")),
+      salted(2, { branches: [{ attestation: bitcoinAttestation(5) }] }),
+    );
+    const only = prune(all, ({ kind }) => kind === "bitcoin");
+    assert.deepEqual(only, salted(2, { branches: [{ attestation: bitcoinAttestation(5) }] }));
+    assert.equal(prune(all, () => false), undefined);
+  });
+
+  it("refuse to write a timestamp that knows nothing", () => {
+    assert.throws(() => serializeTimestamp({ branches: [] }), { fault: "empty" });
+  });
+});
+
+describe("the aggregation tree", () => {
+  const leaves = (n: number) =>
+    Array.from({ length: n }, (_, i) => sha256(new TextEncoder().encode(`leaf ${i}`)));
+
+  for (const n of [1, 2, 3, 4, 5, 7, 8, 9, 31, 33]) {
+    it(`leads from each of ${n} leaves to the root`, () => {
+      const all = leaves(n);
+      const root = treeRoot(all);
+      all.forEach((leaf, i) => {
+        const got = treePath(all, i).reduce<Uint8Array>((m, op) => applyOp(op, m), leaf);
+        assert.deepEqual(got, root);
+      });
+    });
+  }
+
+  it("is the tree over the roots of its pieces", () => {
+    for (const n of [SUBTREE, SUBTREE + 1, 2 * SUBTREE, 3 * SUBTREE + 700]) {
+      const all = leaves(n);
+      const roots: Uint8Array[] = [];
+      for (let at = 0; at < n; at += SUBTREE) roots.push(treeRoot(all.slice(at, at + SUBTREE)));
+      assert.deepEqual(treeRoot(roots), treeRoot(all));
+    }
+  });
+
+  it("stays well within the depth of a proof for a million leaves", () => {
+    assert.ok(2 * Math.ceil(Math.log2(2 ** 20)) < 64);
+  });
+});
+
+describe("ledger/ots", () => {
+  it("runs in a browser as it is: it imports nothing of Node, and uses nothing of its own", () => {
+    const folder = new URL("../../../ledger/ots/", import.meta.url);
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(new URL(name, folder), "utf8");
+      for (const [, from] of text.matchAll(/ from "([^"]+)"/g)) {
+        assert.match(from!, /^(\.\/\w+\.ts|@noble\/hashes\/\w+\.js)$/, `${name} imports ${from}`);
+      }
+      assert.doesNotMatch(text, /\b(Buffer|process|require|__dirname)\b[.(]/, name);
+    }
+  });
+});
+
+describe("parseTimestamp()", () => {
+  it("reads what calendars send, and checks operations against the message's length", () => {
+    const bytes = hex(`f0 01 aa 08 00 ${BITCOIN} 01 05`);
+    assert.deepEqual(serializeTimestamp(parseTimestamp(bytes, 32)), bytes);
+    assert.throws(() => parseTimestamp(bytes, 4096), { fault: "too_long" });
+    assert.throws(() => parseTimestamp(bytes, 32, 255), { fault: "too_deep" });
+  });
+});
+
+function branched() {
+  const digest = hex("11".repeat(32));
+  const timestamp = merge(
+    after([{ kind: "append", arg: hex("0102") }, { kind: "sha256" }], {
+      branches: [{ attestation: pendingAttestation("https://a.example") }],
+    }),
+    after([{ kind: "prepend", arg: hex("0304") }, { kind: "hexlify" }, { kind: "sha1" }], {
+      branches: [{ attestation: bitcoinAttestation(358_391) }],
+    }),
+  );
+  return { hash: "sha256" as const, digest, timestamp };
+}
+
+function mutate(sample: Uint8Array, random: () => number): Uint8Array {
+  const bytes = [...sample];
+  const place = () => Math.floor(random() * bytes.length);
+  for (let n = 1 + Math.floor(random() * 3); n > 0; n--) {
+    const kind = random();
+    if (kind < 0.6) bytes[place()] = Math.floor(random() * 256);
+    else if (kind < 0.75) bytes.splice(place(), 1 + Math.floor(random() * 8));
+    else if (kind < 0.9) bytes.splice(place(), 0, Math.floor(random() * 256));
+    else bytes.push(...bytes.slice(place()));
+  }
+  return Uint8Array.from(bytes);
+}
+
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  exportReceipts,
+  head,
+  importLedger,
+  type ImportOptions,
+  ledgerKeys,
+  openReceiptFile,
+  requestSeal,
+  verifyInParallel,
+  watchChain,
+} from "../../../ledger/mod.ts";
+import { openStore, type Store } from "../../../store/mod.ts";
+import { testFolder } from "../../_servers.ts";
+import { faultyChains, mixedChain, unsignedChain, vectorKeys } from "../_chains.ts";
+import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+
+const KEY = vectorKeys[0]!.publicKey;
+const VECTOR = join(import.meta.dirname, "..", "vectors", "mixed-era-chain.json");
+const { records } = mixedChain;
+
+describe("importLedger()", () => {
+  let folder: string;
+  let ledger: TestSealing;
+  let store: Store;
+
+  before(async () => {
+    folder = await testFolder();
+  });
+  beforeEach(async () => {
+    ledger = await startSealing();
+    await ledger.pause();
+    store = openStore(ledger.database.urls.sequencer, "sequencer");
+  });
+  afterEach(async () => {
+    await store.close();
+    await ledger.stop();
+  });
+
+  let files = 0;
+  function file(text: string): string {
+    const path = join(folder, `ledger-${files++}`);
+    writeFileSync(path, text);
+    return path;
+  }
+  const take = (path: string, options: ImportOptions = { keys: [KEY] }) =>
+    importLedger(store, path, { threads: 1, ...options });
+  const exported = async () =>
+    (await exportReceipts(ledger.app, { from: 0, to: 10_000 })).map(({ text }) => text);
+
+  for (
+    const [form, text] of Object.entries({
+      "a bare array, newest first": `[${records.toReversed().join(",")}]`,
+      "an array, oldest first, with spaces": `[\n ${records.join(" ,\r\n\t")}\n]\n`,
+      "one receipt a line": records.map((record) => `${record}\n`).join(""),
+      "what /api/export gives": `{"from":0,"total":${records.length},"receipts":[${
+        records.join(",")
+      }]}`,
+    })
+  ) {
+    it(`takes over ${form}, and gives it back byte for byte`, async () => {
+      assert.deepEqual(await take(file(text)), {
+        total: records.length,
+        keys: vectorKeys,
+        now: true,
+      });
+      assert.deepEqual(await exported(), records);
+    });
+  }
+
+  it("takes over all three eras with the key that the file names, and is signed on from there", async () => {
+    await take(VECTOR, {});
+    ledger.go();
+    const [id] = await ledger.seal(1);
+    const keys = await ledgerKeys(ledger.app);
+    assert.deepEqual(keys.slice(-2).map(({ fromPosition }) => fromPosition), [0, records.length]);
+    assert.deepEqual(keys.at(-2)?.publicKey, KEY);
+    assert.notEqual(keys.at(-1)?.publicKey, KEY);
+    const newest = JSON.parse((await exported()).at(-1)!);
+    assert.deepEqual([newest.id, newest.chain_position], [id, records.length]);
+    assert.equal(newest.prev_hash, JSON.parse(records.at(-1)!).hash_sha256);
+
+    assert.deepEqual(ledger.troubles, [], "the Merkle log has taken them up");
+    const watch = await watchChain(ledger.app);
+    const { chain_intact, breaks, total } = await watch.caughtUp();
+    await watch.close();
+    assert.deepEqual({ chain_intact, breaks, total }, {
+      chain_intact: true,
+      breaks: 0,
+      total: records.length + 1,
+    });
+  });
+
+  for (const { name, breaksAt, records } of faultyChains) {
+    it(`refuses a ledger with ${name} whole, and names position ${breaksAt}`, async () => {
+      const path = file(`[${records.join(",")}]`);
+      await assert.rejects(take(path), {
+        name: "ImportRefused",
+        message: new RegExp(`at position ${breaksAt}: `),
+      });
+      assert.equal((await head(ledger.app)).size, 0);
+    });
+  }
+
+  it("refuses signatures of a key that nobody named, or of another one", async () => {
+    const path = file(records.join("\n"));
+    await assert.rejects(take(path, {}), /does not name the key: give it with --key/);
+    await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
+    await assert.rejects(take(VECTOR, { keys: ["ab".repeat(32)] }), /names other keys/);
+  });
+
+  it("refuses a file that ends too early, or holds something else", async () => {
+    const whole = `[${records.join(",")}]`;
+    await assert.rejects(take(file(whole.slice(0, -100))), /ends in the middle/);
+    await assert.rejects(take(file(`{"total":52,"receipts":${whole}}`)), /51 receipts .* says 52/);
+    await assert.rejects(take(file(`{"from":9,"receipts":${whole}}`)), /begins at position 9/);
+    for (const text of ["", "[]", "{}", "[1,2]", "nonsense", '{"receipts":{}}', "[[]]", '["x"]']) {
+      await assert.rejects(take(file(text)), { name: "BadReceiptFile" }, text);
+    }
+    assert.equal((await head(ledger.app)).size, 0);
+  });
+
+  it("refuses a receipt that is there twice, and takes nothing of it", async () => {
+    const chain = unsignedChain(4, (n) => n === 3 ? "receipt-1" : `receipt-${n}`);
+    await assert.rejects(take(file(chain.join("\n"))), /twice: .*receipt-1/);
+    assert.equal((await head(ledger.app)).size, 0);
+    assert.equal((await take(file(unsignedChain(4).join("\n")))).total, 4);
+  });
+
+  it("takes over into an empty ledger alone", async () => {
+    ledger.go();
+    await ledger.seal(1);
+    await ledger.pause();
+    await assert.rejects(take(VECTOR), /has 1 receipts, and only an empty one/);
+    assert.equal((await head(ledger.app)).size, 1);
+  });
+
+  it("goes on where it was stopped, without verifying again, and does nothing the next time", async () => {
+    const path = file(unsignedChain(1700).join("\n"));
+    await assert.rejects(
+      take(path, {
+        onProgress: (step, done) => {
+          if (step === "put aside" && done >= 1000) throw new Error("killed");
+        },
+      }),
+      /killed/,
+    );
+    assert.equal((await head(ledger.app)).size, 0);
+    const steps = new Set<string>();
+    assert.equal((await take(path, { onProgress: (step) => steps.add(step) })).total, 1700);
+    assert.deepEqual([...steps], ["put aside"]);
+    assert.equal((await head(ledger.app)).size, 1700);
+    assert.deepEqual(await take(path, {}), { total: 1700, keys: [], now: false });
+  });
+
+  it("begins anew where another file was begun before", async () => {
+    const other = file(unsignedChain(600, (n) => `other-${n}`).join("\n"));
+    await assert.rejects(take(other, {
+      onProgress: (step) => {
+        if (step === "put aside") throw new Error("killed");
+      },
+    }));
+    assert.equal((await take(VECTOR, {})).total, records.length);
+    assert.deepEqual((await head(ledger.app)).size, records.length);
+  });
+
+  it("verifies again where it goes on with another key", async () => {
+    const path = file(records.join("\n"));
+    await assert.rejects(take(path, {
+      keys: [KEY],
+      onProgress: (step) => {
+        if (step === "put aside") throw new Error("killed");
+      },
+    }));
+    await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
+    assert.equal((await take(path)).total, records.length);
+  });
+
+  it("leaves the id of an imported receipt to it alone", async () => {
+    await take(VECTOR, {});
+    for (const position of [0, 7, 20]) {
+      const { id } = JSON.parse(records[position]!);
+      await assert.rejects(requestSeal(ledger.app.knex, anyRequest({ id })), {
+        name: "ReceiptConflict",
+      });
+    }
+  });
+
+  it("verifies a file on several threads as on one", async () => {
+    for (const { name, records, breaksAt } of [mixedChain, ...faultyChains]) {
+      const source = await openReceiptFile(file(records.join("\n")));
+      const one = await verifyInParallel(source.batches(), vectorKeys, { threads: 1 });
+      const three = await verifyInParallel(inThrees(source.batches()), vectorKeys, { threads: 3 });
+      await source.close();
+      assert.deepEqual(three, one);
+      assert.equal(one.firstBreaks[0]?.position, breaksAt, name);
+    }
+  });
+});
+
+/** The same in smaller batches. */
+async function* inThrees(batches: AsyncIterable<readonly Buffer[]>) {
+  for await (const batch of batches) {
+    for (let n = 0; n < batch.length; n += 3) yield batch.slice(n, n + 3);
+  }
+}

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import {
+  consistencyProof,
+  type Edge,
+  growEdge,
+  type Hash,
+  inclusionProof,
+  isConsistent,
+  leafHash,
+  parseTilePath,
+  readEdge,
+  type ReadHashes,
+  rootAt,
+  rootFromInclusion,
+  rootOf,
+  rootOfEdge,
+  type Tile,
+  TILE_WIDTH,
+  tilePath,
+} from "../../../ledger/log/mod.ts";
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();
+const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString("hex");
+const leaves = (count: number) =>
+  Array.from({ length: count }, (_, n) => leafHash(Buffer.from(`leaf ${n}`), sha256));
+
+/** The definition, word for word: the largest power of two below n splits. @see RFC 6962 §2.1 */
+function mth(hashes: readonly Hash[]): Hash {
+  if (hashes.length === 1) return hashes[0]!;
+  let k = 1;
+  while (k * 2 < hashes.length) k *= 2;
+  return sha256(Buffer.concat([Buffer.of(1), mth(hashes.slice(0, k)), mth(hashes.slice(k))]));
+}
+
+/** A tree as it grows: its tiles, its edge, and how to read both. */
+function grown(all: readonly Hash[], step: number) {
+  const edge: Edge = [];
+  const tiles: Tile[] = [];
+  for (let n = 0; n < all.length; n += step) {
+    tiles.push(...growEdge(edge, n, all.slice(n, n + step), sha256));
+  }
+  const read: ReadHashes = (level, from, to) => {
+    const n = Math.floor(from / TILE_WIDTH);
+    assert.ok(to <= (n + 1) * TILE_WIDTH && from < to, "a read within one tile");
+    const row = tiles.find((tile) => tile.level === level && tile.n === n)?.hashes ?? edge[level]!;
+    assert.ok(row.length >= to - n * TILE_WIDTH, "a read of hashes that are there");
+    return Promise.resolve(row.slice(from - n * TILE_WIDTH, to - n * TILE_WIDTH));
+  };
+  return { edge, tiles, read };
+}
+
+/** Known answers: the trees of RFC 6962's reference implementation. @see certificate-transparency merkletree tests */
+const INPUTS = [
+  "",
+  "00",
+  "10",
+  "2021",
+  "3031",
+  "40414243",
+  "5051525354555657",
+  "606162636465666768696a6b6c6d6e6f",
+];
+const ROOTS = [
+  "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+  "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+  "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+  "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+  "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+  "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+  "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+  "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+];
+
+describe("a Merkle tree", () => {
+  ROOTS.forEach((root, n) => {
+    it(`of ${n + 1} known leaves has the published root`, () => {
+      const known = INPUTS.slice(0, n + 1).map((input) =>
+        leafHash(Buffer.from(input, "hex"), sha256)
+      );
+      assert.equal(hex(rootOf(known, sha256)), root);
+    });
+  });
+
+  it("has the defined root at every size, however it grew", () => {
+    for (const size of [1, 2, 3, 255, 256, 257, 511, 512, 513, 1000]) {
+      const all = leaves(size);
+      for (const step of [1, 7, 256, 1000]) {
+        assert.equal(
+          hex(rootOfEdge(grown(all, step).edge, sha256)),
+          hex(mth(all)),
+          `${size} by ${step}`,
+        );
+      }
+    }
+  });
+
+  it("gives the root and the edge of every smaller size", async () => {
+    const all = leaves(70_000);
+    const { read } = grown(all, 1000);
+    for (const size of [1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 66_000, 70_000]) {
+      const expected = hex(mth(all.slice(0, size)));
+      assert.equal(hex(await rootAt(size, read, sha256)), expected, `root at ${size}`);
+      assert.equal(
+        hex(rootOfEdge(await readEdge(size, read), sha256)),
+        expected,
+        `edge at ${size}`,
+      );
+    }
+  });
+
+  it("proves every leaf in, and nothing else", async () => {
+    const all = leaves(300);
+    const { read } = grown(all, 300);
+    for (const size of [1, 2, 3, 7, 8, 255, 256, 257, 300]) {
+      const root = hex(mth(all.slice(0, size)));
+      for (let index = 0; index < size; index++) {
+        const proof = await inclusionProof(index, size, read, sha256);
+        const inclusion = { leafHash: all[index]!, index, size, proof };
+        assert.equal(hex(rootFromInclusion(inclusion, sha256)), root);
+        const other = all[(index + 1) % 300]!;
+        assert.notEqual(hex(rootFromInclusion({ ...inclusion, leafHash: other }, sha256)), root);
+        if (size > 1) {
+          const elsewhere = { ...inclusion, index: (index + 1) % size };
+          assert.notEqual(hex(rootFromInclusion(elsewhere, sha256)), root);
+          const shorter = { ...inclusion, proof: proof.slice(1) };
+          assert.notEqual(hex(rootFromInclusion(shorter, sha256)), root);
+        }
+      }
+    }
+  });
+
+  it("proves that it grew from each smaller one, and from no other", async () => {
+    const all = leaves(300);
+    const { read } = grown(all, 300);
+    const roots = all.map((_, n) => mth(all.slice(0, n + 1)));
+    for (const newSize of [1, 2, 5, 8, 255, 256, 257, 300]) {
+      for (let oldSize = 1; oldSize <= newSize; oldSize++) {
+        const proof = await consistencyProof(oldSize, newSize, read, sha256);
+        const claim = {
+          oldSize,
+          oldRoot: roots[oldSize - 1]!,
+          newSize,
+          newRoot: roots[newSize - 1]!,
+          proof,
+        };
+        assert.equal(isConsistent(claim, sha256), true, `${oldSize} to ${newSize}`);
+        assert.equal(
+          isConsistent({ ...claim, oldRoot: all[0]!, oldSize: Math.max(2, oldSize) }, sha256),
+          false,
+        );
+        if (oldSize < newSize) {
+          assert.equal(isConsistent({ ...claim, proof: proof.slice(1) }, sha256), false);
+          assert.equal(isConsistent({ ...claim, newRoot: all[1]! }, sha256), false);
+        }
+      }
+    }
+  });
+});
+
+describe("tilePath()", () => {
+  for (
+    const [n, width, path] of [
+      [0, 256, "000"],
+      [999, 256, "999"],
+      [1234067, 256, "x001/x234/067"],
+      [5, 17, "005.p/17"],
+    ] as const
+  ) {
+    it(`names ${n} of width ${width} ${path}, and is read back`, () => {
+      assert.equal(tilePath(n, width), path);
+      assert.deepEqual(parseTilePath(path), { n, width });
+    });
+  }
+  for (
+    const path of [
+      "",
+      "1",
+      "0001",
+      "x000/001",
+      "001.p/256",
+      "001.p/0",
+      "001.p/01",
+      "x001/67",
+      "../000",
+      "001/",
+    ]
+  ) {
+    it(`refuses ${JSON.stringify(path)}`, () => assert.equal(parseTilePath(path), undefined));
+  }
+});

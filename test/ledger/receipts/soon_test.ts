@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { openStore, type Store } from "../../../store/mod.ts";
+import { findReceipt } from "../../../ledger/mod.ts";
+import { anyRequest, serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
+
+describe("a receipt that was asked for, and is not sealed yet", () => {
+  let sealing: TestSealing;
+  let ledger: Awaited<ReturnType<typeof serveLedger>>;
+  let reader: Store;
+  before(async () => {
+    sealing = await startSealing();
+    await sealing.seal(3);
+    await sealing.pause();
+    ledger = await serveLedger(sealing.database);
+    reader = openStore(sealing.database.urls.ledger, "ledger");
+  });
+  after(async () => {
+    await reader?.close();
+    await ledger?.stop();
+    await sealing?.stop();
+  });
+  const get = (path: string) => fetch(ledger.address + path);
+  const asked = async (id: string) => void await sealing.sealer.request(anyRequest({ id }));
+
+  it("is waited for by whoever asks for it, at every address", async () => {
+    const ids = ["soon-verified", "soon-received", "soon-as-bytes"];
+    await Promise.all(ids.map(asked));
+    const answers = Promise.all([
+      get("/api/verify/soon-verified"),
+      get("/api/receipt/soon-received"),
+      get("/api/receipt/soon-as-bytes.bin"),
+    ]);
+    const found = findReceipt(sealing.app, "soon-verified");
+    sealing.go();
+    const [verified, received, bytes] = await answers;
+    const { found: isFound, verified: holds } = await verified.json() as Record<string, unknown>;
+    assert.deepEqual([verified.status, isFound, holds], [200, true, true]);
+    assert.equal((await received.json() as Record<string, unknown>).found, true);
+    assert.equal(bytes.status, 200);
+    assert.equal((await found).id, "soon-verified");
+    await sealing.pause();
+  });
+
+  it("is not called unknown where nothing seals: it says to ask again", async () => {
+    await asked("not-soon");
+    for (const path of ["/api/verify/not-soon", "/api/receipt/not-soon.bin"]) {
+      const answer = await get(path);
+      assert.equal(answer.status, 503, path);
+      assert.equal(answer.headers.get("retry-after"), "2");
+      assert.match(
+        await answer.text(),
+        /Receipt not-soon was asked for.*ask again in a few seconds/,
+      );
+    }
+    const unknown = await get("/api/verify/never-asked-for");
+    assert.deepEqual(await unknown.json(), { found: false, receipt: null });
+  });
+
+  it("is unknown once it was refused", async () => {
+    await asked("refused-one");
+    const sequencer = openStore(sealing.database.urls.sequencer, "sequencer");
+    await sequencer.pool.query(
+      "INSERT INTO seal_refusals (id, reason) VALUES ('refused-one', 'a test')",
+    );
+    await sequencer.close();
+    const answer = await get("/api/verify/refused-one");
+    assert.deepEqual(await answer.json(), { found: false, receipt: null });
+  });
+
+  it("is unknown where it neither waits nor is sealed, as somebody has removed it", async () => {
+    await asked("removed-one");
+    const sequencer = openStore(sealing.database.urls.sequencer, "sequencer");
+    await sequencer.pool.query("DELETE FROM seal_outbox WHERE id = 'removed-one'");
+    await sequencer.close();
+    const answer = await get("/api/verify/removed-one");
+    assert.deepEqual(await answer.json(), { found: false, receipt: null });
+  });
+
+  it("tells who reads the ledger its id alone", async () => {
+    for (const table of ["seal_requests", "seal_outbox", "seal_refusals"]) {
+      assert.ok((await reader.pool.query(`SELECT id FROM ${table}`)).rows.length > 0);
+      await assert.rejects(reader.pool.query(`SELECT * FROM ${table}`), /permission denied/);
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+import {
+  canonicalFields,
+  canonicalize,
+  exportReceipts,
+  ledgerKeys,
+  publishedCheckpoint,
+  type Stored,
+  verifyChain,
+} from "../../../ledger/mod.ts";
+import { program } from "../../_programs.ts";
+import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
+
+const run = promisify(execFile);
+const PAGE = 1_000;
+
+async function* stored({ app }: TestSealing): AsyncGenerator<Stored> {
+  for (let from = 0;; from += PAGE) {
+    const page = await exportReceipts(app, { from, to: from + PAGE });
+    yield* page;
+    if (page.length === 0) return;
+  }
+}
+
+async function* texts(sealing: TestSealing) {
+  for await (const { text } of stored(sealing)) yield text;
+}
+
+describe("sealing", () => {
+  let sealing: TestSealing;
+  beforeEach(async () => {
+    sealing = await startSealing();
+  });
+  afterEach(() => sealing.stop());
+
+  it("from 16 processes, 1,000 each, makes one chain without a fork or a gap", async () => {
+    const appender = await program("test/ledger/_appender.ts");
+    const found = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
+      const args = [appender, sealing.database.urls.app, `process-${n}`, "1000"];
+      const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 20 });
+      return stdout.split("\n");
+    }));
+    const asked = new Set(found.flat());
+    assert.equal(asked.size, 16_000);
+    async function* seen() {
+      for await (const { id, text } of stored(sealing)) {
+        asked.delete(id);
+        yield text;
+      }
+    }
+    const { total, breaks } = await verifyChain(seen(), await ledgerKeys(sealing.app));
+    assert.deepEqual({ total, breaks }, { total: 16_000, breaks: [] });
+    assert.equal(asked.size, 0);
+  });
+
+  it("keeps 100,000 generated payloads to the byte, ten in a receipt", async () => {
+    const next = generator(Number(process.env["SEED"] ?? 20_261_121));
+    const details = new Map<string, string>();
+    for (let batch = 0; batch < 10; batch++) {
+      await Promise.all(Array.from({ length: 1_000 }, async () => {
+        const values = { values: Array.from({ length: 10 }, () => payload(next)) };
+        const { id } = await sealing.sealer.request(anyRequest({ details: values }));
+        details.set(id, canonicalize(values));
+      }));
+    }
+    await sealing.untilSealed(10_000);
+    async function* compared() {
+      for await (const { id, text } of stored(sealing)) {
+        assert.equal(canonicalFields(text).get("details"), details.get(id));
+        yield text;
+      }
+    }
+    const { total, breaks } = await verifyChain(compared(), await ledgerKeys(sealing.app));
+    assert.deepEqual({ total, breaks }, { total: 10_000, breaks: [] });
+  });
+
+  /** Every statement that changes something, on the way from a request to a published checkpoint. */
+  const statements = [
+    ...["INSERT ON seal_requests", "INSERT ON seal_outbox", "INSERT ON evidence"],
+    ...["UPDATE ON ledger_head", "INSERT ON receipts", "INSERT ON ledger_categories"],
+    ...["INSERT ON ledger_days", "DELETE ON seal_outbox", "INSERT ON ledger_keys"],
+    ...["INSERT ON log_tiles", "INSERT ON log_checkpoint"],
+  ];
+  for (const statement of statements) {
+    for (const moment of ["BEFORE", "AFTER"]) {
+      it(`leaves nothing half-done when it fails once ${moment} ${statement}`, async () => {
+        await sealing.pause();
+        await failOnce(sealing, moment, statement);
+        const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
+        const ask = () =>
+          Promise.all(
+            ids.map((id) => sealing.sealer.request(anyRequest({ id, evidence: { note: id } }))),
+          );
+        await ask().catch((error) => assert.match(String(error), /outbox can't be written/));
+        await ask(); // as whoever was told of the failure does
+        sealing.go();
+        await sealing.untilSealed(300).catch((error) => {
+          assert.match(String(error), /fails once/);
+          sealing.go();
+        });
+        await Promise.all(ids.map((id) => sealing.sealer.sealed(id)));
+        if (statement.includes("log_")) {
+          while (((await publishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
+        }
+        const { total, breaks } = await verifyChain(texts(sealing), await ledgerKeys(sealing.app));
+        assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
+        const { rows: [counts] } = await sealing.app.pool.query(`SELECT
+          (SELECT sum(n)::int FROM ledger_days) AS days,
+          (SELECT sum(n)::int FROM ledger_categories) AS categories,
+          (SELECT count(*)::int FROM seal_outbox) AS waiting,
+          (SELECT count(*)::int FROM evidence) AS evidence,
+          (SELECT count(*)::int FROM ledger_keys) AS keys`);
+        assert.deepEqual(counts, {
+          ...{ days: 300, categories: 300, waiting: 0, evidence: 300, keys: 1 },
+        });
+        assert.equal(await failures(sealing), 1, "it has failed");
+      });
+    }
+  }
+});
+
+/** Has the database refuse a kind of statement the first time: a sequence counts, as no rollback sets it back. */
+async function failOnce({ database }: TestSealing, moment: string, statement: string) {
+  await asSuperuser(
+    database.superuserUrl,
+    `CREATE SEQUENCE times_asked;
+     GRANT USAGE ON times_asked TO PUBLIC;
+     CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       IF nextval('times_asked') = 1 THEN RAISE EXCEPTION 'It fails once'; END IF;
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER fails_once ${moment} ${statement} FOR EACH STATEMENT EXECUTE FUNCTION fail_once();`,
+  );
+}
+
+async function failures({ database }: TestSealing): Promise<number> {
+  const [row] = await asSuperuser(
+    database.superuserUrl,
+    "SELECT least(1, last_value)::int AS n FROM times_asked WHERE is_called",
+  );
+  return Number(row?.["n"] ?? 0);
+}
+
+async function asSuperuser(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Gives numbers from 0 to below 1, the same for the same seed. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const TEXTS = [
+  ...[
+    "",
+    "plain",
+    '"quotes\\"',
+    "\u0001\u001f\u007f\u0080",
+    "é",
+    "日本語",
+    "\u202etxt.exe\u202c",
+    "😀👩‍👩‍👧",
+  ],
+  ...[
+    "\u2028\u2029",
+    "</script>",
+    "${x}",
+    "ﬀ",
+    "e\u0301",
+    "a\tb\nc\r",
+    "\ufeffbom",
+    "'; DROP TABLE",
+    "\ud83d\ude00z",
+  ],
+];
+const NUMBERS = [0, -0, 1, -1, 1.5, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, 0.1 + 0.2];
+
+function payload(next: () => number, depth = 0): unknown {
+  const pick = <T>(list: readonly T[]) => list[Math.floor(next() * list.length)]!;
+  const text = () => pick(TEXTS) + (next() < 0.3 ? pick(TEXTS) : "");
+  const kind = Math.floor(next() * (depth < 4 ? 7 : 5));
+  if (kind === 0) return text();
+  if (kind === 1) return pick(NUMBERS);
+  if (kind === 2) return (next() - 0.5) * 10 ** Math.floor(next() * 40 - 20);
+  if (kind === 3) return pick([true, false, null]);
+  if (kind === 4) return Math.floor(next() * 2 ** 53);
+  const items = Array.from({ length: Math.floor(next() * 5) }, () => payload(next, depth + 1));
+  return kind === 5 ? items : Object.fromEntries(items.map((item) => [text(), item]));
+}

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { receiptSplitter } from "../../../ledger/verify/receipt_stream.ts";
+
+interface Split {
+  readonly receipts: readonly string[];
+  readonly envelopes: readonly object[];
+}
+
+/** Splits a text that comes in chunks of so many bytes. */
+function split(text: string, size = 1 << 20): Split {
+  const bytes = Buffer.from(text);
+  const envelopes: object[] = [];
+  const splitter = receiptSplitter((fields) => envelopes.push(fields));
+  const receipts: string[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    for (const found of splitter.push(bytes.subarray(at, at + size))) {
+      const raw = bytes.subarray(found.start, found.end).toString();
+      assert.deepEqual(JSON.parse(raw), JSON.parse(found.bytes.toString()));
+      receipts.push(found.bytes.toString());
+    }
+  }
+  splitter.end();
+  return { receipts, envelopes };
+}
+
+/** With everything in it that could be taken for something else. */
+const HARD = [
+  { id: 'a"b\\', text: '\\"receipts":[{}]', nested: { receipts: [{ a: [] }, []] } },
+  { "receipts ": "]}", escaped: '"\\\\"', empty: {}, list: [1, [2], { n: null }] },
+  { receipt: [], 'x,"receipts': [{}], "é€😀": " \t\n ", n: 1 },
+];
+const hard = HARD.map((value) => JSON.stringify(value));
+const pretty = (value: unknown) => JSON.stringify(value, null, "\r\n\t ");
+
+describe("receiptSplitter()", () => {
+  const forms: Readonly<Record<string, readonly [text: string, envelopes: readonly object[]]>> = {
+    "one a line": [hard.join("\n"), []],
+    "an array": [`[${hard.join(",")}]`, []],
+    "an array that was printed for people": [pretty(HARD), []],
+    "a page": [`{"total":3,"deep":{"receipts":[1]},"receipts":[${hard.join(",")}],"x":{"y":[]}}`, [
+      { total: 3, deep: { receipts: [1] } },
+    ]],
+    "a page that was printed for people": [pretty({ keys: [{ a: 1 }], receipts: HARD }), [
+      { keys: [{ a: 1 }] },
+    ]],
+    "pages one after the other": [
+      `${pretty({ n: 1, receipts: HARD.slice(0, 2) })}\n${
+        pretty({ n: 2, receipts: HARD.slice(2) })
+      }`,
+      [{ n: 1 }, { n: 2 }],
+    ],
+  };
+  for (const [form, [text, envelopes]] of Object.entries(forms)) {
+    it(`finds the receipts of ${form}, wherever it is cut`, () => {
+      const whole = split(text);
+      assert.deepEqual(whole, { receipts: hard, envelopes });
+      for (let size = 1; size < 40; size++) assert.deepEqual(split(text, size), whole, `${size}`);
+    });
+  }
+
+  for (
+    const text of [
+      ...[
+        "1",
+        '"x"',
+        "[1]",
+        "[[]]",
+        '["x"]',
+        "nonsense",
+        "[}",
+        "]",
+        "}",
+        "[]]",
+        '[{}]"x"',
+        "[{}]{}",
+      ],
+      ...["[{}][{}]", '{"receipts":[1]}', '{"receipts":[{}}', '{"a":b,"receipts":[]}', "[{}] x"],
+    ]
+  ) {
+    it(`refuses ${text}`, () => {
+      assert.throws(() => split(text), { name: "BadReceiptFile" });
+      assert.throws(() => split(text, 1), { name: "BadReceiptFile" });
+    });
+  }
+
+  for (const text of ["", " ", "[", '[{"a":1}', '{"receipts":[{}]', '{"a":"', '{"a":"\\']) {
+    it(`says that "${text}" ends too early`, () => {
+      assert.throws(() => split(text), /It is empty|It ends in the middle/);
+    });
+  }
+
+  it("refuses what is too large to be a receipt before it has read it all", () => {
+    const splitter = receiptSplitter();
+    const mebibyte = Buffer.alloc(1 << 20, "x");
+    splitter.push(Buffer.from('{"a":"'));
+    assert.throws(() => {
+      for (let n = 0; n < 9; n++) splitter.push(mebibyte);
+    }, /begins at byte 0 is larger/);
+  });
+});

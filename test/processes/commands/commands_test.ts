@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../../../config.ts";
+import {
+  findKey,
+  findKeyById,
+  hashKey,
+  notePolicyFile,
+  openStore,
+  type Store,
+} from "../../../store/mod.ts";
+import { program } from "../../_programs.ts";
+import { type TestDatabase, testDatabase, testFolder } from "../../_servers.ts";
+
+describe("commands of an operator", () => {
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app", 2);
+  });
+  after(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  const run = async (command: string, ...words: string[]) => {
+    const file = await program(`processes/${command}.ts`);
+    const env = { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: database.urls.app };
+    try {
+      const args = [file, command, ...words];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+      return stdout;
+    } catch (error) {
+      return `refused: ${(error as { stderr: string }).stderr}`;
+    }
+  };
+  const receipts = async () => {
+    const { rows } = await store.pool.query("SELECT payload FROM seal_outbox ORDER BY seq");
+    return rows.map(({ payload }) => JSON.parse(payload)).map(({ action, subject }) => ({
+      action,
+      subject,
+    }));
+  };
+
+  it("issue a key, list it, rotate it and revoke it, all sealed and never shown again", async () => {
+    const issued = await run("keys", "issue", "--tenant", "acme", "--principal", "Robin");
+    const [, key, id] = /^(slp_partner_\S+)\nIts id is (\w{16})\./.exec(issued) ?? [];
+    assert.ok(key && id, issued);
+    const listed = await run("keys", "list");
+    assert.match(listed, new RegExp(`${id} +valid +partner +full +acme +Robin +no +never +never`));
+    assert.ok(!listed.includes(key));
+
+    const rotated = await run("keys", "rotate", id, "--grace", "2h");
+    const other = /Its id is (\w{16})/.exec(rotated)![1]!;
+    const { expiresAt } = (await findKey(store.knex, hashKey(key)))!;
+    assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
+    assert.match(await run("keys", "revoke", id), /no process takes it any more/);
+    assert.equal(await findKey(store.knex, hashKey(key)), undefined);
+    assert.ok(!(await run("keys", "list")).includes(id));
+    assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
+    assert.deepEqual((await receipts()).map(({ action }) => action), [
+      ...["keys.generate", "keys.generate", "keys.rotate", "keys.revoke"],
+    ]);
+    assert.equal((await findKeyById(store.knex, other))!.expiresAt, null);
+    assert.match(
+      await run("keys", "revoke", other.replace(/./g, "0")),
+      /refused: There is no valid/,
+    );
+  });
+
+  it("rotate a key that ends into one that ends as well", async () => {
+    const idOf = (text: string) => /Its id is (\w{16})/.exec(text)![1]!;
+    const life = async (id: string) => {
+      const { createdAt, expiresAt } = (await findKeyById(store.knex, id))!;
+      return Math.round((expiresAt!.getTime() - createdAt.getTime()) / 3_600_000);
+    };
+    const old = idOf(await run("keys", "issue", "--tenant", "acme", "--expires", "90d"));
+    const rotated = await run("keys", "rotate", old);
+    assert.match(rotated, /It ends at 20/);
+    assert.deepEqual([await life(old), await life(idOf(rotated))], [24, 90 * 24]);
+    const short = await run("keys", "rotate", idOf(rotated), "--expires", "7d");
+    assert.equal(await life(idOf(short)), 7 * 24);
+  });
+
+  it("say what would be right", async () => {
+    assert.match(await run("keys", "issue"), /refused: issue needs --tenant\n\nUsage/);
+    assert.match(
+      await run("keys", "issue", "--tenant", "acme", "--principal", "night\u200b-agent"),
+      /refused: principal: The name has a character that can't be seen \(U\+200B\); leave it out/,
+    );
+    assert.match(await run("keys", "rotate", "x"), /takes the id of a key, 16 hex characters/);
+    assert.match(await run("governance", "stop", "tool", "x"), /stop needs --reason/);
+    assert.match(
+      await run("keys", "issue", "--tennant", "acme"),
+      /^refused: There is no option --tennant; did you mean --tenant\?\n\nUsage/,
+    );
+    assert.match(await run("keys", "issue", "--tenant"), /^refused: .*argument missing\n\nUsage/);
+    const gone = join(await testFolder(), "gone.yaml");
+    assert.equal(
+      await run("governance", "check", gone),
+      `refused: There is no file ${gone}\n`,
+    );
+    assert.match(
+      await run("ledger", "imprt", "x"),
+      /^refused: There is no imprt: .*npm run ledger -- import <file>/,
+    );
+  });
+
+  for (const command of ["keys", "governance", "verify", "import"]) {
+    it(`say at --help how ${command} is used`, async () => {
+      assert.match(await run(command, "--help"), /^Usage: npm run /);
+    });
+  }
+
+  it("stop calls and let them go on, sealed, and show what decides", async () => {
+    assert.match(
+      await run("governance", "stop", "tool", "itsm_run_test", "--reason", "look first"),
+      /Stopped tool itsm_run_test/,
+    );
+    const shown = await run("governance", "show");
+    assert.match(shown, /unlisted +ships +needs_approval/);
+    assert.match(shown, /tool itsm_run_test: look first/);
+    assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
+    assert.match(await run("governance", "show"), /Nothing is stopped/);
+    await notePolicyFile(store.knex, { path: "/etc/policy.yaml", trouble: "line 3: rule own" });
+    assert.match(
+      await run("governance", "show"),
+      /NOT FOLLOWED: the file \/etc\/policy\.yaml: line 3: rule own\nWhat is above stays in force/,
+    );
+    assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
+      ...["tool:itsm_run_test", "tool:itsm_run_test"],
+    ]);
+  });
+
+  it("stop no key and no tool that is not here, unless it is wanted all the same", async () => {
+    const stop = (...what: string[]) => run("governance", "stop", ...what, "--reason", "x");
+    assert.match(
+      await stop("tool", "itsm_run_tset"),
+      /refused: Nothing was stopped: there is no tool or operation itsm_run_tset; did you mean itsm_run_test/,
+    );
+    assert.match(await stop("tool", "ledger.search_receipts"), /refused: .* only reads/);
+    const issued = await run("keys", "issue", "--tenant", "acme");
+    const id = /Its id is (\w{16})/.exec(issued)![1]!;
+    const other = id.slice(0, 15) + (id.endsWith("0") ? "1" : "0");
+    assert.match(
+      await stop("key", other),
+      new RegExp(`refused: .*no valid key ${other}; did you mean ${id}\\?`),
+    );
+    assert.match(await run("governance", "show"), /Nothing is stopped/);
+    assert.match(await stop("key", id), new RegExp(`^Stopped key ${id}`));
+    assert.match(await stop("tool", "no_such", "--anyway"), /^Stopped tool no_such/);
+    await run("governance", "resume", "key", id);
+    assert.match(await run("governance", "resume", "tool", "no_such"), /goes on/);
+  });
+
+  it("check a policy file where there is no platform yet", async () => {
+    const folder = await testFolder();
+    const file = join(folder, "policy.yaml");
+    await writeFile(file, "rules: []\n");
+    const args = [await program("processes/governance.ts"), "governance", "check", file];
+    const env = { PATH: process.env.PATH, SEALOOP_DATA: join(folder, "none") };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
+    assert.match(stdout, /can be put in force: 0 rules/);
+  });
+
+  it("check a policy file", async () => {
+    const file = join(await testFolder(), "policy.yaml");
+    await writeFile(
+      file,
+      "rules:\n  - { name: night, when: { hours: { from: '22:00', to: '06:00' } }, then: deny }\n",
+    );
+    assert.match(await run("governance", "check", file), /can be put in force: 1 rule$/m);
+    await writeFile(file, "rules:\n  - { name: night, when: { hour: 3 }, then: deny }\n");
+    assert.match(
+      await run("governance", "check", file),
+      /refused: line 2: rule night: when\.hour: /,
+    );
+    await writeFile(
+      file,
+      "rules:\n  - name: no-attacks\n    when:\n      tools:\n" +
+        "        - rmm_*\n        - simulate_infrastructure_attak\n    then: deny\n",
+    );
+    assert.match(
+      await run("governance", "check", file),
+      /refused: .*\n {2}line 5: .* there is no tool or operation rmm_\*.*\n {2}line 6: rule no-attacks: when\.tools: there is no tool or operation \S+; did you mean simulate_infrastructure_attack/,
+    );
+  });
+});

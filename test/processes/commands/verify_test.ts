@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { generateKeyPairSync, hash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import pg from "pg";
+import { ROOT } from "../../../config.ts";
+import {
+  importLedger,
+  keysToTrust,
+  leafOf,
+  openLedgerUrl,
+  publishedCheckpoint,
+  verifyInParallel,
+} from "../../../ledger/mod.ts";
+import {
+  checkpointText,
+  formatVerifierKey,
+  growingTree,
+  leafHash,
+  type NoteKey,
+  signNote,
+} from "../../../ledger/log/mod.ts";
+import { openStore } from "../../../store/mod.ts";
+import { program } from "../../_programs.ts";
+import { testFolder } from "../../_servers.ts";
+import { faultyChains, mixedChain, vectorKeys } from "../../ledger/_chains.ts";
+import { serveLedger, startSealing, type TestSealing } from "../../ledger/_ledger.ts";
+import { eventually } from "../../workflows/_story.ts";
+
+const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
+const { records } = mixedChain;
+
+interface Ended {
+  readonly status: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command as npm does. */
+async function verify(...args: readonly string[]): Promise<Ended> {
+  const command = [await program("processes/verify.ts"), "verify", "--threads", "1", ...args];
+  return await new Promise((resolve) => {
+    execFile(process.execPath, command, { cwd: ROOT }, (error, out, err) => {
+      resolve({ status: Number(error?.code ?? 0), out, err });
+    });
+  });
+}
+
+describe("npm run verify", () => {
+  let folder: string;
+  before(async () => {
+    folder = await testFolder();
+  });
+
+  it("ends with 0 where everything holds, 1 where it doesn't, 2 where that can't be told", async () => {
+    const { records: faulty, breaksAt } = faultyChains[2]!;
+    const broken = join(folder, "broken");
+    const { publicKey } = vectorKeys[0]!;
+    writeFileSync(broken, `{"public_key":"${publicKey}","receipts":[${faulty.join(",")}]}`);
+    const unnamed = join(folder, "unnamed");
+    writeFileSync(unnamed, `[${faulty.join(",")}]`);
+    const gone = join(folder, "gone");
+    const [good, keyless, bad, nothing, missing] = await Promise.all([
+      verify(VECTOR, "--key", publicKey),
+      verify(unnamed),
+      verify(broken),
+      verify(join(ROOT, "package.json")),
+      verify(gone),
+    ]);
+    assert.equal(good.status, 0);
+    assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
+    assert.match(good.err, /51 receipts verified in .* s, \d+\/s/);
+    assert.equal(keyless.status, 2);
+    assert.match(keyless.err, /^Cannot verify: \d+ receipts are signed, .* give it by --key/m);
+    assert.equal(bad.status, 1);
+    assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
+    assert.equal(nothing.status, 2);
+    assert.match(nothing.err, /^Cannot verify: There are no receipts in it/m);
+    assert.equal(missing.status, 2);
+    assert.equal(missing.err, `Cannot verify: There is no file ${gone}\n`);
+  });
+
+  it("names the receipts that a file lacks once, wherever the threads' work is parted", async () => {
+    const { publicKey } = vectorKeys[0]!;
+    for (
+      const [left, said, count] of [
+        [records.toSpliced(20, 1), "position 20: Missing", 50],
+        [records.toSpliced(20, 3), "position 20: Missing, with all up to 22", 48],
+        [records.slice(15), "position 0: Missing, with all up to 14", 36],
+      ] as const
+    ) {
+      const cut = join(folder, "cut.ndjson");
+      writeFileSync(cut, left.join("\n"));
+      const { status, out } = await verify(cut, "--key", publicKey);
+      assert.equal(status, 1);
+      const [first, , last] = out.trim().split("\n");
+      assert.equal(first, said);
+      assert.match(last!, new RegExp(`^${count} receipts \\(.*\\), 1 break$`));
+      const whole = await verdictOf(left, left.length);
+      for (const size of [1, 2, 7]) assert.deepEqual(await verdictOf(left, size), whole);
+      assert.deepEqual([whole.total, whole.end], [count, 51]);
+    }
+    async function verdictOf(left: readonly string[], size: number) {
+      async function* batches() {
+        for (let n = 0; n < left.length; n += size) {
+          yield left.slice(n, n + size).map((text) => Buffer.from(text));
+        }
+      }
+      return await verifyInParallel(batches(), vectorKeys, { threads: 2 });
+    }
+  });
+
+  describe("with a checkpoint that was kept", () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const key: NoteKey = {
+      name: "ledger.example",
+      publicKey: publicKey.export({ format: "der", type: "spki" }).subarray(-32),
+      kind: "log",
+    };
+    const args = (note: string) => {
+      writeFileSync(join(folder, "checkpoint"), note);
+      const kept = ["--checkpoint", join(folder, "checkpoint")];
+      return [VECTOR, "--key", vectorKeys[0]!.publicKey, ...kept];
+    };
+    /** Signs a checkpoint of the vector's first receipts. */
+    function checkpointOf(size: number, texts = records): string {
+      const tree = growingTree(sha256);
+      for (const [position, text] of texts.slice(0, size).entries()) {
+        tree.add(leafHash(
+          Buffer.from(
+            leafOf({ position, id: JSON.parse(text).id, text }, (bytes) => hash("sha256", bytes)),
+          ),
+          sha256,
+        ));
+      }
+      const text = checkpointText({ origin: key.name, size, root: tree.root() });
+      return signNote(text, key, privateKey);
+    }
+    const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer");
+
+    for (const size of [1, 40, 51]) {
+      it(`says that it is of these receipts, for the first ${size}`, async () => {
+        const good = await verify(...args(checkpointOf(size)), "--log-key", formatVerifierKey(key));
+        assert.match(good.out, new RegExp(`, 0 breaks, checkpoint of ${size}$`, "m"));
+        assert.equal(good.status, 0);
+      });
+    }
+
+    it("tells of a chain that holds and is another one than was signed, or a shorter one", async () => {
+      const [first, second, ...others] = records;
+      const another = checkpointOf(40, [second!, first!, ...others]);
+      const longer = checkpointOf(52, [...records, first!]);
+      for (
+        const [note, said] of [
+          [another, /^position 39: Up to here it is not what the checkpoint of 40 receipts/m],
+          [longer, /^position 51: Missing: a checkpoint of 52 receipts was signed$/m],
+        ] as const
+      ) {
+        const bad = await verify(...args(note), "--log-key", formatVerifierKey(key));
+        assert.match(bad.out, said);
+        assert.equal(bad.status, 1);
+      }
+    });
+
+    it("can't tell where another has signed it, or nobody says who", async () => {
+      const other = { ...key, publicKey: Buffer.alloc(32, 7) };
+      const note = checkpointOf(40);
+      const foreign = await verify(...args(note), "--log-key", formatVerifierKey(other));
+      assert.match(foreign.err, /^Cannot verify: The checkpoint is not signed by the key of/m);
+      const unknown = await verify(...args(note));
+      assert.match(
+        unknown.err,
+        /^Cannot verify: a checkpoint needs its key: give it by --log-key/m,
+      );
+      assert.deepEqual([foreign.status, unknown.status], [2, 2]);
+    });
+  });
+
+  describe("of an address", () => {
+    let ledger: TestSealing;
+    let served: Awaited<ReturnType<typeof serveLedger>>;
+    before(async () => {
+      ledger = await startSealing();
+      await ledger.pause();
+      const store = openStore(ledger.database.urls.sequencer, "sequencer");
+      await importLedger(store, VECTOR);
+      await store.close();
+      ledger.go();
+      await ledger.seal(5);
+      await eventually(async () =>
+        (await publishedCheckpoint(ledger.app))?.size === 56 || undefined
+      );
+      served = await serveLedger(ledger.database);
+    });
+    after(async () => {
+      await served.stop();
+      await ledger.stop();
+    });
+
+    it("agrees with the verifier in Python", function () {
+      if (spawnSync("python3", ["-c", "import cryptography"]).status !== 0) {
+        console.log("      needs python3 with the package cryptography");
+        this.skip();
+      }
+      return new Promise<void>((resolve, reject) => {
+        const program = join(ROOT, "ledger", "verify_ledger.py");
+        execFile("python3", [program, served.address], (error, out) => {
+          if (error) return reject(error);
+          assert.match(out, /^56 receipts, 0 problems/m);
+          resolve();
+        });
+      });
+    });
+
+    it("verifies a ledger of three eras and two keys, and finds what a superuser changed", async () => {
+      const good = await verify(served.address);
+      assert.match(
+        good.out,
+        /^56 receipts \(5 of era 1, 6 of era 2, 45 of era 3\), 0 breaks, checkpoint of 5\d$/m,
+      );
+      assert.equal(good.status, 0);
+      const client = new pg.Client(ledger.database.superuserUrl);
+      await client.connect();
+      await client.query("SET session_replication_role = replica");
+      await client.query(
+        `UPDATE receipts SET original = convert_to(regexp_replace(convert_from(original, 'UTF8'),
+           '"action":"[^"]*"', '"action":"none"'), 'UTF8') WHERE position = 20`,
+      );
+      await client.query("UPDATE receipts SET signature = sha512(signature) WHERE position = 53");
+      await client.end();
+      const bad = await verify(served.address);
+      assert.equal(bad.status, 1);
+      const [record, signature, checkpoint] = bad.out.match(/^position \d+.*/gm)!;
+      assert.match(record!, /^position 20: /);
+      assert.match(signature!, /^position 53: /);
+      assert.match(checkpoint!, /^position 5\d: Up to here it is not what the checkpoint/);
+    });
+
+    it("names one that is missing there once, and reads none twice", async () => {
+      const client = new pg.Client(ledger.database.superuserUrl);
+      await client.connect();
+      await client.query("SET session_replication_role = replica");
+      await client.query("DELETE FROM receipts WHERE position = 30");
+      await client.end();
+      const { status, out } = await verify(served.address);
+      assert.equal(status, 1);
+      assert.deepEqual(
+        out.match(/^position \d+: \w+/gm),
+        ["position 20: The", "position 30: Missing", "position 53: The"],
+      );
+      assert.match(out, /^55 receipts .*, 3 breaks, checkpoint of 5\d \(not compared, as/m);
+    });
+  });
+
+  describe("of an address that has its ways", () => {
+    const running: Server[] = [];
+    after(() => running.forEach((server) => server.close()));
+
+    /** Serves the vectors in a way of its own. */
+    async function serve(
+      exported: (from: number, response: ServerResponse) => void,
+    ): Promise<string> {
+      const server = createServer((request, response) => {
+        const url = new URL(request.url!, "http://x");
+        if (url.pathname === "/api/how-to-verify") {
+          const keys = [{ public_key: vectorKeys[0]!.publicKey, from_position: 0 }];
+          return void response.end(JSON.stringify({ keys }));
+        }
+        exported(Number(url.searchParams.get("from")), response);
+      });
+      running.push(server);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    }
+
+    async function verdictOf(url: string) {
+      const remote = await openLedgerUrl(url);
+      const keys = keysToTrust(remote.howToVerify, []);
+      const verdict = await verifyInParallel(remote.batches(), keys, { threads: 1 });
+      return { ...verdict, promised: remote.total() };
+    }
+
+    it("goes on where a stream was cut off, in the middle of a receipt too", async () => {
+      let cuts = 0;
+      const url = await serve((from, response) => {
+        response.setHeader("x-ledger-size", records.length);
+        const rest = `${records.slice(from).join("\n")}\n`;
+        if (from >= 45) return void response.end(rest);
+        cuts++;
+        response.write(`${rest.slice(0, 20_000)}`, () => response.destroy());
+      });
+      const { total, breaks } = await verdictOf(url);
+      assert.deepEqual({ total, breaks }, { total: records.length, breaks: 0 });
+      assert.ok(cuts > 2);
+    });
+
+    it("reads a ledger that gives pages alone", async () => {
+      const url = await serve((from, response) => {
+        const page = records.slice(from, from + 20);
+        response.end(`{"total":${records.length},"receipts":[${page.join(",")}]}`);
+      });
+      assert.deepEqual((await verdictOf(url)).total, records.length);
+    });
+
+    it("tells of a ledger that has fewer receipts than it says", async () => {
+      const url = await serve((from, response) => {
+        const page = records.slice(from, 30);
+        response.end(`{"total":${records.length},"receipts":[${page.join(",")}]}`);
+      });
+      const { total, promised } = await verdictOf(url);
+      assert.deepEqual({ total, promised }, { total: 30, promised: records.length });
+      const { status, out } = await verify(url);
+      assert.equal(status, 1);
+      assert.match(out, /^position 30: Missing: there should be 51 receipts$/m);
+    });
+
+    it("gives up on one that only ever fails", async () => {
+      const url = await serve((_, response) => void response.writeHead(503).end());
+      await assert.rejects(verdictOf(url), { name: "LedgerAway", message: /status 503/ });
+    });
+
+    it("gives up on one that speaks of something else", async () => {
+      const url = await serve((_, response) => void response.end("<html>not found</html>"));
+      await assert.rejects(verdictOf(url), { name: "LedgerAway" });
+    });
+  });
+});

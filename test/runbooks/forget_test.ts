@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { keepForgetting } from "../../runbooks/forget.ts";
+import { openMeter } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { testStore } from "../_servers.ts";
+import { eventually } from "../workflows/_story.ts";
+
+describe("a worker", () => {
+  it("removes counts of uses once their periods are long over, and no others", async () => {
+    const { store, config, close } = await testStore();
+    const stopping = new AbortController();
+    const use = { subject: "now", kind: "tools", limit: 60, periodSeconds: 60 };
+    await openMeter(store).count(use);
+    await store.pool.query(
+      "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
+    );
+    const log = createLog("test", "silent");
+    const forgetting = keepForgetting({ config, store, log, signal: stopping.signal });
+    try {
+      await eventually(async () => {
+        const left = await store.knex("usage").pluck("subject");
+        return !left.includes("before") && left || undefined;
+      });
+      assert.deepEqual(await store.knex("usage").pluck("subject"), ["now"]);
+    } finally {
+      stopping.abort();
+      await forgetting;
+      await close();
+    }
+  });
+});
