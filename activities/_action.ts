@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Action, RunId } from "../domain/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import type { Catalogue, Runbook, Values } from "../runbooks/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
-import type { Action, RunId } from "../workflows/mod.ts";
 
 /** What an action is made from: where any of it changes, it is another action. */
 export interface ActionSource {

@@ -1,6 +1,6 @@
 /** Rules that hold what a model wrote against what it was given. */
+import type { Claim, Evidence } from "../domain/mod.ts";
 import { type Engine, findInjection } from "../engine/mod.ts";
-import type { Claim, Evidence } from "../workflows/mod.ts";
 
 /** What sentences are held against. */
 export interface Grounds {

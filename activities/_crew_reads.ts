@@ -1,9 +1,9 @@
 /** What agents of the crew read besides the store's own tables. */
 import type { Config } from "../config.ts";
+import type { Source } from "../domain/mod.ts";
 import { errorsLogged } from "../integrations/mod.ts";
 import { pageReceipts } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
-import type { Source } from "../workflows/mod.ts";
 
 /** Receipts of changes to policies, runbooks, settings, and of what was learnt. */
 const CATEGORIES = ["config_change", "runbook_change", "learning_receipt"];

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { hostname } from "node:os";
-import type { Config } from "../config.ts";
-import { type Service } from "../integrations/mod.ts";
+import type { Action, Effect, Finding, RunId, StepEffect } from "../domain/mod.ts";
+import type { Service } from "../integrations/mod.ts";
 import {
   canUndo,
   type Catalogue,
@@ -9,7 +8,6 @@ import {
   ResolvedStep,
   type StepParts,
 } from "../runbooks/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,
@@ -18,7 +16,9 @@ import {
   type Store,
   ticketEvents,
 } from "../store/mod.ts";
-import type { Action, Effect, Finding, RunId, StepEffect } from "../workflows/mod.ts";
+import { hostname } from "node:os";
+import type { Config } from "../config.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { startingWorkflows } from "./_step_workflows.ts";

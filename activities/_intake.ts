@@ -1,4 +1,4 @@
-import type { Intake, Retrieved, Topic } from "../workflows/mod.ts";
+import type { Intake, Retrieved, Topic } from "../domain/mod.ts";
 
 /** Words by which a prompt asks about a part of the platform. */
 const TOPIC_WORDS: Readonly<Record<Topic, RegExp>> = {

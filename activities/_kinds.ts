@@ -1,5 +1,5 @@
+import type { Finding } from "../domain/mod.ts";
 import type { Category } from "../engine/mod.ts";
-import type { Finding } from "../workflows/mod.ts";
 
 /** Fields by the codes of detectors that leave no doubt, each of the kind of check that gives it. */
 const BY_CODE: Readonly<Partial<Record<Finding["check"], Readonly<Record<string, Category>>>>> = {

@@ -1,6 +1,5 @@
+import type { Seen, Source } from "../domain/mod.ts";
 import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
-import { asProblem } from "../contract/mod.ts";
-import { type HealthCheck, probe } from "../integrations/mod.ts";
 import {
   cmdbSummary,
   getService,
@@ -16,7 +15,8 @@ import {
   type Ticket,
   ticketTimeline,
 } from "../store/mod.ts";
-import type { Seen, Source } from "../workflows/mod.ts";
+import { asProblem } from "../contract/mod.ts";
+import { type HealthCheck, probe } from "../integrations/mod.ts";
 
 type Gave = Omit<Seen, "look">;
 type Ask = (store: Store, of: string) => Promise<Gave>;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { GovernedActResult, RunId } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
@@ -9,7 +10,6 @@ import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Service } from "../integrations/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
-import type { GovernedActResult, RunId } from "../workflows/mod.ts";
 import type { TaskCalls } from "./tasks.ts";
 
 /** What activities work with; the worker's entry puts it together. */

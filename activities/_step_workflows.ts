@@ -4,12 +4,17 @@ import {
   WorkflowFailedError,
   type WorkflowHandle,
 } from "@temporalio/client";
+import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import type { StepHappened } from "../runbooks/mod.ts";
-import { LEDGER_SEQUENCER, SCRUB_LEDGER, TASK_QUEUE } from "../workflows/types.ts";
 
 /** Types that stand for ever under one id; starting one that runs changes nothing. */
-const STANDING: Readonly<Record<string, string>> = { [LEDGER_SEQUENCER]: "ledger-sequencer" };
-const OF_THE_LEDGER = new Set([LEDGER_SEQUENCER, SCRUB_LEDGER]);
+const STANDING: Readonly<Record<string, string>> = {
+  [WORKFLOW.ledgerSequencer]: "ledger-sequencer",
+};
+const OF_THE_LEDGER: ReadonlySet<string> = new Set([
+  WORKFLOW.ledgerSequencer,
+  WORKFLOW.scrubLedger,
+]);
 
 /** Runs workflows for steps of runbooks: one an effect, whose id it carries. */
 export function startingWorkflows(temporal: Client) {

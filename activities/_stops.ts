@@ -1,6 +1,6 @@
 /** What switches stop of the platform's own: it asks for no call, so nobody else would hold it. */
 import { Problem } from "../contract/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import type { Held } from "../domain/mod.ts";
 import {
   ADDED,
   type Stop,
@@ -9,7 +9,7 @@ import {
   type Store,
   ticketEvents,
 } from "../store/mod.ts";
-import type { Held } from "../workflows/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { ACTOR, receiptIdOf } from "./_parts.ts";
 

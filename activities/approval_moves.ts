@@ -1,5 +1,5 @@
 import { Problem } from "../contract/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import type { ApprovalState, RunId } from "../domain/mod.ts";
 import {
   addApprovalMove,
   type ApprovalMove,
@@ -17,7 +17,7 @@ import {
   validKeys,
   type VoiceMove,
 } from "../store/mod.ts";
-import type { ApprovalState, RunId } from "../workflows/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { tellTicket } from "./approvals.ts";
 
@@ -33,11 +33,6 @@ export interface ApprovalMoveOrder {
   /** How its workflow ended, where that was from outside: TERMINATED, … */
   readonly ended?: string;
 }
-
-/** A move as runs ordered it that began before the database kept what people say. */
-export type OldMoveOrder =
-  & Omit<ApprovalMoveOrder, "voice_id" | "cycle">
-  & { readonly number: number; readonly by?: unknown };
 
 /** How an approval stands after a move. */
 export type ApprovalMoved = Omit<ApprovalState, "cycle" | "receipt_id"> & {
@@ -178,21 +173,12 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
     );
   }
 
-  /**
-   * The same, for runs that began before the database kept what people say: time still passes by it. A word of somebody
-   * is refused, and has to be said again.
-   */
-  async function recordApprovalMove({ by: _, ...order }: OldMoveOrder): Promise<string> {
-    const { receipt_id } = await moveApproval({ ...order, cycle: order.number });
-    return receipt_id;
-  }
-
   /** Tells runs what people said to a gateway that died before it could. Safe to repeat: a voice is taken once. */
   async function tellVoices(): Promise<number> {
     return await deliverVoices?.() ?? 0;
   }
 
-  return { moveApproval, recordApprovalMove, tellVoices };
+  return { moveApproval, tellVoices };
 }
 
 function movedTo(

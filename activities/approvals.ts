@@ -1,6 +1,12 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
-import { Problem } from "../contract/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import {
+  type ApprovalRequest,
+  type ApprovalTerms,
+  type AskingRun,
+  type RunId,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../domain/mod.ts";
 import {
   addApprovalMove,
   addTicketEvent,
@@ -12,14 +18,8 @@ import {
   setResumedRun,
   transaction,
 } from "../store/mod.ts";
-import {
-  type ApprovalRequest,
-  type ApprovalTerms,
-  type AskingRun,
-  ITSM_LOOP,
-  type RunId,
-  TASK_QUEUE,
-} from "../workflows/mod.ts";
+import { Problem } from "../contract/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
 /** A request, with the run of its workflow. */
@@ -111,7 +111,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
     const ticket = known?.ticketId ? await getTicket(store.knex, known.ticketId) : undefined;
     if (ticket?.status === "resolved") return null; // somebody has done it by hand
     const resumes = { approval_id, action_sha256, receipt_id: ticket?.receipt_id ?? null };
-    const handle = await temporal.workflow.start(ITSM_LOOP, {
+    const handle = await temporal.workflow.start(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflow_id,
       workflowIdConflictPolicy: "USE_EXISTING",

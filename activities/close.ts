@@ -1,3 +1,12 @@
+import type {
+  Diagnosis,
+  Effect,
+  Finding,
+  Permission,
+  Proof,
+  RunId,
+  Undone,
+} from "../domain/mod.ts";
 import { sealTogether } from "../ledger/mod.ts";
 import {
   abandonEffects,
@@ -13,15 +22,6 @@ import {
   timesFoundAgain,
   transaction,
 } from "../store/mod.ts";
-import type {
-  Diagnosis,
-  Effect,
-  Finding,
-  Permission,
-  Proof,
-  RunId,
-  Undone,
-} from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
 
@@ -43,8 +43,6 @@ export interface Story {
   readonly proof?: Proof;
   /** What became of undoing it; absent: that was not begun. */
   readonly undone?: Undone;
-  /** How often the run was told of its fault, ≥ 1; what sweeps have counted since comes on top. */
-  readonly sightings: number;
   readonly rounds: number;
 }
 
@@ -158,7 +156,7 @@ function receiptOf(
       cause: diagnosis?.cause ?? finding.code,
       ...(ticket ? { ticket: { severity: ticket.severity, category: ticket.category } } : {}),
       rounds: story.rounds,
-      sightings: story.sightings + foundAgain,
+      sightings: 1 + foundAgain,
       ...(reason ? { reason } : {}),
       ...(diagnosis ? { diagnosis: publicDiagnosis(diagnosis) } : {}),
       ...(diagnosis?.action ? { action_sha256: diagnosis.action.sha256 } : {}),

@@ -1,5 +1,14 @@
+import type {
+  AgentName,
+  AgentReport,
+  Retrieved,
+  Scene,
+  Source,
+  Suspect,
+  Triage,
+  Verification,
+} from "../domain/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
-import { type HealthCheck, probe, SCAN } from "../integrations/mod.ts";
 import {
   DRILLS,
   getService,
@@ -10,16 +19,7 @@ import {
   repairHistory,
   serviceNames,
 } from "../store/mod.ts";
-import type {
-  AgentName,
-  AgentReport,
-  Retrieved,
-  Scene,
-  Source,
-  Suspect,
-  Triage,
-  Verification,
-} from "../workflows/mod.ts";
+import { type HealthCheck, probe, SCAN } from "../integrations/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
 import type { ActivityParts } from "./_parts.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
-import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
-import { SCAN, type Service, type Severity, worse } from "../integrations/mod.ts";
+import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
+import { SCAN, type Service } from "../integrations/mod.ts";
 import {
   type Catalogue,
   type Circumstances,
@@ -10,8 +10,8 @@ import {
   resolve,
   type Runbook,
 } from "../runbooks/mod.ts";
+import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
-import type { Action, Diagnosis, Finding } from "../workflows/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { fieldOf } from "./_kinds.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";

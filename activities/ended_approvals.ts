@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
+import type { RunId } from "../domain/mod.ts";
 import { type ApprovalRecord, dropApproval, getApproval, pendingApprovals } from "../store/mod.ts";
-import type { RunId } from "../workflows/mod.ts";
 import type { ApprovalMoveOrder } from "./approval_moves.ts";
 import type { ActivityParts } from "./_parts.ts";
 

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
-import { requestSeal } from "../ledger/mod.ts";
+import type { RunId } from "../domain/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
@@ -8,7 +8,7 @@ import {
   type Queryable,
   transaction,
 } from "../store/mod.ts";
-import type { RunId } from "../workflows/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
 /** A run whose ticket is open though the run has ended. */

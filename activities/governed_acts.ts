@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
+import { type GovernedActResult, type RunId, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { setResumedRun } from "../store/mod.ts";
-import { GOVERNED_ACT, type GovernedActResult, type RunId, TASK_QUEUE } from "../workflows/mod.ts";
 import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 
 /** What follows when people have approved a call. */
@@ -10,7 +10,7 @@ export function governedActs({ store, temporal, runAct, calls }: ActivityParts) 
   async function beginGovernedAct({ approval_id }: { approval_id: string }): Promise<void> {
     const workflowId = `act-${approval_id}`;
     try {
-      const handle = await temporal.workflow.start(GOVERNED_ACT, {
+      const handle = await temporal.workflow.start(WORKFLOW.governedAct, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId,
         workflowIdReusePolicy: "REJECT_DUPLICATE",

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../contract/mod.ts";
-import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import type { Finding, RunId } from "../domain/mod.ts";
 import {
   addedEvents,
   addTicketEvent,
@@ -15,7 +13,9 @@ import {
   ticketOfRun,
   transaction,
 } from "../store/mod.ts";
-import type { Finding, RunId } from "../workflows/mod.ts";
+import { Problem } from "../contract/mod.ts";
+import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf, ticketIdOf } from "./_parts.ts";
 import { endRun } from "./ended_runs.ts";
 

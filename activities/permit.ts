@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem } from "../contract/mod.ts";
-import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import type { Action, Diagnosis, Finding, Permission } from "../domain/mod.ts";
 import {
   ADDED,
   addedEvents,
@@ -12,7 +10,9 @@ import {
   ticketEvents,
   ticketOfRun,
 } from "../store/mod.ts";
-import type { Action, Diagnosis, Finding, Permission } from "../workflows/mod.ts";
+import { Problem } from "../contract/mod.ts";
+import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
+import { sealTogether } from "../ledger/mod.ts";
 import { hashOf } from "./_action.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";

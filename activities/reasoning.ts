@@ -1,6 +1,4 @@
 import { Problem } from "../contract/mod.ts";
-import { EngineAway } from "../engine/mod.ts";
-import { getTicket, serviceNames } from "../store/mod.ts";
 import type {
   Found,
   Intake,
@@ -11,7 +9,9 @@ import type {
   Safety,
   Seen,
   Source,
-} from "../workflows/mod.ts";
+} from "../domain/mod.ts";
+import { EngineAway } from "../engine/mod.ts";
+import { getTicket, serviceNames } from "../store/mod.ts";
 import { kindOfPrompt, readPrompt } from "./_intake.ts";
 import { LOOKS } from "./_looks.ts";
 import type { ActivityParts } from "./_parts.ts";

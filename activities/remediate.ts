@@ -1,6 +1,5 @@
 import { cancellationSignal } from "@temporalio/activity";
-import { Problem } from "../contract/mod.ts";
-import type { Service } from "../integrations/mod.ts";
+import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
 import {
   type Catalogue,
   HARMLESS,
@@ -19,8 +18,6 @@ import {
   ticketEvents,
   together,
 } from "../store/mod.ts";
-import type { Action, Effect, Held, Repaired, StepEffect } from "../workflows/mod.ts";
-import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import {
   effectOf,
   intending,
@@ -31,6 +28,9 @@ import {
   stepPartsOf,
   type Stepping,
 } from "./_effects.ts";
+import { Problem } from "../contract/mod.ts";
+import type { Service } from "../integrations/mod.ts";
+import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
 import { holdStep, stopOfRepair } from "./_stops.ts";
 import { permitting, type RepairRequest } from "./permit.ts";

@@ -1,9 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Problem, timeoutSignal } from "../contract/mod.ts";
-import { ROOT } from "../config.ts";
+import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../domain/mod.ts";
 import {
   detectInLog,
   findingOf,
@@ -13,8 +9,12 @@ import {
   restart,
   type Service,
 } from "../integrations/mod.ts";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Problem, timeoutSignal } from "../contract/mod.ts";
+import { ROOT } from "../config.ts";
 import { getService, putService } from "../store/mod.ts";
-import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";

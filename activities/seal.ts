@@ -1,5 +1,5 @@
+import type { Finding, RunId } from "../domain/mod.ts";
 import type { SealRequest } from "../ledger/mod.ts";
-import type { Finding, RunId } from "../workflows/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
 /** Longest that one attempt waits for the sequencer; it is tried again for ever. */

@@ -1,7 +1,5 @@
 import { hostname } from "node:os";
-import { transportOf } from "../compliance/mod.ts";
-import { SCAN, type Scan, scanAll } from "../integrations/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
+import type { RunId, ScanResult } from "../domain/mod.ts";
 import {
   clearOtherFindings,
   noteDetection,
@@ -11,7 +9,9 @@ import {
   storedFacts,
   transaction,
 } from "../store/mod.ts";
-import type { RunId, ScanResult } from "../workflows/mod.ts";
+import { transportOf } from "../compliance/mod.ts";
+import { SCAN, type Scan, scanAll } from "../integrations/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 
 const ACTOR = "security-scan";

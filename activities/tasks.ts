@@ -1,7 +1,7 @@
 import { Context } from "@temporalio/activity";
+import type { RuledCall, SeenRun, StartedRun, TaskRecord } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { putTask } from "../store/mod.ts";
-import type { RuledCall, SeenRun, StartedRun, TaskRecord } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** A run, and what is known of it. */

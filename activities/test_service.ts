@@ -1,10 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createHash } from "node:crypto";
-import { type Client, WorkflowNotFoundError } from "@temporalio/client";
-import { Problem } from "../contract/mod.ts";
-import { ROOT } from "../config.ts";
+import type { Finding, Scenario, TestRequest } from "../domain/mod.ts";
 import {
   findingOf,
   freePort,
@@ -14,8 +9,13 @@ import {
   restart,
   type Service,
 } from "../integrations/mod.ts";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createHash } from "node:crypto";
+import { type Client, WorkflowNotFoundError } from "@temporalio/client";
+import { Problem } from "../contract/mod.ts";
+import { ROOT } from "../config.ts";
 import { getService, putService, testServiceNames } from "../store/mod.ts";
-import type { Finding, Scenario, TestRequest } from "../workflows/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";

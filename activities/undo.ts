@@ -1,9 +1,5 @@
-import {
-  canUndo,
-  type Catalogue,
-  type StepHappened,
-  undoStep,
-} from "../runbooks/mod.ts";
+import type { Held, StepEffect, Undone } from "../domain/mod.ts";
+import { canUndo, type Catalogue, type StepHappened, undoStep } from "../runbooks/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,
@@ -11,7 +7,6 @@ import {
   endEffect,
   getEffect,
 } from "../store/mod.ts";
-import type { Held, StepEffect, Undone } from "../workflows/mod.ts";
 import { undoIdOf } from "./_action.ts";
 import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";

@@ -1,7 +1,5 @@
 import { join } from "node:path";
-import { cancellationSignal } from "@temporalio/activity";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { timeoutSignal } from "../contract/mod.ts";
+import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import {
   openHttpClient,
   openSecretBox,
@@ -21,7 +19,9 @@ import {
   waitingDeliveries,
   WEBHOOKS_QUEUED,
 } from "../store/mod.ts";
-import { type DeliveryResult, TASK_QUEUE, WEBHOOK_DELIVERY } from "../workflows/mod.ts";
+import { cancellationSignal } from "@temporalio/activity";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
+import { timeoutSignal } from "../contract/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { takenOver } from "./sequencer.ts";
 
@@ -151,7 +151,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
 
   async function startDelivery(id: string): Promise<void> {
     try {
-      await temporal.workflow.start(WEBHOOK_DELIVERY, {
+      await temporal.workflow.start(WORKFLOW.webhookDelivery, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `webhook-${id}`,
         workflowIdReusePolicy: "REJECT_DUPLICATE",

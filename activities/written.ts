@@ -1,8 +1,4 @@
 import { cancellationSignal } from "@temporalio/activity";
-import { withoutSecrets } from "../contract/mod.ts";
-import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
-import { type HealthCheck, probe } from "../integrations/mod.ts";
-import { getService, serviceNames } from "../store/mod.ts";
 import type {
   AnswerOrder,
   DiagnosisOrder,
@@ -13,7 +9,11 @@ import type {
   Judged,
   KeptDiagnosis,
   Look,
-} from "../workflows/mod.ts";
+} from "../domain/mod.ts";
+import { withoutSecrets } from "../contract/mod.ts";
+import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
+import { type HealthCheck, probe } from "../integrations/mod.ts";
+import { getService, serviceNames } from "../store/mod.ts";
 import { type Held, holdClaims } from "./_claims.ts";
 import { namedIn } from "./_intake.ts";
 import { CHOICES } from "./_looks.ts";

@@ -7,16 +7,11 @@
  * 40 ms before, so that kills meet steps at their ends too. Meanwhile receipts are sealed one after the other, and what
  * was acknowledged must be there at the end.
  */
+import { STEPS } from "../domain/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
-import { STEPS } from "../workflows/mod.ts";
+import { type CompiledPlatform, compiledPlatform, type Target, TARGETS } from "../test/workflows/_compiled.ts";
 import { quantile } from "./_figures.ts";
 import { openHolds } from "../test/workflows/_holds.ts";
-import {
-  type CompiledPlatform,
-  compiledPlatform,
-  type Target,
-  TARGETS,
-} from "../test/workflows/_compiled.ts";
 import { type Aftermath, shoot } from "../test/workflows/_shots.ts";
 import { keepSealing } from "./_chaos_sealing.ts";
 

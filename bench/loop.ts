@@ -8,6 +8,8 @@
  * processes of their own.
  */
 import { existsSync } from "node:fs";
+import { startAttributes, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
+import type { itsmLoop } from "../workflows/mod.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -17,8 +19,6 @@ import { findingOf, type Service } from "../integrations/mod.ts";
 import { openWorkers } from "../temporal/workers.ts";
 import { DEFAULT_POLICY } from "../guard/mod.ts";
 import { putService, setPolicy, type Store } from "../store/mod.ts";
-import { startAttributes } from "../temporal/mod.ts";
-import { ITSM_LOOP, type itsmLoop, TASK_QUEUE } from "../workflows/mod.ts";
 import { startEngine } from "../test/engine/_engine.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import { type Figure, inTurns } from "./_figures.ts";
@@ -128,7 +128,7 @@ async function openServices({ client, store, config }: TestLoop) {
     await putService(store.knex, service);
     const finding = findingOf(service, "status_500");
     return async () => {
-      const { outcome } = await client.workflow.execute<typeof itsmLoop>(ITSM_LOOP, {
+      const { outcome } = await client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `loop-${finding.fingerprint}`,
         args: [finding],

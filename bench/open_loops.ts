@@ -3,6 +3,8 @@
  * person must be asked about, so that as many loops and as many approvals wait; then all are approved, repair, and end.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
+import type { itsmLoop } from "../workflows/mod.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -12,7 +14,6 @@ import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { pendingApprovals, putServices } from "../store/mod.ts";
 import { testFolder } from "../test/_servers.ts";
-import { ITSM_LOOP, type itsmLoop, TASK_QUEUE } from "../workflows/mod.ts";
 import { person, say } from "../test/workflows/_people.ts";
 import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
 
@@ -106,7 +107,7 @@ async function openServices({ store, dataDir }: CompiledPlatform) {
 
 async function start({ client }: CompiledPlatform, service: Service) {
   const finding = findingOf(service, "status_503");
-  return await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+  return await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,
     args: [finding],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { GovernedActResult } from "../domain/mod.ts";
 import { isAway, JsonText, outputValue, type Trace } from "../contract/mod.ts";
 import { type ActEnd, type ActRecord, unknownTicketOf } from "../store/mod.ts";
-import type { GovernedActResult } from "../workflows/mod.ts";
 import type { CallReceipt } from "./record.ts";
 import type { ActOrder } from "./approved_calls.ts";
 

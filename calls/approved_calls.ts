@@ -9,8 +9,7 @@ import {
   type Ruling,
   type Trace,
 } from "../contract/mod.ts";
-import { actionOf } from "./governance/mod.ts";
-import { canonicalize, requestSeal } from "../ledger/mod.ts";
+import type { GovernedActResult, RunId } from "../domain/mod.ts";
 import {
   type ActEnd,
   type ActRecord,
@@ -27,8 +26,16 @@ import {
   stopsCall,
   transaction,
 } from "../store/mod.ts";
-import type { GovernedActResult, RunId } from "../workflows/mod.ts";
-import { bareReceipt, detailsOf, lostEnd, resultOf, textOf, whenThere } from "./_approved_call_end.ts";
+import { actionOf } from "./governance/mod.ts";
+import { canonicalize, requestSeal } from "../ledger/mod.ts";
+import {
+  bareReceipt,
+  detailsOf,
+  lostEnd,
+  resultOf,
+  textOf,
+  whenThere,
+} from "./_approved_call_end.ts";
 import { type CallReceipt, callReceipt, sealCall } from "./record.ts";
 import { sha256 } from "../operations/_shapes.ts";
 import { createTraceCall } from "./recover/traces.ts";

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Caller, KEY_PREFIX, Problem, type Request } from "../contract/mod.ts";
+import { type Caller, Problem, type Request } from "../contract/mod.ts";
+import { KEY_PREFIX } from "../domain/mod.ts";
 import {
   findKey,
   hashKey,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Progress, progressQuery, STEPS } from "../domain/mod.ts";
 import { type Client, WorkflowFailedError, type WorkflowHandle } from "@temporalio/client";
-import { type Progress, progressQuery, STEPS } from "../workflows/mod.ts";
 import { told } from "./temporal_errors.ts";
 import type { Context } from "./platform.ts";
 

@@ -15,7 +15,6 @@ export * from "./errors.ts";
 export * from "./governed.ts";
 export * from "./input.ts";
 export * from "../calls/invoke.ts";
-export * from "./names.ts";
 export * from "./near_names.ts";
 export * from "./operation.ts";
 export * from "./principals.ts";

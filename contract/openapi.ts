@@ -1,7 +1,7 @@
+import { API_VERSION, PRODUCT } from "../domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { ERROR_SCHEMAS, responses } from "./_responses.ts";
 import { type JsonSchema, jsonSchema } from "./json_schema.ts";
-import { API_VERSION, PRODUCT } from "./names.ts";
 import type { Operation } from "./operation.ts";
 
 /** What stands at the head of a description. */

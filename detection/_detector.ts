@@ -1,7 +1,8 @@
 import type { Client } from "@temporalio/client";
+import type { DetectorName } from "../domain/mod.ts";
+import type { DetectedFinding } from "./findings.ts";
 import type { Config } from "../config.ts";
 import type { FindingRecord, Queryable, Store } from "../store/mod.ts";
-import type { DetectedFinding, DetectorName } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** What detectors look at, and what they know. */

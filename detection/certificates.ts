@@ -1,6 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { type FindingRecord, openFindings, watchedServices } from "../store/mod.ts";
-import { type DetectedFinding, fingerprintOf, type Service, type Severity } from "./findings.ts";
+import type { Severity } from "../domain/mod.ts";
 import {
   again,
   type Detector,
@@ -10,6 +9,8 @@ import {
   untilDeadline,
   type World,
 } from "./_detector.ts";
+import { type DetectedFinding, fingerprintOf, type Service } from "./findings.ts";
+import { type FindingRecord, openFindings, watchedServices } from "../store/mod.ts";
 import { see, type Seen, type Target } from "./_tls.ts";
 import type { DetectorSettings } from "./settings.ts";
 

@@ -1,33 +1,11 @@
 import { createHash } from "node:crypto";
+import type { DetectorName, RelatedFinding, Severity } from "../domain/mod.ts";
 import type { ServiceRecord } from "../store/mod.ts";
 import { type HealthCheck, kindOf } from "../integrations/host/probe.ts";
 import type { Restart } from "../integrations/host/restart.ts";
 
 /** A service with its check and its runbook. */
 export type Service = ServiceRecord<HealthCheck, Restart>;
-
-/** The detectors, in the order in which they are listed. */
-export const DETECTORS = [
-  "service_probes",
-  "host_resources",
-  "logs",
-  "certificates",
-  "platform",
-] as const;
-/** Name of a detector. */
-export type DetectorName = typeof DETECTORS[number];
-
-/** Severities, worst first. */
-export const SEVERITIES = ["critical", "high", "medium", "low"] as const;
-/** How bad a finding looks, before anybody has judged it. */
-export type Severity = typeof SEVERITIES[number];
-
-/** Another finding of the same incident. */
-export interface RelatedFinding {
-  readonly service: string | null;
-  readonly code: string;
-  readonly fingerprint: string;
-}
 
 /** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
 export interface DetectedFinding {
@@ -72,9 +50,4 @@ export function findingOf({ name, check }: Service, code: string): ServiceFindin
     severity: code === SLOW ? "medium" : "high",
     observed_at: new Date().toISOString(),
   };
-}
-
-/** The worse of two severities. */
-export function worse(a: Severity, b: Severity): Severity {
-  return SEVERITIES.indexOf(a) <= SEVERITIES.indexOf(b) ? a : b;
 }

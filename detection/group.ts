@@ -1,4 +1,5 @@
-import { type DetectedFinding, SEVERITIES, worse } from "./findings.ts";
+import { SEVERITIES, worse } from "../domain/mod.ts";
+import type { DetectedFinding } from "./findings.ts";
 import { Bits } from "./_bits.ts";
 import { Walks } from "./_walks.ts";
 

@@ -1,6 +1,7 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
+import type { Severity } from "../domain/mod.ts";
+import { type DetectedFinding, fingerprintOf } from "./findings.ts";
 import type { FindingRecord } from "../store/mod.ts";
-import { type DetectedFinding, fingerprintOf, type Severity } from "./findings.ts";
 import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
 import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
 import type { DetectorSettings } from "./settings.ts";

@@ -1,9 +1,5 @@
 import { access, constants, readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type FindingRecord, getLogPlace, openFindings, putLogPlace } from "../store/mod.ts";
-import { type DetectedFinding, fingerprintOf, type Severity, worse } from "./findings.ts";
-import type { Attack } from "./_attacks.ts";
+import { type Severity, worse } from "../domain/mod.ts";
 import {
   again,
   type Detector,
@@ -13,6 +9,11 @@ import {
   type Rechecked,
   type World,
 } from "./_detector.ts";
+import { type DetectedFinding, fingerprintOf } from "./findings.ts";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type FindingRecord, getLogPlace, openFindings, putLogPlace } from "../store/mod.ts";
+import type { Attack } from "./_attacks.ts";
 import { isLike, type KeptState, type LogBounds, sample, takeIn, type Told } from "./_log_state.ts";
 import { type Place, readAdded } from "./_tail.ts";
 import type { DetectorSettings } from "./settings.ts";

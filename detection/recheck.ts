@@ -1,5 +1,6 @@
+import type { DetectorName } from "../domain/mod.ts";
 import { clearFinding, getFinding } from "../store/mod.ts";
-import type { DetectedFinding, DetectorName } from "./findings.ts";
+import type { DetectedFinding } from "./findings.ts";
 import { ALL } from "./_all.ts";
 import type { Moment, Rechecked, World } from "./_detector.ts";
 

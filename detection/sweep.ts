@@ -1,7 +1,5 @@
 import { hostname } from "node:os";
-import { join } from "node:path";
-import { timeoutSignal } from "../contract/mod.ts";
-import type { Config } from "../config.ts";
+import type { DetectorName } from "../domain/mod.ts";
 import {
   clearOtherFindings,
   forgetFindings,
@@ -12,7 +10,10 @@ import {
   type Store,
   transaction,
 } from "../store/mod.ts";
-import type { DetectedFinding, DetectorName } from "./findings.ts";
+import type { DetectedFinding } from "./findings.ts";
+import { join } from "node:path";
+import { timeoutSignal } from "../contract/mod.ts";
+import type { Config } from "../config.ts";
 import type { Detector, Found, Look, World } from "./_detector.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
 import { ALL } from "./_all.ts";

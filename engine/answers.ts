@@ -1,7 +1,8 @@
 /** What the engine's process is asked, and what it answers: the shapes that both ends check. */
 import { z } from "zod";
-import { DECISIONS, RAILS } from "../guard/mod.ts";
-import { CATEGORIES, SEVERITIES } from "./labels.ts";
+import { DECISIONS, SEVERITIES } from "../domain/mod.ts";
+import { RAILS } from "../guard/mod.ts";
+import { CATEGORIES } from "./labels.ts";
 
 /**
  * Confidence below which a verdict is a guess: of such, less than half have the right category in cross-validation, in

@@ -1,10 +1,11 @@
 /** Understands a report without asking anybody: what it is about, how bad, what to do, and why that is said. */
 import { join } from "node:path";
+import type { Severity } from "../domain/mod.ts";
+import { CATEGORIES, type Category } from "./labels.ts";
 import { ROOT } from "../config.ts";
 import { adviceAt } from "./answers.ts";
 import { type Article, readArticles, readReports } from "./knowledge.ts";
 import { keptOrMade } from "./kept.ts";
-import { CATEGORIES, type Category, type Severity } from "./labels.ts";
 import { readWords, WORDS_IN } from "./lexicon.ts";
 import { judgeBy, learnFrom, lessonsOfArticles, lessonsOfReports, readerBy } from "./model.ts";
 import { type Hit, type Search, searchIn, termsOf } from "./search.ts";

@@ -1,6 +1,7 @@
 /** How well verdicts fit what reports turned out to be, as tables in Markdown. */
+import { SEVERITIES } from "../domain/mod.ts";
 import type { LabelledReport } from "./knowledge.ts";
-import { CATEGORIES, SEVERITIES } from "./labels.ts";
+import { CATEGORIES } from "./labels.ts";
 import type { Judgement } from "./model.ts";
 
 /** A report and what was made of it. */

@@ -1,9 +1,10 @@
 /** The articles and labelled reports that ship with the product. */
 import { readdirSync, readFileSync } from "node:fs";
+import { SEVERITIES } from "../domain/mod.ts";
+import { CATEGORIES } from "./labels.ts";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { CATEGORIES, SEVERITIES } from "./labels.ts";
 
 const lines = z.array(z.string().min(1));
 const ARTICLE = z.strictObject({

@@ -22,12 +22,3 @@ export const CATEGORIES = [
 
 /** A field in which an incident lies. */
 export type Category = (typeof CATEGORIES)[number];
-
-/** Degrees of harm, the least first. */
-export const SEVERITIES = ["low", "medium", "high", "critical"] as const;
-
-/**
- * `critical` a core service down or an attack under way, for many; `high` badly degraded or soon down; `medium` some
- * users, or a workaround holds; `low` cosmetic, a request, no hurry.
- */
-export type Severity = (typeof SEVERITIES)[number];

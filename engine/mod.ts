@@ -48,6 +48,6 @@ export {
 export { openClassifier } from "./classifier.ts";
 export type { Citation, Classifier, Report, Verdict } from "./classifier.ts";
 export type { Article } from "./knowledge.ts";
-export { CATEGORIES, SEVERITIES } from "./labels.ts";
-export type { Category, Severity } from "./labels.ts";
+export { CATEGORIES } from "./labels.ts";
+export type { Category } from "./labels.ts";
 export type { Hit, Search } from "./search.ts";

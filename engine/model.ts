@@ -1,4 +1,5 @@
 /** Models over one view of a text, two of which category it belongs to and one of how bad it is. */
+import { SEVERITIES, type Severity } from "../domain/mod.ts";
 import { countGroups } from "./bayes.ts";
 import {
   CELLS,
@@ -9,8 +10,7 @@ import {
   type Shares,
   weigh,
 } from "./features.ts";
-import type { Article, LabelledReport } from "./knowledge.ts";
-import { CATEGORIES, type Category, SEVERITIES, type Severity } from "./labels.ts";
+import { CATEGORIES, type Category } from "./labels.ts";
 import {
   conceptsOf,
   type Found,
@@ -19,6 +19,7 @@ import {
   phrasesBy,
   type Words,
 } from "./lexicon.ts";
+import type { Article, LabelledReport } from "./knowledge.ts";
 import { finderOf } from "./phrases.ts";
 import { learn, softmax, type Weights } from "./linear.ts";
 import { type Signals, signalsBy } from "./severity.ts";

@@ -1,10 +1,7 @@
 /** The engine's process over HTTP: internal, behind a secret that both ends know. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import Router from "@koa/router";
-import type Koa from "koa";
-import type { Context, Next } from "koa";
-import type { z } from "zod";
-import { parseInput, Problem, SERVICE } from "../contract/mod.ts";
+import { parseInput, Problem } from "../contract/mod.ts";
+import { SERVICE } from "../domain/mod.ts";
 import {
   type AppOptions,
   createApp,
@@ -12,6 +9,10 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
+import Router from "@koa/router";
+import type Koa from "koa";
+import type { Context, Next } from "koa";
+import type { z } from "zod";
 import { type Classified, CLASSIFY, type ClassifyRequest, VALIDATE } from "./answers.ts";
 import type { Guard, ValidateRequest } from "../guard/mod.ts";
 import type { Writer } from "./writer.ts";

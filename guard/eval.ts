@@ -6,10 +6,11 @@
  *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen
  */
 import { readFileSync } from "node:fs";
+import type { Decision } from "../domain/mod.ts";
+import type { ProposedAction } from "./types.ts";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { judge, NOTHING_KNOWN } from "./guard.ts";
-import type { Decision, ProposedAction } from "./types.ts";
 
 interface Case {
   readonly kind: string;

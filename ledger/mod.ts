@@ -60,7 +60,13 @@ export {
   openLog,
 } from "./log/log_writer.ts";
 export { bindLog } from "./api/log_routes.ts";
-export { commitment, prepare, randomHex, receiptTime, type SealRequest } from "./receipts/receipt.ts";
+export {
+  commitment,
+  prepare,
+  randomHex,
+  receiptTime,
+  type SealRequest,
+} from "./receipts/receipt.ts";
 export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./verify/ledger_url.ts";
 export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./verify/public_key.ts";
 export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import/import.ts";
@@ -82,7 +88,11 @@ export {
   type ScrubResult,
 } from "./scrub/scrub.ts";
 export { type StoredVerdict, verifyStored } from "./verify/stored.ts";
-export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify/verify_parallel.ts";
+export {
+  type ChainVerdict,
+  type ParallelOptions,
+  verifyInParallel,
+} from "./verify/verify_parallel.ts";
 export { verifyChain, verifyReceipt } from "./verify/verify.ts";
 export {
   type ChainState,

@@ -5,14 +5,8 @@ import {
   type Operation,
   outputValue,
   Problem,
-  PRODUCT,
-  TOOL_SERVER_VERSION,
 } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
-import type { Log } from "../web/mod.ts";
-import type { Sender } from "./_caller.ts";
-import { refuseUnknown, type UnknownRequest } from "./_unknown.ts";
-import { callTool, failure, receiptMeta } from "./call.ts";
+import { PRODUCT, TOOL_SERVER_VERSION } from "../domain/mod.ts";
 import {
   type Ask,
   type Handlers,
@@ -28,6 +22,11 @@ import {
   type PromptDoor,
   type ResourceDoor,
 } from "./resources.ts";
+import type { Entrance } from "../operations/mod.ts";
+import type { Log } from "../web/mod.ts";
+import type { Sender } from "./_caller.ts";
+import { refuseUnknown, type UnknownRequest } from "./_unknown.ts";
+import { callTool, failure, receiptMeta } from "./call.ts";
 import type { Tools } from "./tools.ts";
 import { type FindInjection, marks, notice, shown } from "./untrusted.ts";
 

@@ -1,7 +1,8 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { Context, Next } from "koa";
-import { type Invoke, type Operation, SERVICE, TOOL_SERVER_VERSION } from "../contract/mod.ts";
+import type { Invoke, Operation } from "../contract/mod.ts";
+import { SERVICE, TOOL_SERVER_VERSION } from "../domain/mod.ts";
 import type { Entrance, TaskWatch } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";

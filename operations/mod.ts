@@ -67,9 +67,12 @@ export { createTraceCall, type TraceCall } from "../calls/recover/traces.ts";
 export { deliverUnheard } from "../calls/approvals/votes.ts";
 export type { Opened, Sent } from "../calls/tasks/sent_messages.ts";
 export { type TaskWatch, watchTasks } from "../calls/tasks/watch.ts";
-export { ENDS } from "../workflows/mod.ts";
-export type { TaskMessage, TaskPart, TaskRecord, TaskState } from "../workflows/mod.ts";
-export { createEntrance, createPlatformInvoke, type Entrance, type Platform } from "../calls/platform.ts";
+export {
+  createEntrance,
+  createPlatformInvoke,
+  type Entrance,
+  type Platform,
+} from "../calls/platform.ts";
 
 /** Every operation of the platform. */
 export const operations: readonly Operation<Platform>[] = [

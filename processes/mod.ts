@@ -19,7 +19,16 @@ export {
   type Urls,
   usesOwnTemporal,
 } from "./environment.ts";
-export { bringGovernanceFile, type GovernanceFile, governanceFileOf } from "../calls/governance/governance_file.ts";
+export {
+  bringGovernanceFile,
+  type GovernanceFile,
+  governanceFileOf,
+} from "../calls/governance/governance_file.ts";
 export { checkPorts, type WantedPort } from "./supervisor/ports.ts";
 export { openProgress, type Progress, type Step } from "./supervisor/progress.ts";
-export { keepServer, type KeptServer, type RunningServer, type ServerOptions } from "./supervisor/server.ts";
+export {
+  keepServer,
+  type KeptServer,
+  type RunningServer,
+  type ServerOptions,
+} from "./supervisor/server.ts";

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
-import { KEY_PREFIX, type Scope, type Tier, TIERS } from "../contract/mod.ts";
+import { type Scope, type Tier, TIERS } from "../contract/mod.ts";
+import { KEY_PREFIX } from "../domain/mod.ts";
 import type { Queryable } from "./connection.ts";
 
 /** A key as it is kept: never the key itself. */

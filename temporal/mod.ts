@@ -9,6 +9,5 @@
  *
  * @module
  */
-export { ATTRIBUTE, startAttributes } from "./attributes.ts";
 export * from "./connect.ts";
 export * from "./register.ts";

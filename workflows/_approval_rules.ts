@@ -1,5 +1,5 @@
 import { ApplicationFailure } from "@temporalio/workflow";
-import type { ApprovalState } from "./types.ts";
+import type { ApprovalState } from "../domain/mod.ts";
 
 /** @throws {ApplicationFailure} `Conflict`: it is not to be decided any more */
 export function refuseDecision(approvalId: string, status: ApprovalState["status"]): void {

@@ -1,4 +1,4 @@
-import type { Evidence } from "./written_types.ts";
+import type { Evidence } from "../domain/mod.ts";
 
 /** Most pieces that a model is given, and the letters that each is cut at. */
 const MOST = 66;

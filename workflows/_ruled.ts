@@ -1,9 +1,6 @@
-import { condition, defineSignal, setHandler } from "@temporalio/workflow";
+import { condition, setHandler } from "@temporalio/workflow";
+import { type RuledCall, ruledSignal, type TaskRecord } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
-import type { RuledCall, TaskRecord } from "./a2a_types.ts";
-
-/** Tells a task that something has become of what people were asked about it. */
-export const ruledSignal = defineSignal("ruled");
 
 /** When a word that was lost is missed. */
 const LOOK_AGAIN = { pending: "10m", approved: "20s" } as const;

@@ -1,6 +1,6 @@
 import { condition, setCurrentDetails, uuid4 } from "@temporalio/workflow";
+import { ENDS, type TaskMessage, type TaskRecord, type TaskState } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
-import { ENDS, type TaskMessage, type TaskRecord, type TaskState } from "./a2a_types.ts";
 
 /** A task that a workflow drives, and what its asker sees of it. */
 export interface ShownTask {

@@ -1,35 +1,23 @@
 import {
-  defineQuery,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
-import { ATTRIBUTE, startAttributes } from "../temporal/attributes.ts";
 import {
+  ATTRIBUTE,
   type Diagnosis,
   type Effect,
   type Finding,
   type Held,
   type Permission,
+  progressQuery,
   type Proof,
+  startAttributes,
   type StepName,
   type StepRecord,
   type Undone,
-} from "./types.ts";
-
-/** How far a run is: for callers who wait, and for the Web UI. */
-export interface Progress {
-  readonly step: StepName | null;
-  readonly round: number;
-  readonly ticket_id: string | null;
-  /** Approval that it waits for. */
-  readonly approval_id: string | null;
-  readonly steps: readonly StepRecord[];
-}
-
-/** Asks a run how far it is. */
-export const progressQuery = defineQuery<Progress>("progress");
+} from "../domain/mod.ts";
 
 const REACHED = {
   "DETECT": "detected",

@@ -1,5 +1,5 @@
 import { isCancellation } from "@temporalio/workflow";
-import type { Authorship, Draft, Judged } from "./written_types.ts";
+import type { Authorship, Draft, Judged } from "../domain/mod.ts";
 
 /** Times that a model is asked: once more where the verifier objects to what carries the rest. */
 const MOST_CALLS = 2;

@@ -9,11 +9,19 @@ import {
   uuid4,
   workflowInfo,
 } from "@temporalio/workflow";
+import {
+  cancelUpdate,
+  sayUpdate,
+  type SeenRun,
+  type SkillTask,
+  type StartedRun,
+  type TaskArtifact,
+  type TaskRecord,
+} from "../domain/mod.ts";
+import { refuseEnded } from "./a2a_task.ts";
 import { perform, QUICK } from "./_options.ts";
 import { untilRuled, whyNot } from "./_ruled.ts";
 import { keepTask, said, saying } from "./_shown_task.ts";
-import { cancelUpdate, refuseEnded, sayUpdate } from "./a2a_task.ts";
-import type { SeenRun, SkillTask, StartedRun, TaskArtifact, TaskRecord } from "./a2a_types.ts";
 
 /** Seconds that one look waits for news of a run, and how often in a row until looks become rare. */
 const LOOK_SECONDS = 10;

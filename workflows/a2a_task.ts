@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  defineUpdate,
   executeChild,
   isCancellation,
   ParentClosePolicy,
@@ -11,25 +10,22 @@ import {
   uuid4,
   workflowInfo,
 } from "@temporalio/workflow";
-import { untilRuled, whyNot } from "./_ruled.ts";
-import { keepTask, said, saying } from "./_shown_task.ts";
 import {
+  cancelUpdate,
   ENDS,
   MOST_CHARACTERS,
   MOST_MESSAGES,
+  type ReasoningResult,
+  sayUpdate,
   type TaskArtifact,
   type TaskMessage,
   type TaskPart,
   type TaskRecord,
   type TaskState,
-} from "./a2a_types.ts";
+} from "../domain/mod.ts";
+import { untilRuled, whyNot } from "./_ruled.ts";
+import { keepTask, said, saying } from "./_shown_task.ts";
 import { reasoning } from "./reasoning.ts";
-import type { ReasoningResult } from "./reasoning_types.ts";
-
-/** Says something more in a task. Gives the task as it is then. */
-export const sayUpdate = defineUpdate<TaskRecord, [TaskMessage]>("say");
-/** Ends a task that is open. Gives it as it has ended. */
-export const cancelUpdate = defineUpdate<TaskRecord>("cancel");
 
 /** A question that nobody answers for so long is given up. */
 const PATIENCE = "24h";

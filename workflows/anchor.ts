@@ -7,18 +7,9 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
+import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../domain/mod.ts";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { ATTRIBUTE } from "../temporal/attributes.ts";
 import { OUTSIDE, perform } from "./_options.ts";
-import type { AnchorBatch } from "./types.ts";
-
-/** What an hour's look found. */
-export interface AnchorSweep {
-  /** False: no calendar is configured, so nothing is anchored. */
-  readonly configured: boolean;
-  /** Ids of the runs that wait for Bitcoin. */
-  readonly anchors: readonly string[];
-}
 
 /**
  * Takes the receipts since the last anchor as a batch, and sees to it that each batch that is not confirmed has its

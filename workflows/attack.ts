@@ -1,26 +1,7 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
-import { ATTRIBUTE } from "../temporal/attributes.ts";
+import { type AttackRequest, type AttackResult, ATTRIBUTE } from "../domain/mod.ts";
 import { perform, QUICK, SET_UP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
-import type { AttackCounts, AttackScenario, LoopResult } from "./types.ts";
-
-/** A practice attack that is asked for. */
-export interface AttackRequest {
-  /** Names the sandbox, 8 hex characters. */
-  readonly id: string;
-  readonly scenario: AttackScenario;
-  readonly requested_by: string;
-}
-
-/** How a practice attack went. */
-export interface AttackResult extends LoopResult {
-  readonly scenario: AttackScenario;
-  /** The sandbox. */
-  readonly service: string;
-  /** What the detector said. */
-  readonly found: string;
-  readonly counts: AttackCounts;
-}
 
 /** Attacks a sandbox for real, has the detectors see it, and lets the loop contain and seal it. */
 export async function attackSimulation(request: AttackRequest): Promise<AttackResult> {

@@ -1,20 +1,21 @@
-import { defineQuery, patched, setCurrentDetails, setHandler } from "@temporalio/workflow";
+import { setCurrentDetails, setHandler } from "@temporalio/workflow";
+import {
+  type AgentReport,
+  type Claim,
+  type CrewRequest,
+  type CrewResult,
+  type DiagnosisOrder,
+  type DraftedDiagnosis,
+  type KeptDiagnosis,
+  reportsQuery,
+  type Scene,
+  type Source,
+  type Suspect,
+  type Verification,
+} from "../domain/mod.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { BY_RULES, written } from "./_written.ts";
-import type {
-  AgentReport,
-  CrewRequest,
-  CrewResult,
-  Scene,
-  Suspect,
-  Verification,
-} from "./crew_types.ts";
-import type { Source } from "./reasoning_types.ts";
-import type { Claim, DiagnosisOrder, DraftedDiagnosis, KeptDiagnosis } from "./written_types.ts";
-
-/** Asks a run what its agents have found so far. */
-export const reportsQuery = defineQuery<readonly AgentReport[]>("reports");
+import { written } from "./_written.ts";
 
 /** Rounds in which the verifier may send the others to look elsewhere. */
 const MOST_ROUNDS = 2;
@@ -62,9 +63,7 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
     support: Object.fromEntries(suspects.map(({ service, weight }) => [service, weight])),
     services: [...new Set([...triage.services, ...suspects.map(({ service }) => service)])],
   };
-  const [kept, authorship] = patched("written-diagnosis")
-    ? await diagnosisOf(order)
-    : [null, BY_RULES] as const;
+  const [kept, authorship] = await diagnosisOf(order);
   const found = kept ? { ...inMarkedWords(kept), evidence: order.evidence } : byRules;
   const its = triage.classification;
   setCurrentDetails(

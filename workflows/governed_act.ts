@@ -1,6 +1,6 @@
 import { setCurrentDetails, workflowInfo } from "@temporalio/workflow";
+import type { GovernedActResult } from "../domain/mod.ts";
 import { perform, REPAIR } from "./_options.ts";
-import type { GovernedActResult } from "./types.ts";
 
 /**
  * Runs one call that people have approved, with exactly the arguments that they saw, and at most once. Its id is

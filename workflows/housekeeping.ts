@@ -1,4 +1,4 @@
-import { continueAsNew, isCancellation, patched, workflowInfo } from "@temporalio/workflow";
+import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
 import type { SealRequest } from "../ledger/mod.ts";
 import { PATIENT, perform, SEALING, STANDING } from "./_options.ts";
 
@@ -12,19 +12,15 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
     await perform(SEALING, `Escalates ${run.ticket_id} and seals it`).sealEndedRun(run);
   }
   await perform(PATIENT, "Removes test services without a test").removeStrayTestServices();
-  if (!patched("ended-approvals")) return { sealed: ended.length };
   const forsaken = await perform(PATIENT, "Compares pending approvals with their workflows")
     .findEndedApprovals();
   for (const approval of forsaken) {
     await perform(SEALING, `Lets ${approval.approval_id} expire and seals it`)
       .expireEndedApproval(approval);
   }
-  if (!patched("open-calls")) return { sealed: ended.length + forsaken.length };
   const calls = await perform(PATIENT, "Seals what became of calls whose process has ended")
     .settleOpenCalls();
-  if (patched("unheard-voices")) {
-    await perform(PATIENT, "Tells approvals what people said and no run has heard").tellVoices();
-  }
+  await perform(PATIENT, "Delivers votes that no approval has received").tellVoices();
   return { sealed: ended.length + forsaken.length + calls };
 }
 

@@ -4,18 +4,12 @@ import {
   CancellationScope,
   ChildWorkflowCancellationType,
   ChildWorkflowFailure,
-  defineSignal,
   executeChild,
   isCancellation,
   ParentClosePolicy,
-  setHandler,
   sleep,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { Activities, RepairOrder, RepairRequest } from "../activities/mod.ts";
-import { approval } from "./approval.ts";
-import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
-import { type Track, track } from "./_track.ts";
 import type {
   ApprovalResult,
   Finding,
@@ -24,10 +18,11 @@ import type {
   Permission,
   RunId,
   Undone,
-} from "./types.ts";
-
-/** The same fault was found again while its loop runs: so sweeps of earlier versions tell it; later ones count it. */
-export const foundAgain = defineSignal<[Finding]>("foundAgain");
+} from "../domain/mod.ts";
+import type { Activities, RepairOrder, RepairRequest } from "../activities/mod.ts";
+import { approval } from "./approval.ts";
+import { PATIENT, perform, QUICK, REPAIR, SEALING } from "./_options.ts";
+import { type Track, track } from "./_track.ts";
 
 const MAX_ROUNDS = 3;
 /** How long a run waits for a switch to let it go on, until it is left to people: milliseconds. */
@@ -46,8 +41,6 @@ const LOOK_AGAIN_MS = { first: 1_000, most: 60_000 };
  */
 export async function itsmLoop(finding: Finding): Promise<LoopResult> {
   const run = track(finding);
-  let sightings = 1;
-  setHandler(foundAgain, () => void sightings++);
 
   const seen = await run.step(
     "DETECT",
@@ -60,12 +53,10 @@ export async function itsmLoop(finding: Finding): Promise<LoopResult> {
       .openTicket({ finding, code: seen.code, run: runId() }));
   try {
     const reason = await heal(run, finding, seen.code);
-    return await end(run, finding, sightings, reason); // as many as there are by now
+    return await end(run, finding, reason);
   } catch (error) {
     const reason = reasonOf(error);
-    const result = await CancellationScope.nonCancellable(() =>
-      end(run, finding, sightings, reason)
-    );
+    const result = await CancellationScope.nonCancellable(() => end(run, finding, reason));
     if (isCancellation(error)) throw error;
     return result;
   }
@@ -253,13 +244,12 @@ async function askPeople(
 async function end(
   run: Track,
   finding: Finding,
-  sightings: number,
   reason: string | undefined,
 ): Promise<LoopResult> {
   const outcome = reason === undefined ? "sealed" as const : "escalated" as const;
   const { diagnosis, permission, effect, proof, undone, round: rounds } = run;
   const story = {
-    ...{ outcome, reason, diagnosis, permission, effect, proof, undone, sightings, rounds },
+    ...{ outcome, reason, diagnosis, permission, effect, proof, undone, rounds },
   };
   const ticket_id = run.ticketId!;
   const receipt_id = await run.step(

@@ -1,26 +1,8 @@
-import {
-  type ChildWorkflowHandle,
-  getExternalWorkflowHandle,
-  ParentClosePolicy,
-  patched,
-  startChild,
-} from "@temporalio/workflow";
+import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
+import { type Finding, type LoopResult, startAttributes, type SweepResult } from "../domain/mod.ts";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { PATIENT, perform, SEALING } from "./_options.ts";
-import { foundAgain, itsmLoop, runId } from "./itsm_loop.ts";
-import { startAttributes } from "../temporal/attributes.ts";
-import type { Finding, LoopResult } from "./types.ts";
-
-/** What a sweep found and started. */
-export interface SweepResult {
-  /** How many things the detectors looked at. */
-  readonly probed: number;
-  readonly findings: number;
-  /** How many incidents the findings are. */
-  readonly incidents: number;
-  /** Ids of the loops that run for the findings, whether this sweep started or joined them. */
-  readonly loops: readonly string[];
-}
+import { itsmLoop, runId } from "./itsm_loop.ts";
 
 /**
  * Looks with every detector, and starts a loop for each incident: one for a root with all that it is likely to be the
@@ -64,9 +46,7 @@ async function startOrJoin(finding: Finding) {
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    if (patched("counted-sightings")) return undefined; // the look has counted it
-    await getExternalWorkflowHandle(workflowId).signal(foundAgain, finding).catch(() => {}); // it has just ended
-    return undefined;
+    return undefined; // the sweep has counted the sighting
   }
 }
 

@@ -1,16 +1,12 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
+import {
+  type LoopResult,
+  type Scenario,
+  startAttributes,
+  type TestRequest,
+} from "../domain/mod.ts";
 import { perform, QUICK, SET_UP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
-import { startAttributes } from "../temporal/attributes.ts";
-import type { LoopResult, Scenario } from "./types.ts";
-
-/** A test incident that is asked for. */
-export interface TestRequest {
-  /** Names the test service, 8 hex characters. */
-  readonly id: string;
-  readonly scenario: Scenario;
-  readonly requested_by: string;
-}
 
 /** Starts a small real service, breaks it, and lets the loop find and heal it. */
 export async function itsmTest(

@@ -1,28 +1,22 @@
+import { isCancellation, setCurrentDetails, setHandler } from "@temporalio/workflow";
 import {
-  defineQuery,
-  isCancellation,
-  patched,
-  setCurrentDetails,
-  setHandler,
-} from "@temporalio/workflow";
-import { evidenceOf } from "./_evidence.ts";
-import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { BY_RULES, orWhyNot, written } from "./_written.ts";
-import {
+  type AnswerOrder,
+  type Authorship,
+  type DraftedAnswer,
   type Look,
   type NodeName,
   type NodeRecord,
   NODES,
+  nodesQuery,
   type Plan,
   type ReasoningRequest,
   type ReasoningResult,
   type Safety,
   type Seen,
-} from "./reasoning_types.ts";
-import type { AnswerOrder, Authorship, DraftedAnswer } from "./written_types.ts";
-
-/** Asks a run which nodes it has done. */
-export const nodesQuery = defineQuery<readonly NodeRecord[]>("nodes");
+} from "../domain/mod.ts";
+import { evidenceOf } from "./_evidence.ts";
+import { ONCE, perform, QUICK, SOON } from "./_options.ts";
+import { BY_RULES, orWhyNot, written } from "./_written.ts";
 
 /** Most looks of one run, so that one prompt can't ask for all there is. */
 const MOST_LOOKS = 12;
@@ -59,9 +53,7 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
   });
   const { plan, calls } = await run.node("plan", async () => {
     const made = await perform(QUICK, "Decides what to look at").reasonPlan(intake, retrieved);
-    const chosen = made.kind === "unclear" && patched("chosen-looks")
-      ? await chosenPlan(prompt)
-      : undefined;
+    const chosen = made.kind === "unclear" ? await chosenPlan(prompt) : undefined;
     const looks = (chosen?.plan ?? made).looks.map(inWords).join(", ") || "nothing to look at";
     const found = chosen?.plan ? `${looks}; chosen by ${chosen.by}` : looks;
     return [{ plan: chosen?.plan ?? made, calls: chosen?.calls ?? 0 }, found];
@@ -82,7 +74,7 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
       .reasonVerify(intake, seen);
     const says = seen.map(({ look, says }) => ({ from: look.tool, says }));
     const evidence = evidenceOf([...says, { from: "verify", says: word.objections }]);
-    const [kept, by] = patched("written-answer") && evidence.length > 0
+    const [kept, by] = evidence.length > 0
       ? await writtenAnswer({ prompt, evidence }, calls)
       : [null, { ...BY_RULES, model_calls: calls }] as const;
     const answerOf = kept ? { written: { claims: kept.claims, evidence } } : {};

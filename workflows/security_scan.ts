@@ -1,6 +1,6 @@
 import { workflowInfo } from "@temporalio/workflow";
+import type { ScanResult } from "../domain/mod.ts";
 import { PATIENT, perform } from "./_options.ts";
-import type { ScanResult } from "./types.ts";
 
 /** Looks for weaknesses of the platform and its host, and seals that it did. Its id is `security-scan`. */
 export async function securityScan(): Promise<ScanResult> {

@@ -5,8 +5,8 @@ import {
   sleep,
   workflowInfo,
 } from "@temporalio/workflow";
+import type { DeliveryResult } from "../domain/mod.ts";
 import { OUTSIDE, perform, STANDING } from "./_options.ts";
-import type { DeliveryResult } from "./types.ts";
 
 /** Pauses are a little longer at random, so that what failed together does not come back together. */
 const SPREAD = 0.1;

@@ -1,3 +1,4 @@
+import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   dropAct,
   dropApproval,
@@ -6,7 +7,6 @@ import {
   type Queryable,
   transaction,
 } from "../../store/mod.ts";
-import { APPROVAL, type ApprovalRequest, TASK_QUEUE } from "../../workflows/mod.ts";
 import { workflowIdOf } from "../../operations/_approval_shapes.ts";
 import type { Platform } from "../platform.ts";
 import { told } from "../temporal_errors.ts";
@@ -28,7 +28,7 @@ export async function askPeople(
     await putApproval(trx, approval);
     await within?.(trx);
   });
-  const start = client.workflow.start(APPROVAL, {
+  const start = client.workflow.start(WORKFLOW.approval, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: workflowIdOf(approval.id),
     args: [requestOf(approval, within !== undefined)],

@@ -1,6 +1,14 @@
 /** How a person's word about an approval comes to count: kept in the database first, then told to the approval's run. */
 import { WithStartWorkflowOperation } from "@temporalio/client";
-import { Problem } from "../../contract/mod.ts";
+import {
+  type ApprovalRequest,
+  approveUpdate,
+  type AskingRun,
+  denyUpdate,
+  reopenUpdate,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import {
   type ApprovalRecord,
   countedApprovers,
@@ -16,16 +24,8 @@ import {
   type VoiceMove,
   type VoiceRecord,
 } from "../../store/mod.ts";
-import {
-  APPROVAL,
-  type approval,
-  type ApprovalRequest,
-  approveUpdate,
-  type AskingRun,
-  denyUpdate,
-  reopenUpdate,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
+import type { approval } from "../../workflows/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { shownApproval, workflowIdOf } from "../../operations/_approval_shapes.ts";
 import { requestOf } from "./ask.ts";
 import { told } from "../temporal_errors.ts";
@@ -151,7 +151,7 @@ async function askedAgain({ store }: Parts, record: ApprovalRecord) {
     // One that is pending refuses by itself; if its workflow was ended from outside, it has as good as expired.
     reopens: { status: record.status === "denied" ? "denied" : "expired", moves: record.moves },
   };
-  return new WithStartWorkflowOperation<typeof approval>(APPROVAL, {
+  return new WithStartWorkflowOperation<typeof approval>(WORKFLOW.approval, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: workflowIdOf(record.id),
     workflowIdConflictPolicy: "USE_EXISTING",

@@ -1,5 +1,6 @@
 /** What stops, rules and rails say of a call. */
-import { asProblem, type Decision, type GovernedCall, type Problem } from "../../contract/mod.ts";
+import { asProblem, type GovernedCall, type Problem } from "../../contract/mod.ts";
+import type { Decision } from "../../domain/mod.ts";
 import { impactOf, type Stop, stopsCall } from "../../store/mod.ts";
 import type { GovernanceParts, Turn } from "./governor.ts";
 import { hasFreeText, readByRails, targetOf } from "./guardrails.ts";

@@ -3,7 +3,13 @@
  * it run, or noted under it, so that it can be looked for, and its absence proves that nothing was done.
  */
 import { randomBytes } from "node:crypto";
-import { type Long, type LostCall, type Operation, Problem, type Trace } from "../../contract/mod.ts";
+import {
+  type Long,
+  type LostCall,
+  type Operation,
+  Problem,
+  type Trace,
+} from "../../contract/mod.ts";
 import { type CallTrace, callTrace, leavesTraces, TRACES_KEPT_DAYS } from "../../store/mod.ts";
 import { told } from "../temporal_errors.ts";
 import type { Platform } from "../platform.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { ENDS, type TaskMessage, type TaskRecord } from "../../domain/mod.ts";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { getTask, putTask } from "../../store/mod.ts";
-import { ENDS, type TaskMessage, type TaskRecord } from "../../workflows/mod.ts";
 import { taskWorkflowOf } from "./begin.ts";
 import type { Platform } from "../platform.ts";
 

@@ -1,5 +1,5 @@
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import { AGENTS, NODES, nodesQuery, progressQuery, reportsQuery } from "../../workflows/mod.ts";
+import { AGENTS, NODES, nodesQuery, progressQuery, reportsQuery } from "../../domain/mod.ts";
 import { inWords, loopOf } from "../follow.ts";
 
 /** What a run does just now, for a person; null: it doesn't say. */

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { withoutSecrets } from "../../contract/mod.ts";
-import { dropTask, getTask, putTask } from "../../store/mod.ts";
 import {
-  A2A_SKILL,
-  A2A_TASK,
   type StartedRun,
   TASK_QUEUE,
   type TaskMessage,
   type TaskRecord,
-} from "../../workflows/mod.ts";
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
+import { withoutSecrets } from "../../contract/mod.ts";
+import { dropTask, getTask, putTask } from "../../store/mod.ts";
 import { STARTED_BY } from "../recover/marks.ts";
 import { told } from "../temporal_errors.ts";
 import type { Platform } from "../platform.ts";
@@ -44,15 +43,17 @@ export async function beginTask(
   const client = await temporal();
   await putTask(store.knex, task);
   try {
-    await told(client.workflow.start(task.skill === undefined ? A2A_TASK : A2A_SKILL, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: taskWorkflowOf(task.id),
-      args: given ? [task, given] : [task],
-      ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
-      staticSummary: task.skill === undefined
-        ? "Conversation with an agent"
-        : `Call of ${task.skill} by an agent`,
-    }));
+    await told(
+      client.workflow.start(task.skill === undefined ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: taskWorkflowOf(task.id),
+        args: given ? [task, given] : [task],
+        ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
+        staticSummary: task.skill === undefined
+          ? "Conversation with an agent"
+          : `Call of ${task.skill} by an agent`,
+      }),
+    );
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
       return await getTask<TaskRecord>(store.knex, task.id, task.key_id) ?? task;

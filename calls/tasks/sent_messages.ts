@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
+import { ENDS, type TaskRecord } from "../../domain/mod.ts";
 import { getTask } from "../../store/mod.ts";
-import { ENDS, type TaskRecord } from "../../workflows/mod.ts";
 import { isStarted } from "./_lost_tasks.ts";
 import type { Platform } from "../platform.ts";
 

@@ -1,10 +1,6 @@
 /** What tasks of agents do with calls of tools. */
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { WorkflowNotFoundError } from "@temporalio/client";
-import type { TaskCalls } from "../../activities/mod.ts";
-import { type Operation, Problem } from "../../contract/mod.ts";
-import { requestSeal } from "../../ledger/mod.ts";
+import { ruledSignal, type SeenRun, type StartedRun } from "../../domain/mod.ts";
 import {
   type ActRecord,
   collectAct,
@@ -14,7 +10,11 @@ import {
   transaction,
   withdrawAct,
 } from "../../store/mod.ts";
-import { ruledSignal, type SeenRun, type StartedRun } from "../../workflows/mod.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WorkflowNotFoundError } from "@temporalio/client";
+import type { TaskCalls } from "../../activities/mod.ts";
+import { type Operation, Problem } from "../../contract/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
 import { detailsOf } from "../_approved_call_end.ts";
 import { stepOf } from "./_steps.ts";
 import { told } from "../temporal_errors.ts";

@@ -1,6 +1,6 @@
 import { type LostCall, Problem, timeoutSignal, type Trace } from "../../contract/mod.ts";
+import type { TaskRecord } from "../../domain/mod.ts";
 import { anyTask, callTrace } from "../../store/mod.ts";
-import type { TaskRecord } from "../../workflows/mod.ts";
 import { markedRun } from "../recover/marks.ts";
 import { told } from "../temporal_errors.ts";
 import { type Looking, noRun, unnoted } from "../recover/traces.ts";

@@ -1,5 +1,5 @@
+import { ENDS, type TaskRecord } from "../../domain/mod.ts";
 import { getTask, listen, listTasks, TASKS_CHANGED } from "../../store/mod.ts";
-import { ENDS, type TaskRecord } from "../../workflows/mod.ts";
 import { asItStands } from "./_lost_tasks.ts";
 import { beginCall, beginTask, type Held, heldTask, type OpenCall } from "./begin.ts";
 import { type Opened, openedBy, type Sent } from "./sent_messages.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config.ts";
+import type { Severity } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import type { Severity } from "../../detection/findings.ts";
 
 /** What scanners look at. */
 export interface Scanned {

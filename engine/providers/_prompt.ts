@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { CATEGORIES, SEVERITIES } from "../labels.ts";
+import { SEVERITIES } from "../../domain/mod.ts";
+import { CATEGORIES } from "../labels.ts";
 import { newFence } from "./_fence.ts";
 import type { Question } from "./mod.ts";
 

@@ -1,6 +1,6 @@
 /** What the public ledger answers, for its description. Whatever else a record has is given besides. */
 import { z } from "zod";
-import { SERVICE } from "../../contract/mod.ts";
+import { SERVICE } from "../../domain/mod.ts";
 
 const Count = z.number().int();
 const Hash = z.string().describe("SHA-256, 64 hex characters");

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineOperation, InvalidInput, Problem, SERVICE } from "../../contract/mod.ts";
-import type { Store } from "../../store/mod.ts";
+import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
+import { SERVICE } from "../../domain/mod.ts";
 import {
   Chain,
   exampleChain,
@@ -12,6 +12,7 @@ import {
   Stats,
   Verified,
 } from "./_api_shapes.ts";
+import type { Store } from "../../store/mod.ts";
 import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "../receipts/errors.ts";
 import { logOperations } from "./log_api.ts";

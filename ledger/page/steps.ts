@@ -1,5 +1,11 @@
 import { canonicalFields, NotCanonical } from "../rules/canonical.ts";
-import { type Check, type Era, type Primitives, type TrustedKey, verifyRecord } from "../rules/rules.ts";
+import {
+  type Check,
+  type Era,
+  type Primitives,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/rules.ts";
 
 /** One check of a receipt, and what was compared in it. */
 export interface Step {

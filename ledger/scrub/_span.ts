@@ -2,7 +2,13 @@ import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
 import type { Store } from "../../store/mod.ts";
 import { leafHashOf } from "../log/log_hashes.ts";
 import { exportReceipts, ledgerKeys, type Stored } from "../receipts/read.ts";
-import { type Break, type Checks, type Place, type TrustedKey, verifyRecord } from "../rules/rules.ts";
+import {
+  type Break,
+  type Checks,
+  type Place,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/rules.ts";
 import { equal, type Hash, TILE_WIDTH } from "../log/mod.ts";
 import { NATIVE } from "../verify/verify.ts";
 

@@ -6,6 +6,7 @@ import {
   outputValue,
   Problem,
 } from "../../contract/mod.ts";
+import type { TaskPart, TaskRecord } from "../../domain/mod.ts";
 import {
   type Action,
   cancelTask,
@@ -13,8 +14,6 @@ import {
   type Held,
   newTask,
   sayInTask,
-  type TaskPart,
-  type TaskRecord,
   type TaskWatch,
 } from "../../operations/mod.ts";
 import type { Log } from "../../web/mod.ts";

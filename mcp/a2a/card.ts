@@ -1,5 +1,5 @@
 import type { AgentCard } from "@a2a-js/sdk";
-import { PRODUCT, TOOL_SERVER_VERSION } from "../../contract/mod.ts";
+import { PRODUCT, TOOL_SERVER_VERSION } from "../../domain/mod.ts";
 import type { Tools } from "../tools.ts";
 
 /** Media types that messages may hold, and that answers may have. */

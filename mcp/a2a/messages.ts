@@ -1,8 +1,8 @@
 /** What a message asks for. */
 import type { SendMessageRequest } from "@a2a-js/sdk";
+import type { TaskPart } from "../../domain/mod.ts";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import { wishesIn } from "../../contract/mod.ts";
-import type { TaskPart } from "../../operations/mod.ts";
 import type { Said, SkillCall } from "./answers.ts";
 import { MODES } from "./card.ts";
 import { contentType, invalid } from "./errors.ts";

@@ -1,4 +1,4 @@
-import type { TaskMessage, TaskRecord } from "../../operations/mod.ts";
+import type { TaskMessage, TaskRecord } from "../../domain/mod.ts";
 import type { Tools } from "../tools.ts";
 import { type FindInjection, marks, notice, shown } from "../untrusted.ts";
 

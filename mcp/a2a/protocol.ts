@@ -3,17 +3,17 @@
  * nothing of the house imports it.
  */
 import { randomUUID } from "node:crypto";
-import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
-import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import {
   PushNotificationNotSupportedError,
   TaskNotFoundError,
   toJsonRpcError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
+import type { TaskRecord } from "../../domain/mod.ts";
+import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { Problem, timeoutSignal } from "../../contract/mod.ts";
-import type { TaskRecord } from "../../operations/mod.ts";
 import type { Answers, Given, SkillResult } from "./answers.ts";
 import type { Envelope } from "./envelope.ts";
 import { errorOf, invalid, toldAs } from "./errors.ts";

@@ -1,4 +1,5 @@
-import { ENDS, type Sent, type TaskRecord } from "../../operations/mod.ts";
+import { ENDS, type TaskRecord } from "../../domain/mod.ts";
+import type { Sent } from "../../operations/mod.ts";
 import { earlierMeta, receiptMeta } from "../call.ts";
 import type { AnswerParts, Asker, Given } from "./answers.ts";
 import { presented } from "./presented.ts";

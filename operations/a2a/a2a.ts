@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
-import { CREW, TASK_QUEUE } from "../../workflows/mod.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
 import { sayInTask } from "./tasks.ts";
 import { fingerprint } from "../../calls/tasks/sent_messages.ts";
@@ -134,7 +134,7 @@ export const a2aDispatch = operation({
     const sent = { key_id: caller.keyId!, message_id: messageId, context_id: contextId };
     const workflow_id = `crew-${fingerprint({ ...sent, content: parts }).toString("hex", 0, 8)}`;
     // Who sends it again, as no answer was heard, joins it.
-    const { firstExecutionRunId } = await startOrJoin(context, CREW, {
+    const { firstExecutionRunId } = await startOrJoin(context, WORKFLOW.crew, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: workflow_id,
       args: [{ incident: incident.slice(0, 8_000), requested_by: `key:${caller.keyId}` }],

@@ -1,7 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
-import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { getTask, noteCall } from "../../store/mod.ts";
 import {
   cancelUpdate,
   ENDS,
@@ -9,7 +6,10 @@ import {
   sayUpdate,
   type TaskMessage,
   type TaskRecord,
-} from "../../workflows/mod.ts";
+} from "../../domain/mod.ts";
+import { z } from "zod";
+import { InvalidInput, Problem } from "../../contract/mod.ts";
+import { getTask, noteCall } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { begunTask, openedBy } from "../../calls/tasks/sent_messages.ts";
 import { traceInTask } from "../../calls/tasks/traces.ts";

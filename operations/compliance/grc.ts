@@ -2,13 +2,7 @@ import { z } from "zod";
 import { type AssessedControl, risksOf } from "../../compliance/mod.ts";
 import { FULL } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
-import {
-  ControlShape,
-  Counts,
-  exampleRisk,
-  FrameworkField,
-  RiskShape,
-} from "./_shapes.ts";
+import { ControlShape, Counts, exampleRisk, FrameworkField, RiskShape } from "./_shapes.ts";
 import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
 

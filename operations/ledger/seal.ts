@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { prepare, randomHex, receiptTime, type SealRequest, sealState } from "../../ledger/mod.ts";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
-import { prepare, randomHex, receiptTime, sealState } from "../../ledger/mod.ts";
-import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
-import type { SealRequest } from "../../ledger/mod.ts";
 import { endWithin } from "../../calls/follow.ts";
 import { told } from "../../calls/temporal_errors.ts";
 import { type Context, operation } from "../../calls/platform.ts";
@@ -82,7 +81,7 @@ async function sealDurably(
   request: SealRequest & { id: string },
 ): Promise<{ hash: string }> {
   const client = await temporal();
-  const handle = await told(client.workflow.start(SEAL_REQUEST, {
+  const handle = await told(client.workflow.start(WORKFLOW.sealRequest, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `seal-${request.id}`,
     workflowIdConflictPolicy: "USE_EXISTING",

@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { Problem } from "../../contract/mod.ts";
+import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
 import {
   BadDetectorsFile,
   describeDetectors,
   detectAll,
-  DETECTORS,
   openWorld,
-  SEVERITIES,
 } from "../../integrations/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import { listDetections } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { nothingDone } from "../../calls/recover/traces.ts";

@@ -1,20 +1,12 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
-import { Problem } from "../../contract/mod.ts";
-import { findingOf, probe, type Service } from "../../integrations/mod.ts";
-import { getService, serviceNames, type Store } from "../../store/mod.ts";
-import { startAttributes } from "../../temporal/mod.ts";
 import {
   type Finding,
-  ITSM_LOOP,
-  ITSM_SWEEP,
-  ITSM_TEST,
   SCENARIOS,
+  startAttributes,
   TASK_QUEUE,
   type TestRequest,
-} from "../../workflows/mod.ts";
-import { FULL } from "../_audience.ts";
-import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import {
   exampleRun,
   Started,
@@ -23,6 +15,12 @@ import {
   startedOutcome,
   WaitSeconds,
 } from "../_started.ts";
+import { z } from "zod";
+import { Problem } from "../../contract/mod.ts";
+import { findingOf, probe, type Service } from "../../integrations/mod.ts";
+import { getService, serviceNames, type Store } from "../../store/mod.ts";
+import { FULL } from "../_audience.ts";
+import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
 import { told } from "../../calls/temporal_errors.ts";
 import { nameOfCall, traceRun } from "../../calls/recover/traces.ts";
 import { operation } from "../../calls/platform.ts";
@@ -63,7 +61,7 @@ export const runLoop = operation({
     const client = await temporal();
     const by = `key:${caller.keyId}`;
     if (incident === undefined && service === undefined) {
-      const handle = await told(client.workflow.start(ITSM_SWEEP, {
+      const handle = await told(client.workflow.start(WORKFLOW.itsmSweep, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: sweepOf(context.decisionId),
         args: [by],
@@ -72,7 +70,7 @@ export const runLoop = operation({
       return await started(context, client, handle, wait_seconds);
     }
     const finding = await findingFor(store, by, incident, service);
-    const run = await startOrJoin(context, ITSM_LOOP, {
+    const run = await startOrJoin(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -151,7 +149,7 @@ export const runTest = operation({
     const client = await context.temporal();
     const id = nameOfCall(context.decisionId, 8);
     const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
-    const handle = await told(client.workflow.start(ITSM_TEST, {
+    const handle = await told(client.workflow.start(WORKFLOW.itsmTest, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `test-${id}`,
       args: [request],

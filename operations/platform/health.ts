@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { API_VERSION, PRODUCT, SERVICE } from "../../contract/mod.ts";
+import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
 import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
 

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import type { Caller } from "../../contract/mod.ts";
-import { listeningSockets, portClaims, type PortEntry, portRegistry } from "../../integrations/mod.ts";
+import {
+  listeningSockets,
+  portClaims,
+  type PortEntry,
+  portRegistry,
+} from "../../integrations/mod.ts";
 import { portedServices } from "../../store/mod.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 

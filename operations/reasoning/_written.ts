@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Authorship } from "../../workflows/mod.ts";
+import type { Authorship } from "../../domain/mod.ts";
 
 /** Who wrote a result: fields of the outputs that a model may write. */
 export const AUTHORSHIP = {

@@ -1,17 +1,6 @@
 import { z } from "zod";
-import type { Long } from "../../contract/mod.ts";
-import {
-  AGENTS,
-  CREW,
-  type crew,
-  type CrewResult,
-  reportsQuery,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
-import { FULL } from "../_audience.ts";
-import { ended, SourceShape, startedOnly } from "./reasoning.ts";
-import { words } from "../_shapes.ts";
-import { told } from "../../calls/temporal_errors.ts";
+import { AGENTS, type CrewResult, reportsQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { crew } from "../../workflows/mod.ts";
 import {
   authorInReceipt,
   AUTHORSHIP,
@@ -19,6 +8,11 @@ import {
   CLAIM,
   EXAMPLE_AUTHORSHIP,
 } from "./_written.ts";
+import type { Long } from "../../contract/mod.ts";
+import { FULL } from "../_audience.ts";
+import { ended, SourceShape, startedOnly } from "./reasoning.ts";
+import { words } from "../_shapes.ts";
+import { told } from "../../calls/temporal_errors.ts";
 import { nameOfCall, tellOutcome, traceRun } from "../../calls/recover/traces.ts";
 import { operation } from "../../calls/platform.ts";
 
@@ -104,7 +98,7 @@ export const dispatchCrew = operation({
   run: async ({ incident }, context) => {
     const client = await context.temporal();
     const workflowId = crewOf(context.decisionId);
-    const handle = await told(client.workflow.start<typeof crew>(CREW, {
+    const handle = await told(client.workflow.start<typeof crew>(WORKFLOW.crew, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId,
       args: [{ incident, requested_by: `key:${context.caller.keyId}` }],

@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { NODES, nodesQuery, type ReasoningResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { reasoning } from "../../workflows/mod.ts";
 import type { WorkflowHandle } from "@temporalio/client";
 import { z } from "zod";
 import { type GivenRun, type Long, Problem } from "../../contract/mod.ts";
-import {
-  NODES,
-  nodesQuery,
-  REASONING,
-  type reasoning,
-  type ReasoningResult,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { FULL } from "../_audience.ts";
 import { endWithin } from "../../calls/follow.ts";
 import { characters } from "../_shapes.ts";
@@ -94,7 +88,7 @@ export const reason = operation({
   run: async ({ prompt }, context) => {
     const client = await context.temporal();
     const workflowId = reasoningOf(context.decisionId);
-    const handle = await told(client.workflow.start<typeof reasoning>(REASONING, {
+    const handle = await told(client.workflow.start<typeof reasoning>(WORKFLOW.reasoning, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId,
       args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ATTACK_SIMULATION, type AttackRequest, ATTACKS, TASK_QUEUE } from "../../workflows/mod.ts";
+import { type AttackRequest, ATTACKS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleRun, Started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
 import { told } from "../../calls/temporal_errors.ts";
@@ -49,7 +49,7 @@ export const simulateAttack = operation({
     const client = await context.temporal();
     const id = nameOfCall(context.decisionId, 8);
     const request: AttackRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
-    const handle = await told(client.workflow.start(ATTACK_SIMULATION, {
+    const handle = await told(client.workflow.start(WORKFLOW.attackSimulation, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `attack-${id}`,
       args: [request],

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../integrations/mod.ts";
 import { z } from "zod";
 import { laidOpen, Problem } from "../../contract/mod.ts";
 import {
-  MENDABLE,
-  SCAN,
-  SCANNER_NAMES,
-  type ScannerName,
-  SEVERITIES,
-} from "../../integrations/mod.ts";
-import { type FindingRecord, listDetections, openFindings, type Queryable } from "../../store/mod.ts";
-import { type Finding, ITSM_LOOP, SECURITY_SCAN, TASK_QUEUE } from "../../workflows/mod.ts";
+  type FindingRecord,
+  listDetections,
+  openFindings,
+  type Queryable,
+} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Timestamp } from "../_shapes.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
@@ -160,7 +159,7 @@ export const approveFinding = operation({
     const { found, at } = await meantBy(context.store.knex, index, fingerprint);
     const client = await context.temporal();
     const given = { finding: shown(found, at) };
-    const run = await startOrJoin(context, ITSM_LOOP, {
+    const run = await startOrJoin(context, WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${found.fingerprint}`,
       args: [toFinding(found, `key:${context.caller.keyId}`)],
@@ -229,7 +228,7 @@ export const triggerScan = operation({
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
     const before = await lastLooks(context.store.knex);
-    const run = await startOrJoin(context, SECURITY_SCAN, {
+    const run = await startOrJoin(context, WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
       args: [],

@@ -1,15 +1,20 @@
 import type { WorkflowHandle } from "@temporalio/client";
+import { WORKFLOW } from "../../domain/mod.ts";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../../contract/mod.ts";
 import { tenantOf } from "../../store/mod.ts";
-import { A2A_SKILL, A2A_TASK, CREW, ITSM_LOOP, REASONING } from "../../workflows/mod.ts";
 import { TOKEN_HOLDER } from "../../calls/authenticate.ts";
 import type { Context } from "../../calls/platform.ts";
 
 /** Types whose result answers what somebody asked in words of their own. */
-const PRIVATE: ReadonlySet<string> = new Set([A2A_SKILL, A2A_TASK, REASONING, CREW]);
+const PRIVATE: ReadonlySet<string> = new Set([
+  WORKFLOW.a2aSkill,
+  WORKFLOW.a2aTask,
+  WORKFLOW.reasoning,
+  WORKFLOW.crew,
+]);
 /** Conversations and tasks over A2A: to others there are none. */
-export const CONVERSATIONS = [A2A_TASK, A2A_SKILL] as const;
+export const CONVERSATIONS = [WORKFLOW.a2aTask, WORKFLOW.a2aSkill] as const;
 
 /**
  * What somebody asked is answered to that key, and to admins. What was asked with the shared token is for every key, as
@@ -45,7 +50,7 @@ export async function refuseOtherTenants(
   type?: string,
 ): Promise<void> {
   if (caller.tier === "admin") return;
-  if (what === "read" && type === ITSM_LOOP) return;
+  if (what === "read" && type === WORKFLOW.itsmLoop) return;
   const by = await keyThatAsked(handle);
   if (by === undefined || by === caller.keyId) return;
   const tenant = await tenantOf(store.knex, by);

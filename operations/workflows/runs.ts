@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { WORKFLOW } from "../../domain/mod.ts";
 import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
 import { type LostCall, Problem, type Trace } from "../../contract/mod.ts";
 import { callTrace, noteCall } from "../../store/mod.ts";
-import { ITSM_LOOP, ITSM_TEST } from "../../workflows/mod.ts";
 import { markedRun } from "../../calls/recover/marks.ts";
 import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RUN_STATUS, RunShape, shownRun } from "./_run_shapes.ts";
@@ -32,7 +32,7 @@ export const listRuns = operation({
   output: z.object({ workflows: z.array(RunShape) }),
   rest: { workflows_list: "GET /v1/workflows" },
   errors: ["Unavailable"],
-  example: { input: { type: ITSM_LOOP, limit: 1 }, output: { workflows: [exampleRun] } },
+  example: { input: { type: WORKFLOW.itsmLoop, limit: 1 }, output: { workflows: [exampleRun] } },
   run: async ({ status, type, limit }, { temporal, caller }) => {
     const query = [
       ...(status ? [`ExecutionStatus = '${toQuery(status)}'`] : []),
@@ -83,7 +83,7 @@ export const listTypes = operation({
     input: {},
     output: {
       types: [{
-        type: ITSM_TEST,
+        type: WORKFLOW.itsmTest,
         about: "A test incident",
         startable: true,
         operation: "itsm.test",

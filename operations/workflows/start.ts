@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { WORKFLOW } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { ITSM_TEST } from "../../workflows/mod.ts";
 import { exampleRun, group } from "./_run_shapes.ts";
 import { WORKFLOW_TYPES } from "./_workflow_types.ts";
 import { nothingDone } from "../../calls/recover/traces.ts";
@@ -27,7 +27,7 @@ export const startRun = operation({
   rest: { workflow_start: "POST /v1/workflows/start" },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: {
-    input: { type: ITSM_TEST, input: { scenario: "crash" } },
+    input: { type: WORKFLOW.itsmTest, input: { scenario: "crash" } },
     output: { workflow_id: "test-5f0c21ab", run_id: exampleRun.run_id },
   },
   standsFor(sent) {

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { getVoice, insertTicket, issueKey, putApproval, putVoice, ticketTimeline } from "../../store/mod.ts";
+import type { reconcileRuns } from "../../workflows/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
-import {
-  getVoice,
-  insertTicket,
-  issueKey,
-  putApproval,
-  putVoice,
-  ticketTimeline,
-} from "../../store/mod.ts";
-import { RECONCILE_RUNS, type reconcileRuns, TASK_QUEUE } from "../../workflows/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { openPeople, type People } from "./_people.ts";
 
@@ -165,7 +159,7 @@ describe("approvals over REST", () => {
     await people.store.knex("approval_voices").where({ id: voice })
       .update({ said_at: new Date(Date.now() - 60_000) });
     const reconcile = () =>
-      people.loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+      people.loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
         ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
       });
     await reconcile();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { DETECTORS } from "../../domain/mod.ts";
 import { join } from "node:path";
-import { DETECTORS } from "../../integrations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { progressQuery } from "../../domain/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { once } from "node:events";
@@ -13,7 +15,6 @@ import { defineOperation } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Platform } from "../../operations/mod.ts";
 import { putService } from "../../store/mod.ts";
-import { type itsmLoop, progressQuery } from "../../workflows/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { setGovernance } from "../_governance.ts";
 import { testFolder } from "../_servers.ts";

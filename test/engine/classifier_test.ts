@@ -1,26 +1,11 @@
 import assert from "node:assert/strict";
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { SEVERITIES } from "../../domain/mod.ts";
+import { CATEGORIES, type Classifier, GUESS_BELOW, openClassifier } from "../../engine/mod.ts";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { adviceAt } from "../../engine/answers.ts";
-import {
-  CATEGORIES,
-  type Classifier,
-  GUESS_BELOW,
-  openClassifier,
-  SEVERITIES,
-} from "../../engine/mod.ts";
 import { readReports } from "../../engine/knowledge.ts";
 
 /** A folder with a tenth of what the engine learns from, so that it is learnt in a tenth of the time. */

@@ -1,6 +1,7 @@
 /** A batch whose worker is killed at every turn. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   anchorTotals,
   exportReceipts,
@@ -8,13 +9,8 @@ import {
   openSealer,
   verifyChain,
 } from "../../ledger/mod.ts";
+import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import {
-  ANCHOR_RECEIPTS,
-  type anchorBatch,
-  type anchorReceipts,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { findingsOf } from "../ledger/anchors/_anchoring.ts";
 import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
@@ -47,7 +43,7 @@ export async function anchorThroughKills(): Promise<void> {
     worker.begin();
     await sealSome(bench, 3);
     KILLINGS[0]!(worker, world);
-    const swept = bench.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
+    const swept = bench.client.workflow.execute<typeof anchorReceipts>(WORKFLOW.anchorReceipts, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "anchor-test",
     });

@@ -1,18 +1,11 @@
 /** Ways of the loop to be recorded in which runbooks are undone, or people are asked. */
 import { randomBytes } from "node:crypto";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
 import { findingOf } from "../../integrations/mod.ts";
 import { getApproval, putService, type VoiceMove } from "../../store/mod.ts";
-import {
-  APPROVAL,
-  type Finding,
-  ITSM_LOOP,
-  progressQuery,
-  RECONCILE_RUNS,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
@@ -78,7 +71,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
   }
 
   async function start(finding: Finding): Promise<WorkflowHandle> {
-    return await loop.client.workflow.start(ITSM_LOOP, {
+    return await loop.client.workflow.start(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -101,7 +94,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
   /** Reopens an approval in a new run, and says yes. */
   async function reopened(id: string): Promise<void> {
     const known = (await getApproval(loop.store.knex, id))!;
-    const run = await loop.client.workflow.start(APPROVAL, {
+    const run = await loop.client.workflow.start(WORKFLOW.approval, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-${id}`,
       args: [{
@@ -164,7 +157,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
     },
     "reconcileRuns.ended_approval": async () =>
       await ended(
-        await loop.client.workflow.start(RECONCILE_RUNS, {
+        await loop.client.workflow.start(WORKFLOW.reconcileRuns, {
           ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile-approvals", args: [] },
         }),
       ),

@@ -1,5 +1,6 @@
 /** People who decide about approvals, as the gateway lets them. */
 import type { Client } from "@temporalio/client";
+import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
 import {
   getApproval,
   issueKey,
@@ -9,12 +10,6 @@ import {
   type Store,
   type VoiceMove,
 } from "../../store/mod.ts";
-import {
-  type ApprovalState,
-  approveUpdate,
-  denyUpdate,
-  reopenUpdate,
-} from "../../workflows/mod.ts";
 import { eventually } from "./_story.ts";
 
 const UPDATES = { approved: approveUpdate, denied: denyUpdate, reopened: reopenUpdate };

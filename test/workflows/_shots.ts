@@ -1,18 +1,13 @@
 /** One kill: six loops, one held in each step, and what became of them. */
 import { access, writeFile } from "node:fs/promises";
+import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
 import { findingOf } from "../../integrations/mod.ts";
 import { getTicket, ticketTimeline } from "../../store/mod.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
-import {
-  ITSM_LOOP,
-  type itsmLoop,
-  type LoopResult,
-  STEPS,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import type { Hold, Holds } from "./_holds.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
 
@@ -149,7 +144,7 @@ function atOnce(command: readonly string[]) {
 
 async function start({ client }: CompiledPlatform, { victim }: Prepared): Promise<void> {
   const finding = findingOf(victim.service, "status_503");
-  await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+  await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: workflowIdOf(victim),
     args: [finding],

@@ -1,17 +1,14 @@
 /** Ways of the workflows that other agents talk to, to be recorded: reasoning, the crew and tasks of A2A. */
 import type { WorkflowHandle } from "@temporalio/client";
-import { putService, putTask, type VoiceMove } from "../../store/mod.ts";
 import {
-  A2A_SKILL,
-  A2A_TASK,
   cancelUpdate,
-  CREW,
-  REASONING,
   sayUpdate,
   TASK_QUEUE,
   type TaskMessage,
   type TaskRecord,
-} from "../../workflows/mod.ts";
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { putService, putTask, type VoiceMove } from "../../store/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type Asked, servedModel } from "./_model.ts";
@@ -47,7 +44,7 @@ export function taskScenarios(
       if (task === "plan") return { looks: [{ tool: "service", of: name }] };
       const claim = { text: `It is about ${name}.`, evidence: [++answers === 1 ? 99 : 1] };
       const diagnosis = { cause: name, confidence: 1, diagnosis: claim, steps: [claim] };
-      return type === CREW ? diagnosis : { claims: [claim] };
+      return type === WORKFLOW.crew ? diagnosis : { claims: [claim] };
     };
     const model = await servedModel(says);
     const writing = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, model) });
@@ -56,7 +53,9 @@ export function taskScenarios(
       ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
       ...{ restart: null, watched: false, dependsOn: [] },
     });
-    const args = [type === CREW ? { incident: text, requested_by: "key:recorder" } : asking(text)];
+    const args = [
+      type === WORKFLOW.crew ? { incident: text, requested_by: "key:recorder" } : asking(text),
+    ];
     return await writing.client.workflow.start(type, {
       taskQueue: TASK_QUEUE.itsm,
       ...{ workflowId, args },
@@ -65,20 +64,21 @@ export function taskScenarios(
 
   return {
     "reasoning.answered": async () =>
-      await ended(await start(REASONING, "reasoning-1", [asking("the search is down")])),
+      await ended(await start(WORKFLOW.reasoning, "reasoning-1", [asking("the search is down")])),
     "reasoning.input_required": async () =>
-      await ended(await start(REASONING, "reasoning-2", [asking("Hello")])),
-    "crew.written": async () => await ended(await startWriting(CREW, "crew-2")),
-    "reasoning.written": async () => await ended(await startWriting(REASONING, "reasoning-4")),
+      await ended(await start(WORKFLOW.reasoning, "reasoning-2", [asking("Hello")])),
+    "crew.written": async () => await ended(await startWriting(WORKFLOW.crew, "crew-2")),
+    "reasoning.written": async () =>
+      await ended(await startWriting(WORKFLOW.reasoning, "reasoning-4")),
     "reasoning.chosen": async () =>
-      await ended(await startWriting(REASONING, "reasoning-5", "Qui est en panne ?")),
+      await ended(await startWriting(WORKFLOW.reasoning, "reasoning-5", "Qui est en panne ?")),
     "a2aTask.completed": async () => {
-      const run = await start(A2A_TASK, "a2a-1", [taskOf("1", "Hello")]);
+      const run = await start(WORKFLOW.a2aTask, "a2a-1", [taskOf("1", "Hello")]);
       await run.executeUpdate(sayUpdate, { args: [saying("m2", "the search is down")] });
       return await ended(run);
     },
     "a2aTask.canceled": async () => {
-      const run = await start(A2A_TASK, "a2a-2", [taskOf("2", "Hello")]);
+      const run = await start(WORKFLOW.a2aTask, "a2a-2", [taskOf("2", "Hello")]);
       await run.executeUpdate(cancelUpdate);
       return await ended(run);
     },
@@ -86,20 +86,20 @@ export function taskScenarios(
       const approval_id = await held("b1");
       const task = { ...taskOf("3", "Hello"), state: "input-required" as const, approval_id };
       await putTask(loop.store.knex, task);
-      const run = await start(A2A_TASK, "a2a-3", [task]);
+      const run = await start(WORKFLOW.a2aTask, "a2a-3", [task]);
       await speak(loop.client.workflow.getHandle(`approval-${approval_id}`), "denied", "ann");
       return await ended(run);
     },
     "a2aSkill.completed": async () => {
-      const asked = await start(REASONING, "reasoning-3", [asking("the search is down")]);
+      const asked = await start(WORKFLOW.reasoning, "reasoning-3", [asking("the search is down")]);
       const { runId } = await asked.describe();
       const given = { workflow_id: asked.workflowId, run_id: runId };
-      return await ended(await start(A2A_SKILL, "a2a-4", [skillTask("4"), given]));
+      return await ended(await start(WORKFLOW.a2aSkill, "a2a-4", [skillTask("4"), given]));
     },
     "a2aSkill.canceled": async () => {
       const approval_id = await held("b2");
       const task = { ...skillTask("5"), state: "input-required", approval_id };
-      const run = await start(A2A_SKILL, "a2a-5", [task]);
+      const run = await start(WORKFLOW.a2aSkill, "a2a-5", [task]);
       await run.executeUpdate(cancelUpdate);
       return await ended(run);
     },

@@ -8,13 +8,13 @@
  * (`after`).
  */
 import { Client, Connection } from "@temporalio/client";
+import { TASK_QUEUE } from "../../domain/mod.ts";
 import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openEngine } from "../../engine/mod.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import { openStore } from "../../store/mod.ts";
-import { TASK_QUEUE } from "../../workflows/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
 

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
+import { type AnchorSweep, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import {
-  ANCHOR_RECEIPTS,
-  type anchorBatch,
-  type anchorReceipts,
-  type AnchorSweep,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
+import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import { findingsOf } from "../ledger/anchors/_anchoring.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
@@ -34,7 +29,7 @@ describe("the workflows that anchor", () => {
   afterEach(() => world.heal());
 
   const look = (): Promise<AnchorSweep> =>
-    loop.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
+    loop.client.workflow.execute<typeof anchorReceipts>(WORKFLOW.anchorReceipts, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `anchor-test-${runs++}`,
     });

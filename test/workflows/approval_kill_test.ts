@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
+import type { approval } from "../../workflows/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { approvalMoves, type KeyRecord } from "../../store/mod.ts";
-import { APPROVAL, type approval, type ApprovalRequest } from "../../workflows/mod.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";
@@ -36,7 +37,7 @@ describe("an approval whose worker is killed with -9", () => {
       },
       ...terms,
     };
-    const handle = await bench.client.workflow.start<typeof approval>(APPROVAL, {
+    const handle = await bench.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: QUEUE,
       workflowId: `approval-${id}`,
       args: [request],
@@ -107,7 +108,7 @@ describe("an approval whose worker is killed with -9", () => {
     await replaceWorker(next);
     const { status, moves: count } = await handle.result();
     assert.deepEqual([status, count], ["expired", 2]);
-    const again = await bench.client.workflow.start<typeof approval>(APPROVAL, {
+    const again = await bench.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: QUEUE,
       workflowId: `approval-${id}`,
       args: [{ ...request, expires_in_seconds: 60, reopens: { status: "expired", moves: count } }],

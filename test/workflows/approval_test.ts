@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { approvalMoves as moving } from "../../activities/approval_moves.ts";
-import type { ActivityParts } from "../../activities/mod.ts";
-import { exportReceipts } from "../../ledger/mod.ts";
+import {
+  approvalQuery,
+  type ApprovalRequest,
+  approveUpdate,
+  type Finding,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import {
   approvalMoves,
   expireKey,
@@ -12,19 +17,10 @@ import {
   type KeyRecord,
   revokeKey,
 } from "../../store/mod.ts";
-import {
-  APPROVAL,
-  type approval,
-  approvalQuery,
-  type ApprovalRequest,
-  approveUpdate,
-  type Finding,
-  ITSM_LOOP,
-  type itsmLoop,
-  RECONCILE_RUNS,
-  type reconcileRuns,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
+import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
+import { approvalMoves as moving } from "../../activities/approval_moves.ts";
+import type { ActivityParts } from "../../activities/mod.ts";
+import { exportReceipts } from "../../ledger/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { keepVoice, person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";
@@ -44,7 +40,7 @@ describe("the approval workflow", () => {
       ...{ approval_id: id, subject: "test", action: { do: "it" }, action_sha256: "0".repeat(64) },
       ...{ requested_by: "itsm-loop", ...fields },
     };
-    const handle = await loop.client.workflow.start<typeof approval>(APPROVAL, {
+    const handle = await loop.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-${request.approval_id}`,
       args: [request],
@@ -63,7 +59,7 @@ describe("the approval workflow", () => {
       fingerprint: randomBytes(8).toString("hex"),
       observed_at: new Date().toISOString(),
     };
-    const handle = await loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -254,7 +250,7 @@ describe("the approval workflow", () => {
     await eventually(() => getApproval(loop.store.knex, id));
     await handle.terminate("by hand");
     const reconcile = () =>
-      loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+      loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
         ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
       });
     assert.equal((await reconcile()).sealed, 1);
@@ -279,7 +275,7 @@ describe("the approval workflow", () => {
   });
 
   it("leaves a loop alone that still waits", async () => {
-    const waiting = await loop.client.workflow.start<typeof approval>(APPROVAL, {
+    const waiting = await loop.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `approval-APR-${"0".repeat(12)}` },
       args: [{
         approval_id: `APR-${"0".repeat(12)}`,

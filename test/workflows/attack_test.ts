@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { getService, getTicket, ticketTimeline } from "../../store/mod.ts";
 import {
-  ATTACK_SIMULATION,
   type AttackCounts,
   ATTACKS,
   type AttackScenario,
-  type attackSimulation,
   STEPS,
   TASK_QUEUE,
-} from "../../workflows/mod.ts";
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import type { attackSimulation } from "../../workflows/mod.ts";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { getService, getTicket, ticketTimeline } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 /** What each attack must have been seen as, and what it must have done until then. */
@@ -34,7 +34,7 @@ describe("attackSimulation", () => {
     it(`is seen, contained and sealed: ${scenario}`, async () => {
       const id = randomBytes(4).toString("hex");
       const result = await loop.client.workflow.execute<typeof attackSimulation>(
-        ATTACK_SIMULATION,
+        WORKFLOW.attackSimulation,
         {
           taskQueue: TASK_QUEUE.itsm,
           workflowId: `attack-${id}`,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { objectionTo } from "../../activities/_claims.ts";
+import type { Found, Seen } from "../../domain/mod.ts";
 import { reasoningNodes } from "../../activities/reasoning.ts";
 import { evidenceOf } from "../../workflows/_evidence.ts";
-import type { Found, Seen } from "../../workflows/mod.ts";
 
 describe("a model's sentence", () => {
   const evidence = [

@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
+import {
+  type Action,
+  type Finding,
+  type LoopResult,
+  progressQuery,
+  type StepEffect,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { effectOf } from "../../activities/_effects.ts";
@@ -9,19 +19,6 @@ import { catalogueOf } from "../../activities/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
 import { findingOf } from "../../integrations/mod.ts";
 import { insertTicket, putService } from "../../store/mod.ts";
-import {
-  type Action,
-  type Finding,
-  foundAgain,
-  ITSM_LOOP,
-  type itsmLoop,
-  type LoopResult,
-  progressQuery,
-  RECONCILE_RUNS,
-  type reconcileRuns,
-  type StepEffect,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
@@ -55,7 +52,7 @@ describe("itsmLoop", () => {
 
   function start({ service }: Victim) {
     const finding = findingOf(service, "refused");
-    return loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    return loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -111,7 +108,7 @@ describe("itsmLoop", () => {
         ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
       },
       run: { workflow_id: "loop-citing", run_id: randomUUID() },
-      story: { outcome: "escalated", reason: "no_runbook", diagnosis, sightings: 1, rounds: 1 },
+      story: { outcome: "escalated", reason: "no_runbook", diagnosis, rounds: 1 },
     });
     const { receipts: [receipt] } = await story(ticket_id);
     assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
@@ -119,23 +116,20 @@ describe("itsmLoop", () => {
     ]);
   });
 
-  it("seals how often it was found, and what its ticket says beside what was judged", async () => {
+  it("seals what its ticket says beside what was judged", async () => {
     const { service, letGo } = await broken("found-often", heldBack);
     const finding = { ...findingOf(service, "refused"), severity: "critical" as const };
-    const handle = await loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
     });
     const ticketId = await repairing(handle);
-    for (let n = 0; n < 3; n++) await handle.signal(foundAgain, finding);
     await letGo();
     await handle.result();
     const { ticket, receipts } = await story(ticketId);
-    const { sightings, ticket: said, diagnosis } = receipts.at(-1)!.details;
-    assert.deepEqual([sightings, said], [4, {
-      ...{ severity: "critical", category: ticket.category },
-    }]);
+    const { ticket: said, diagnosis } = receipts.at(-1)!.details;
+    assert.deepEqual(said, { severity: "critical", category: ticket.category });
     assert.equal(ticket.severity, "critical");
     assert.notEqual((diagnosis as { severity: string }).severity, "critical");
   });
@@ -225,13 +219,16 @@ describe("itsmLoop", () => {
     const victim = await broken("fifty");
     const finding = findingOf(victim.service, "refused");
     const handles = await Promise.all(
-      Array.from({ length: 50 }, () =>
-        loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
-          taskQueue: TASK_QUEUE.itsm,
-          workflowId: `loop-${finding.fingerprint}`,
-          workflowIdConflictPolicy: "USE_EXISTING",
-          args: [finding],
-        })),
+      Array.from(
+        { length: 50 },
+        () =>
+          loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
+            taskQueue: TASK_QUEUE.itsm,
+            workflowId: `loop-${finding.fingerprint}`,
+            workflowIdConflictPolicy: "USE_EXISTING",
+            args: [finding],
+          }),
+      ),
     );
     assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
     assert.equal((await handles[0]!.result()).outcome, "sealed");
@@ -276,7 +273,7 @@ describe("itsmLoop", () => {
     const ticketId = await repairing(handle);
     await handle.terminate("by hand");
     const reconcile = async () =>
-      await loop.client.workflow.execute<typeof reconcileRuns>(RECONCILE_RUNS, {
+      await loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: "reconcile",
       });

@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
+import { type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listTickets, putService, ticketTimeline } from "../../store/mod.ts";
-import {
-  ITSM_SWEEP,
-  type itsmLoop,
-  type itsmSweep,
-  type RunId,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
@@ -43,7 +38,7 @@ platform: { enabled: false }
 
   let sweeps = 0;
   const sweep = async (requestedBy?: string) =>
-    await loop.client.workflow.execute<typeof itsmSweep>(ITSM_SWEEP, {
+    await loop.client.workflow.execute<typeof itsmSweep>(WORKFLOW.itsmSweep, {
       ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `sweep-${++sweeps}` },
       args: requestedBy === undefined ? [] : [requestedBy],
     });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { stopManaged } from "../../integrations/mod.ts";
-import { ITSM_TEST, SCENARIOS, STEPS, TASK_QUEUE } from "../../workflows/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { getTicket, testServiceNames, ticketTimeline } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -18,7 +18,7 @@ describe("itsmTest", () => {
   for (const scenario of SCENARIOS) {
     it(`heals and seals a service that was broken by ${scenario}`, async () => {
       const id = randomBytes(4).toString("hex");
-      const result = await loop.client.workflow.execute<typeof itsmTest>(ITSM_TEST, {
+      const result = await loop.client.workflow.execute<typeof itsmTest>(WORKFLOW.itsmTest, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `test-${id}`,
         args: [{ id, scenario, requested_by: "key:test" }],
@@ -47,7 +47,7 @@ describe("itsmTest", () => {
       attempts++;
       await stopManaged(loop.config.dataDir, `test-${id}`); // as with a platform that is killed
     };
-    const running = loop.client.workflow.execute<typeof itsmTest>(ITSM_TEST, {
+    const running = loop.client.workflow.execute<typeof itsmTest>(WORKFLOW.itsmTest, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `test-${id}`,
       args: [{ id, scenario: "wrong_answers", requested_by: "key:test" }],

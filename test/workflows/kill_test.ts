@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { STEPS, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { findingOf, type Restart } from "../../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type EffectRecord, getTicket, listEffects, ticketTimeline } from "../../store/mod.ts";
-import { ITSM_LOOP, type itsmLoop, STEPS } from "../../workflows/mod.ts";
 import { type KillPoint, type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { brokenService } from "./_victim.ts";
 
@@ -161,7 +162,7 @@ async function survive(
   try {
     if ("when" in killing) doomed.dieAt(killing);
     const finding = findingOf(victim.service, "refused");
-    const handle = await client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    const handle = await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],

@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findingOf } from "../../integrations/mod.ts";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
-import {
-  type Finding,
-  ITSM_LOOP,
-  type itsmLoop,
-  progressQuery,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { person, say } from "./_people.ts";
@@ -70,7 +65,7 @@ describe("a repair that needs permission", () => {
   const handleOf = ({ finding }: { finding: Finding }) =>
     loop.client.workflow.getHandle<typeof itsmLoop>(`loop-${finding.fingerprint}`);
   async function start(victim: { finding: Finding }) {
-    return await loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    return await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${victim.finding.fingerprint}`,
       args: [victim.finding],

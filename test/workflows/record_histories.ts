@@ -3,6 +3,8 @@
  * those of these names alone.
  */
 import { once } from "node:events";
+import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { anchorReceipts } from "../../workflows/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,27 +15,6 @@ import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
 import { createTaskCalls, operations } from "../../operations/mod.ts";
 import { putAct, putService, putWebhook, type VoiceMove } from "../../store/mod.ts";
-import {
-  ANCHOR_RECEIPTS,
-  type anchorReceipts,
-  APPROVAL,
-  type ApprovalRequest,
-  ATTACK_SIMULATION,
-  CREW,
-  foundAgain,
-  GOVERNED_ACT,
-  ITSM_LOOP,
-  ITSM_SWEEP,
-  ITSM_TEST,
-  progressQuery,
-  RECONCILE_RUNS,
-  SCRUB_LEDGER,
-  SEAL_REQUEST,
-  SECURITY_SCAN,
-  TASK_QUEUE,
-  WEBHOOK_DELIVERY,
-  WEBHOOK_RELAY,
-} from "../../workflows/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { outside } from "../ledger/anchors/ots/_outside.ts";
 import { late } from "../_late.ts";
@@ -81,7 +62,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const { service } = await broken("clear");
     const finding = { ...findingOf(service, "refused"), requested_by: "key:recorder" };
     await putService(loop.store.knex, { ...service, check: null });
-    return await ended(await start(ITSM_LOOP, `loop-${finding.fingerprint}`, [finding]));
+    return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
   "itsmLoop.no_runbook": async () => await ended(await heal(await broken("bare", () => null))),
   "itsmLoop.conflict": async () => {
@@ -91,14 +72,6 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
       await putService(loop.store.knex, { ...service, restart: { command: ["false"] } });
     };
     return await ended(await heal({ service }));
-  },
-  "itsmLoop.found_again": async () => {
-    const { service, letGo } = await broken("found-again", heldBack);
-    const run = await heal({ service });
-    await repairing(run);
-    await run.signal(foundAgain, findingOf(service, "refused"));
-    await letGo();
-    return await ended(run);
   },
   "itsmLoop.cancelled": async () => {
     const victim = await broken("cancelled", heldBack);
@@ -120,19 +93,19 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const run = await heal(victim);
     await repairing(run);
     await run.terminate("by hand");
-    const reconciled = await ended(await start(RECONCILE_RUNS, "reconcile", []));
+    const reconciled = await ended(await start(WORKFLOW.reconcileRuns, "reconcile", []));
     await victim.letGo();
     return reconciled;
   },
   "itsmSweep.found": async () => {
     const { service } = await broken("found", () => null, true);
-    const run = await ended(await start(ITSM_SWEEP, "sweep", []));
+    const run = await ended(await start(WORKFLOW.itsmSweep, "sweep", []));
     await loop.client.workflow.getHandle(`loop-${findingOf(service, "refused").fingerprint}`)
       .result();
     return run;
   },
   "itsmSweep.left_to_people": async () => {
-    const run = await ended(await start(ITSM_SWEEP, "sweep-again", []));
+    const run = await ended(await start(WORKFLOW.itsmSweep, "sweep-again", []));
     for (const victim of victims) if (victim.service.watched) await victim.remove();
     return run;
   },
@@ -140,7 +113,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const victim = await broken("joined", heldBack, true);
     const run = await heal(victim);
     await repairing(run);
-    const sweep = await ended(await start(ITSM_SWEEP, "sweep-joined", []));
+    const sweep = await ended(await start(WORKFLOW.itsmSweep, "sweep-joined", []));
     await victim.letGo();
     await ended(run);
     await victim.remove();
@@ -148,32 +121,32 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "itsmSweep.asked": async () => {
     await broken("asked", undefined, true);
-    return await ended(await start(ITSM_SWEEP, "sweep-asked", ["key:recorder"]));
+    return await ended(await start(WORKFLOW.itsmSweep, "sweep-asked", ["key:recorder"]));
   },
   "itsmSweep.nothing": async () =>
-    await ended(await start(ITSM_SWEEP, "sweep-nothing", ["key:recorder"])),
+    await ended(await start(WORKFLOW.itsmSweep, "sweep-nothing", ["key:recorder"])),
   "itsmTest.crash": async () => {
     const request = { id: "0a1b2c3d", scenario: "crash", requested_by: "key:recorder" };
-    return await ended(await start(ITSM_TEST, "test-0a1b2c3d", [request]));
+    return await ended(await start(WORKFLOW.itsmTest, "test-0a1b2c3d", [request]));
   },
   "attackSimulation.ransomware": async () => {
     const request = { id: "0a1b2c3e", scenario: "ransomware", requested_by: "key:recorder" };
-    return await ended(await start(ATTACK_SIMULATION, "attack-0a1b2c3e", [request]));
+    return await ended(await start(WORKFLOW.attackSimulation, "attack-0a1b2c3e", [request]));
   },
   "itsmTest.cancelled": async () => {
     const request = { id: "0a1b2c3e", scenario: "hang", requested_by: "key:recorder" };
-    const run = await start(ITSM_TEST, "test-0a1b2c3e", [request]);
+    const run = await start(WORKFLOW.itsmTest, "test-0a1b2c3e", [request]);
     watch = async (moment, activity) => {
       if (moment === "before" && activity === "breakTestService") await run.cancel();
     };
     return await ended(run);
   },
   "securityScan.scanned": async () =>
-    await ended(await start(SECURITY_SCAN, "security-scan-recorded", [])),
+    await ended(await start(WORKFLOW.securityScan, "security-scan-recorded", [])),
   "sealRequest.sealed": async () => {
     const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
     const request = { id: "recorded", ...fields, outcome: "ok" };
-    return await ended(await start(SEAL_REQUEST, "seal-recorded", [request]));
+    return await ended(await start(WORKFLOW.sealRequest, "seal-recorded", [request]));
   },
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
@@ -220,7 +193,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "governedAct.done": async () =>
     await ended(
-      await start(GOVERNED_ACT, "act-APR-a70000000000", [{
+      await start(WORKFLOW.governedAct, "act-APR-a70000000000", [{
         approval_id: "APR-a70000000000",
       }]),
     ),
@@ -234,20 +207,23 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "webhookDelivery.given_up": async () => await ended(await delivery(9)),
   "webhookRelay.running": async () => {
-    const run = await start(WEBHOOK_RELAY, "webhook-relay", []);
+    const run = await start(WORKFLOW.webhookRelay, "webhook-relay", []);
     await sleep(500);
     return run;
   },
   "anchorReceipts.made": async () => {
     await sealed("anchored");
-    return await ended(await start(ANCHOR_RECEIPTS, "anchor", []));
+    return await ended(await start(WORKFLOW.anchorReceipts, "anchor", []));
   },
   "anchorReceipts.running": async () =>
-    await ended(await start(ANCHOR_RECEIPTS, "anchor-again", [])),
+    await ended(await start(WORKFLOW.anchorReceipts, "anchor-again", [])),
   "anchorBatch.confirmed": async () => {
-    const { anchors } = await loop.client.workflow.execute<typeof anchorReceipts>(ANCHOR_RECEIPTS, {
-      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "anchor-more", args: [] },
-    });
+    const { anchors } = await loop.client.workflow.execute<typeof anchorReceipts>(
+      WORKFLOW.anchorReceipts,
+      {
+        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "anchor-more", args: [] },
+      },
+    );
     await sleep(2_000); // it is asked, and has to wait
     world.commitAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
@@ -255,10 +231,12 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "crew.diagnosed": async () => {
     const { service } = await broken("diagnosed");
     const incident = `${service.name} is down`;
-    return await ended(await start(CREW, "crew-1", [{ incident, requested_by: "key:recorder" }]));
+    return await ended(
+      await start(WORKFLOW.crew, "crew-1", [{ incident, requested_by: "key:recorder" }]),
+    );
   },
   ...taskScenarios(loop, writers, { start, ended, speak, held }),
-  "scrubLedger.pass": async () => await ended(await start(SCRUB_LEDGER, "scrub", [])),
+  "scrubLedger.pass": async () => await ended(await start(WORKFLOW.scrubLedger, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
   ...loopScenarios(loop, victims),
@@ -320,7 +298,7 @@ async function asked(
   const request: ApprovalRequest = {
     ...{ approval_id, ...about, requested_by: "program", ...terms, ...fields },
   };
-  return await start(APPROVAL, `approval-${approval_id}`, [request]);
+  return await start(WORKFLOW.approval, `approval-${approval_id}`, [request]);
 }
 
 /** Queues a message for a server on this port of this machine, and starts its workflow. */
@@ -335,7 +313,7 @@ async function delivery(port: number): Promise<WorkflowHandle> {
   const id = `msg_${String(port).padStart(32, "0")}`;
   const news = { ticket_id: "INC-000000000000", type: "ticket.opened", body: "{}" };
   await knex("webhook_deliveries").insert({ id, webhook_id, ...news, started_at: knex.fn.now() });
-  return await start(WEBHOOK_DELIVERY, `webhook-${id}`, [id]);
+  return await start(WORKFLOW.webhookDelivery, `webhook-${id}`, [id]);
 }
 
 async function speak(run: WorkflowHandle, move: VoiceMove, who: string): Promise<void> {
@@ -351,7 +329,7 @@ async function sealed(id: string): Promise<void> {
 
 async function heal({ service }: Pick<Victim, "service">): Promise<WorkflowHandle> {
   const finding = findingOf(service, "refused");
-  return await start(ITSM_LOOP, `loop-${finding.fingerprint}`, [finding]);
+  return await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]);
 }
 
 /** Waits for the end, whatever it is. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findingOf, type Service } from "../../integrations/mod.ts";
 import { listEffects, putServices } from "../../store/mod.ts";
-import { ITSM_LOOP, type itsmLoop, type LoopResult } from "../../workflows/mod.ts";
 import { freePort } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
@@ -102,7 +103,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     doomed.begin();
     if (typeof when === "object") doomed.dieAt(when);
     const finding = findingOf(service, "refused");
-    const run = await bench.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    const run = await bench.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       ...{ taskQueue, args: [finding], workflowId: `loop-${finding.fingerprint}` },
     });
     if (typeof when === "string") {

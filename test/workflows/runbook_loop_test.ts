@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  getRunbook,
+  listEffects,
+  putServices,
+  removeService,
+  repairsOfTicket,
+  replaceRunbookValues,
+} from "../../store/mod.ts";
+import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,22 +20,6 @@ import { catalogueOf, putInForce } from "../../activities/mod.ts";
 import { findingOf, type Service } from "../../integrations/mod.ts";
 import { usageOf } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import {
-  getRunbook,
-  listEffects,
-  putServices,
-  removeService,
-  repairsOfTicket,
-  replaceRunbookValues,
-} from "../../store/mod.ts";
-import {
-  ITSM_LOOP,
-  ITSM_SWEEP,
-  type itsmLoop,
-  type itsmSweep,
-  type LoopResult,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
@@ -94,7 +88,7 @@ describe("the loop with runbooks", () => {
 
   async function loopOf(service: Service): Promise<LoopResult> {
     const finding = findingOf(service, "refused");
-    return await loop.client.workflow.execute<typeof itsmLoop>(ITSM_LOOP, {
+    return await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -226,7 +220,7 @@ describe("the loop with runbooks", () => {
 
     it("names the disk as the root, cleans within bounds, verifies, closes and seals", async () => {
       assert.equal((await fetch(place.url)).status, 502);
-      const result = await loop.client.workflow.execute<typeof itsmSweep>(ITSM_SWEEP, {
+      const result = await loop.client.workflow.execute<typeof itsmSweep>(WORKFLOW.itsmSweep, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: "sweep-disk",
         args: ["key:test"],

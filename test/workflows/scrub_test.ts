@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { scrubLedger } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { ScheduleOverlapPolicy } from "@temporalio/client";
 import pg from "pg";
 import { openSealer } from "../../ledger/mod.ts";
-import { SCRUB_LEDGER, type scrubLedger, TASK_QUEUE } from "../../workflows/mod.ts";
 import { type LoopBench, loopBench } from "./_loop_bench.ts";
 import { eventually } from "./_story.ts";
 
@@ -21,7 +22,7 @@ describe("scrubLedger", () => {
   after(() => bench?.close());
 
   const start = (workflowId: string) =>
-    bench.client.workflow.start<typeof scrubLedger>(SCRUB_LEDGER, {
+    bench.client.workflow.start<typeof scrubLedger>(WORKFLOW.scrubLedger, {
       taskQueue: TASK_QUEUE.ledger,
       workflowId,
     });

@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { scanAll, type ScannerName } from "../../integrations/mod.ts";
 import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { issueKey } from "../../store/mod.ts";
-import {
-  type itsmLoop,
-  SECURITY_SCAN,
-  type securityScan,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
 import { packages } from "../_packages.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
@@ -51,7 +47,7 @@ describe("securityScan", () => {
     const path = join(loop.config.dataDir, "spare.key");
     writeFileSync(path, "secret");
     chmodSync(path, 0o644);
-    const scan = await loop.client.workflow.execute<typeof securityScan>(SECURITY_SCAN, {
+    const scan = await loop.client.workflow.execute<typeof securityScan>(WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
       args: [],
@@ -129,7 +125,7 @@ describe("securityScan", () => {
     const { record: stale } = await issueKey(loop.store.knex, { ...KEY, tier: "free" });
     await loop.store.knex("keys").where({ id: stale.id })
       .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
-    await loop.client.workflow.execute<typeof securityScan>(SECURITY_SCAN, {
+    await loop.client.workflow.execute<typeof securityScan>(WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
       args: [],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import { STEPS } from "../../domain/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { ticketTimeline } from "../../store/mod.ts";
-import { STEPS } from "../../workflows/mod.ts";
 import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
 import { type Aftermath, shoot } from "./_shots.ts";

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { WorkflowFailedError } from "@temporalio/client";
-import { STOPPED_AS } from "../../activities/_stops.ts";
-import { findingOf } from "../../integrations/mod.ts";
-import { operations } from "../../operations/mod.ts";
+import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   addStop,
   listTickets,
@@ -15,15 +9,14 @@ import {
   type Stop,
   testServiceNames,
 } from "../../store/mod.ts";
-import {
-  ATTACK_SIMULATION,
-  type Finding,
-  ITSM_LOOP,
-  ITSM_TEST,
-  type itsmLoop,
-  progressQuery,
-  TASK_QUEUE,
-} from "../../workflows/mod.ts";
+import type { itsmLoop } from "../../workflows/mod.ts";
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkflowFailedError } from "@temporalio/client";
+import { STOPPED_AS } from "../../activities/_stops.ts";
+import { findingOf } from "../../integrations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
@@ -90,7 +83,7 @@ describe("a switch", () => {
     return { ...victim, finding: { ...findingOf(victim.service, "refused"), ...more } };
   }
   const start = ({ finding }: { finding: Finding }) =>
-    loop.client.workflow.start<typeof itsmLoop>(ITSM_LOOP, {
+    loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
@@ -227,8 +220,8 @@ describe("a switch", () => {
 
   for (
     const [type, prefix, scenario] of [
-      [ITSM_TEST, "test", "crash"],
-      [ATTACK_SIMULATION, "attack", "ransomware"],
+      [WORKFLOW.itsmTest, "test", "crash"],
+      [WORKFLOW.attackSimulation, "attack", "ransomware"],
     ] as const
   ) {
     it(`lets no drill begin that was started before it was set: ${type}`, async () => {

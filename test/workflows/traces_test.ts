@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import type { TaskRecord } from "../../domain/mod.ts";
+import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
 import type { Call, Trace } from "../../contract/mod.ts";
-import {
-  approvable,
-  createTraceCall,
-  type Platform,
-  type TaskRecord,
-} from "../../operations/mod.ts";
 import { decisionRow, noteCall } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";

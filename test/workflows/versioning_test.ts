@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { NativeConnection } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openWorkers, type Workers } from "../../temporal/workers.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
-import { SEAL_REQUEST, TASK_QUEUE } from "../../workflows/mod.ts";
 import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
@@ -60,7 +60,7 @@ describe("workers of a named build", () => {
 
   async function seal(id: string) {
     const fields = { category: "test", actor: "test", subject: "x", action: "seal", outcome: "ok" };
-    return await parts.client.workflow.start(SEAL_REQUEST, {
+    return await parts.client.workflow.start(WORKFLOW.sealRequest, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `seal-${id}`,
       args: [{ id, ...fields }],

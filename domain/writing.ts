@@ -1,5 +1,3 @@
-import type { Look } from "./reasoning_types.ts";
-
 /** A piece of what was found, as a model is given it. */
 export interface Evidence {
   /** From 1, by which it is cited. */
@@ -87,9 +85,4 @@ export interface AnswerOrder {
 /** An answer of a model's. */
 export interface DraftedAnswer {
   readonly claims: readonly Claim[];
-}
-
-/** A choice of a model's, of what to look at. */
-export interface DraftedPlan {
-  readonly looks: readonly Look[];
 }

@@ -1,8 +1,3 @@
-/** Name of the workflow type, as clients start it. */
-export const A2A_TASK = "a2aTask";
-/** The same of a call of a tool. */
-export const A2A_SKILL = "a2aSkill";
-
 /** How a task can stand. The last four are ends. */
 export const TASK_STATES = [
   "submitted",
@@ -13,6 +8,7 @@ export const TASK_STATES = [
   "failed",
   "rejected",
 ] as const;
+
 /** One of {@linkcode TASK_STATES}. */
 export type TaskState = typeof TASK_STATES[number];
 
@@ -103,4 +99,5 @@ export interface RuledCall {
 
 /** Most messages of one task, and most characters of them together. */
 export const MOST_MESSAGES = 50;
+
 export const MOST_CHARACTERS = 200_000;

@@ -1,10 +1,8 @@
-import type { Authorship, Claim, Evidence } from "./written_types.ts";
-
-/** Name of the workflow type, as clients start it. */
-export const REASONING = "reasoning";
+import type { Authorship, Claim, Evidence } from "./writing.ts";
 
 /** The nodes of the pipeline, in their order. */
 export const NODES = ["intake", "safety", "retrieve", "plan", "act", "verify", "answer"] as const;
+
 /** A node of the pipeline. */
 export type NodeName = typeof NODES[number];
 
@@ -46,6 +44,7 @@ export const TOPICS = [
   "services",
   "repairs",
 ] as const;
+
 /** One of {@linkcode TOPICS}. */
 export type Topic = typeof TOPICS[number];
 
@@ -130,4 +129,9 @@ export interface Found {
   readonly objections: Objections;
   /** What a model wrote of it that holds; absent: the rules put it in words. */
   readonly written?: { readonly claims: readonly Claim[]; readonly evidence: readonly Evidence[] };
+}
+
+/** A choice of a model's, of what to look at. */
+export interface DraftedPlan {
+  readonly looks: readonly Look[];
 }

@@ -1,11 +1,9 @@
-import type { Retrieved, Source } from "./reasoning_types.ts";
-import type { Authorship, Claim, Evidence } from "./written_types.ts";
-
-/** Name of the workflow type, as clients start it. */
-export const CREW = "crew";
+import type { Retrieved, Source } from "./reasoning.ts";
+import type { Authorship, Claim, Evidence } from "./writing.ts";
 
 /** Who looks at an incident, the verifier last. */
 export const AGENTS = ["triage", "logs", "metrics", "topology", "change", "verifier"] as const;
+
 /** One of {@linkcode AGENTS}. */
 export type AgentName = typeof AGENTS[number];
 
