@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Service } from "../integrations/host/mod.ts";
 import type { Action, RunId } from "../domain/mod.ts";
-import type { Service } from "../integrations/mod.ts";
 import type { Catalogue, Runbook, Values } from "../runbooks/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 

@@ -1,7 +1,7 @@
 /** What agents of the crew read besides the store's own tables. */
 import type { Config } from "../config.ts";
+import { errorsLogged } from "../detection/mod.ts";
 import type { Source } from "../domain/mod.ts";
-import { errorsLogged } from "../integrations/mod.ts";
 import { pageReceipts } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
 

@@ -1,21 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Service } from "../integrations/host/mod.ts";
+import { canUndo, type Catalogue, HARMLESS, ResolvedStep, type StepParts } from "../runbooks/mod.ts";
+import { addTicketEvent, type EffectRecord, INTENDED, intendedEffect, type Store, ticketEvents } from "../store/mod.ts";
 import type { Action, Effect, Finding, RunId, StepEffect } from "../domain/mod.ts";
-import type { Service } from "../integrations/mod.ts";
-import {
-  canUndo,
-  type Catalogue,
-  HARMLESS,
-  ResolvedStep,
-  type StepParts,
-} from "../runbooks/mod.ts";
-import {
-  addTicketEvent,
-  type EffectRecord,
-  INTENDED,
-  intendedEffect,
-  type Store,
-  ticketEvents,
-} from "../store/mod.ts";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { sealTogether } from "../ledger/mod.ts";

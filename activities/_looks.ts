@@ -1,22 +1,8 @@
 import type { Seen, Source } from "../domain/mod.ts";
+import { type HealthCheck, probe } from "../integrations/host/mod.ts";
+import { cmdbSummary, getService, getTicket, impactOf, listApprovals, listTickets, openBreaks, openFindings, platformCounts, repairHistory, type Store, type Ticket, ticketTimeline } from "../store/mod.ts";
 import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
-import {
-  cmdbSummary,
-  getService,
-  getTicket,
-  impactOf,
-  listApprovals,
-  listTickets,
-  openBreaks,
-  openFindings,
-  platformCounts,
-  repairHistory,
-  type Store,
-  type Ticket,
-  ticketTimeline,
-} from "../store/mod.ts";
 import { asProblem } from "../contract/mod.ts";
-import { type HealthCheck, probe } from "../integrations/mod.ts";
 
 type Gave = Omit<Seen, "look">;
 type Ask = (store: Store, of: string) => Promise<Gave>;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Service } from "../integrations/host/mod.ts";
 import type { GovernedActResult, RunId } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Client } from "@temporalio/client";
@@ -7,7 +8,6 @@ import type { LostCall, Trace } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
-import type { Service } from "../integrations/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
 import { getService, type Queryable, type Store } from "../store/mod.ts";
 import type { TaskCalls } from "./tasks.ts";

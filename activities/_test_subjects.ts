@@ -1,16 +1,9 @@
 import { createHash } from "node:crypto";
+import { stopManaged } from "../integrations/host/mod.ts";
+import { addTicketEvent, cancelledTickets, endTicket, forgetLogPlaces, removeService, transaction } from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { stopManaged } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import {
-  addTicketEvent,
-  cancelledTickets,
-  endTicket,
-  forgetLogPlaces,
-  removeService,
-  transaction,
-} from "../store/mod.ts";
 import { type ActivityParts, ACTOR } from "./_parts.ts";
 
 /** Services that only exist for a test, each with a process and a folder of its own, by their names. */

@@ -1,25 +1,8 @@
-import type {
-  AgentName,
-  AgentReport,
-  Retrieved,
-  Scene,
-  Source,
-  Suspect,
-  Triage,
-  Verification,
-} from "../domain/mod.ts";
+import { SCAN } from "../compliance/scans/mod.ts";
+import type { AgentName, AgentReport, Retrieved, Scene, Source, Suspect, Triage, Verification } from "../domain/mod.ts";
+import { type HealthCheck, probe } from "../integrations/host/mod.ts";
+import { DRILLS, getService, impactOf, listTickets, openFindings, probeHistories, repairHistory, serviceNames } from "../store/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
-import {
-  DRILLS,
-  getService,
-  impactOf,
-  listTickets,
-  openFindings,
-  probeHistories,
-  repairHistory,
-  serviceNames,
-} from "../store/mod.ts";
-import { type HealthCheck, probe, SCAN } from "../integrations/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
 import type { ActivityParts } from "./_parts.ts";

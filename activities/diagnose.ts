@@ -1,15 +1,8 @@
 import { hostname } from "node:os";
+import { SCAN } from "../compliance/scans/mod.ts";
+import type { Service } from "../integrations/host/mod.ts";
+import { type Catalogue, type Circumstances, fittingRunbooks, type Incident, NotApplicable, resolve, type Runbook } from "../runbooks/mod.ts";
 import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
-import { SCAN, type Service } from "../integrations/mod.ts";
-import {
-  type Catalogue,
-  type Circumstances,
-  fittingRunbooks,
-  type Incident,
-  NotApplicable,
-  resolve,
-  type Runbook,
-} from "../runbooks/mod.ts";
 import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
 import { named, sourceHash } from "./_action.ts";

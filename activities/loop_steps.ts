@@ -1,20 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openWorld, recheck, type Rechecked } from "../detection/mod.ts";
+import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Queryable, takeOverTicket, TICKET, ticketEvents, ticketOfRun, transaction } from "../store/mod.ts";
 import type { Finding, RunId } from "../domain/mod.ts";
-import {
-  addedEvents,
-  addTicketEvent,
-  getFindings,
-  lockOpenTicket,
-  openedTicket,
-  type Queryable,
-  takeOverTicket,
-  TICKET,
-  ticketEvents,
-  ticketOfRun,
-  transaction,
-} from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import { openWorld, recheck, type Rechecked } from "../integrations/mod.ts";
 import { sealTogether } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf, ticketIdOf } from "./_parts.ts";
 import { endRun } from "./ended_runs.ts";

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { catalogueOf } from "../runbooks/mod.ts";
 import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
@@ -23,7 +24,6 @@ import { governedActs } from "./governed_acts.ts";
 import { loopSteps } from "./loop_steps.ts";
 import { openCalls } from "./open_calls.ts";
 import { remediation } from "./remediate.ts";
-import { catalogueOf } from "../runbooks/in_force.ts";
 import { sandboxes } from "./sandbox.ts";
 import { scrubbing } from "./scrub.ts";
 import { sealing } from "./seal.ts";

@@ -1,35 +1,10 @@
 import { cancellationSignal } from "@temporalio/activity";
+import type { Service } from "../integrations/host/mod.ts";
+import { type Catalogue, HARMLESS, performStep, type StepHappened, verifyStep } from "../runbooks/mod.ts";
+import { addTicketEvent, type EffectRecord, effectsOfAction, endedEffect, getEffect, runbookValues, type TicketEvent, ticketEvents, together } from "../store/mod.ts";
+import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
 import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
-import {
-  type Catalogue,
-  HARMLESS,
-  performStep,
-  type StepHappened,
-  verifyStep,
-} from "../runbooks/mod.ts";
-import {
-  addTicketEvent,
-  type EffectRecord,
-  effectsOfAction,
-  endedEffect,
-  getEffect,
-  runbookValues,
-  type TicketEvent,
-  ticketEvents,
-  together,
-} from "../store/mod.ts";
-import {
-  effectOf,
-  intending,
-  placeOf,
-  type RepairOrder,
-  resultOf,
-  stepOf,
-  stepPartsOf,
-  type Stepping,
-} from "./_effects.ts";
 import { Problem } from "../contract/mod.ts";
-import type { Service } from "../integrations/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
 import { holdStep, stopOfRepair } from "./_stops.ts";

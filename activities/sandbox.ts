@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
+import { detectInLog, findingOf, openWorld } from "../detection/mod.ts";
+import { freePort, probe, restart, type Service } from "../integrations/host/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../domain/mod.ts";
-import {
-  detectInLog,
-  findingOf,
-  freePort,
-  openWorld,
-  probe,
-  restart,
-  type Service,
-} from "../integrations/mod.ts";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

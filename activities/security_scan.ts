@@ -1,16 +1,8 @@
 import { hostname } from "node:os";
+import { SCAN, type Scan, scanAll } from "../compliance/scans/mod.ts";
+import { clearOtherFindings, noteDetection, noteFindings, openFindings, type Queryable, storedFacts, transaction } from "../store/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
-import {
-  clearOtherFindings,
-  noteDetection,
-  noteFindings,
-  openFindings,
-  type Queryable,
-  storedFacts,
-  transaction,
-} from "../store/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
-import { SCAN, type Scan, scanAll } from "../integrations/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 

@@ -1,4 +1,4 @@
-import { detectAll, type DetectedFinding, openWorld } from "../integrations/mod.ts";
+import { detectAll, type DetectedFinding, openWorld } from "../detection/mod.ts";
 import { countFoundAgain, escalatedFaults } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 

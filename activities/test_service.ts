@@ -1,14 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
+import { findingOf } from "../detection/mod.ts";
+import { freePort, managedProcess, probe, type ProbeResult, restart, type Service } from "../integrations/host/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../domain/mod.ts";
-import {
-  findingOf,
-  freePort,
-  managedProcess,
-  probe,
-  type ProbeResult,
-  restart,
-  type Service,
-} from "../integrations/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";

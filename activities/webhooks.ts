@@ -1,24 +1,8 @@
 import { join } from "node:path";
+import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
+import { openSecretBox, WEBHOOK_KEY, webhookHeaders } from "../integrations/webhooks/mod.ts";
+import { disableWebhook, type DueDelivery, dueDelivery, forgetDeliveries, listen, noteAttempt, noteDeliveryStarted, waitingDeliveries, WEBHOOKS_QUEUED } from "../store/mod.ts";
 import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
-import {
-  openHttpClient,
-  openSecretBox,
-  OutboundFailed,
-  OutboundRefused,
-  WEBHOOK_KEY,
-  webhookHeaders,
-} from "../integrations/mod.ts";
-import {
-  disableWebhook,
-  type DueDelivery,
-  dueDelivery,
-  forgetDeliveries,
-  listen,
-  noteAttempt,
-  noteDeliveryStarted,
-  waitingDeliveries,
-  WEBHOOKS_QUEUED,
-} from "../store/mod.ts";
 import { cancellationSignal } from "@temporalio/activity";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
 import { timeoutSignal } from "../contract/mod.ts";

@@ -1,18 +1,8 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type {
-  AnswerOrder,
-  DiagnosisOrder,
-  Draft,
-  DraftedAnswer,
-  DraftedDiagnosis,
-  DraftedPlan,
-  Judged,
-  KeptDiagnosis,
-  Look,
-} from "../domain/mod.ts";
+import type { AnswerOrder, DiagnosisOrder, Draft, DraftedAnswer, DraftedDiagnosis, DraftedPlan, Judged, KeptDiagnosis, Look } from "../domain/mod.ts";
+import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { withoutSecrets } from "../contract/mod.ts";
 import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
-import { type HealthCheck, probe } from "../integrations/mod.ts";
 import { getService, serviceNames } from "../store/mod.ts";
 import { type Held, holdClaims } from "./_claims.ts";
 import { namedIn } from "./_intake.ts";

@@ -4,8 +4,9 @@
  * walk over it.
  */
 import { spawn } from "node:child_process";
+import { detectAll, type Groupable, groupFindings } from "../detection/mod.ts";
+import type { Service } from "../integrations/host/mod.ts";
 import { once } from "node:events";
-import { detectAll, type Groupable, groupFindings, type Service } from "../integrations/mod.ts";
 import { putService } from "../store/mod.ts";
 import { type TestWorld, testWorld } from "../test/detection/_world.ts";
 import { type Figure, inTurns } from "./_figures.ts";

@@ -8,6 +8,8 @@
  * processes of their own.
  */
 import { existsSync } from "node:fs";
+import { findingOf } from "../detection/mod.ts";
+import type { Service } from "../integrations/host/mod.ts";
 import { startAttributes, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
 import { createServer } from "node:http";
@@ -15,7 +17,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, NativeConnection } from "@temporalio/worker";
-import { findingOf, type Service } from "../integrations/mod.ts";
 import { openWorkers } from "../temporal/workers.ts";
 import { DEFAULT_POLICY } from "../guard/mod.ts";
 import { putService, setPolicy, type Store } from "../store/mod.ts";

@@ -3,13 +3,14 @@
  * person must be asked about, so that as many loops and as many approvals wait; then all are approved, repair, and end.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { findingOf } from "../detection/mod.ts";
+import type { Service } from "../integrations/host/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findingOf, type Service } from "../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { pendingApprovals, putServices } from "../store/mod.ts";

@@ -1,54 +1,9 @@
-import {
-  type Call,
-  type Caller,
-  type Door,
-  JsonText,
-  type Operation,
-  scopesOf,
-  TIERS,
-} from "../contract/operation.ts";
+import type { Request } from "../contract/mod.ts";
+import type { Allowance, Invoke, Outcome } from "../contract/mod.ts";
+import { type Call, type Caller, type Door, type Operation, scopesOf, TIERS } from "../contract/operation.ts";
 import { asProblem, Problem } from "../contract/errors.ts";
 import type { Ruling } from "../contract/governed.ts";
 import { parseInput } from "../contract/input.ts";
-
-/** A call as a door received it. */
-export interface Request {
-  readonly door: Door;
-  readonly requestId: string;
-  /** The key as sent, if one was. */
-  readonly credential: string | undefined;
-  /** What the header `x-a2a-token` holds, over REST. */
-  readonly token?: string | undefined;
-  /** Client address, as seen through the trusted proxies. */
-  readonly address: string;
-  /** The name that the caller used: operation id or tool name. */
-  readonly as: string;
-  /** The fields as sent; not checked yet. */
-  readonly input: unknown;
-  /** Whether it is only asked what would be decided: then nothing that changes something is run. */
-  readonly dryRun?: boolean;
-  /** Told who calls as soon as that is known, whatever becomes of the call. */
-  readonly identified?: (caller: Caller) => void;
-  readonly signal: AbortSignal;
-  readonly progress?: Call["progress"];
-  readonly detached?: boolean;
-}
-
-/** What an operation gave, and the receipt of the call if it was sealed. */
-export interface Outcome {
-  readonly output: unknown;
-  readonly receiptId?: string;
-  /** What governance decided; absent: it had nothing to decide. */
-  readonly ruling?: Ruling;
-  readonly limit?: Allowance;
-}
-
-/** What is left of a limit. `resetSeconds` until it starts anew. */
-export interface Allowance {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetSeconds: number;
-}
 
 /** What was called and how it ended, for the receipt. */
 export interface Act<Context> {
@@ -120,15 +75,6 @@ export interface Decided {
   readonly ruling?: Ruling;
   readonly limit?: Allowance | undefined;
 }
-
-/**
- * The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. What
- * only reads may be counted as it is sealed.
- */
-export type Invoke<Context> = (
-  operation: Operation<Context>,
-  request: Request,
-) => Promise<Outcome>;
 
 /**
  * Puts the gates in their order. Every door uses the function this gives, and nothing else runs an operation.
@@ -251,9 +197,4 @@ function authorizeRest({ access, effect }: Operation<never>, caller: Caller): vo
     );
   }
   throw new Problem("Forbidden", `This is reached with a ${access} token, not with an API key`);
-}
-
-/** The output as a value, where it is a {@linkcode JsonText} its parsed form. */
-export function outputValue(output: unknown): unknown {
-  return output instanceof JsonText ? output.value() : output;
 }

@@ -1,17 +1,8 @@
 import type { Client } from "@temporalio/client";
+import { type Allowance, type Call, type Caller, defineOperation, type Invoke, type Operation, Problem } from "../contract/mod.ts";
+import { approverKey, createInvoke } from "./invoke.ts";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import {
-  type Allowance,
-  approverKey,
-  type Call,
-  type Caller,
-  createInvoke,
-  defineOperation,
-  type Invoke,
-  type Operation,
-  Problem,
-} from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import { type Governor, openGovernor } from "./governance/mod.ts";
 import type { ChainWatch, Sealer } from "../ledger/mod.ts";

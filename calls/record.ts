@@ -1,15 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Act,
-  type Caller,
-  type Counted,
-  type Door,
-  InvalidInput,
-  outputValue,
-  Problem,
-  type Ruling,
-  withoutSecrets,
-} from "../contract/mod.ts";
+import { type Caller, type Door, InvalidInput, outputValue, Problem, type Ruling, withoutSecrets } from "../contract/mod.ts";
+import type { Act, Counted } from "./invoke.ts";
 import type { Turn } from "./governance/mod.ts";
 import { ReceiptConflict, type Requested, type Sealer, type SealRequest } from "../ledger/mod.ts";
 import { type Condition, countingIn } from "../store/mod.ts";

@@ -10,11 +10,11 @@
  * A leaf: it imports nothing of the house, and everyone may import it.
  * @module
  */
+export * from "./call.ts";
 export * from "./dry_run.ts";
 export * from "./errors.ts";
 export * from "./governed.ts";
 export * from "./input.ts";
-export * from "../calls/invoke.ts";
 export * from "./near_names.ts";
 export * from "./operation.ts";
 export * from "./principals.ts";

@@ -280,3 +280,8 @@ export class FileOutput {
   /** @param name that a client saves it under: A-Z a-z 0-9 . _ - alone */
   constructor(readonly bytes: Uint8Array, readonly name: string) {}
 }
+
+/** The output as a value, where it is a {@linkcode JsonText} its parsed form. */
+export function outputValue(output: unknown): unknown {
+  return output instanceof JsonText ? output.value() : output;
+}

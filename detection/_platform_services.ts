@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { isThisHost, THIS_HOST } from "../integrations/mod.ts";
+import { isThisHost, THIS_HOST } from "../integrations/host/mod.ts";
 import type { Dependency, EdgeKind, ServiceRecord } from "../store/mod.ts";
 
 /** Where the platform's parts are, as this process was told. */

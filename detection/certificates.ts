@@ -1,16 +1,9 @@
 import type { X509Certificate } from "node:crypto";
+import type { Service } from "../integrations/host/mod.ts";
+import { type FindingRecord, fingerprintOf, openFindings, watchedServices } from "../store/mod.ts";
+import { again, type Detector, type Found, type Look, type Rechecked, untilDeadline, type World } from "./_detector.ts";
+import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
-import {
-  again,
-  type Detector,
-  type Found,
-  type Look,
-  type Rechecked,
-  untilDeadline,
-  type World,
-} from "./_detector.ts";
-import { type DetectedFinding, fingerprintOf, type Service } from "./findings.ts";
-import { type FindingRecord, openFindings, watchedServices } from "../store/mod.ts";
 import { see, type Seen, type Target } from "./_tls.ts";
 import type { DetectorSettings } from "./settings.ts";
 

@@ -1,11 +1,6 @@
-import { createHash } from "node:crypto";
 import type { DetectorName, RelatedFinding, Severity } from "../domain/mod.ts";
-import type { ServiceRecord } from "../store/mod.ts";
-import { type HealthCheck, kindOf } from "../integrations/host/probe.ts";
-import type { Restart } from "../integrations/host/restart.ts";
-
-/** A service with its check and its runbook. */
-export type Service = ServiceRecord<HealthCheck, Restart>;
+import { kindOf, type Service } from "../integrations/host/mod.ts";
+import { fingerprintOf } from "../store/mod.ts";
 
 /** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
 export interface DetectedFinding {
@@ -29,11 +24,6 @@ export type ServiceFinding = DetectedFinding & {
   readonly service: string;
   readonly check: "http" | "tcp" | "command";
 };
-
-/** First 16 hex of SHA-256 over what makes a fault the same fault. */
-export function fingerprintOf(...parts: readonly string[]): string {
-  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
-}
 
 /** Being slow is another fault than failing: that one must be found while the other waits for people. */
 const SLOW = "slow";

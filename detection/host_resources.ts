@@ -1,7 +1,7 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
+import { type FindingRecord, fingerprintOf } from "../store/mod.ts";
+import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
-import { type DetectedFinding, fingerprintOf } from "./findings.ts";
-import type { FindingRecord } from "../store/mod.ts";
 import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
 import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
 import type { DetectorSettings } from "./settings.ts";

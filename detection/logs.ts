@@ -1,18 +1,10 @@
 import { access, constants, readdir } from "node:fs/promises";
+import { type FindingRecord, fingerprintOf, getLogPlace, openFindings, putLogPlace } from "../store/mod.ts";
+import { again, type Detector, type Found, type Look, type Moment, type Rechecked, type World } from "./_detector.ts";
+import type { DetectedFinding } from "./findings.ts";
 import { type Severity, worse } from "../domain/mod.ts";
-import {
-  again,
-  type Detector,
-  type Found,
-  type Look,
-  type Moment,
-  type Rechecked,
-  type World,
-} from "./_detector.ts";
-import { type DetectedFinding, fingerprintOf } from "./findings.ts";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FindingRecord, getLogPlace, openFindings, putLogPlace } from "../store/mod.ts";
 import type { Attack } from "./_attacks.ts";
 import { isLike, type KeptState, type LogBounds, sample, takeIn, type Told } from "./_log_state.ts";
 import { type Place, readAdded } from "./_tail.ts";

@@ -29,3 +29,6 @@ export {
   detectorsPath,
   openWorld,
 } from "./sweep.ts";
+export { type DetectedFinding, findingOf } from "./findings.ts";
+export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
+export { followServices, keepDiscovering } from "./services.ts";

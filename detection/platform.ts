@@ -1,7 +1,7 @@
 import type { Client } from "@temporalio/client";
+import { databaseState, type FindingRecord, fingerprintOf, openBreaks, outboxState } from "../store/mod.ts";
+import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
-import { type DetectedFinding, fingerprintOf } from "./findings.ts";
-import { databaseState, type FindingRecord, openBreaks, outboxState } from "../store/mod.ts";
 import { SCAN, stillWeak } from "../compliance/scans/mod.ts";
 import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
 

@@ -1,7 +1,7 @@
 /** What the logs of one service say went wrong: the platform's own parts, and services whose log the detectors know. */
 import { basename, join } from "node:path";
+import { searchLogs, tail } from "../integrations/host/mod.ts";
 import type { Config } from "../config.ts";
-import { searchLogs, tail } from "../integrations/host/platform_logs.ts";
 import { levelOf, timeOf, wordsOf } from "./_lines.ts";
 import { BadDetectorsFile, readDetectorsFile } from "./settings.ts";
 import { detectorsPath } from "./sweep.ts";

@@ -1,23 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  getService,
-  noteLooks,
-  noteSightings,
-  probeHistories,
-  type ProbeHistory,
-  watchedServices,
-} from "../store/mod.ts";
-import { type DetectedFinding, findingOf, type Service } from "./findings.ts";
-import { kindOf, probe, type ProbeResult } from "../integrations/host/probe.ts";
-import {
-  type Detector,
-  type Found,
-  type Look,
-  type Moment,
-  type Rechecked,
-  untilDeadline,
-  type World,
-} from "./_detector.ts";
+import { kindOf, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
+import { type DetectedFinding, findingOf } from "./findings.ts";
+import { getService, noteLooks, noteSightings, probeHistories, type ProbeHistory, watchedServices } from "../store/mod.ts";
+import { type Detector, type Found, type Look, type Moment, type Rechecked, untilDeadline, type World } from "./_detector.ts";
 import { judge, type Judgement } from "./_history.ts";
 import type { DetectorSettings } from "./settings.ts";
 

@@ -1,17 +1,12 @@
 import { join } from "node:path";
+import { stampOf } from "../integrations/files/mod.ts";
+import { discover, hostInGraph } from "../integrations/host/mod.ts";
+import { replaceRunbookValues, replaceServices, type ServiceRecord, type Store, transaction } from "../store/mod.ts";
+import { BadServicesFile, readServicesFile } from "./services_file.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { BadServicesFile, discover, hostInGraph, readServicesFile } from "../integrations/mod.ts";
-import {
-  replaceRunbookValues,
-  replaceServices,
-  type ServiceRecord,
-  type Store,
-  transaction,
-} from "../store/mod.ts";
 import { temporalPlace } from "../temporal/mod.ts";
-import { stampOf } from "../integrations/files/_stamp.ts";
 import { platformServices, withHosts } from "./_platform_services.ts";
 
 /** Between looks at what listens on this host, milliseconds. */

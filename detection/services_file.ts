@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { type Mistake, readYamlFile } from "../integrations/files/mod.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
-import { type Mistake, readYamlFile } from "../integrations/files/yaml_file.ts";
 
 const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
 const Argv = z.array(z.string().min(1)).min(1);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
+import { readYaml } from "../integrations/files/mod.ts";
 import { z } from "zod";
-import { readYaml } from "../integrations/files/yaml_file.ts";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const count = (fallback: number) => z.number().int().min(1).max(1_000_000).default(fallback);

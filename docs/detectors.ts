@@ -1,6 +1,6 @@
 /** Writes the tables of settings in `detection.md` from the schema that checks them: `npx tsx docs/detectors.ts`. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { detectorsFileSchema } from "../integrations/mod.ts";
+import { detectorsFileSchema } from "../detection/mod.ts";
 
 const PAGE = new URL("./detection.md", import.meta.url);
 const BETWEEN = /(<!-- detectors: [^>]* -->\n)[\s\S]*(<!-- detectors end -->)/;

@@ -51,3 +51,4 @@ export type { Article } from "./knowledge.ts";
 export { CATEGORIES } from "./labels.ts";
 export type { Category } from "./labels.ts";
 export type { Hit, Search } from "./search.ts";
+export { sealedLearning } from "./sealed_learning.ts";

@@ -22,3 +22,4 @@ export type {
   RailVerdict,
   ValidateRequest,
 } from "./types.ts";
+export { followPolicyFile } from "./policy_in_force.ts";

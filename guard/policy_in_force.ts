@@ -1,12 +1,12 @@
 /** The policy file of the guardrails: what it says is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
+import { stampOf } from "../integrations/files/mod.ts";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./mod.ts";
 import { isAway } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
-import { stampOf } from "../integrations/files/_stamp.ts";
 
 const LOOK_MS = 2_000;
 

@@ -9,95 +9,12 @@
  * Trusts: the sequencer's key file. Doesn't trust: the database (see {@linkcode verifyChain}).
  * @module
  */
-export {
-  canonicalFields,
-  canonicalFromText,
-  canonicalItems,
-  canonicalize,
-  NotCanonical,
-} from "./rules/canonical.ts";
-export { ANCHOR_CONFIRMED, type Batch, openAnchors } from "./anchors/anchor_batches.ts";
-export { advanceAnchor, type Anchoring, type Attempt } from "./anchors/anchoring.ts";
-export {
-  type Anchor,
-  anchorOf,
-  anchorsOf,
-  type AnchorTotals,
-  anchorTotals,
-  type Block,
-  receiptBytes,
-  receiptProof,
-} from "./anchors/anchors.ts";
-export { type AnchorSummary, anchorSummary } from "./api/anchors_api.ts";
-export { ledgerOperations, type LedgerParts } from "./api/api.ts";
-export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./receipts/errors.ts";
-export {
-  checkCheckpoint,
-  type CheckpointCheck,
-  type SignedCheckpoint,
-} from "./verify/checkpoint_check.ts";
-export { requestSeal, type SealState, sealState, sealTogether } from "./seal/outbox.ts";
-export {
-  exportReceipts,
-  findReceipt,
-  type Head,
-  head,
-  ledgerKeys,
-  pageReceipts,
-  receiptById,
-  type Stored,
-  supersededBy,
-} from "./receipts/read.ts";
-export { bindExportStream } from "./api/export_stream.ts";
-export { leafOf } from "./rules/leaf.ts";
-export { logHashes, type PublishedCheckpoint, publishedCheckpoint } from "./log/log_hashes.ts";
-export { type LogPlace, logPlace } from "./log/log_place.ts";
-export {
-  contradiction,
-  LogBroken,
-  type LogOptions,
-  type LogWriter,
-  openLog,
-} from "./log/log_writer.ts";
-export { bindLog } from "./api/log_routes.ts";
-export {
-  commitment,
-  prepare,
-  randomHex,
-  receiptTime,
-  type SealRequest,
-} from "./receipts/receipt.ts";
-export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./verify/ledger_url.ts";
-export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./verify/public_key.ts";
-export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import/import.ts";
-export { openReceiptFile, type ReceiptFile } from "./verify/receipt_file.ts";
-export { BadReceiptFile } from "./verify/receipt_stream.ts";
-export { openSealer, type Requested, type Sealed, type Sealer } from "./seal/sealer.ts";
-export { runSequencer, SequencerBusy, type SequencerOptions } from "./seal/sequencer.ts";
-export type { Break, Check, Checks, Place, TrustedKey, Verdict } from "./rules/rules.ts";
-export {
-  beginScrub,
-  endScrub,
-  type FailedCheck,
-  type FoundBreak,
-  type KnownChain,
-  type Range,
-  scrubPart,
-  type ScrubParts,
-  type ScrubPass,
-  type ScrubResult,
-} from "./scrub/scrub.ts";
-export { type StoredVerdict, verifyStored } from "./verify/stored.ts";
-export {
-  type ChainVerdict,
-  type ParallelOptions,
-  verifyInParallel,
-} from "./verify/verify_parallel.ts";
-export { verifyChain, verifyReceipt } from "./verify/verify.ts";
-export {
-  type ChainState,
-  type ChainWatch,
-  type ScrubState,
-  watchChain,
-  type WatchOptions,
-} from "./scrub/watch.ts";
+export { advanceAnchor, type Anchor, ANCHOR_CONFIRMED, type Anchoring, anchorOf, anchorsOf, type AnchorTotals, anchorTotals, type Attempt, type Batch, type Block, openAnchors, receiptBytes, receiptProof } from "./anchors/mod.ts";
+export { type AnchorSummary, anchorSummary, bindExportStream, bindLog, ledgerOperations, type LedgerParts } from "./api/mod.ts";
+export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import/mod.ts";
+export { contradiction, LogBroken, logHashes, type LogOptions, type LogPlace, logPlace, type LogWriter, openLog, type PublishedCheckpoint, publishedCheckpoint } from "./log/mod.ts";
+export { AmbiguousReceipt, commitment, exportReceipts, findReceipt, type Head, head, ledgerKeys, pageReceipts, prepare, randomHex, receiptById, ReceiptConflict, ReceiptNotFound, receiptTime, type SealRequest, type Stored, supersededBy } from "./receipts/mod.ts";
+export { type Break, canonicalFields, canonicalFromText, canonicalItems, canonicalize, type Check, type Checks, leafOf, NotCanonical, type Place, type TrustedKey, type Verdict } from "./rules/mod.ts";
+export { beginScrub, type ChainState, type ChainWatch, endScrub, type FailedCheck, type FoundBreak, type KnownChain, type Range, scrubPart, type ScrubParts, type ScrubPass, type ScrubResult, type ScrubState, watchChain, type WatchOptions } from "./scrub/mod.ts";
+export { openSealer, type Requested, requestSeal, runSequencer, type Sealed, type Sealer, type SealState, sealState, sealTogether, SequencerBusy, type SequencerOptions } from "./seal/mod.ts";
+export { BadPublicKey, BadReceiptFile, type ChainVerdict, checkCheckpoint, type CheckpointCheck, fingerprintOf, keysToTrust, LedgerAway, openLedgerUrl, openReceiptFile, type ParallelOptions, readPublicKey, type ReceiptFile, type RemoteLedger, type SignedCheckpoint, type StoredVerdict, verifyChain, verifyInParallel, verifyReceipt, verifyStored } from "./verify/mod.ts";

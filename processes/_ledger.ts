@@ -1,14 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { createInvoke } from "../calls/invoke.ts";
+import { asProblem, type Invoke, isAway, Problem } from "../contract/mod.ts";
+import { bindExportStream, bindLog, ledgerOperations, type LedgerParts, watchChain } from "../ledger/mod.ts";
 import { join } from "node:path";
 import { createRestApp } from "../api/mod.ts";
-import { asProblem, createInvoke, type Invoke, isAway, Problem } from "../contract/mod.ts";
-import {
-  bindExportStream,
-  bindLog,
-  ledgerOperations,
-  type LedgerParts,
-  watchChain,
-} from "../ledger/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";

@@ -1,6 +1,6 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
+import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
 import type { Role } from "../store/mod.ts";
-import { createLog, type Log, STANDARD_ERROR } from "../web/log.ts";
 import { told } from "./_told.ts";
 
 /** What every process of the platform is given to start with. */

@@ -1,20 +1,8 @@
 import { join } from "node:path";
-import { openGuard } from "../guard/mod.ts";
-import {
-  createEngineApp,
-  type Judge,
-  type Knowledge,
-  openClassifier,
-  openJudge,
-  openKnowledge,
-  openModel,
-  openWriter,
-  sharedSecret,
-} from "../engine/mod.ts";
+import { createEngineApp, type Judge, type Knowledge, openClassifier, openJudge, openKnowledge, openModel, openWriter, sealedLearning, sharedSecret } from "../engine/mod.ts";
+import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import { sealedLearning } from "../engine/sealed_learning.ts";
-import { followPolicyFile } from "../guard/policy_in_force.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);

@@ -1,36 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { BadServicesFile, detectorsPath, followServices, keepDiscovering, readDetectorsFile } from "../detection/mod.ts";
+import { approvable, createRunAct, createTaskCalls, createTraceCall, deliverUnheard, operations } from "../operations/mod.ts";
+import { BadRunbook, keepForgetting } from "../runbooks/mod.ts";
+import { connectTemporal, connectWorker, ensureSequencer, ensureWebhookRelay, keepRunning, openWorkers, registerTemporal, tellOf } from "../temporal/mod.ts";
 import { Runtime } from "@temporalio/worker";
 import { catalogueOf, createActivities, putInForce } from "../activities/mod.ts";
 import { BadSetting } from "../config.ts";
-import { BadServicesFile, detectorsPath, readDetectorsFile } from "../integrations/mod.ts";
-import { BadRunbook } from "../runbooks/mod.ts";
 import { openSealer } from "../ledger/mod.ts";
-import {
-  approvable,
-  createRunAct,
-  createTaskCalls,
-  createTraceCall,
-  deliverUnheard,
-  operations,
-} from "../operations/mod.ts";
 import { openStore } from "../store/mod.ts";
-import {
-  connectTemporal,
-  connectWorker,
-  ensureSequencer,
-  ensureWebhookRelay,
-  keepRunning,
-  registerTemporal,
-} from "../temporal/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import { openPlatform } from "./_platform.ts";
-import { keepForgetting } from "../runbooks/forget.ts";
 import { followGovernanceFile, governanceFileOf } from "../calls/governance/governance_file.ts";
 import { misnamed } from "../calls/governance/names.ts";
 import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
-import { tellOf } from "../temporal/sdk_log.ts";
-import { followServices, keepDiscovering } from "../detection/services.ts";
-import { openWorkers } from "../temporal/workers.ts";
 
 const RETRY_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HealthCheck, probe } from "../integrations/host/probe.ts";
 import { permit } from "./commands.ts";
 import { bytesBelow, usageOf } from "./plan.ts";
 import type { AllowedCommand, Look } from "./schema.ts";

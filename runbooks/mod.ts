@@ -37,3 +37,5 @@ export {
   undoStep,
   verifyStep,
 } from "./step.ts";
+export { catalogueOf } from "./in_force.ts";
+export { keepForgetting } from "./forget.ts";

@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { isOf, readMarks } from "../integrations/host/mod.ts";
 import { join } from "node:path";
-import { isOf, readMarks } from "../integrations/host/_launch.ts";
 import { MANIFEST, PURGED } from "./aside.ts";
 import { marksOf } from "./_marks.ts";
 

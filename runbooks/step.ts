@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
+import { type Happened, restart, type Service } from "../integrations/host/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Service } from "../detection/findings.ts";
-import { type Happened, restart } from "../integrations/host/restart.ts";
 import { moveAside, purgeAside, putBack } from "./aside.ts";
 import { permit } from "./commands.ts";
 import { restartContainer } from "./container.ts";

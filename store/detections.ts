@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Queryable } from "./connection.ts";
 
 /** A detector's last run. */
@@ -277,4 +278,9 @@ export async function databaseState(
   );
   const elapsedMs = performance.now() - started;
   return { elapsedMs, connections: row.connections, maxConnections: row.most };
+}
+
+/** Returns the fingerprint of a finding: the first 16 hex characters of SHA-256 over what makes a fault the same fault. */
+export function fingerprintOf(...parts: readonly string[]): string {
+  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
 }

@@ -1,6 +1,6 @@
 /** What Temporal's SDK says, in the lines of the platform's own log. */
 import type { LogMetadata } from "@temporalio/worker";
-import type { Log } from "../web/log.ts";
+import type { Log } from "../web/mod.ts";
 
 /** Names of the SDK's fields, and how ours are called. */
 const FIELDS = {

@@ -1,26 +1,9 @@
 /** Where calls wait for people. */
 import { createHash, randomBytes } from "node:crypto";
-import {
-  EARLIER,
-  type ErrorName,
-  ERRORS,
-  type GovernedCall,
-  JsonText,
-  Problem,
-  withoutSecrets,
-} from "../../contract/mod.ts";
+import { EARLIER, type ErrorName, ERRORS, JsonText, Problem, withoutSecrets } from "../../contract/mod.ts";
+import { type ActRecord, collectAct, getAct, getApproval, openAct, openActLike, putAct, transaction, waitingActs } from "../../store/mod.ts";
+import type { GovernedCall } from "../invoke.ts";
 import { canonicalize } from "../../ledger/mod.ts";
-import {
-  type ActRecord,
-  collectAct,
-  getAct,
-  getApproval,
-  openAct,
-  openActLike,
-  putAct,
-  transaction,
-  waitingActs,
-} from "../../store/mod.ts";
 import type { GovernanceParts } from "../governance/governor.ts";
 import type { Recorded } from "../governance/ruling.ts";
 import type { Verdict } from "../governance/verdict.ts";

@@ -1,30 +1,13 @@
 /** The file of the governance policy: what it says is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
+import { stampOf } from "../../integrations/files/mod.ts";
+import { addStop, currentPolicy, FILE_STOP, notePolicyFile, type PolicyRecord, type Queryable, removeStop, setPolicy, type Store, transaction } from "../../store/mod.ts";
+import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion, type PolicyFile, readGovernanceFile } from "./mod.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { BadSetting, type Config } from "../../config.ts";
 import { isAway } from "../../contract/mod.ts";
-import {
-  GOVERNANCE_POLICY,
-  type GovernancePolicy,
-  governanceVersion,
-  type PolicyFile,
-  readGovernanceFile,
-} from "./mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  addStop,
-  currentPolicy,
-  FILE_STOP,
-  notePolicyFile,
-  type PolicyRecord,
-  type Queryable,
-  removeStop,
-  setPolicy,
-  type Store,
-  transaction,
-} from "../../store/mod.ts";
-import { stampOf } from "../../integrations/files/_stamp.ts";
 
 const LOOK_MS = 2_000;
 const TABLE = "governance_policies";

@@ -1,24 +1,8 @@
-import {
-  type Allowance,
-  type Decided,
-  type GovernedCall,
-  isGoverned,
-  type Lasting,
-  type Operation,
-  Problem,
-} from "../../contract/mod.ts";
+import { type Allowance, isGoverned, type Lasting, type Operation, Problem } from "../../contract/mod.ts";
+import { type Count, type InForce, inForce, lettingIn, type Meter, openHolder, type Store, type Use } from "../../store/mod.ts";
+import type { Decided, GovernedCall } from "../invoke.ts";
 import type { Engine } from "../../engine/mod.ts";
 import { randomHex, type Sealer } from "../../ledger/mod.ts";
-import {
-  type Count,
-  type InForce,
-  inForce,
-  lettingIn,
-  type Meter,
-  openHolder,
-  type Store,
-  type Use,
-} from "../../store/mod.ts";
 import { type AskPeople, createDesk } from "../approvals/desk.ts";
 import { openPolicies } from "./policies.ts";
 import { recordDecision } from "./record.ts";

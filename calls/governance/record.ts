@@ -1,12 +1,7 @@
-import { type GovernedCall, InvalidInput, withoutSecrets } from "../../contract/mod.ts";
+import { InvalidInput, withoutSecrets } from "../../contract/mod.ts";
+import { type Condition, type DecisionRecord, decisionRow, type Queryable, rowPart } from "../../store/mod.ts";
+import type { GovernedCall } from "../invoke.ts";
 import { type Sealer, type SealRequest, sealTogether } from "../../ledger/mod.ts";
-import {
-  type Condition,
-  type DecisionRecord,
-  decisionRow,
-  type Queryable,
-  rowPart,
-} from "../../store/mod.ts";
 import type { Recorded } from "./ruling.ts";
 
 /** A decision that is to be put on record. */

@@ -1,10 +1,6 @@
 /** What governance says of a call, to those who run it and to the caller. */
-import {
-  type GovernedCall,
-  type GovernedOutput,
-  Problem,
-  type Ruling,
-} from "../../contract/mod.ts";
+import { type GovernedOutput, Problem, type Ruling } from "../../contract/mod.ts";
+import type { GovernedCall } from "../invoke.ts";
 import type { Decision } from "../../domain/mod.ts";
 import type { Found } from "../approvals/desk.ts";
 import type { Verdict } from "./verdict.ts";

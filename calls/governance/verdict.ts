@@ -1,5 +1,6 @@
 /** What stops, rules and rails say of a call. */
-import { asProblem, type GovernedCall, type Problem } from "../../contract/mod.ts";
+import { asProblem, type Problem } from "../../contract/mod.ts";
+import type { GovernedCall } from "../invoke.ts";
 import type { Decision } from "../../domain/mod.ts";
 import { impactOf, type Stop, stopsCall } from "../../store/mod.ts";
 import type { GovernanceParts, Turn } from "./governor.ts";

@@ -1,4 +1,5 @@
-import { type GovernedCall, Problem } from "../../contract/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import type { GovernedCall } from "../invoke.ts";
 
 /**
  * Decides nothing: rules and switches are about keys, and no key is behind this call. What is only asked about is not

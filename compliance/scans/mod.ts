@@ -9,8 +9,7 @@
  * @module
  */
 import { hostname } from "node:os";
-import { fingerprintOf } from "../../detection/findings.ts";
-import type { NewFinding } from "../../store/mod.ts";
+import { fingerprintOf, type NewFinding } from "../../store/mod.ts";
 import type { Scanned, Scanner, Weakness } from "./_scanner.ts";
 import { dependencies } from "./dependencies.ts";
 import { keys } from "./keys.ts";

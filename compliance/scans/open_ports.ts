@@ -1,6 +1,5 @@
+import { listeningSockets, portClaims, portRegistry } from "../../integrations/host/mod.ts";
 import { portedServices } from "../../store/mod.ts";
-import { portClaims, portRegistry } from "../../integrations/host/ports.ts";
-import { listeningSockets } from "../../integrations/host/sockets.ts";
 import type { Scanner } from "./_scanner.ts";
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;

@@ -1,22 +1,10 @@
 import { createHash } from "node:crypto";
+import { requestSeal } from "../seal/mod.ts";
+import { type BitcoinSource, type BlockHeader, confirmBlock, type Confirmed, graft, type Network, NotConfirmed, parseTimestamp, prune, serializeTimestamp, type Timestamp } from "./ots/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Store, transaction } from "../../store/mod.ts";
 import { ANCHOR_CONFIRMED } from "./anchor_batches.ts";
-import {
-  type BitcoinSource,
-  type BlockHeader,
-  confirmBlock,
-  type Confirmed,
-  graft,
-  type Network,
-  NotConfirmed,
-  parseTimestamp,
-  prune,
-  serializeTimestamp,
-  type Timestamp,
-} from "./ots/mod.ts";
 import { type Answer, askAll, type Known, orNote, readable, submit } from "./_promises.ts";
-import { requestSeal } from "../seal/outbox.ts";
 
 /** What anchoring works with. */
 export interface Anchoring {

@@ -1,20 +1,9 @@
 import { z } from "zod";
+import { type Anchor, anchorOf, anchorsOf, anchorTotals, type ConfirmedAnchor, confirmedAnchors, receiptBytes, receiptProof, unfinishedAnchors } from "../anchors/mod.ts";
+import { AmbiguousReceipt, findReceipt, head, ReceiptNotFound, type Stored } from "../receipts/mod.ts";
 import { defineOperation, FileOutput, InvalidInput, Problem } from "../../contract/mod.ts";
-import {
-  type Anchor,
-  anchorOf,
-  anchorsOf,
-  anchorTotals,
-  type ConfirmedAnchor,
-  confirmedAnchors,
-  receiptBytes,
-  receiptProof,
-  unfinishedAnchors,
-} from "../anchors/anchors.ts";
 import type { LedgerParts } from "./api.ts";
-import { AmbiguousReceipt, ReceiptNotFound } from "../receipts/errors.ts";
 import { OTS_TYPE } from "../anchors/ots/mod.ts";
-import { findReceipt, head, type Stored } from "../receipts/read.ts";
 
 const operation = defineOperation<LedgerParts>();
 const common = { group: "ledger", effect: "read", access: "public" } as const;

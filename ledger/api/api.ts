@@ -1,24 +1,13 @@
 import { z } from "zod";
+import { AmbiguousReceipt, exportReceipts, findReceipt, head, pageReceipts, ReceiptNotFound, type Stored } from "../receipts/mod.ts";
+import type { ChainWatch } from "../scrub/mod.ts";
+import { verifyStored } from "../verify/mod.ts";
+import { Chain, exampleChain, examplePage, exampleStats, exampleVerified, Health, Page, Stats, Verified } from "./_api_shapes.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import { SERVICE } from "../../domain/mod.ts";
-import {
-  Chain,
-  exampleChain,
-  examplePage,
-  exampleStats,
-  exampleVerified,
-  Health,
-  Page,
-  Stats,
-  Verified,
-} from "./_api_shapes.ts";
 import type { Store } from "../../store/mod.ts";
 import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
-import { AmbiguousReceipt, ReceiptNotFound } from "../receipts/errors.ts";
 import { logOperations } from "./log_api.ts";
-import { exportReceipts, findReceipt, head, pageReceipts, type Stored } from "../receipts/read.ts";
-import { verifyStored } from "../verify/stored.ts";
-import type { ChainWatch } from "../scrub/watch.ts";
 import { wholeOperations } from "./whole_api.ts";
 
 /** What the public ledger works with: its SELECT-only store, the verified chain, its own address. */

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
+import { exportReceipts, head } from "../receipts/mod.ts";
 import type Router from "@koa/router";
 import { z } from "zod";
 import { fromStrings, InvalidInput, located, parseInput } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, head } from "../receipts/read.ts";
 
 /** Media type of one JSON value a line. */
 export const NDJSON = "application/x-ndjson";

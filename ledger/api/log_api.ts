@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { consistencyProof, type Hash, inclusionProof, leafBytes, leafHash, logHashes, publishedCheckpoint, rootAt, sha256 } from "../log/mod.ts";
+import { findReceipt } from "../receipts/mod.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { leafBytes, logHashes, publishedCheckpoint, sha256 } from "../log/log_hashes.ts";
-import { findReceipt } from "../receipts/read.ts";
-import { consistencyProof, type Hash, inclusionProof, leafHash, rootAt } from "../log/mod.ts";
 
 const operation = defineOperation<{ readonly store: Store }>();
 const common = {

@@ -1,10 +1,9 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
+import { leafBytes, logHashes, parseTilePath, publishedCheckpoint, TILE_WIDTH } from "../log/mod.ts";
+import { exportReceipts } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { leafBytes, logHashes, publishedCheckpoint } from "../log/log_hashes.ts";
-import { exportReceipts } from "../receipts/read.ts";
-import { parseTilePath, TILE_WIDTH } from "../log/mod.ts";
 
 /** What can never change. */
 const FOR_EVER = "public, max-age=31536000, immutable";

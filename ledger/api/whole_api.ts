@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { publishedCheckpoint } from "../log/mod.ts";
+import { exportReceipts, head, ledgerKeys } from "../receipts/mod.ts";
 import { z } from "zod";
 import { defineOperation, InvalidInput, JsonText } from "../../contract/mod.ts";
 import { exampleExported, exampleHowToVerify, Exported, HowToVerify } from "./_api_shapes.ts";
 import { howToVerify } from "./_how_to_verify.ts";
 import type { LedgerParts } from "./api.ts";
-import { publishedCheckpoint } from "../log/log_hashes.ts";
-import { exportReceipts, head, ledgerKeys } from "../receipts/read.ts";
 
 const operation = defineOperation<LedgerParts>();
 const common = {

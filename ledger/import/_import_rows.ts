@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { inOnePiece } from "../seal/_bytes.ts";
-import { printRecord } from "../receipts/read.ts";
-import { trustedAt, type TrustedKey } from "../rules/rules.ts";
+import { printRecord } from "../receipts/mod.ts";
+import { trustedAt, type TrustedKey } from "../rules/mod.ts";
+import { inOnePiece } from "../seal/mod.ts";
 
 /** A ledger is not taken over, and why; nothing of it has become part of this one. */
 export class ImportRefused extends Error {

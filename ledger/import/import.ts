@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
+import type { TrustedKey } from "../rules/mod.ts";
+import { type ChainVerdict, hashFile, keysToTrust, openReceiptFile, type ReceiptFile, verifyInParallel } from "../verify/mod.ts";
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
 import { asRow, ImportRefused, insertRows, twice } from "./_import_rows.ts";
-import { keysToTrust } from "../verify/public_key.ts";
-import { hashFile, openReceiptFile, type ReceiptFile } from "../verify/receipt_file.ts";
-import type { TrustedKey } from "../rules/rules.ts";
-import { type ChainVerdict, verifyInParallel } from "../verify/verify_parallel.ts";
 
 export { ImportRefused } from "./_import_rows.ts";
 

@@ -1,4 +1,4 @@
-import { type Hash, nodeHash, type Sha256 } from "../rules/tree.ts";
+import { type Hash, nodeHash, type Sha256 } from "../rules/mod.ts";
 
 /** A Merkle tree that leaves are added to, of which only the roots of its complete subtrees are kept. */
 export interface GrowingTree {

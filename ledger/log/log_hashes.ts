@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
+import { exportReceipts } from "../receipts/mod.ts";
+import { type LeafOf, leafOf } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { type LeafOf, leafOf } from "../rules/leaf.ts";
-import { exportReceipts } from "../receipts/read.ts";
 import { type Hash, leafHash, type ReadHashes, type Sha256, TILE_WIDTH } from "./mod.ts";
 
 /** SHA-256 of Node, as the Merkle tree wants it. */

@@ -1,31 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { exportReceipts, head } from "../receipts/mod.ts";
+import { type SigningKey, signingKey } from "../seal/mod.ts";
+import { checkpointText, consistencyProof, cosign, type Edge, equal, formatVerifierKey, growEdge, type Hash, type NoteKey, parseCheckpoint, parseNote, readEdge, rootAt, rootOfEdge, signatureLine, signNote, type Tile, type Witness } from "./mod.ts";
 import { timeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { keepText, ownCheckpoint, readKept } from "./_kept.ts";
-import { type SigningKey, signingKey } from "../seal/_key.ts";
 import type { LogPlace } from "./log_place.ts";
 import { leafHashOf, logHashes, publishedCheckpoint, sha256, tiledLeaves } from "./log_hashes.ts";
-import { exportReceipts, head } from "../receipts/read.ts";
-import {
-  checkpointText,
-  consistencyProof,
-  cosign,
-  type Edge,
-  equal,
-  formatVerifierKey,
-  growEdge,
-  type Hash,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
-  readEdge,
-  rootAt,
-  rootOfEdge,
-  signatureLine,
-  signNote,
-  type Tile,
-  type Witness,
-} from "./mod.ts";
 
 /** What is stored is not what the log has signed. It signs no more until somebody has looked. */
 export class LogBroken extends Error {

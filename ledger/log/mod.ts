@@ -14,3 +14,7 @@ export * from "./note.ts";
 export * from "./tiles.ts";
 export * from "../rules/tree.ts";
 export * from "./witness.ts";
+export { leafBytes, leafHashOf, logHashes, publishedCheckpoint, type PublishedCheckpoint, sha256 } from "./log_hashes.ts";
+export { type LogPlace, logPlace } from "./log_place.ts";
+export { contradiction, LogBroken, type LogOptions, type LogWriter, openLog } from "./log_writer.ts";
+export { keepText, ownCheckpoint, readKept } from "./_kept.ts";

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
-import { verifyEd25519 } from "../verify/_ed25519.ts";
+import { verifyEd25519 } from "../verify/mod.ts";
 
 /** What a signed checkpoint says of the log. */
 export interface Checkpoint {

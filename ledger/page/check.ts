@@ -1,12 +1,4 @@
-import { linkOf, parsed, positionOf } from "../rules/follow.ts";
-import {
-  type Break,
-  type Era,
-  type Place,
-  type Primitives,
-  type TrustedKey,
-  verifyRecord,
-} from "../rules/rules.ts";
+import { type Break, type Era, linkOf, parsed, type Place, positionOf, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
 
 /** What the checks of a stretch of the chain found. */
 export interface Chunk {

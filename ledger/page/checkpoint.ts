@@ -1,4 +1,4 @@
-import type { Primitives } from "../rules/rules.ts";
+import type { Primitives } from "../rules/mod.ts";
 
 /** What a signed checkpoint says of the log. */
 export interface SignedRoot {

@@ -1,5 +1,4 @@
-import type { Break, Primitives, TrustedKey } from "../rules/rules.ts";
-import { positionOf } from "../rules/follow.ts";
+import { type Break, positionOf, type Primitives, type TrustedKey } from "../rules/mod.ts";
 import { checkRange } from "./check.ts";
 import { recordsOf } from "./records.ts";
 

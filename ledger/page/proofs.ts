@@ -1,15 +1,5 @@
-import { canonicalFields, NotCanonical } from "../rules/canonical.ts";
-import { leafOf } from "../rules/leaf.ts";
-import {
-  BadTimestamp,
-  type Finding,
-  MAINNET,
-  type Network,
-  parseFile,
-  verifyTimestamp,
-} from "../anchors/ots/mod.ts";
-import type { Primitives } from "../rules/rules.ts";
-import { leafHash, rootFromInclusion } from "../rules/tree.ts";
+import { BadTimestamp, type Finding, MAINNET, type Network, parseFile, verifyTimestamp } from "../anchors/ots/mod.ts";
+import { canonicalFields, leafHash, leafOf, NotCanonical, type Primitives, rootFromInclusion } from "../rules/mod.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";
 import { count } from "./text.ts";

@@ -1,4 +1,4 @@
-import { canonicalFields, NotCanonical } from "../rules/canonical.ts";
+import { canonicalFields, NotCanonical } from "../rules/mod.ts";
 import { counted, grouped, indented, legible, time } from "./text.ts";
 import { receiptUrl, SIGNS } from "./verdict.ts";
 import { h, type View } from "./view.ts";

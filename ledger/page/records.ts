@@ -2,7 +2,7 @@
  * Takes JSON apart without reading its values, so that each record keeps the bytes in which it came. What is not JSON
  * gives pieces that are not JSON either, and verifying those fails.
  */
-import { positionOf } from "../rules/follow.ts";
+import { positionOf } from "../rules/mod.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPEN = new Set([0x7b, 0x5b]);

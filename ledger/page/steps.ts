@@ -1,11 +1,4 @@
-import { canonicalFields, NotCanonical } from "../rules/canonical.ts";
-import {
-  type Check,
-  type Era,
-  type Primitives,
-  type TrustedKey,
-  verifyRecord,
-} from "../rules/rules.ts";
+import { canonicalFields, type Check, type Era, NotCanonical, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
 
 /** One check of a receipt, and what was compared in it. */
 export interface Step {

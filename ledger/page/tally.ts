@@ -1,4 +1,4 @@
-import type { Break, Era } from "../rules/rules.ts";
+import type { Break, Era } from "../rules/mod.ts";
 import type { Chunk, Row } from "./check.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { InvalidInput } from "../../contract/mod.ts";
+import { trustedAt, type TrustedKey } from "../rules/mod.ts";
 import { shared, type Store } from "../../store/mod.ts";
 import { sealedSoon } from "./_soon.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
-import { trustedAt, type TrustedKey } from "../rules/rules.ts";
 
 /** A receipt as the database has it. */
 export interface Stored {

@@ -1,6 +1,6 @@
 import { hash, randomFillSync, randomUUID } from "node:crypto";
+import { canonicalize, canonicalValues, joinFields, NotCanonical } from "../rules/mod.ts";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
-import { canonicalize, canonicalValues, joinFields, NotCanonical } from "../rules/canonical.ts";
 
 /** Version of what is sealed today. */
 export const SCHEMA_VERSION = "3.0";

@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
+import { keepText, readKept } from "../log/mod.ts";
+import { ledgerKeys } from "../receipts/mod.ts";
+import type { Place } from "../rules/mod.ts";
 import { dirname } from "node:path";
 import { z } from "zod";
 import type { Store } from "../../store/mod.ts";
-import { keepText, readKept } from "../log/_kept.ts";
 import type { KnownChain } from "./_scrub_ends.ts";
-import { ledgerKeys } from "../receipts/read.ts";
-import type { Place } from "../rules/rules.ts";
 
 /** How far the chain is verified. */
 export interface Mark extends KnownChain {

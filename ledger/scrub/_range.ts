@@ -1,5 +1,4 @@
-import { sha256 } from "../log/log_hashes.ts";
-import { type Hash, nodeHash } from "../log/mod.ts";
+import { type Hash, nodeHash, sha256 } from "../log/mod.ts";
 
 /**
  * A Merkle tree that only grows, by the roots of its complete subtrees as hex, largest first: one for each bit of its

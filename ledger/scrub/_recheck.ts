@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Place } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import type { FoundBreak } from "./_span.ts";
 import { openSpanVerifier } from "./_span_thread.ts";
-import type { Place } from "../rules/rules.ts";
 
 /** What is to be verified again. */
 export interface RecheckOrder {

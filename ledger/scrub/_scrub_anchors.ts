@@ -1,16 +1,7 @@
 import type { Store } from "../../store/mod.ts";
-import { anchorReceiptId } from "../anchors/anchoring.ts";
-import { anchorTotals, leavesOf, nativeSha256, pieces } from "../anchors/anchors.ts";
-import {
-  attestationsOf,
-  BadHeader,
-  BadTimestamp,
-  parseHeader,
-  parseTimestamp,
-  SUBTREE,
-  treeRoot,
-} from "../anchors/ots/mod.ts";
-import { exportReceipts } from "../receipts/read.ts";
+import { anchorReceiptId, anchorTotals, leavesOf, nativeSha256, pieces } from "../anchors/mod.ts";
+import { attestationsOf, BadHeader, BadTimestamp, parseHeader, parseTimestamp, SUBTREE, treeRoot } from "../anchors/ots/mod.ts";
+import { exportReceipts } from "../receipts/mod.ts";
 import type { FoundBreak } from "./_span.ts";
 
 interface Batch {

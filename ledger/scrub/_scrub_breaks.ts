@@ -1,7 +1,7 @@
 import type { Queryable } from "../../store/mod.ts";
+import { requestSeal } from "../seal/mod.ts";
 import { healBreaks, keepBreaks } from "./_scrub_rows.ts";
 import type { FoundBreak } from "./_span.ts";
-import { requestSeal } from "../seal/outbox.ts";
 
 /** Breaks of a pass that are kept and sealed one by one; what is more is counted. */
 export const MOST_KEPT = 10_000;

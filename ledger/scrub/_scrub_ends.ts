@@ -1,7 +1,7 @@
 import type { Store } from "../../store/mod.ts";
+import { exportReceipts } from "../receipts/mod.ts";
+import type { TrustedKey } from "../rules/mod.ts";
 import type { FoundBreak } from "./_span.ts";
-import { exportReceipts } from "../receipts/read.ts";
-import type { TrustedKey } from "../rules/rules.ts";
 
 /** What a finished pass knows of the chain. Kept by whoever starts the next one, outside of the database. */
 export interface KnownChain {

@@ -1,8 +1,8 @@
 import type { Store } from "../../store/mod.ts";
+import { exportReceipts, ledgerKeys } from "../receipts/mod.ts";
+import type { Break, Place } from "../rules/mod.ts";
 import { healedOf, type KeptBreak, openBreaks, readScrub, type ScrubState } from "./_scrub_rows.ts";
 import { examine, type FoundBreak } from "./_span.ts";
-import { exportReceipts, ledgerKeys } from "../receipts/read.ts";
-import type { Break, Place } from "../rules/rules.ts";
 
 /** A break that this process has found by itself. */
 export interface OwnBreak extends FoundBreak {

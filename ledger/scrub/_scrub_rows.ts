@@ -1,6 +1,6 @@
 import type { Queryable } from "../../store/mod.ts";
+import type { Break, Era, Place } from "../rules/mod.ts";
 import type { FailedCheck, FoundBreak } from "./_span.ts";
-import type { Break, Era, Place } from "../rules/rules.ts";
 
 /** How far the scrub is. */
 export interface ScrubState {

@@ -1,16 +1,9 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { equal, type Hash, leafHashOf, TILE_WIDTH } from "../log/mod.ts";
+import { exportReceipts, ledgerKeys, type Stored } from "../receipts/mod.ts";
+import { type Break, type Checks, type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import { NATIVE } from "../verify/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { leafHashOf } from "../log/log_hashes.ts";
-import { exportReceipts, ledgerKeys, type Stored } from "../receipts/read.ts";
-import {
-  type Break,
-  type Checks,
-  type Place,
-  type TrustedKey,
-  verifyRecord,
-} from "../rules/rules.ts";
-import { equal, type Hash, TILE_WIDTH } from "../log/mod.ts";
-import { NATIVE } from "../verify/verify.ts";
 
 /**
  * What did not hold: a check of the receipt itself; `columns` (the row says other than its record), `missing`, `head`,

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/mod.ts";
+import { startThread } from "../verify/mod.ts";
 import { type SpanOrder, type VerifiedSpan, verifySpan } from "./_span.ts";
 import type { SpanAnswer, SpanSource } from "./_span_worker.ts";
-import { startThread } from "../verify/_thread.ts";
 
 /** An order that can be sent to a thread. */
 export type PlainOrder = Omit<SpanOrder, "signal" | "onLeaf">;

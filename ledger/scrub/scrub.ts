@@ -1,24 +1,15 @@
 import { type Store, transaction } from "../../store/mod.ts";
-import { ownCheckpoint, readKept } from "../log/_kept.ts";
-import { signingKey } from "../seal/_key.ts";
+import { anchorTotals } from "../anchors/mod.ts";
+import { BadNote, type Hash, type LogPlace, ownCheckpoint, readKept } from "../log/mod.ts";
+import { head, ledgerKeys } from "../receipts/mod.ts";
+import type { Place } from "../rules/mod.ts";
+import { signingKey } from "../seal/mod.ts";
+import { beginPass, finishPass, notePlace, noteVerified, openBreaks, readScrub } from "./_scrub_rows.ts";
 import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
 import { growRange, type Range, rootOfRange } from "./_range.ts";
 import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";
 import { headBreaks, type KnownChain, lostOf, replacedKeys } from "./_scrub_ends.ts";
-import {
-  beginPass,
-  finishPass,
-  notePlace,
-  noteVerified,
-  openBreaks,
-  readScrub,
-} from "./_scrub_rows.ts";
 import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
-import { anchorTotals } from "../anchors/anchors.ts";
-import type { LogPlace } from "../log/log_place.ts";
-import { head, ledgerKeys } from "../receipts/read.ts";
-import type { Place } from "../rules/rules.ts";
-import { BadNote, type Hash } from "../log/mod.ts";
 
 export type { Range } from "./_range.ts";
 export type { KnownChain } from "./_scrub_ends.ts";

@@ -1,4 +1,6 @@
 import { listen, type Store } from "../../store/mod.ts";
+import { exportReceipts, head, ledgerKeys } from "../receipts/mod.ts";
+import type { Break, Place } from "../rules/mod.ts";
 import { openMark } from "./_mark.ts";
 import { recheck } from "./_recheck.ts";
 import { openReport, type OwnBreak } from "./_scrub_report.ts";
@@ -6,8 +8,6 @@ import { replacedKeys } from "./_scrub_ends.ts";
 import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
 import { examine, type FoundBreak } from "./_span.ts";
 import { openArrivalVerifier } from "./_span_thread.ts";
-import { exportReceipts, head, ledgerKeys } from "../receipts/read.ts";
-import type { Break, Place } from "../rules/rules.ts";
 
 export type { ScrubState } from "./_scrub_rows.ts";
 

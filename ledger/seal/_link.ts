@@ -1,9 +1,7 @@
 import { hash } from "node:crypto";
-import { canonicalFields, canonicalize, NotCanonical } from "../rules/canonical.ts";
-import { leafText } from "../rules/leaf.ts";
-import { sha256 } from "../log/log_hashes.ts";
-import { SCHEMA_VERSION } from "../receipts/receipt.ts";
-import { type Hash, leafHash } from "../log/mod.ts";
+import { type Hash, leafHash, sha256 } from "../log/mod.ts";
+import { SCHEMA_VERSION } from "../receipts/mod.ts";
+import { canonicalFields, canonicalize, leafText, NotCanonical } from "../rules/mod.ts";
 import type { Waiting } from "./_waiting.ts";
 
 /** A request that can't be part of the chain, and why. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
+import { startThread } from "../verify/mod.ts";
 import type { Messages } from "./_sign_worker.ts";
-import { startThread } from "../verify/_thread.ts";
 
 /** Signs in a thread of its own, one list after the other. */
 export interface Signer {

@@ -1,15 +1,7 @@
-import {
-  addRows,
-  type Condition,
-  type Part,
-  type Queryable,
-  type Row,
-  together,
-} from "../../store/mod.ts";
+import { addRows, type Condition, type Part, type Queryable, type Row, together } from "../../store/mod.ts";
+import { prepare, type Prepared, ReceiptConflict, type SealRequest } from "../receipts/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type Held, type Question, questionsOf } from "./_questions.ts";
-import { ReceiptConflict } from "../receipts/errors.ts";
-import { prepare, type Prepared, type SealRequest } from "../receipts/receipt.ts";
 
 /** Where a request to seal stands. */
 export interface SealState {

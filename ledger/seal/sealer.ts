@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { prepare, type SealRequest } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listen, type Row, type Store } from "../../store/mod.ts";
 import { type Answer, type Entry, insert, type Run } from "./outbox.ts";
-import { prepare, type SealRequest } from "../receipts/receipt.ts";
 
 /** A receipt's place in the chain. */
 export interface Sealed {

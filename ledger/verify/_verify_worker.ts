@@ -1,8 +1,7 @@
 /** A thread that verifies a run of receipts at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Followed, followRecord, placeAfter } from "../rules/follow.ts";
-import type { Break, Place, TrustedKey } from "../rules/rules.ts";
-import { leafHashOf } from "../log/log_hashes.ts";
+import { leafHashOf } from "../log/mod.ts";
+import { type Break, type Followed, followRecord, type Place, placeAfter, type TrustedKey } from "../rules/mod.ts";
 import { NATIVE } from "./verify.ts";
 
 /** Receipts that follow each other. */

@@ -1,13 +1,4 @@
-import { sha256 } from "../log/log_hashes.ts";
-import {
-  equal,
-  growingTree,
-  type Hash,
-  isSignedBy,
-  parseCheckpoint,
-  parseNote,
-  parseVerifierKey,
-} from "../log/mod.ts";
+import { equal, growingTree, type Hash, isSignedBy, parseCheckpoint, parseNote, parseVerifierKey, sha256 } from "../log/mod.ts";
 
 /** A signed checkpoint, and by whose key it is to be signed. */
 export interface SignedCheckpoint {

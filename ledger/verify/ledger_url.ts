@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { positionOf } from "../rules/mod.ts";
 import type { SignedCheckpoint } from "./checkpoint_check.ts";
-import { positionOf } from "../rules/follow.ts";
 import { inBatches } from "./receipt_file.ts";
 import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
 

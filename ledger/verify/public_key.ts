@@ -1,6 +1,6 @@
 import { createHash, createPublicKey } from "node:crypto";
+import type { TrustedKey } from "../rules/mod.ts";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import type { TrustedKey } from "../rules/rules.ts";
 
 /** A text names no Ed25519 public key. */
 export class BadPublicKey extends Error {

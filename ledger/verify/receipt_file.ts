@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { linkOf, parsed } from "../rules/mod.ts";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { linkOf, parsed } from "../rules/follow.ts";
 import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
 
 /** A file of receipts: what `/api/export` gave, one receipt a line, or an array, newest or oldest first. */

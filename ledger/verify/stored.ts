@@ -1,6 +1,6 @@
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, ledgerKeys, type Stored, supersededBy } from "../receipts/read.ts";
-import type { Verdict } from "../rules/rules.ts";
+import { exportReceipts, ledgerKeys, type Stored, supersededBy } from "../receipts/mod.ts";
+import type { Verdict } from "../rules/mod.ts";
 import { verifyReceipt } from "./verify.ts";
 
 /** A stored receipt's verdict, and which newer one says that it corrects it. */

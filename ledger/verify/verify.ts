@@ -1,14 +1,6 @@
 import { hash } from "node:crypto";
+import { type Break, followRecord, type Place, type Primitives, type TrustedKey, type Verdict, verifyRecord } from "../rules/mod.ts";
 import { verifyEd25519 } from "./_ed25519.ts";
-import { followRecord } from "../rules/follow.ts";
-import {
-  type Break,
-  type Place,
-  type Primitives,
-  type TrustedKey,
-  type Verdict,
-  verifyRecord,
-} from "../rules/rules.ts";
 
 /** Those of Node: native, with cached key objects. */
 export const NATIVE: Primitives = {

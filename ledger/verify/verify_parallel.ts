@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
+import type { Break, TrustedKey } from "../rules/mod.ts";
 import { startThread } from "./_thread.ts";
 import type { Run, RunResult } from "./_verify_worker.ts";
-import type { Break, TrustedKey } from "../rules/rules.ts";
 import type { Hash } from "../log/mod.ts";
 
 /** What a whole chain was found to be. */

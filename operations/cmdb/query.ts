@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { describeCheck } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import { describeCheck } from "../../integrations/mod.ts";
 import { cmdbSummary, EDGE_KINDS, findServices, type FoundService } from "../../store/mod.ts";
 import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";

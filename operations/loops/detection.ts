@@ -1,11 +1,6 @@
 import { z } from "zod";
+import { BadDetectorsFile, describeDetectors, detectAll, openWorld } from "../../detection/mod.ts";
 import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
-import {
-  BadDetectorsFile,
-  describeDetectors,
-  detectAll,
-  openWorld,
-} from "../../integrations/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listDetections } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";

@@ -1,23 +1,10 @@
 import { createHash } from "node:crypto";
-import {
-  type Finding,
-  SCENARIOS,
-  startAttributes,
-  TASK_QUEUE,
-  type TestRequest,
-  WORKFLOW,
-} from "../../domain/mod.ts";
-import {
-  exampleRun,
-  Started,
-  started,
-  startedAlone,
-  startedOutcome,
-  WaitSeconds,
-} from "../_started.ts";
+import { findingOf } from "../../detection/mod.ts";
+import { type Finding, SCENARIOS, startAttributes, TASK_QUEUE, type TestRequest, WORKFLOW } from "../../domain/mod.ts";
+import { probe, type Service } from "../../integrations/host/mod.ts";
+import { exampleRun, Started, started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
-import { findingOf, probe, type Service } from "../../integrations/mod.ts";
 import { getService, serviceNames, type Store } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";

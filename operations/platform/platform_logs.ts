@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { LOG_LEVELS, searchLogs } from "../../integrations/host/mod.ts";
 import { z } from "zod";
-import { LOG_LEVELS, searchLogs } from "../../integrations/mod.ts";
 import { FULL } from "../_audience.ts";
 import { operation } from "../../calls/platform.ts";
 import { Limit, Moment, Timestamp } from "../_shapes.ts";

@@ -1,11 +1,6 @@
 import { z } from "zod";
+import { listeningSockets, portClaims, type PortEntry, portRegistry } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import {
-  listeningSockets,
-  portClaims,
-  type PortEntry,
-  portRegistry,
-} from "../../integrations/mod.ts";
 import { portedServices } from "../../store/mod.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 

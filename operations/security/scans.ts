@@ -1,14 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
+import { type FindingRecord, listDetections, openFindings, type Queryable } from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../integrations/mod.ts";
 import { z } from "zod";
 import { laidOpen, Problem } from "../../contract/mod.ts";
-import {
-  type FindingRecord,
-  listDetections,
-  openFindings,
-  type Queryable,
-} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Timestamp } from "../_shapes.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";

@@ -1,28 +1,10 @@
 import { join } from "node:path";
+import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
+import { newWebhookSecret, openSecretBox, WEBHOOK_KEY, WEBHOOK_SECRET } from "../../integrations/webhooks/mod.ts";
+import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, transaction, WEBHOOK_EVENTS, type WebhookEvent, webhookSecret } from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import {
-  newWebhookSecret,
-  openHttpClient,
-  openSecretBox,
-  OutboundRefused,
-  WEBHOOK_KEY,
-  WEBHOOK_SECRET,
-} from "../../integrations/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
-import {
-  countWebhooks,
-  type Delivery,
-  listDeliveries,
-  listWebhooks,
-  noteCall,
-  putWebhook,
-  removeWebhook,
-  transaction,
-  WEBHOOK_EVENTS,
-  type WebhookEvent,
-  webhookSecret,
-} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { traceNoted } from "../../calls/recover/traces.ts";
 import { type Context, operation, type Platform } from "../../calls/platform.ts";

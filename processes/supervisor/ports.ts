@@ -1,5 +1,5 @@
 import { EmbeddedError, portRefusal } from "../../embedded/mod.ts";
-import { type ListeningSocket, listeningSockets } from "../../integrations/mod.ts";
+import { type ListeningSocket, listeningSockets } from "../../integrations/host/mod.ts";
 
 /** A port that a part of the platform is about to listen on. */
 export interface WantedPort {

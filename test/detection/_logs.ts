@@ -1,7 +1,7 @@
 /** Lines as sshd writes them, and a log that is looked at. */
 import { appendFile, writeFile } from "node:fs/promises";
+import { detectAll, type DetectedFinding, type Found } from "../../detection/mod.ts";
 import { join } from "node:path";
-import { detectAll, type DetectedFinding, type Found } from "../../integrations/mod.ts";
 import type { TestWorld } from "./_world.ts";
 
 const MONTHS = [

@@ -1,8 +1,8 @@
 /** What detectors look at in a test: a database of its own, and settings as a file has them. */
 import { writeFile } from "node:fs/promises";
+import { openWorld, type World } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
-import { openWorld, type World } from "../../integrations/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { testDatabase, testFolder } from "../_servers.ts";
 

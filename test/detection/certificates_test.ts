@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { detectAll, recheck } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
 import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
-import { detectAll, recheck, type Service } from "../../integrations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 import { type TestCertificate, testCertificate, type Wanted } from "../web/_certificate.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { detectAll, recheck } from "../../detection/mod.ts";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { detectAll, recheck } from "../../integrations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { type TestWorld, testWorld } from "./_world.ts";
 import { freePort } from "../_servers.ts";

@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
+import type { Found } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
-import type { Found } from "../../integrations/mod.ts";
 import { type TestWorld, testWorld } from "./_world.ts";
 import { testLog } from "./_logs.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFile, copyFile, rename, truncate, unlink, writeFile } from "node:fs/promises";
+import { detectAll, recheck } from "../../detection/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { detectAll, recheck } from "../../integrations/mod.ts";
 import { getFinding } from "../../store/mod.ts";
 import { type TestWorld, testWorld } from "./_world.ts";
 import { sshd, testLog } from "./_logs.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { detectAll, recheck, type World } from "../../detection/mod.ts";
 import { Client, Connection } from "@temporalio/client";
-import { detectAll, recheck, type World } from "../../integrations/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { testTemporal } from "../_servers.ts";
 import { type TestWorld, testWorld } from "./_world.ts";

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
+import { detectAll, type DetectedFinding, findingOf, recheck } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import {
-  detectAll,
-  type DetectedFinding,
-  findingOf,
-  recheck,
-  type Service,
-} from "../../integrations/mod.ts";
 import { getFinding, putService } from "../../store/mod.ts";
 import { type TestWorld, testWorld } from "./_world.ts";
 import { collecting } from "../_garbage.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { BadServicesFile, readServicesFile } from "../../detection/mod.ts";
 import { join } from "node:path";
-import { BadServicesFile, readServicesFile } from "../../integrations/mod.ts";
 import { testFolder } from "../_servers.ts";
 
 describe("readServicesFile()", () => {

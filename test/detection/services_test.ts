@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { BadServicesFile } from "../../detection/mod.ts";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { BadServicesFile } from "../../integrations/mod.ts";
 import { followServices, syncServices } from "../../detection/services.ts";
 import { createLog } from "../../web/log.ts";
 import { impactOf, neighbours, serviceNames, type Store } from "../../store/mod.ts";

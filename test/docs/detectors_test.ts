@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { detectorsFileSchema, readDetectorsFile } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { page, pageWithDetectors } from "../../docs/detectors.ts";
-import { detectorsFileSchema, readDetectorsFile } from "../../integrations/mod.ts";
 import { testFolder } from "../_servers.ts";
 
 /** The formatter sets columns, so only what is between the bars counts. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { recordManaged } from "../../integrations/host/mod.ts";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { forgetMarks } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { recordManaged } from "../../integrations/mod.ts";
 import { insertTicket, openStore, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 import { newId, oldFile } from "./_runbook.ts";

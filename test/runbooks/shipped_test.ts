@@ -1,21 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { stopManaged } from "../../integrations/host/mod.ts";
+import { performStep, permit, resolve, type StepHappened, type StepParts, type Values, verifyStep } from "../../runbooks/mod.ts";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
-import {
-  performStep,
-  permit,
-  resolve,
-  type StepHappened,
-  type StepParts,
-  type Values,
-  verifyStep,
-} from "../../runbooks/mod.ts";
-import { stopManaged } from "../../integrations/mod.ts";
 import { freePort, testFolder, testPostgres } from "../_servers.ts";
 import { newId, oldFile, shipped, surroundings } from "./_runbook.ts";
 

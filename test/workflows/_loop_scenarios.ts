@@ -1,10 +1,10 @@
 /** Ways of the loop to be recorded in which runbooks are undone, or people are asked. */
 import { randomBytes } from "node:crypto";
+import { findingOf } from "../../detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
-import { findingOf } from "../../integrations/mod.ts";
 import { getApproval, putService, type VoiceMove } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";

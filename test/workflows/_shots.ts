@@ -1,11 +1,11 @@
 /** One kill: six loops, one held in each step, and what became of them. */
 import { access, writeFile } from "node:fs/promises";
+import { findingOf } from "../../detection/mod.ts";
 import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
-import { findingOf } from "../../integrations/mod.ts";
 import { getTicket, ticketTimeline } from "../../store/mod.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 import type { Hold, Holds } from "./_holds.ts";

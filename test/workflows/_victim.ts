@@ -1,19 +1,11 @@
 /** A small real service that was started once and has crashed since. */
 import { randomBytes } from "node:crypto";
+import { type HealthCheck, managedProcess, probe, type Restart, restart, type Service, stopManaged } from "../../integrations/host/mod.ts";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
 import { commandLine, identify, stopProcess } from "../../embedded/mod.ts";
-import {
-  type HealthCheck,
-  managedProcess,
-  probe,
-  type Restart,
-  restart,
-  type Service,
-  stopManaged,
-} from "../../integrations/mod.ts";
 import { putService, removeService, type Store } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 

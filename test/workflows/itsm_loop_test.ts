@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import {
-  type Action,
-  type Finding,
-  type LoopResult,
-  progressQuery,
-  type StepEffect,
-  TASK_QUEUE,
-  WORKFLOW,
-} from "../../domain/mod.ts";
+import { findingOf } from "../../detection/mod.ts";
+import { type Action, type Finding, type LoopResult, progressQuery, type StepEffect, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
@@ -17,7 +10,6 @@ import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
 import { catalogueOf } from "../../activities/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
-import { findingOf } from "../../integrations/mod.ts";
 import { insertTicket, putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { stopManaged } from "../../integrations/host/mod.ts";
 import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
-import { stopManaged } from "../../integrations/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { getTicket, testServiceNames, ticketTimeline } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

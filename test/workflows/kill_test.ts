@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findingOf } from "../../detection/mod.ts";
+import type { Restart } from "../../integrations/host/mod.ts";
 import { STEPS, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
-import { findingOf, type Restart } from "../../integrations/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

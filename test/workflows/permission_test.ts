@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { findingOf } from "../../detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findingOf } from "../../integrations/mod.ts";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

@@ -3,6 +3,8 @@
  * those of these names alone.
  */
 import { once } from "node:events";
+import { findingOf } from "../../detection/mod.ts";
+import { newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/webhooks/mod.ts";
 import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { writeFile } from "node:fs/promises";
@@ -12,7 +14,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import { findingOf, newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/mod.ts";
 import { createTaskCalls, operations } from "../../operations/mod.ts";
 import { putAct, putService, putWebhook, type VoiceMove } from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { findingOf } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
 import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findingOf, type Service } from "../../integrations/mod.ts";
 import { listEffects, putServices } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";

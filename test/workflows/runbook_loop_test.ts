@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { findingOf } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { getRunbook, listEffects, putServices, removeService, repairsOfTicket, replaceRunbookValues } from "../../store/mod.ts";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import {
-  getRunbook,
-  listEffects,
-  putServices,
-  removeService,
-  repairsOfTicket,
-  replaceRunbookValues,
-} from "../../store/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
@@ -17,7 +12,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { catalogueOf, putInForce } from "../../activities/mod.ts";
-import { findingOf, type Service } from "../../integrations/mod.ts";
 import { usageOf } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";

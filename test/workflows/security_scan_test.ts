@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { join } from "node:path";
-import { scanAll, type ScannerName } from "../../integrations/mod.ts";
 import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { issueKey } from "../../store/mod.ts";

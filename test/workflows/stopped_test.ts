@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { findingOf } from "../../detection/mod.ts";
+import { addStop, listTickets, putService, removeStop, type Stop, testServiceNames } from "../../store/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import {
-  addStop,
-  listTickets,
-  putService,
-  removeStop,
-  type Stop,
-  testServiceNames,
-} from "../../store/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPED_AS } from "../../activities/_stops.ts";
-import { findingOf } from "../../integrations/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

@@ -1,5 +1,4 @@
-import type { TrustedKey } from "../../rules/rules.ts";
-import { positionOf } from "../../rules/follow.ts";
+import { positionOf, type TrustedKey } from "../../rules/mod.ts";
 import { pieces } from "../records.ts";
 
 /** The server could not be asked, or gave something else than what was asked for. */

@@ -1,7 +1,7 @@
 import { hashes, verify } from "@noble/ed25519";
+import type { Primitives } from "../../rules/mod.ts";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import type { Primitives } from "../../rules/rules.ts";
 
 hashes.sha512 = sha512;
 

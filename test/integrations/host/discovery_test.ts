@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
+import { discover } from "../../../integrations/host/mod.ts";
 import type { Config } from "../../../config.ts";
-import { discover } from "../../../integrations/mod.ts";
 import { impactOf, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
+import { readLine, searchLogs } from "../../../integrations/host/mod.ts";
 import { join } from "node:path";
-import { readLine, searchLogs } from "../../../integrations/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 const at = (second: number) => `2026-07-01T12:00:0${second}.000Z`;

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { type ListeningSocket, listeningSockets, portClaims, portRegistry, recordManaged } from "../../../integrations/host/mod.ts";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
 import { identify } from "../../../embedded/mod.ts";
-import {
-  type ListeningSocket,
-  listeningSockets,
-  portClaims,
-  portRegistry,
-  recordManaged,
-} from "../../../integrations/mod.ts";
 import type { PortedService } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createTcpServer } from "node:net";
-import type { AddressInfo } from "node:net";
-import { probe } from "../../../integrations/mod.ts";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { probe } from "../../../integrations/host/mod.ts";
 import { freePort } from "../../_servers.ts";
 
 /** What a busy machine needs. */

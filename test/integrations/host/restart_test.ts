@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { managedProcess, restart, type RestartOrder, stopManaged, whatHappened } from "../../../integrations/host/mod.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,13 +9,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { commandLine, identify, parentOf } from "../../../embedded/mod.ts";
-import {
-  managedProcess,
-  restart,
-  type RestartOrder,
-  stopManaged,
-  whatHappened,
-} from "../../../integrations/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 /** The process that starts commands for another one. */

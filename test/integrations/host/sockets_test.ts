@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { type ListeningSocket, listeningSockets } from "../../../integrations/mod.ts";
+import { type ListeningSocket, listeningSockets } from "../../../integrations/host/mod.ts";
 
 describe("listeningSockets()", () => {
   const servers: Server[] = [];

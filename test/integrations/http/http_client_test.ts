@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import type { LookupAddress } from "node:dns";
+import { BadNetwork, type HttpClient, openHttpClient, type OutboundFailed, type OutboundRefused, readNetworks } from "../../../integrations/http/mod.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  BadNetwork,
-  type HttpClient,
-  openHttpClient,
-  type OutboundFailed,
-  type OutboundRefused,
-  readNetworks,
-} from "../../../integrations/mod.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 

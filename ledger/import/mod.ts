@@ -1,0 +1,1 @@
+export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
