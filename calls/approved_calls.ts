@@ -5,7 +5,7 @@ import {
   type Operation,
   parseInput,
   Problem,
-  type Request,
+  type CallRequest,
   type Ruling,
   type Trace,
 } from "../contract/mod.ts";
@@ -134,7 +134,7 @@ export function createRunAct(
   async function perform(act: ActRecord, order: ActOrder, ready: Ready) {
     const started = performance.now();
     const { operation, caller, input } = ready;
-    const request: Request = {
+    const request: CallRequest = {
       ...{ door: act.door, requestId: act.approvalId, credential: undefined, as: act.tool, input },
       ...{ address: act.address, signal: new AbortController().signal },
     };

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Caller, Problem, type Request } from "../contract/mod.ts";
+import { type Caller, Problem, type CallRequest } from "../contract/mod.ts";
 import { KEY_PREFIX } from "../domain/mod.ts";
 import {
   findKey,
@@ -83,7 +83,7 @@ export async function openKeyring(store: Store): Promise<Keyring> {
 /** The gate that finds out who calls. A key that is sent must be valid, even where none is needed. */
 export function authentication(
   keyring: Keyring,
-): (request: Pick<Request, "credential" | "address">) => Promise<Caller> {
+): (request: Pick<CallRequest, "credential" | "address">) => Promise<Caller> {
   return async ({ credential, address }) => {
     if (credential === undefined) return anonymous(address);
     const record = await keyring.find(credential);
@@ -104,7 +104,7 @@ export const TOKEN_HOLDER = "a2a-token";
 
 /** The gate of operations that are reached with a shared token. @param expected undefined: it is not configured */
 export function tokenHolder(
-  { token, address }: Pick<Request, "token" | "address">,
+  { token, address }: Pick<CallRequest, "token" | "address">,
   expected: string | undefined,
 ): Caller {
   if (expected === undefined) {

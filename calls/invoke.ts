@@ -1,5 +1,5 @@
-import type { Request } from "../contract/mod.ts";
-import type { Allowance, Invoke, Outcome } from "../contract/mod.ts";
+import type { CallRequest } from "../contract/mod.ts";
+import type { Allowance, Invoke, CallResult } from "../contract/mod.ts";
 import { type Call, type Caller, type Door, type Operation, scopesOf, TIERS } from "../contract/operation.ts";
 import { asProblem, Problem } from "../contract/errors.ts";
 import type { Ruling } from "../contract/governed.ts";
@@ -8,7 +8,7 @@ import { parseInput } from "../contract/input.ts";
 /** What was called and how it ended, for the receipt. */
 export interface Act<Context> {
   readonly operation: Operation<Context>;
-  readonly request: Request;
+  readonly request: CallRequest;
   readonly caller: Caller;
   /** The checked input; undefined where it was refused. */
   readonly input: Record<string, unknown> | undefined;
@@ -22,7 +22,7 @@ export interface Act<Context> {
 /** A call whose input is checked. */
 export interface GovernedCall<Context> {
   readonly operation: Operation<Context>;
-  readonly request: Request;
+  readonly request: CallRequest;
   readonly caller: Caller;
   readonly input: Record<string, unknown>;
 }
@@ -30,7 +30,7 @@ export interface GovernedCall<Context> {
 /** The platform's part in {@linkcode createInvoke}: what each step on the way asks. */
 export interface Gates<Context> {
   /** Who is it? @throws {Problem} `Unauthenticated` */
-  authenticate(request: Request, operation: Operation<Context>): Promise<Caller>;
+  authenticate(request: CallRequest, operation: Operation<Context>): Promise<Caller>;
   /** How often, and may it? Nothing is asked yet. */
   enter(operation: Operation<Context>, caller: Caller, door: Door): Entry<Context>;
   /** The parts of the platform that the operation works with. */
@@ -101,7 +101,7 @@ async function pass<Context>(
   { count, decide, recordCounted }: Entry<Context>,
   called: Pick<Act<Context>, "operation" | "request" | "caller">,
   started: number,
-): Promise<Outcome> {
+): Promise<CallResult> {
   const { operation, request, caller } = called;
   let input: Record<string, unknown> | undefined;
   let output: unknown;
@@ -148,7 +148,7 @@ async function pass<Context>(
 }
 
 function callOf(
-  { door, requestId, signal, progress = () => {}, detached = false }: Request,
+  { door, requestId, signal, progress = () => {}, detached = false }: CallRequest,
   caller: Caller,
   ruling: Ruling | undefined,
 ): Call {
@@ -156,7 +156,7 @@ function callOf(
 }
 
 /** @throws {Problem} `Unauthenticated` or `Forbidden`: this caller may not use this operation by this door */
-function authorize(operation: Operation<never>, request: Request, caller: Caller): void {
+function authorize(operation: Operation<never>, request: CallRequest, caller: Caller): void {
   if (request.door === "rest") return authorizeRest(operation, caller);
   const scopes = scopesOf(operation, request.as);
   if (!scopes) throw new Problem("NotFound", `There is no tool named ${request.as}`);

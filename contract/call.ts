@@ -2,7 +2,7 @@ import type { Caller, Call, Door, Operation } from "./operation.ts";
 import type { Ruling } from "./governed.ts";
 
 /** A call as a door received it. */
-export interface Request {
+export interface CallRequest {
   readonly door: Door;
   readonly requestId: string;
   /** The key as sent, if one was. */
@@ -25,7 +25,7 @@ export interface Request {
 }
 
 /** What an operation gave, and the receipt of the call if it was sealed. */
-export interface Outcome {
+export interface CallResult {
   readonly output: unknown;
   readonly receiptId?: string;
   /** What governance decided; absent: it had nothing to decide. */
@@ -46,6 +46,6 @@ export interface Allowance {
  */
 export type Invoke<Context> = (
   operation: Operation<Context>,
-  request: Request,
-) => Promise<Outcome>;
+  request: CallRequest,
+) => Promise<CallResult>;
 

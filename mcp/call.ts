@@ -3,7 +3,7 @@ import {
   EARLIER,
   type Invoke,
   JsonText,
-  type Outcome,
+  type CallResult,
   outputValue,
   type Problem,
 } from "../contract/mod.ts";
@@ -55,7 +55,7 @@ export async function callTool<C>(
 }
 
 function success<C>(
-  { output, receiptId, ruling }: Outcome,
+  { output, receiptId, ruling }: CallResult,
   tool: Tool<C>,
   find: FindInjection,
 ): ToolResult {
@@ -106,7 +106,7 @@ export function failure(problem: Problem, requestId: string): ToolResult {
 export const earlierMeta = (at: string | undefined): Readonly<Record<string, string>> =>
   at ? { "sealoop/earlier": at } : {};
 
-function decisionMeta(ruling: Outcome["ruling"]) {
+function decisionMeta(ruling: CallResult["ruling"]) {
   if (!ruling) return {};
   return {
     "sealoop/decision": ruling.decision,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type Invoke,
   type Operation,
-  type Outcome,
+  type CallResult,
   outputValue,
   Problem,
 } from "../../contract/mod.ts";
@@ -231,9 +231,9 @@ export function answersFor<C>(
 type StartedRun = { readonly workflow_id: string; readonly run_id: string };
 
 /** Governance answered: people are asked first, or it was only asked what it would decide. */
-const isInstead = ({ ruling }: Outcome) => !!ruling?.instead && ruling.instead.kind !== "earlier";
+const isInstead = ({ ruling }: CallResult) => !!ruling?.instead && ruling.instead.kind !== "earlier";
 
-function heldBy({ output, ruling }: Outcome): Held | undefined {
+function heldBy({ output, ruling }: CallResult): Held | undefined {
   return ruling?.instead?.kind === "held" ? heldIn(output) : undefined;
 }
 
