@@ -84,7 +84,7 @@ export function intending(store: Store, place: string, undoing = false) {
       intendedEffect(effect, run.run_id, stoppable("repair", finding.requested_by)),
       ticketEvents(ticket_id, [event], { given: INTENDED }),
     ];
-    const { intended } = await sealTogether(store.knex, parts, seal, INTENDED);
+    const { intended } = await sealTogether(store.asPlatform(), parts, seal, INTENDED);
     return Number(intended) > 0;
   };
 }
@@ -103,7 +103,7 @@ export function stepPartsOf(
     effectOf: (step) => effectIdOf(action.id, step),
     runWorkflow: startingWorkflows(temporal),
     async notify(message, effectId) {
-      await addTicketEvent(store.knex, ticket_id, {
+      await addTicketEvent(store.asPlatform(), ticket_id, {
         key: `notify-${effectId}`,
         kind: "notified",
         data: { message, runbook: action.runbook },

@@ -16,9 +16,9 @@ const MOST_TICKETS = 5;
 /** Read-only tools of the pipeline, by name. Each tells what it has read, and of nothing else. */
 export const LOOKS: Readonly<Record<string, Ask>> = {
   async service(store, name) {
-    const service = await getService(store.knex, name);
+    const service = await getService(store.asPlatform(), name);
     if (!service) return NOTHING;
-    const found = await openFindings(store.knex);
+    const found = await openFindings(store.asPlatform());
     const its = found.filter((finding) => finding.service === name);
     const state = service.check === null ? undefined : await probe(service.check as HealthCheck);
     const now = !state
@@ -41,7 +41,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async topology(store, name) {
-    const impact = await impactOf(store.knex, name, 2);
+    const impact = await impactOf(store.asPlatform(), name, 2);
     if (!impact) return NOTHING;
     const { upstream, downstream } = impact;
     const down = upstream.filter(({ status }) => status === "down").map((one) => one.name);
@@ -59,18 +59,18 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   tickets_of_service: async (store, service) =>
-    ticketsSaid(await listTickets(store.knex, { service, limit: MOST_TICKETS }), `on ${service}`),
+    ticketsSaid(await listTickets(store.asPlatform(), { service, limit: MOST_TICKETS }), `on ${service}`),
 
   async open_tickets(store) {
-    const tickets = await listTickets(store.knex, { status: "open", limit: 200, bySeverity: true });
+    const tickets = await listTickets(store.asPlatform(), { status: "open", limit: 200, bySeverity: true });
     if (tickets.length > 0) return ticketsSaid(tickets, "open");
     return { ...NOTHING, says: ["No ticket is open."], sources: [PLATFORM] };
   },
 
   async ticket(store, id) {
-    const ticket = await getTicket(store.knex, id);
+    const ticket = await getTicket(store.asPlatform(), id);
     if (!ticket) return NOTHING;
-    const events = await ticketTimeline(store.knex, id);
+    const events = await ticketTimeline(store.asPlatform(), id);
     const kinds = events.map(({ kind }) => kind.replaceAll("_", " "));
     const said = ticketsSaid([ticket], "");
     return {
@@ -104,7 +104,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async ledger(store) {
-    const [{ size }, { breaks, first }] = await Promise.all([head(store), openBreaks(store.knex)]);
+    const [{ size }, { breaks, first }] = await Promise.all([head(store), openBreaks(store.asPlatform())]);
     return {
       says: [
         `The ledger has ${size} receipts; ` +
@@ -118,7 +118,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async platform(store) {
-    const { tickets, services, pending_approvals } = await platformCounts(store.knex);
+    const { tickets, services, pending_approvals } = await platformCounts(store.asPlatform());
     const health = Object.entries(services).map(([status, n]) => `${n} ${status}`).join(", ");
     return {
       says: [
@@ -132,7 +132,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async approvals(store) {
-    const waiting = await listApprovals(store.knex, { status: "pending", limit: 20 });
+    const waiting = await listApprovals(store.asPlatform(), { status: "pending", limit: 20 });
     return {
       says: waiting.length === 0
         ? ["No approval waits for people."]
@@ -147,7 +147,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async services(store) {
-    const { services, edges, by_status } = await cmdbSummary(store.knex);
+    const { services, edges, by_status } = await cmdbSummary(store.asPlatform());
     const how = Object.entries(by_status).map(([status, n]) => `${n} ${status}`).join(", ");
     return {
       says: [`The service graph has ${services} services (${how || "none"}) and ${edges} edges.`],
@@ -157,7 +157,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async repairs(store, service) {
-    const { remediations } = await repairHistory(store.knex, {
+    const { remediations } = await repairHistory(store.asPlatform(), {
       ...(service ? { service } : {}),
       limit: MOST_TICKETS,
     });

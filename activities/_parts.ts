@@ -9,7 +9,7 @@ import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
 import type { Catalogue } from "../runbooks/mod.ts";
-import { getService, type Queryable, type Store } from "../store/mod.ts";
+import { getService, type Db, type Store } from "../store/mod.ts";
 import type { TaskCalls } from "./tasks.ts";
 
 /** What activities work with; the worker's entry puts it together. */
@@ -67,7 +67,7 @@ export function ticketIdOf({ workflow_id, run_id }: RunId): string {
 /**
  * A service by name; this host, by its own, is one as well, so that what fails on it alone can be repaired.
  */
-export async function subjectNamed(on: Queryable, name: string): Promise<Service | undefined> {
+export async function subjectNamed(on: Db, name: string): Promise<Service | undefined> {
   const known = await getService(on, name) as Service | undefined;
   return known ?? (name === hostname() ? THIS_HOST : undefined);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { stopManaged } from "../integrations/host/mod.ts";
-import { addTicketEvent, cancelledTickets, endTicket, forgetLogPlaces, removeService, transaction } from "../store/mod.ts";
+import { addTicketEvent, cancelledTickets, endTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestSeal } from "../ledger/mod.ts";
@@ -13,9 +13,9 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
   /** Ends the service, and leaves nothing of it behind. */
   async function remove(name: string): Promise<void> {
     await stopManaged(config.dataDir, name);
-    await removeService(store.knex, name);
-    await forgetLogPlaces(store.knex, folderOf(name));
-    for (const id of await cancelledTickets(store.knex, name)) await closeCancelled(id);
+    await removeService(store.asPlatform(), name);
+    await forgetLogPlaces(store.asPlatform(), folderOf(name));
+    for (const id of await cancelledTickets(store.asPlatform(), name)) await closeCancelled(id);
     rmSync(folderOf(name), { recursive: true, force: true });
   }
 
@@ -26,7 +26,7 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
       0,
       16,
     );
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       const end = { resolved: true, outcome: "resolved", resolution, receiptId };
       if (!await endTicket(trx, id, end)) return;
       await addTicketEvent(trx, id, {

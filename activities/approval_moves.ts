@@ -8,12 +8,11 @@ import {
   getApproval,
   getVoice,
   lockApproval,
-  type Queryable,
+  type Db,
   receiptOfMove,
   refusalOf,
   refuseVoice,
   takeVoice,
-  transaction,
   validKeys,
   type VoiceMove,
 } from "../store/mod.ts";
@@ -50,7 +49,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
    * @throws {Problem} `Forbidden`, `Conflict`: nobody has said so, or they may not; then nothing has changed
    */
   async function moveApproval(order: ApprovalMoveOrder): Promise<ApprovalMoved> {
-    const moved = await transaction(store, async (trx) => {
+    const moved = await store.asPlatform().transaction(async (trx) => {
       const known = await lockApproval(trx, order.approval_id);
       if (!known) return new Problem("NotFound", `There is no approval ${order.approval_id}`);
       const { move } = order;
@@ -64,7 +63,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   }
 
   async function hear(
-    trx: Queryable,
+    trx: Db,
     known: ApprovalRecord,
     order: ApprovalMoveOrder & { readonly move: VoiceMove },
   ): Promise<ApprovalMoved | Problem> {
@@ -100,7 +99,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   }
 
   async function passTime(
-    trx: Queryable,
+    trx: Db,
     known: ApprovalRecord,
     { run, move, cycle, ended }: ApprovalMoveOrder & { readonly move: "expired" | "escalated" },
   ): Promise<ApprovalMoved> {
@@ -116,7 +115,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   }
 
   async function write(
-    trx: Queryable,
+    trx: Db,
     known: ApprovalRecord,
     run: RunId,
     written: ApprovalMove,
@@ -151,7 +150,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
 
   /** Somebody has reached Temporal who is not the gateway. That it was tried is sealed, once between two moves. */
   async function sealUnsaid(
-    trx: Queryable,
+    trx: Db,
     { id, actionSha256, moves }: ApprovalRecord,
     move: VoiceMove,
   ): Promise<Problem> {

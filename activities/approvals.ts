@@ -14,10 +14,9 @@ import {
   getTicket,
   principalOf,
   putApproval,
-  type Queryable,
+  type Db,
   setResumedRun,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
@@ -44,7 +43,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
   ): Promise<{ terms: ApprovalTerms; requested_by: string; receipt_id: string }> {
     const { approval_id, ticket_id, action_sha256, run } = opening;
     const receiptId = receiptIdOf(run, "approval-1");
-    return await transaction(store, async (trx) => {
+    return await store.asPlatform().transaction(async (trx) => {
       await putApproval(trx, await newApproval(trx, opening, termsOf(opening)));
       const known = (await getApproval(trx, approval_id))!;
       if (known.actionSha256 !== action_sha256) {
@@ -105,10 +104,10 @@ export function approvals({ store, config, temporal }: ActivityParts) {
    */
   async function resumeAfterApproval(resumption: Resumption): Promise<RunId | null> {
     const { approval_id, action_sha256, asking_run: { workflow_id, run_id, finding } } = resumption;
-    const known = await getApproval(store.knex, approval_id);
+    const known = await getApproval(store.asPlatform(), approval_id);
     if (known?.resumedRun) return known.resumedRun;
     if (await isRunning(workflow_id, run_id)) return null;
-    const ticket = known?.ticketId ? await getTicket(store.knex, known.ticketId) : undefined;
+    const ticket = known?.ticketId ? await getTicket(store.asPlatform(), known.ticketId) : undefined;
     if (ticket?.status === "resolved") return null; // somebody has done it by hand
     const resumes = { approval_id, action_sha256, receipt_id: ticket?.receipt_id ?? null };
     const handle = await temporal.workflow.start(WORKFLOW.itsmLoop, {
@@ -119,7 +118,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
       staticSummary: `Goes on after ${approval_id}`,
     });
     const run = { workflow_id, run_id: handle.firstExecutionRunId };
-    await setResumedRun(store.knex, approval_id, run);
+    await setResumedRun(store.asPlatform(), approval_id, run);
     return run;
   }
 
@@ -138,7 +137,7 @@ export function approvals({ store, config, temporal }: ActivityParts) {
 
 /** Tells a ticket of a move. */
 export async function tellTicket(
-  on: Queryable,
+  on: Db,
   ticketId: string,
   approval_id: string,
   number: number,
@@ -152,7 +151,7 @@ export async function tellTicket(
   });
 }
 
-async function newApproval(on: Queryable, opening: ApprovalOpening, terms: ApprovalTerms) {
+async function newApproval(on: Db, opening: ApprovalOpening, terms: ApprovalTerms) {
   const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
   const holder = keyId && await principalOf(on, keyId);
   return {

@@ -20,8 +20,7 @@ import {
   type TicketEvent,
   ticketEvents,
   timesFoundAgain,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
 
@@ -64,8 +63,8 @@ export function closing({ store, sealer }: ActivityParts) {
     const { run, story } = ending;
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
     const [ticket, foundAgain] = await Promise.all([
-      getTicket(store.knex, ending.ticket_id),
-      timesFoundAgain(store.knex, ending.ticket_id),
+      getTicket(store.asPlatform(), ending.ticket_id),
+      timesFoundAgain(store.asPlatform(), ending.ticket_id),
     ]);
     const request = { id: receiptId, ...receiptOf(ending, ticket, foundAgain) };
     try {
@@ -73,7 +72,7 @@ export function closing({ store, sealer }: ActivityParts) {
         await endOtherwise(ending, request);
       }
     } catch (error) { // an earlier attempt has ended it, and a sweep found it once more in between
-      if (!await getTicketEvent(store.knex, ending.ticket_id, endedKey(run))) throw error;
+      if (!await getTicketEvent(store.asPlatform(), ending.ticket_id, endedKey(run))) throw error;
     }
     await sealer.sealed(receiptId, { timeoutMs: SEALED_WITHIN_MS });
     return receiptId;
@@ -88,14 +87,14 @@ export function closing({ store, sealer }: ActivityParts) {
       resolvedTicket(ticket_id, end),
       ticketEvents(ticket_id, [eventOf(ending, receiptId, "resolved")], { ticket: TICKET }),
     ];
-    return addedEvents(await sealTogether(store.knex, parts, request, TICKET)) > 0;
+    return addedEvents(await sealTogether(store.asPlatform(), parts, request, TICKET)) > 0;
   }
 
   /** Leaves the ticket to people, or as it is where somebody has closed it, or an earlier attempt has. */
   async function endOtherwise(ending: Ending, request: Sealing): Promise<void> {
     const { ticket_id, story: { outcome } } = ending;
     const receiptId = request.id;
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       const escalated = outcome === "escalated" &&
         await endTicket(trx, ticket_id, { resolved: false, outcome, receiptId });
       if (outcome === "escalated") await abandonEffects(trx, ticket_id);

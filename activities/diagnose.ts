@@ -32,8 +32,8 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   async function diagnose(step: RoundStep): Promise<Diagnosis> {
     const { finding, ticket_id, code, round, run } = step;
     const [known, named] = await Promise.all([
-      getFinding(store.knex, finding.fingerprint),
-      finding.service === null ? undefined : subjectNamed(store.knex, finding.service),
+      getFinding(store.asPlatform(), finding.fingerprint),
+      finding.service === null ? undefined : subjectNamed(store.asPlatform(), finding.service),
     ]);
     const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
@@ -65,7 +65,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
         ? worse(classification.severity as Severity, finding.severity ?? "low") // a detector has measured, and is not talked down
         : "as it was",
     };
-    await addTicketEvent(store.knex, ticket_id, {
+    await addTicketEvent(store.asPlatform(), ticket_id, {
       key: `${run.run_id}/diagnosed-${round}`,
       kind: "diagnosed",
       phase: "diagnosed",
@@ -81,7 +81,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     known: FindingRecord | undefined,
   ): Promise<Service | undefined> {
     return check === "host" && known?.host === hostname()
-      ? await subjectNamed(store.knex, known.host)
+      ? await subjectNamed(store.asPlatform(), known.host)
       : undefined;
   }
 
@@ -107,7 +107,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     { service, disk, file, category, text }: Pick<Incident, "category" | "text"> & Subject,
     { finding, code, round, run }: RoundStep,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
-    const values = await runbookValues(store.knex, service.name);
+    const values = await runbookValues(store.asPlatform(), service.name);
     const fitting = fittingRunbooks(catalogue.runbooks, {
       service,
       finding: { check: finding.check, code },

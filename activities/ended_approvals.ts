@@ -24,10 +24,10 @@ export function endedApprovals(
   /** Looks for pending approvals whose workflow has ended without a decision. Safe to repeat: it only looks. */
   async function findEndedApprovals(): Promise<EndedApproval[]> {
     const found: EndedApproval[] = [];
-    for (const { id } of await pendingApprovals(store.knex)) {
+    for (const { id } of await pendingApprovals(store.asPlatform())) {
       const ended = await endOf(id);
       // Its last move is written down before it ends, so what is pending now was not decided.
-      const known = ended && await getApproval(store.knex, id);
+      const known = ended && await getApproval(store.asPlatform(), id);
       if (known?.status === "pending" && hasHadItsTime(known)) found.push(ended!);
     }
     return found;
@@ -50,9 +50,9 @@ export function endedApprovals(
    * One that never began is forgotten. Safe to repeat: it expires once.
    */
   async function expireEndedApproval({ approval_id, run, status }: EndedApproval): Promise<void> {
-    const known = await getApproval(store.knex, approval_id);
+    const known = await getApproval(store.asPlatform(), approval_id);
     if (known?.status !== "pending") return;
-    if (known.moves === 0) return await dropApproval(store.knex, approval_id);
+    if (known.moves === 0) return await dropApproval(store.asPlatform(), approval_id);
     await moveApproval({ approval_id, run, move: "expired", cycle: known.moves, ended: status });
   }
 

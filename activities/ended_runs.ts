@@ -5,9 +5,8 @@ import {
   addTicketEvent,
   escalateEndedRun,
   openRuns,
-  type Queryable,
-  transaction,
-} from "../store/mod.ts";
+  type Db,
+  } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 
@@ -26,7 +25,7 @@ export function endedRuns({ store, temporal }: ActivityParts) {
   /** Looks for open tickets whose run has ended without closing them. Safe to repeat: it only looks. */
   async function findEndedRuns(): Promise<EndedRun[]> {
     const ended: EndedRun[] = [];
-    for (const { ticketId, workflowId, runId } of await openRuns(store.knex)) {
+    for (const { ticketId, workflowId, runId } of await openRuns(store.asPlatform())) {
       const status = await statusOf(workflowId, runId);
       if (status === "RUNNING") continue;
       ended.push({ ticket_id: ticketId, workflow_id: workflowId, run_id: runId, status });
@@ -45,7 +44,7 @@ export function endedRuns({ store, temporal }: ActivityParts) {
 
   /** Seals that a run was ended from outside, and leaves its ticket to people. Safe to repeat: the run names the receipt. */
   async function sealEndedRun(ended: EndedRun): Promise<void> {
-    await transaction(store, (trx) => endRun(trx, ended));
+    await store.asPlatform().transaction((trx) => endRun(trx, ended));
   }
 
   return { findEndedRuns, sealEndedRun };
@@ -53,7 +52,7 @@ export function endedRuns({ store, temporal }: ActivityParts) {
 
 /** Escalates the ticket of a run that was ended from outside, and asks for the receipt; not if that is done. */
 export async function endRun(
-  on: Queryable,
+  on: Db,
   { ticket_id, status, workflow_id, run_id }: EndedRun,
 ): Promise<void> {
   const run = { workflow_id, run_id };

@@ -18,7 +18,7 @@ export function governedActs({ store, temporal, runAct, calls }: ActivityParts) 
         staticSummary: `Runs what ${approval_id} allows`,
       });
       const run = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
-      await setResumedRun(store.knex, approval_id, run);
+      await setResumedRun(store.asPlatform(), approval_id, run);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }

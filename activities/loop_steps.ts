@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openWorld, recheck, type Rechecked } from "../detection/mod.ts";
-import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Queryable, takeOverTicket, TICKET, ticketEvents, ticketOfRun, transaction } from "../store/mod.ts";
+import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Db, takeOverTicket, TICKET, ticketEvents, ticketOfRun } from "../store/mod.ts";
 import type { Finding, RunId } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { sealTogether } from "../ledger/mod.ts";
@@ -53,13 +53,13 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   async function openTicket(order: TicketOrder): Promise<string> {
     const { finding, run } = order;
     const [mine, words] = await Promise.all([
-      ticketOfRun(store.knex, run.workflow_id, run.run_id),
-      wordsOf(store.knex, finding),
+      ticketOfRun(store.asPlatform(), run.workflow_id, run.run_id),
+      wordsOf(store.asPlatform(), finding),
     ]);
     if (mine) return mine;
     const id = ticketIdOf(run);
     const opened = await sealTogether(
-      store.knex,
+      store.asPlatform(),
       [
         openedTicket(newTicket(id, order, words)),
         ticketEvents(id, eventsOf(order, "opened"), { ticket: TICKET }),
@@ -73,7 +73,7 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   /** Makes the open ticket of the same fault this run's own, in place of opening another. */
   async function takeOver(order: TicketOrder): Promise<string> {
     const { finding: { fingerprint }, run } = order;
-    return await transaction(store, async (trx) => {
+    return await store.asPlatform().transaction(async (trx) => {
       const open = await lockOpenTicket(trx, fingerprint);
       if (!open) {
         throw new Problem("Unavailable", "The ticket of the same fault was closed just now");
@@ -101,7 +101,7 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
     const { healthy, code } = seen
       ? { healthy: !seen.present, code: seen.code }
       : { healthy: false, code: "no_check" };
-    await addTicketEvent(store.knex, ticket_id, {
+    await addTicketEvent(store.asPlatform(), ticket_id, {
       key: `${run.run_id}/verified-${round}`,
       kind: healthy ? "verified" : "verification_failed",
       phase: healthy ? "verified" : undefined,
@@ -146,7 +146,7 @@ function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action
 }
 
 /** What detectors say of a finding, and of what it is likely to be the cause of. */
-async function wordsOf(on: Queryable, { fingerprint, related = [] }: Finding) {
+async function wordsOf(on: Db, { fingerprint, related = [] }: Finding) {
   const known = await getFindings(on, [fingerprint, ...related.map((one) => one.fingerprint)]);
   const { summary, target } = known.get(fingerprint) ?? {};
   const remedy = typeof target?.remedy === "string" ? `What mends it: ${target.remedy}.` : "";

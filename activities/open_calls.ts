@@ -11,8 +11,7 @@ import {
   leaveUnknownToPeople,
   settleCall,
   settleEndedCalls,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 import { type ActivityParts, receiptIdOf } from "./_parts.ts";
 
 /** A call is looked for after this many seconds; where its process lives, it is still waited for. */
@@ -29,13 +28,13 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
    * @returns how many there were
    */
   async function settleOpenCalls(): Promise<number> {
-    await settleEndedCalls(store.knex);
-    const found = await abandonedCalls(store.knex, LATE_SECONDS);
+    await settleEndedCalls(store.asPlatform());
+    const found = await abandonedCalls(store.asPlatform(), LATE_SECONDS);
     let settled = 0;
     for (const call of found) {
       const traced = await trace(call);
       if (!traced) continue;
-      await transaction(store, async (trx) => {
+      await store.asPlatform().transaction(async (trx) => {
         if (!await settleCall(trx, call.id)) return;
         settled++;
         if (traced.state === "unknown") {
@@ -59,7 +58,7 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
         });
       });
     }
-    await forgetCallTraces(store.knex);
+    await forgetCallTraces(store.asPlatform());
     return settled + await settleLateActs();
   }
 
@@ -78,14 +77,14 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
   /** Approved calls whose workflow was ended from outside. */
   async function settleLateActs(): Promise<number> {
     let ended = 0;
-    for (const approvalId of await lateActs(store.knex, LATE_SECONDS)) {
+    for (const approvalId of await lateActs(store.asPlatform(), LATE_SECONDS)) {
       const run = await endedRun(`act-${approvalId}`);
-      const act = run && await getAct(store.knex, approvalId);
+      const act = run && await getAct(store.asPlatform(), approvalId);
       if (!run || !act || act.endedAt) continue;
       const state = act.state === "begun" ? "unknown" : "refused";
       const receiptId = receiptIdOf(run, "ENDED");
       const message = `The run of ${approvalId} was ended from outside`;
-      await transaction(store, async (trx) => {
+      await store.asPlatform().transaction(async (trx) => {
         const error = { name: "Cancelled", message };
         if (!await endAct(trx, approvalId, { state, output: null, error, receiptId })) return;
         if (state === "unknown") await leaveUnknownToPeople(trx, { ...act, receiptId });

@@ -52,9 +52,9 @@ export function permitting({ store, engine, config }: ActivityParts) {
     const key = `${run.run_id}/permit-${round}`;
     const { report, fingerprint } = request.finding;
     const [known, ours, finding] = await Promise.all([
-      getTicketEvent(store.knex, ticket_id, key),
-      ticketOfRun(store.knex, run.workflow_id, run.run_id, "open"),
-      report ? undefined : getFinding(store.knex, fingerprint),
+      getTicketEvent(store.asPlatform(), ticket_id, key),
+      ticketOfRun(store.asPlatform(), run.workflow_id, run.run_id, "open"),
+      report ? undefined : getFinding(store.asPlatform(), fingerprint),
     ]);
     if (!known && ours !== ticket_id) {
       throw new Problem("Conflict", `Ticket ${ticket_id} is not in this run's hands any more`);
@@ -107,13 +107,13 @@ export function permitting({ store, engine, config }: ActivityParts) {
       evidence: { verdict, action },
     };
     const written = await sealTogether(
-      store.knex,
+      store.asPlatform(),
       [ticketEvents(ticket_id, [event])],
       seal,
       ADDED,
     );
     if (addedEvents(written) > 0) return ruling;
-    const first = await getTicketEvent(store.knex, ticket_id, key); // of two attempts at once
+    const first = await getTicketEvent(store.asPlatform(), ticket_id, key); // of two attempts at once
     return first?.data as Ruling;
   }
 
@@ -160,7 +160,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
     approvalId: string,
     { action, ticket_id }: RepairRequest,
   ): Promise<Permission["approval"]> {
-    const known = await getApproval(store.knex, approvalId);
+    const known = await getApproval(store.asPlatform(), approvalId);
     if (known?.status !== "approved" || known.ticketId !== ticket_id) return undefined;
     const { approvers, actionSha256 } = known;
     const shown = hashOf(known.action);
@@ -172,7 +172,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
   /** Principal of the key that asked for the run. */
   async function requesterOf({ requested_by }: Finding): Promise<string> {
     const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
-    return (keyId && await principalOf(store.knex, keyId)) ?? ACTOR;
+    return (keyId && await principalOf(store.asPlatform(), keyId)) ?? ACTOR;
   }
 
   return permit;

@@ -27,7 +27,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
   return {
     /** What the prompt names of what is known here. */
     reasonIntake: async (prompt: string): Promise<Intake> =>
-      readPrompt(prompt, await serviceNames(store.knex)),
+      readPrompt(prompt, await serviceNames(store.asPlatform())),
 
     /** The guardrails' rail for what is typed in. @throws {EngineAway} then nothing is answered */
     async reasonSafety(prompt: string): Promise<Safety> {
@@ -81,7 +81,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
       }
       for (const id of intake.tickets) {
         const said = seen.find(({ look }) => look.tool === "ticket" && look.arguments.of === id);
-        const now = await getTicket(store.knex, id);
+        const now = await getTicket(store.asPlatform(), id);
         if (said && now && !said.says[0]?.includes(`, ${now.status}, ${now.phase}`)) {
           objections.push(`${id} has moved on to ${now.phase} since it was read.`);
         }
@@ -96,7 +96,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
 
     /** Asks for what is missing. */
     async reasonQuestion({ classification }: Retrieved): Promise<string> {
-      const names = (await serviceNames(store.knex)).slice(0, 8).join(", ");
+      const names = (await serviceNames(store.asPlatform())).slice(0, 8).join(", ");
       return [
         "Which incident or service is this about?",
         ...(classification === null

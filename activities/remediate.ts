@@ -50,7 +50,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     const { action } = order;
     const [source, effects] = await Promise.all([
       sourceOf(action),
-      effectsOfAction(store.knex, action.id),
+      effectsOfAction(store.asPlatform(), action.id),
     ]);
     const known = new Map(effects.map((effect) => [effect.id, effect]));
     const progress: Progress = { source, known, steps: [], concluded: false };
@@ -65,7 +65,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     const effect = effectOf(action, steps);
     if (progress.held) return { effect, held: progress.held };
     if (!progress.concluded) {
-      await addTicketEvent(store.knex, order.ticket_id, conclusion(order, effect));
+      await addTicketEvent(store.asPlatform(), order.ticket_id, conclusion(order, effect));
     }
     return { effect };
   }
@@ -73,8 +73,8 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   /** The service, where everything that the action was made from is still as it was. */
   async function sourceOf(action: Action): Promise<Service | undefined> {
     const [service, values] = await Promise.all([
-      subjectNamed(store.knex, action.service),
-      runbookValues(store.knex, action.service),
+      subjectNamed(store.asPlatform(), action.service),
+      runbookValues(store.asPlatform(), action.service),
     ]);
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service || !runbook) return undefined;
@@ -122,7 +122,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     const { ticket_id } = stepping.order;
     const { step, effectId } = at(stepping.order, stepping.number);
     if (known && await stopOfRepair(store, stepping.order)) return "held";
-    const intended = known ?? (await intend(stepping) || await getEffect(store.knex, effectId));
+    const intended = known ?? (await intend(stepping) || await getEffect(store.asPlatform(), effectId));
     if (intended === true) return await act(stepping);
     if (!intended && await stopOfRepair(store, stepping.order)) return "held";
     if (!intended && begun) return notDone("not_ours_any_more");
@@ -161,7 +161,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     if (progress.concluded) {
       events.push(conclusion(order, effectOf(action, [...progress.steps, effect])));
     }
-    await together(store.knex, [
+    await together(store.asPlatform(), [
       endedEffect(effectId, state, detail),
       ...events.length > 0 ? [ticketEvents(ticket_id, events)] : [],
     ]);

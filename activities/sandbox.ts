@@ -30,7 +30,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
     await mayDrill(store, "attack", requested_by);
     const name = nameOf(id);
     const folder = folderOf(name);
-    const service = await getService(store.knex, name) as Service | undefined ??
+    const service = await getService(store.asPlatform(), name) as Service | undefined ??
       await register(request);
     await restart({
       dataDir: config.dataDir,
@@ -68,7 +68,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
       watched: false, // its own loop is to find it, not the next sweep
       dependsOn: [],
     };
-    await putService(store.knex, service);
+    await putService(store.asPlatform(), service);
     return service;
   }
 
@@ -77,7 +77,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
     { id, scenario, requested_by, service: name }: AttackRequest & { service: string },
   ): Promise<Finding> {
     await mayDrill(store, "attack", requested_by);
-    const service = await getService(store.knex, name) as Service | undefined;
+    const service = await getService(store.asPlatform(), name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no sandbox ${name}`);
     await ask(service, "/attack", "POST");
     const found = await until(SEEN_WITHIN_MS, async () => {
@@ -90,7 +90,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
 
   /** What the attack has done by now. */
   async function countAttack({ service: name }: { service: string }): Promise<AttackCounts> {
-    const service = await getService(store.knex, name) as Service | undefined;
+    const service = await getService(store.asPlatform(), name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no sandbox ${name}`);
     return await ask(service, "/counts", "GET") as AttackCounts;
   }

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { SCAN, type Scan, scanAll } from "../compliance/scans/mod.ts";
-import { clearOtherFindings, noteDetection, noteFindings, openFindings, type Queryable, storedFacts, transaction } from "../store/mod.ts";
+import { clearOtherFindings, noteDetection, noteFindings, openFindings, type Db, storedFacts } from "../store/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
@@ -17,15 +17,15 @@ export function securityScans({ config, store }: ActivityParts) {
    */
   async function runSecurityScan(run: RunId): Promise<ScanResult> {
     const [scans, { services, detectors }] = await Promise.all([
-      scanAll({ config, store }, (scan) => noteScan(store.knex, scan)), // by which who waits sees how far it is
-      storedFacts(store.knex),
+      scanAll({ config, store }, (scan) => noteScan(store.asPlatform(), scan)), // by which who waits sees how far it is
+      storedFacts(store.asPlatform()),
     ]);
     const found = scans.flatMap(({ findings }) => findings);
     const receiptId = receiptIdOf(run, "SCAN");
     const looked = new Set<string>(
       scans.filter((one) => one.state === "ok").map((one) => one.scanner),
     );
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       const before = await openFindings(trx, { detector: SCAN, host: hostname() });
       const unseen = before.filter(({ target }) => !looked.has(String(target.scanner)));
       await noteFindings(trx, found);
@@ -63,7 +63,7 @@ export function securityScans({ config, store }: ActivityParts) {
   return { runSecurityScan };
 }
 
-async function noteScan(on: Queryable, { scanner, state, duration_ms, findings }: Scan) {
+async function noteScan(on: Db, { scanner, state, duration_ms, findings }: Scan) {
   await noteDetection(on, {
     detector: `${SCAN}:${scanner}`,
     ...{ duration_ms, probed: 1, findings: findings.length },

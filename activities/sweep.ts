@@ -29,8 +29,8 @@ export function sweeping({ config, store, temporal, refreshServices }: ActivityP
     const { probed, findings, incidents } = await detectAll(world, { remember: true });
     const fingerprints = incidents.map((one) => one.fingerprint);
     const [escalated] = await Promise.all([
-      escalatedFaults(store.knex, fingerprints),
-      countFoundAgain(store.knex, fingerprints),
+      escalatedFaults(store.asPlatform(), fingerprints),
+      countFoundAgain(store.asPlatform(), fingerprints),
     ]);
     return { probed, findings: findings.length, incidents, escalated };
   }

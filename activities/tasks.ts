@@ -44,12 +44,12 @@ export function tasks({ store, calls }: ActivityParts) {
 
   /** Shows a task as it is now, and tells those who follow it. */
   async function showTask(task: TaskRecord): Promise<void> {
-    await putTask(store.knex, task);
+    await putTask(store.asPlatform(), task);
   }
 
   /** Shows a task with what came out of it, which may be larger than what a workflow bears. */
   async function showResult(order: ResultOrder): Promise<void> {
-    await putTask(store.knex, await known().result(order));
+    await putTask(store.asPlatform(), await known().result(order));
   }
 
   return {

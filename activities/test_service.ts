@@ -31,7 +31,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   ): Promise<{ service: string }> {
     await mayDrill(store, "test", requested_by);
     const name = nameOf(id);
-    const known = await getService(store.knex, name) as Service | undefined;
+    const known = await getService(store.asPlatform(), name) as Service | undefined;
     const service = known ?? await register(id, requested_by);
     const { http } = service.check as { http: string };
     await restart({
@@ -72,7 +72,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
       watched: false, // the test's own loop is to find it, not the next sweep
       dependsOn: [],
     };
-    await putService(store.knex, service);
+    await putService(store.asPlatform(), service);
     return service;
   }
 
@@ -85,7 +85,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
     { scenario, service: name, requested_by }: TestRequest & { service: string },
   ): Promise<Finding> {
     await mayDrill(store, "test", requested_by);
-    const service = await getService(store.knex, name) as Service | undefined;
+    const service = await getService(store.asPlatform(), name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no test service ${name}`);
     if (scenario !== "crash" && !managedProcess(config.dataDir, name)) {
       throw new Problem("NotFound", `The test service ${name} ended before it could be broken`);
@@ -121,7 +121,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   /** Removes services of tests that were ended from outside, so that they could not clean up. */
   async function removeStrayTestServices(): Promise<number> {
     const strays: string[] = [];
-    for (const name of await testServiceNames(store.knex)) {
+    for (const name of await testServiceNames(store.asPlatform())) {
       if (OURS.test(name) && !await isRunning(temporal, name)) strays.push(name);
     }
     for (const name of strays) await remove(name);

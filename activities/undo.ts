@@ -25,7 +25,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
    */
   async function undo(order: RepairOrder): Promise<Undone> {
     const { ticket_id, action, round, run } = order;
-    const effects = await effectsOfAction(store.knex, action.id);
+    const effects = await effectsOfAction(store.asPlatform(), action.id);
     const steps: StepEffect[] = [];
     for (const number of [...action.steps.keys()].reverse()) {
       const { step } = stepOf(action, number);
@@ -40,7 +40,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
       if (undone.state === "unknown") break;
     }
     const result = sumOf(steps);
-    await addTicketEvent(store.knex, ticket_id, {
+    await addTicketEvent(store.asPlatform(), ticket_id, {
       key: `${run.run_id}/undone-${round}`,
       kind: result.state === "done" ? "undone" : "undo_failed",
       data: { round, ...result },
@@ -55,7 +55,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
   ): Promise<StepEffect | { readonly held: Held; readonly step: StepEffect }> {
     const step = stepOf(order.action, number);
     const id = undoIdOf(done.id);
-    const known = await getEffect(store.knex, id);
+    const known = await getEffect(store.asPlatform(), id);
     if (known && known.state !== "intended") return resultOf(known, step.kind);
     const happened = await once(order, number, done, known);
     if ("stopped_at" in happened) {
@@ -65,7 +65,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
       return { held, step: { id, step: name, kind, state, ok: false, code: "stopped" } };
     }
     const { state, ...detail } = happened;
-    await endEffect(store.knex, id, state, detail);
+    await endEffect(store.asPlatform(), id, state, detail);
     return { id, step: step.step, kind: step.kind, ...happened };
   }
 
@@ -75,7 +75,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     done: EffectRecord,
     known: EffectRecord | undefined,
   ): Promise<StepHappened | Stopped> {
-    const service = await subjectNamed(store.knex, order.action.service);
+    const service = await subjectNamed(store.asPlatform(), order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
     const id = undoIdOf(done.id);
     const stopped = known && await stopOfRepair(store, order);
@@ -83,7 +83,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     const intended = known ??
       (await intend({ order, number, service })
         ? { detail: { place } }
-        : await getEffect(store.knex, id));
+        : await getEffect(store.asPlatform(), id));
     if (!intended) {
       return await stopOfRepair(store, order) ??
         { state: "not_done", ok: false, code: "not_ours_any_more" };

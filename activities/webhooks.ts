@@ -40,19 +40,19 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
   async function deliverWebhook(
     { delivery_id, attempt }: { delivery_id: string; attempt: number },
   ): Promise<Attempted> {
-    const due = await dueDelivery(store.knex, delivery_id);
+    const due = await dueDelivery(store.asPlatform(), delivery_id);
     if (!due) return { state: "dead", code: "unknown_delivery", retry_in_seconds: null };
     if (due.state !== "queued") return { state: due.state, code: "known", retry_in_seconds: null };
     const { status, error, final } = due.disabled
       ? { status: null, error: "webhook_disabled", final: true }
       : await send(delivery_id, due);
     const delivered = status !== null && status >= 200 && status < 300;
-    if (status === GONE) await disableWebhook(store.knex, due.webhookId);
+    if (status === GONE) await disableWebhook(store.asPlatform(), due.webhookId);
     const pause = pauses[attempt - 1];
     const over = delivered || final || status === GONE || pause === undefined;
     const retry_in_seconds = over ? null : pause;
     const state = delivered ? "delivered" : over ? "dead" : "queued";
-    await noteAttempt(store.knex, delivery_id, {
+    await noteAttempt(store.asPlatform(), delivery_id, {
       number: attempt,
       state,
       status,
@@ -107,7 +107,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
    */
   async function relayWebhooks(): Promise<void> {
     const signal = AbortSignal.any([stopping, cancellationSignal(), timeoutSignal(TURN_MS)]);
-    await forgetDeliveries(store.knex, KEPT_DAYS);
+    await forgetDeliveries(store.asPlatform(), KEPT_DAYS);
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });
     const listener = await listen(store, [WEBHOOKS_QUEUED], {
@@ -123,7 +123,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
             resolve();
           };
         });
-        const waiting = await waitingDeliveries(store.knex, AT_ONCE);
+        const waiting = await waitingDeliveries(store.asPlatform(), AT_ONCE);
         await Promise.all(waiting.map(startDelivery));
         if (waiting.length < AT_ONCE) await heard;
       }
@@ -145,7 +145,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    await noteDeliveryStarted(store.knex, id);
+    await noteDeliveryStarted(store.asPlatform(), id);
   }
 
   return { deliverWebhook, relayWebhooks };

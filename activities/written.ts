@@ -31,12 +31,12 @@ export function writers({ store, engine }: ActivityParts) {
   /** Those that were looked at, and others that the evidence names. */
   async function servicesOf({ evidence, services }: DiagnosisOrder): Promise<string[]> {
     const text = evidence.map((piece) => piece.text).join("\n");
-    const named = namedIn(text, await serviceNames(store.knex));
+    const named = namedIn(text, await serviceNames(store.asPlatform()));
     return [...new Set([...services, ...named])].slice(0, MOST_SERVICES);
   }
 
   async function isHealthy(name: string): Promise<boolean> {
-    const check = (await getService(store.knex, name))?.check;
+    const check = (await getService(store.asPlatform(), name))?.check;
     return check ? (await probe(check as HealthCheck)).healthy : false;
   }
 
@@ -114,7 +114,7 @@ export function writers({ store, engine }: ActivityParts) {
 
     /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineAway} */
     async reasonChoose(prompt: string): Promise<Draft<DraftedPlan>> {
-      const services = (await serviceNames(store.knex)).slice(0, MOST_SERVICES);
+      const services = (await serviceNames(store.asPlatform())).slice(0, MOST_SERVICES);
       const { plan, ...by } = await ask({
         ...{
           task: "plan",
@@ -147,7 +147,7 @@ export function writers({ store, engine }: ActivityParts) {
     ): Promise<Judged<DraftedAnswer>> {
       const services = namedIn(
         [report, ...evidence.map(({ text }) => text)].join("\n"),
-        await serviceNames(store.knex),
+        await serviceNames(store.asPlatform()),
       );
       const held = await holdClaims(engine, claims, { report, evidence, services });
       const kept = isEnough(held) ? { claims: held.kept } : null;

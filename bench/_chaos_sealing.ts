@@ -38,7 +38,7 @@ export function keepSealing(sealer: Sealer): Sealing {
       ending.abort();
       await running;
       for (const id of requested) await sealer.sealed(id); // it was said that it will be
-      const rows = await store.knex("receipts").whereIn("id", [...requested])
+      const rows = await store.asPlatform()("receipts").whereIn("id", [...requested])
         .select("id", "position", "hash");
       const kept = new Map(rows.map((row) => [row.id, row]));
       const told = [...acknowledged].filter(([id, { position, hash }]) => {

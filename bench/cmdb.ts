@@ -36,7 +36,7 @@ async function* measure(store: Store, superuserUrl: string, hubs: boolean): Asyn
   const random = randomOf(SEED);
   const names = randomGraph(random, { ...SIZE, hubs });
   const started = performance.now();
-  await store.knex.transaction((trx) => replaceServices(trx, "file", names));
+  await store.asPlatform().transaction((trx) => replaceServices(trx, "file", names));
   const filled = (performance.now() - started) / 1000;
   await analyze(superuserUrl);
   const asked = hubs
@@ -49,7 +49,7 @@ async function* measure(store: Store, superuserUrl: string, hubs: boolean): Asyn
   };
   const impacts: Pair<() => Promise<number>> = {
     bare: () => mean((name) => recursive(store, name)),
-    house: () => mean((name) => impactOf(store.knex, name, DEPTH)),
+    house: () => mean((name) => impactOf(store.asPlatform(), name, DEPTH)),
   };
   const which = hubs ? "of the most needed" : "of any";
   const baseline = "one recursive query";
@@ -61,7 +61,7 @@ async function* measure(store: Store, superuserUrl: string, hubs: boolean): Asyn
   const paths: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     paths.push(
-      await mean((name, n) => pathBetween(store.knex, names.at(-1 - n)!.name, name, PATH)),
+      await mean((name, n) => pathBetween(store.asPlatform(), names.at(-1 - n)!.name, name, PATH)),
     );
   }
   yield { what: `path of up to ${PATH} edges to ${which.slice(3)}, ms`, house: paths };

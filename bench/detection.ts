@@ -48,7 +48,7 @@ async function watch({ store }: TestWorld, name: string, http: string): Promise<
     ...{ name, type: "service", host: "localhost", owner: null, origin: "file", restart: null },
     ...{ check: { http }, watched: true, dependsOn: [] },
   };
-  await putService(store.knex, service);
+  await putService(store.asPlatform(), service);
 }
 
 async function askAll(url: string): Promise<void> {

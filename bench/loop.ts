@@ -126,7 +126,7 @@ async function openServices({ client, store, config }: TestLoop) {
       check: { http: `http://127.0.0.1:${port}/${name}` },
       restart: { command: ["touch", fileOf(name)] },
     };
-    await putService(store.knex, service);
+    await putService(store.asPlatform(), service);
     const finding = findingOf(service, "status_500");
     return async () => {
       const { outcome } = await client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {

@@ -53,12 +53,12 @@ export async function run(): Promise<readonly never[]> {
     const before = await most.now();
     const started = performance.now();
     const handles = await inTurns(services.all, (service) => start(platform, service));
-    await until(async () => (await pendingApprovals(platform.store.knex)).length === LOOPS);
+    await until(async () => (await pendingApprovals(platform.store.asPlatform())).length === LOOPS);
     const opened = performance.now();
     const open = await running(platform);
     const atOpen = await most.now();
     const ann = await person(platform.store, "ann");
-    const ids = (await pendingApprovals(platform.store.knex)).map(({ id }) => id);
+    const ids = (await pendingApprovals(platform.store.asPlatform())).map(({ id }) => id);
     await inTurns(ids, async (id) => {
       await say(platform, id, "approved", ann);
     });
@@ -102,7 +102,7 @@ async function openServices({ store, dataDir }: CompiledPlatform) {
     ...{ watched: false, dependsOn: [], check: { http: `http://127.0.0.1:${port}/open-${n}` } },
     restart: { command: ["touch", fileOf(`open-${n}`)] },
   }));
-  await putServices(store.knex, all);
+  await putServices(store.asPlatform(), all);
   return { all, close: () => new Promise<unknown>((resolve) => server.close(resolve)) };
 }
 

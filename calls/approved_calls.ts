@@ -24,8 +24,7 @@ import {
   leaveUnknownToPeople,
   openHolder,
   stopsCall,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 import { actionOf } from "./governance/mod.ts";
 import { canonicalize, requestSeal } from "../ledger/mod.ts";
 import {
@@ -70,11 +69,11 @@ export function createRunAct(
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
 
   async function run(order: ActOrder): Promise<GovernedActResult> {
-    const act = await getAct(store.knex, order.approvalId);
+    const act = await getAct(store.asPlatform(), order.approvalId);
     if (!act) throw new Problem("NotFound", `There is no call that ${order.approvalId} allows`);
     if (act.endedAt) return resultOf(act, act);
     if (act.state === "begun") {
-      if (act.holder !== null && await isHeld(store.knex, act.holder)) throw goesOn(act);
+      if (act.holder !== null && await isHeld(store.asPlatform(), act.holder)) throw goesOn(act);
       return await endLost(act, order);
     }
     const ready = await prepare(act).catch((error) => {
@@ -83,7 +82,7 @@ export function createRunAct(
     });
     if (ready instanceof Problem) return await endRefused(act, order, ready);
     if (act.state === "waiting") await intend(act, order);
-    if (!await beginAct(store.knex, act.approvalId, await holder.number())) throw goesOn(act);
+    if (!await beginAct(store.asPlatform(), act.approvalId, await holder.number())) throw goesOn(act);
     return await perform(act, order, ready);
   }
 
@@ -92,7 +91,7 @@ export function createRunAct(
     const refuse = (why: string) => new Problem("Denied", `${act.approvalId} is not run: ${why}`);
     const operation = byName.get(act.operation);
     if (!operation) throw refuse("the operation is not there any more");
-    const key = await findKeyById(store.knex, act.keyId);
+    const key = await findKeyById(store.asPlatform(), act.keyId);
     if (!key || key.expiresAt && key.expiresAt <= new Date()) {
       throw refuse("the key that asked was revoked or has expired");
     }
@@ -100,7 +99,7 @@ export function createRunAct(
     const caller = { keyId, tenant, tier, scope, principal, mayApprove, address: act.address };
     const input = parseInput(operation.input, JSON.parse(act.input));
     const { action, text } = actionOf({ operation, request: { as: act.tool }, caller, input });
-    const approval = await getApproval(store.knex, act.approvalId);
+    const approval = await getApproval(store.asPlatform(), act.approvalId);
     if (approval?.status !== "approved") throw refuse("it is not approved");
     const shown = sha256(canonicalize(approval.action));
     if ([act.actionSha256, approval.actionSha256, shown].some((hash) => hash !== sha256(text))) {
@@ -117,7 +116,7 @@ export function createRunAct(
   }
 
   async function intend(act: ActRecord, { intentReceiptId, run }: ActOrder): Promise<void> {
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       if (!await intendAct(trx, act.approvalId)) return;
       await requestSeal(trx, {
         id: intentReceiptId,
@@ -198,7 +197,7 @@ export function createRunAct(
   async function endLost(act: ActRecord, order: ActOrder) {
     const { approvalId, operation, decisionId } = act;
     const receiptId = order.outcomeReceiptId;
-    const since = (await getApproval(store.knex, approvalId))?.decidedAt;
+    const since = (await getApproval(store.asPlatform(), approvalId))?.decidedAt;
     const found: Trace = since
       ? await trace({ operation, decisionId, since: new Date(since), awaited: act.door !== "a2a" })
       : { state: "unknown" };
@@ -212,7 +211,7 @@ export function createRunAct(
   /** Writes the end down and asks for its receipt, together. An end that is known already stays, and is corrected in the ledger. */
   async function finish(act: ActRecord, end: ActEnd, receipt: CallReceipt, look?: string) {
     const first = await whenThere(() =>
-      transaction(store, async (trx) => {
+      store.asPlatform().transaction(async (trx) => {
         if (!await endAct(trx, act.approvalId, end)) return false;
         const { state, receiptId } = end;
         if (state === "unknown") {
@@ -224,7 +223,7 @@ export function createRunAct(
     );
     if (!first) {
       if (end.state === "done" || end.state === "failed") await sealCall(sealer, receipt);
-      const known = (await getAct(store.knex, act.approvalId))!;
+      const known = (await getAct(store.asPlatform(), act.approvalId))!;
       return resultOf(act, known);
     }
     return resultOf(act, end);

@@ -41,7 +41,7 @@ export async function openKeyring(store: Store): Promise<Keyring> {
   const flush = () => {
     const uses = new Map(used);
     used.clear();
-    return touchKeys(store.knex, uses);
+    return touchKeys(store.asPlatform(), uses);
   };
   const timer = setInterval(() => flush().catch(() => {}), TOUCH_MS).unref();
 
@@ -54,7 +54,7 @@ export async function openKeyring(store: Store): Promise<Keyring> {
 
   /** Calls of a key that nobody remembers share one look; what was seen is not remembered if keys changed meanwhile. */
   function ask(name: string, hash: Buffer): Promise<KeyRecord | undefined> {
-    const asked = findKey(store.knex, hash).then((record) => {
+    const asked = findKey(store.asPlatform(), hash).then((record) => {
       const isNew = asking.get(name) === asked;
       if (isNew && record && listener.live && known.size < MOST_REMEMBERED) known.set(name, record);
       return record;

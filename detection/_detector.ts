@@ -2,7 +2,7 @@ import type { Client } from "@temporalio/client";
 import type { DetectorName } from "../domain/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Config } from "../config.ts";
-import type { FindingRecord, Queryable, Store } from "../store/mod.ts";
+import type { FindingRecord, Db, Store } from "../store/mod.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** What detectors look at, and what they know. */
@@ -46,7 +46,7 @@ export interface Look {
   /** Whether everything was seen, so that what was not found is not there. Default: there were no problems. */
   readonly complete?: boolean;
   /** Keeps what the look has taught, for the next one. */
-  remember?(on: Queryable): Promise<void>;
+  remember?(on: Db): Promise<void>;
 }
 
 /** Whether a fault is there. */

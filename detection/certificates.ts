@@ -31,7 +31,7 @@ export const certificates: Detector = {
   async look(world, deadline): Promise<Look> {
     const { settings: { certificates: settings }, store } = world;
     const targets = await targetsOf(world);
-    const known = await openFindings(store.knex, { detector: "certificates" });
+    const known = await openFindings(store.asPlatform(), { detector: "certificates" });
     const found: Found[] = [];
     const problems = new Set<string>();
     const queue = [...targets];
@@ -81,7 +81,7 @@ async function targetsOf({ settings, store, config }: World): Promise<Target[]> 
   const own = config.settings.SEALOOP_TLS_CERT;
   if (own) targets.push({ file: own, service: "gateway" });
   if (services) {
-    for (const { name, check } of await watchedServices(store.knex) as Service[]) {
+    for (const { name, check } of await watchedServices(store.asPlatform()) as Service[]) {
       const url = check && "http" in check ? new URL(check.http) : undefined;
       if (url?.protocol !== "https:") continue;
       targets.push({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });

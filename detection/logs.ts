@@ -35,7 +35,7 @@ export const logs: Detector = {
     const found = new Map<string, Found>();
     const read: { path: string; place: Place; state: KeptState }[] = [];
     const paths = new Set(files.map(({ path }) => path));
-    for (const record of await openFindings(store.knex, { detector: "logs", host })) {
+    for (const record of await openFindings(store.asPlatform(), { detector: "logs", host })) {
       const isWatched = paths.has(String(record.target.path));
       if (isWatched && isRecent(record, settings, now)) {
         found.set(record.fingerprint, again(record));
@@ -44,7 +44,7 @@ export const logs: Detector = {
     for (const file of files) {
       const { path } = file;
       try {
-        const known = await getLogPlace<Place, KeptState>(store.knex, host, path);
+        const known = await getLogPlace<Place, KeptState>(store.asPlatform(), host, path);
         const added = await readAdded(path, known?.place);
         if (added.missed) problems.add("lines_missed_by_rotation");
         const bounds = boundsOf(file, settings);

@@ -143,7 +143,7 @@ async function lookAtFailures({ settings, temporal }: World): Promise<Trouble[]>
 }
 
 async function lookAtLedger({ store }: World): Promise<Trouble[]> {
-  const { breaks, first } = await openBreaks(store.knex);
+  const { breaks, first } = await openBreaks(store.asPlatform());
   if (breaks === 0) return [];
   return [{
     ...{ code: "ledger_broken", service: "public-ledger", severity: "critical" },
@@ -155,7 +155,7 @@ async function lookAtLedger({ store }: World): Promise<Trouble[]> {
 
 async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
   const { database_ms, connections_percent } = settings.platform;
-  const { elapsedMs, connections, maxConnections } = await databaseState(store.knex);
+  const { elapsedMs, connections, maxConnections } = await databaseState(store.asPlatform());
   const percent = 100 * connections / maxConnections;
   const troubles: Trouble[] = [];
   if (elapsedMs > database_ms) {
@@ -177,7 +177,7 @@ async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
 }
 
 async function lookAtOutbox({ store, settings }: World): Promise<Trouble[]> {
-  const { waiting, oldestSeconds } = await outboxState(store.knex);
+  const { waiting, oldestSeconds } = await outboxState(store.asPlatform());
   if (waiting === 0 || oldestSeconds < settings.platform.outbox_seconds) return [];
   return [{
     ...{ code: "outbox_old", service: "worker", severity: "high" },

@@ -36,7 +36,7 @@ export async function recheck(
   const detector = ALL.find(({ name }) =>
     name === (check === "report" ? "service_probes" : BY_CHECK[check])
   )!;
-  const knowing = getFinding(world.store.knex, finding.fingerprint);
+  const knowing = getFinding(world.store.asPlatform(), finding.fingerprint);
   const found = { ...finding, detector: detector.name, severity: "high", observed_at: "" } as const;
   const [again, known] = await Promise.all([
     detector.recheck(
@@ -49,7 +49,7 @@ export async function recheck(
   ]);
   if (again.code === "no_check") return undefined;
   if (moment === "after" && !again.present && known?.cleared_at === null) {
-    await clearFinding(world.store.knex, finding.fingerprint);
+    await clearFinding(world.store.asPlatform(), finding.fingerprint);
   }
   return again;
 }

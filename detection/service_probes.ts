@@ -30,8 +30,8 @@ export const serviceProbes: Detector = {
   async look(world, deadline): Promise<Look> {
     const { store, settings: { service_probes: settings }, host, servicesProblem } = world;
     const [services, histories] = await Promise.all([
-      watchedServices(store.knex) as Promise<Service[]>,
-      probeHistories(store.knex),
+      watchedServices(store.asPlatform()) as Promise<Service[]>,
+      probeHistories(store.asPlatform()),
     ]);
     const seen = await probeEach(services, settings, deadline);
     const judged = [...seen].map(([service, result]) => {
@@ -147,7 +147,7 @@ async function recheckService(
 ): Promise<Rechecked> {
   const service = name === null
     ? undefined
-    : await getService(store.knex, name) as Service | undefined;
+    : await getService(store.asPlatform(), name) as Service | undefined;
   if (!service?.check) return { present: false, code: "no_check" };
   const look = () => probe(service.check!, timeoutOf(service, settings));
   const slow = ({ healthy, elapsedMs }: ProbeResult) =>
@@ -157,7 +157,7 @@ async function recheckService(
     return { present: !seen.healthy || slow(seen), code: slow(seen) ? "slow" : seen.code };
   }
   if (moment === "before") {
-    const { flapping } = (await probeHistories(store.knex)).get(service.name) ?? FRESH;
+    const { flapping } = (await probeHistories(store.asPlatform())).get(service.name) ?? FRESH;
     const seen = await look();
     return { present: flapping || !seen.healthy, code: flapping ? "flapping" : seen.code };
   }
@@ -166,6 +166,6 @@ async function recheckService(
     const seen = await look();
     if (!seen.healthy) return { present: true, code: seen.code };
   }
-  await noteLooks(store.knex, [{ service: service.name, ...FRESH }]); // what it did before is over
+  await noteLooks(store.asPlatform(), [{ service: service.name, ...FRESH }]); // what it did before is over
   return { present: false, code: "ok" };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { stampOf } from "../integrations/files/mod.ts";
 import { discover, hostInGraph } from "../integrations/host/mod.ts";
-import { replaceRunbookValues, replaceServices, type ServiceRecord, type Store, transaction } from "../store/mod.ts";
+import { replaceRunbookValues, replaceServices, type ServiceRecord, type Store } from "../store/mod.ts";
 import { BadServicesFile, readServicesFile } from "./services_file.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -45,7 +45,7 @@ export async function syncServices({ config, store, together }: Services): Promi
   );
   const services = withHosts([...platform, ...file]);
   const of = (wanted: string) => services.filter(({ origin }) => origin === wanted);
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     await replaceServices(trx, "platform", of("platform"));
     await replaceServices(trx, "file", of("file"));
     await replaceRunbookValues(trx, Object.fromEntries(values));

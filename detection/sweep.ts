@@ -8,8 +8,7 @@ import {
   noteFindings,
   serviceGraph,
   type Store,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { join } from "node:path";
 import { timeoutSignal } from "../contract/mod.ts";
@@ -101,7 +100,7 @@ export async function detectAll(
   const findings = found.filter(({ counts }) => counts !== false);
   for (const { detector, result } of looks) {
     const { enabled: _, ...rest } = result;
-    await noteDetection(world.store.knex, { ...rest, detector: detector.name });
+    await noteDetection(world.store.asPlatform(), { ...rest, detector: detector.name });
   }
   if (remember) await keep(world, { groups, findings, looks });
   return {
@@ -180,7 +179,7 @@ function codeOf(problem: unknown): string {
 
 /** Services and what they depend on, with hosts by the names that findings have. */
 async function dependencies({ store, host }: World): Promise<Dependencies> {
-  const { hosts, dependsOn } = await serviceGraph(store.knex);
+  const { hosts, dependsOn } = await serviceGraph(store.asPlatform());
   const named = [...hosts].map(([name, at]): [string, string] => [name, LOCAL.has(at) ? host : at]);
   return { hosts: new Map(named), dependsOn };
 }
@@ -199,7 +198,7 @@ async function keep(
       [root, ...others].map((one) => [one.fingerprint, root.fingerprint] as const)
     ),
   );
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     for (const { look } of looks) await look.remember?.(trx);
     await forgetFindings(trx, KEPT_DAYS);
     await noteFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
@@ -237,7 +236,7 @@ export async function detectInLog(
     { ...world, settings },
     timeoutSignal(LOOK_MS),
   );
-  await transaction(world.store, async (trx) => {
+  await world.store.asPlatform().transaction(async (trx) => {
     await remember?.(trx);
     await noteFindings(trx, found.map((one) => toNote(one)));
   });

@@ -9,7 +9,7 @@ import {
   listen,
   type Listener,
   passageTexts,
-  type Queryable,
+  type Db,
   type ResolvedTicket,
   searchKnowledge,
   type Store,
@@ -48,9 +48,9 @@ export interface Knowledge {
 
 /** What is told of each change, within its transaction: so that it can be sealed. */
 export interface Learning {
-  articles(trx: Queryable, change: KnowledgeChange): Promise<void>;
+  articles(trx: Db, change: KnowledgeChange): Promise<void>;
   incident(
-    trx: Queryable,
+    trx: Db,
     ticket: ResolvedTicket,
     passage: { category: string; sha256: string },
   ): Promise<void>;
@@ -105,7 +105,7 @@ export function openKnowledge(
 
   async function learn(): Promise<void> {
     for (;;) {
-      const tickets = await unlearntTickets(store.knex, BATCH);
+      const tickets = await unlearntTickets(store.asPlatform(), BATCH);
       const judged = tickets.map((ticket) => {
         const description = `${ticket.title}. ${ticket.description}`;
         const { category } = classifier.classify({ description, source: "ticket" });
@@ -118,7 +118,7 @@ export function openKnowledge(
         for (const { ticket, passage } of applied) await learning.incident(trx, ticket, passage);
       });
       const others = judged.filter(({ item }) => item.state !== "applied");
-      await addLearningItems(store.knex, others.map(({ item }) => item));
+      await addLearningItems(store.asPlatform(), others.map(({ item }) => item));
       if (tickets.length < BATCH || closed) return;
     }
   }

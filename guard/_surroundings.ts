@@ -1,5 +1,5 @@
 /** What the store knows around a proposed action: policy, service graph, ticket, earlier repairs, cited articles. */
-import { impactOf, type PolicyRecord, type Queryable, type Store } from "../store/mod.ts";
+import { impactOf, type PolicyRecord, type Db, type Store } from "../store/mod.ts";
 import { type Glance, openGlances } from "./_glance.ts";
 import { DEFAULT_POLICY, POLICY, type Policy, versionName } from "./policy.ts";
 import type { ValidateRequest } from "./types.ts";
@@ -58,7 +58,7 @@ export function openSurroundings(
   const policies = new Map<string, Pick<Surroundings, "policy" | "policyVersion">>();
 
   return async (request) => {
-    const on = store.knex;
+    const on = store.asPlatform();
     const target = nameOf(request.action?.target) ?? nameOf(request.context?.observed?.service);
     const ticketId = request.context?.ticket_id;
     const text = `${request.incident.slice(0, 12_000)} ${
@@ -129,7 +129,7 @@ function policyOf(
 }
 
 async function articlesOf(
-  on: Queryable,
+  on: Db,
   cited: readonly { readonly id: string; readonly sha256: string }[],
 ): Promise<StoredArticle[] | null> {
   if (cited.length === 0) return [];

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./mod.ts";
 import { isAway } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { type PolicyRecord, type Queryable, setPolicy, type Store } from "../store/mod.ts";
+import { type PolicyRecord, type Db, setPolicy, type Store } from "../store/mod.ts";
 
 const LOOK_MS = 2_000;
 
@@ -21,7 +21,7 @@ export async function putPolicyInForce(store: Store, policy: Policy): Promise<st
 }
 
 async function sealChange(
-  on: Queryable,
+  on: Db,
   before: PolicyRecord | undefined,
   after: PolicyRecord,
 ): Promise<void> {

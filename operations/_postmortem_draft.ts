@@ -9,12 +9,12 @@ export async function draftOf(
   { store, urls }: Pick<Context, "store" | "urls">,
 ): Promise<string> {
   const [events, repairs, receipt] = await Promise.all([
-    ticketTimeline(store.knex, ticket.ticket_id),
-    repairsOfTicket(store.knex, ticket.ticket_id),
+    ticketTimeline(store.asPlatform(), ticket.ticket_id),
+    repairsOfTicket(store.asPlatform(), ticket.ticket_id),
     receiptOf(store, ticket.receipt_id),
   ]);
   const asked = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));
-  const moves = await Promise.all([...asked].map((id) => approvalMoves(store.knex, id)));
+  const moves = await Promise.all([...asked].map((id) => approvalMoves(store.asPlatform(), id)));
   const ledgerUrl = urls.ledger;
   return postmortemOf({ ticket, events, repairs, receipt, ledgerUrl, decisions: moves.flat() });
 }

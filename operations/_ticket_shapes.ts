@@ -78,7 +78,7 @@ export const exampleTicket = {
 
 /** A ticket by id. @throws {Problem} `NotFound` */
 export async function existingTicket(store: Store, id: string): Promise<Ticket> {
-  const ticket = await getTicket(store.knex, id);
+  const ticket = await getTicket(store.asPlatform(), id);
   if (!ticket) throw new Problem("NotFound", `There is no ticket ${id}`);
   return ticket;
 }

@@ -8,11 +8,10 @@ import {
   type KeyRecord,
   type NewKey,
   noteCall,
-  type Queryable,
+  type Db,
   revokeKey,
   type Store,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 
 /** A key that was made; it can be read nowhere else. */
 export interface IssuedKey {
@@ -38,7 +37,7 @@ export async function issueSealedKey(
     return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
   });
   if (issues.length > 0) throw new InvalidInput(issues);
-  return await transaction(store, async (trx) => {
+  return await store.asPlatform().transaction(async (trx) => {
     const issued = await issueIn(trx, actor, fields);
     await noteCall(trx, decisionId, { key_id: issued.record.id });
     return issued;
@@ -47,7 +46,7 @@ export async function issueSealedKey(
 
 /** Revokes a key for good. @throws {Problem} `NotFound` */
 export async function revokeSealedKey(store: Store, actor: string, id: string): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     if (!await revokeKey(trx, id)) throw noSuchKey(id);
     await sealKey(trx, actor, id, "key_revoked", "keys.revoke");
   });
@@ -67,7 +66,7 @@ export async function rotateSealedKey(
   graceSeconds: number,
   lifeSeconds?: number,
 ): Promise<IssuedKey & { readonly oldUntil: Date }> {
-  return await transaction(store, async (trx) => {
+  return await store.asPlatform().transaction(async (trx) => {
     const old = await findKeyById(trx, id);
     if (!old) throw noSuchKey(id);
     const end = new Date(Date.now() + graceSeconds * 1000);
@@ -82,7 +81,7 @@ export async function rotateSealedKey(
   });
 }
 
-async function issueIn(trx: Queryable, actor: string, fields: NewKey): Promise<IssuedKey> {
+async function issueIn(trx: Db, actor: string, fields: NewKey): Promise<IssuedKey> {
   const issued = await issueKey(trx, fields);
   const { tier, scope, mayApprove, tenant, principal } = fields;
   await requestSeal(trx, {
@@ -98,7 +97,7 @@ async function issueIn(trx: Queryable, actor: string, fields: NewKey): Promise<I
 }
 
 async function sealKey(
-  trx: Queryable,
+  trx: Db,
   actor: string,
   id: string,
   category: string,

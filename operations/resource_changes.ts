@@ -35,12 +35,12 @@ export async function followResources(
 
   async function look(): Promise<void> {
     if (!followed() || move === undefined || position === undefined) {
-      move = await newestTicketChange(store.knex);
+      move = await newestTicketChange(store.asPlatform());
       position = (await head(store)).size;
       return told.clear();
     }
     const since = move;
-    const moves = await ticketChanges(store.knex, Math.max(0, move - OVERLAP), MOST);
+    const moves = await ticketChanges(store.asPlatform(), Math.max(0, move - OVERLAP), MOST);
     const fresh = moves.filter(({ id }) => id > since || told.size > 0 && !told.has(id));
     const receipts = await exportReceipts(store, { from: position, to: position + MOST });
     told.clear();

@@ -15,8 +15,7 @@ import {
   replaceCommands,
   replaceRunbooks,
   type Store,
-  transaction,
-} from "../store/mod.ts";
+  } from "../store/mod.ts";
 
 /** Name in receipts of who puts runbooks in force: whoever may change the files and restart the worker. */
 const ACTOR = "operator";
@@ -36,7 +35,7 @@ export function catalogueOf({ settings, dataDir }: Config): Catalogue {
  * what is in force already is no change.
  */
 export async function putInForce(store: Store, catalogue: Catalogue): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     const runbooks = catalogue.runbooks.map(({ origin, sha256, ...document }) => ({
       name: document.runbook,
       version: document.version,
@@ -92,7 +91,7 @@ export function forgetAside({ dataDir }: Config): void {
 export async function forgetMarks({ dataDir }: Config, store: Store): Promise<number> {
   const old = oldMarks(dataDir);
   if (old.length === 0) return 0;
-  const needed = await neededEffects(store.knex, old, MARKS_KEPT_DAYS);
+  const needed = await neededEffects(store.asPlatform(), old, MARKS_KEPT_DAYS);
   const forgotten = old.filter((id) => !needed.has(id));
   removeMarks(dataDir, forgotten);
   return forgotten.length;

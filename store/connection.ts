@@ -1,4 +1,3 @@
-import knexModule, { type Knex } from "knex";
 import pg from "pg";
 
 /** Database roles: who may do what is decided by their grants, in the migrations. */
@@ -16,57 +15,79 @@ export const ROLES = {
 /** A role of the platform. */
 export type Role = keyof typeof ROLES;
 
-/** An open database: the query builder, and the pool under it for statements that are measured. */
+/** A row as the driver gives it: `bigint` and `numeric` as text, `timestamptz` as `Date`, `jsonb` parsed, `bytea` as `Buffer`. */
+// deno-lint-ignore no-explicit-any -- columns are typed where a row becomes a record
+export type Row = Record<string, any>;
+
+/** A statement that PostgreSQL prepares once a connection, by its name. For statements of the hot paths. */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * The database as a tenant or as the platform sees it. Every function of `store/` takes one.
+ *
+ * Placeholders are PostgreSQL's: `$1`, `$2`. Texts of statements come from the code alone, never from input.
+ */
+export interface Db {
+  /** Runs one statement and returns its rows. */
+  query<R extends Row = Row>(sql: string | Prepared, values?: readonly unknown[]): Promise<R[]>;
+  /** The same; returns the first row, or undefined. */
+  first<R extends Row = Row>(
+    sql: string | Prepared,
+    values?: readonly unknown[],
+  ): Promise<R | undefined>;
+  /** Runs one statement and returns how many rows it changed. */
+  execute(sql: string | Prepared, values?: readonly unknown[]): Promise<number>;
+  /** Runs `work` in one transaction: commits what it gives, rolls back when it throws. Within a transaction it joins that. */
+  transaction<T>(work: (trx: Db) => Promise<T>): Promise<T>;
+}
+
+/** An open database. */
 export interface Store {
-  readonly knex: Knex;
+  /** Rows of one tenant. For everything that is done in the name of a tenant's key. */
+  asTenant(tenant: string): Db;
+  /** All rows. For the platform's own work, and for operations of tier admin that cross tenants. */
+  asPlatform(): Db;
+  /** The connections under it, for statements that stream or copy. */
   readonly pool: pg.Pool;
   /** Connection string that it was opened with, and the role it runs as. */
   readonly url: string;
   readonly role: Role;
-  /** Waits for running queries, then closes. */
+  /** Waits for running statements, then closes. */
   close(): Promise<void>;
 }
 
-/** What a statement can run on: the store's builder, or a transaction of it. */
-export type Queryable = Knex | Knex.Transaction;
-
 /**
- * How long a statement waits for a connection. Longer than a process that is given hundreds of requests at once is busy
- * with them: it finds its timers due before it reads what the database has answered long ago.
+ * Milliseconds that a statement waits for a connection. Longer than a process that is given hundreds of requests at once
+ * is busy with them: it finds its timers due before it reads what the database has answered long ago.
  */
-const CONNECT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Opens a store as one role. Nothing is connected until the first query.
+ * Opens a store as one role. Nothing is connected until the first statement.
  *
  * @param url `postgres://…`; a user that is not the role itself drops its rights to it on every connection
  * @param size most connections, > 0
  */
 export function openStore(url: string, role: Role, size = 10): Store {
   const connection = connectionOptions(url, role);
-  const knex = knexModule.knex({
-    client: "pg",
-    connection,
-    pool: { min: 0, max: size },
-    acquireConnectionTimeout: CONNECT_MS,
-    log: { warn },
+  const pool = new pg.Pool({
+    ...connection,
+    max: size,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  const pool = new pg.Pool({ ...connection, max: size, connectionTimeoutMillis: CONNECT_MS });
-  pool.on("error", () => {}); // an idle connection that died: the pool drops it, the next query reports
+  pool.on("error", () => {}); // an idle connection died: the pool drops it, the next statement reports
+  const platform = openDb(pool);
   return {
-    knex,
+    asTenant: () => platform, // row-level security is not switched on yet
+    asPlatform: () => platform,
     pool,
     url,
     role,
-    close: async () => {
-      await Promise.all([knex.destroy(), pool.end()]);
-    },
+    close: () => pool.end(),
   };
-}
-
-/** What the builder would print, which is no line of a log. Whose connection has died is told by the query that fails. */
-function warn(message: string): void {
-  if (!message.startsWith("Connection Error")) process.emitWarning(message);
 }
 
 /** Options of one `pg` connection as a role, for those who need a connection of their own. */
@@ -83,10 +104,42 @@ export function connectionOptions(
   };
 }
 
-/** Runs `work` in one transaction; commits what it gives, rolls back when it throws. */
-export function transaction<T>(
-  store: Store,
-  work: (trx: Knex.Transaction) => Promise<T>,
-): Promise<T> {
-  return store.knex.transaction(work);
+function openDb(pool: pg.Pool): Db {
+  return {
+    ...statementsOn(pool),
+    async transaction(work) {
+      const client = await pool.connect();
+      const statements = statementsOn(client);
+      const trx: Db = { ...statements, transaction: (inner) => inner(trx) };
+      let broken: Error | undefined;
+      try {
+        await client.query("BEGIN");
+        const result = await work(trx);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        await client.query("ROLLBACK").catch((failed: Error) => broken = failed);
+        throw error;
+      } finally {
+        client.release(broken); // a connection that can't roll back is not used again
+      }
+    },
+  };
+}
+
+/** The statements of a {@linkcode Db} on a pool, or on one connection of it. */
+export function statementsOn(on: pg.Pool | pg.ClientBase): Omit<Db, "transaction"> {
+  const run = async (sql: string | Prepared, values: readonly unknown[] = []) =>
+    await on.query(
+      typeof sql === "string"
+        ? { text: sql, values: [...values] }
+        : { ...sql, values: [...values] },
+    );
+  return {
+    query: async <R extends Row>(sql: string | Prepared, values?: readonly unknown[]) =>
+      (await run(sql, values)).rows as R[],
+    first: async <R extends Row>(sql: string | Prepared, values?: readonly unknown[]) =>
+      (await run(sql, values)).rows[0] as R | undefined,
+    execute: async (sql, values) => (await run(sql, values)).rowCount ?? 0,
+  };
 }

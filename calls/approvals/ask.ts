@@ -4,9 +4,8 @@ import {
   dropApproval,
   type NewApproval,
   putApproval,
-  type Queryable,
-  transaction,
-} from "../../store/mod.ts";
+  type Db,
+  } from "../../store/mod.ts";
 import { workflowIdOf } from "../../operations/_approval_shapes.ts";
 import type { Platform } from "../platform.ts";
 import { told } from "../temporal_errors.ts";
@@ -21,10 +20,10 @@ import { told } from "../temporal_errors.ts";
 export async function askPeople(
   { store, temporal }: Pick<Platform, "store" | "temporal">,
   approval: NewApproval,
-  within?: (on: Queryable) => Promise<void>,
+  within?: (on: Db) => Promise<void>,
 ): Promise<string> {
   const client = await temporal();
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     await putApproval(trx, approval);
     await within?.(trx);
   });
@@ -35,8 +34,8 @@ export async function askPeople(
     staticSummary: `Asks people about ${approval.subject}`,
   });
   const handle = await told(start).catch(async (error) => {
-    await dropAct(store.knex, approval.id);
-    await dropApproval(store.knex, approval.id);
+    await dropAct(store.asPlatform(), approval.id);
+    await dropApproval(store.asPlatform(), approval.id);
     throw error;
   });
   return handle.firstExecutionRunId;

@@ -7,16 +7,16 @@ import { getAct, type Stop, stopOf, type Store, validKeys } from "../../store/mo
  */
 export async function whyInVain(store: Store, id: string): Promise<Problem | undefined> {
   const inVain = (why: string) => new Problem("Conflict", `Approving ${id} now is in vain: ${why}`);
-  const act = await getAct(store.knex, id);
+  const act = await getAct(store.asPlatform(), id);
   if (!act) return undefined; // a loop waits for the switch itself, and what a program asks about it does by itself
   const { endedAt, error, keyId } = act;
   if (endedAt) return inVain(error?.message ?? "the call that it was to allow has ended");
-  if ((await validKeys(store.knex, [keyId])).length === 0) {
+  if ((await validKeys(store.asPlatform(), [keyId])).length === 0) {
     return inVain(
       "the key that asked was revoked or has expired since, and whoever has its new one is to ask anew",
     );
   }
-  const stop = await stopOf(store.knex, { keyId, names: await namesOf(act) });
+  const stop = await stopOf(store.asPlatform(), { keyId, names: await namesOf(act) });
   return stop && inVain(stopped(stop));
 }
 

@@ -1,7 +1,7 @@
 /** Where calls wait for people. */
 import { createHash, randomBytes } from "node:crypto";
 import { EARLIER, type ErrorName, ERRORS, JsonText, Problem, withoutSecrets } from "../../contract/mod.ts";
-import { type ActRecord, collectAct, getAct, getApproval, openAct, openActLike, putAct, transaction, waitingActs } from "../../store/mod.ts";
+import { type ActRecord, collectAct, getAct, getApproval, openAct, openActLike, putAct, waitingActs } from "../../store/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import type { GovernanceParts } from "../governance/governor.ts";
@@ -27,7 +27,7 @@ export interface Question {
 /** Begins to ask people. */
 export interface AskPeople {
   /**
-   * Keeps the question with what `within` writes in the same transaction, then begins to wait for people.
+   * Keeps the question with what `within` writes in the same then begins to wait for people.
    *
    * @throws {Problem} nobody can be asked: then nothing is kept
    */
@@ -73,7 +73,7 @@ export function createDesk(parts: GovernanceParts) {
       return await refuse(call, ruling, "It is too large for a person to read");
     }
     const actionSha256 = sha256(text);
-    if (await waitingActs(store.knex, keyId) >= mostWaiting) {
+    if (await waitingActs(store.asPlatform(), keyId) >= mostWaiting) {
       return await refuse(call, ruling, `${mostWaiting} calls of this key wait for people already`);
     }
     const approvalId = `APR-${randomBytes(6).toString("hex")}`;
@@ -102,7 +102,7 @@ export function createDesk(parts: GovernanceParts) {
         await recordWithin(on, { call, ruling, runs: false, approvalId });
       });
     } catch (error) {
-      const first = error instanceof AskedAlready && await openAct(store.knex, keyId, actionSha256);
+      const first = error instanceof AskedAlready && await openAct(store.asPlatform(), keyId, actionSha256);
       if (first) return await join(call, ruling, first);
       throw error;
     }
@@ -113,9 +113,9 @@ export function createDesk(parts: GovernanceParts) {
   async function askedBefore<C>(call: GovernedCall<C>): Promise<ActRecord | undefined> {
     const { operation, request, input } = call;
     const keyId = call.caller.keyId!;
-    const same = await openAct(store.knex, keyId, sha256(actionOf(call).text));
+    const same = await openAct(store.asPlatform(), keyId, sha256(actionOf(call).text));
     if (same || !operation.lasting) return same;
-    return await openActLike(store.knex, keyId, request.as, JSON.stringify(plain(input)));
+    return await openActLike(store.asPlatform(), keyId, request.as, JSON.stringify(plain(input)));
   }
 
   async function refuse<C>(call: GovernedCall<C>, ruling: Recorded, why: string): Promise<Found> {
@@ -129,7 +129,7 @@ export function createDesk(parts: GovernanceParts) {
     ruling: Recorded,
     { approvalId, input }: ActRecord,
   ): Promise<Found> {
-    const found = await transaction(store, async (trx): Promise<Found> => {
+    const found = await store.asPlatform().transaction(async (trx): Promise<Found> => {
       const [act, approval] = [await getAct(trx, approvalId), await getApproval(trx, approvalId)];
       const end = act && approval && endOf(act, approval.status);
       const taken = end && !end.status && !await collectAct(trx, act);

@@ -18,7 +18,6 @@ import {
   receiptOfMove,
   refusalOf,
   refuseVoice,
-  transaction,
   unheardVoices,
   validKeys,
   type VoiceMove,
@@ -50,12 +49,12 @@ export async function speak(move: VoiceMove, approvalId: string, context: Contex
     if (problem) throw problem;
   }
   await temporal(); // where it is away nothing is kept, as its caller is told so
-  const voice = await transaction(store, async (trx) => {
+  const voice = await store.asPlatform().transaction(async (trx) => {
     const id = await putVoice(trx, { approvalId, move, keyId });
     return (await getVoice(trx, id))!;
   });
   const { number } = await deliver(context, voice);
-  const receipt_id = number === null ? null : await receiptOfMove(store.knex, approvalId, number);
+  const receipt_id = number === null ? null : await receiptOfMove(store.asPlatform(), approvalId, number);
   return { ...shownApproval(await existingApproval(store, approvalId)), receipt_id };
 }
 
@@ -78,8 +77,8 @@ async function speakerOf(
       `This key may not decide about ${record.id}; that takes one issued with may_approve`,
     );
   }
-  const [key] = await validKeys(store.knex, [caller.keyId!]);
-  const { counted } = await countedApprovers(store.knex, record);
+  const [key] = await validKeys(store.asPlatform(), [caller.keyId!]);
+  const { counted } = await countedApprovers(store.asPlatform(), record);
   const refusal = refusalOf(record, move, key, counted);
   if (refusal) throw refusal;
   return caller.keyId!;
@@ -110,18 +109,18 @@ async function deliver(parts: Parts, voice: VoiceRecord): Promise<VoiceRecord> {
   try {
     await told(telling, () => ended(record));
   } catch (error) {
-    const heard = (await getVoice(store.knex, voice.id))!;
+    const heard = (await getVoice(store.asPlatform(), voice.id))!;
     if (heard.number !== null) return heard; // and its answer was lost
     if (!(error instanceof Problem)) throw error;
     if (!error.rule.retryable) {
-      await refuseVoice(store.knex, voice.id, error);
+      await refuseVoice(store.asPlatform(), voice.id, error);
       throw error;
     }
     throw new Problem(error.name, `${error.message}; what you said is kept, and is told again`, {
       ...error.extra,
     });
   }
-  return (await getVoice(store.knex, voice.id))!;
+  return (await getVoice(store.asPlatform(), voice.id))!;
 }
 
 /**
@@ -133,7 +132,7 @@ async function deliver(parts: Parts, voice: VoiceRecord): Promise<VoiceRecord> {
 export async function deliverUnheard(parts: Parts): Promise<number> {
   let delivered = 0;
   const broken: unknown[] = [];
-  for (const voice of await unheardVoices(parts.store.knex, UNHEARD_SECONDS)) {
+  for (const voice of await unheardVoices(parts.store.asPlatform(), UNHEARD_SECONDS)) {
     await deliver(parts, voice).then(() => delivered++, (error) => {
       if (!(error instanceof Problem)) broken.push(error); // else refused, or told again later
     });
@@ -144,7 +143,7 @@ export async function deliverUnheard(parts: Parts): Promise<number> {
 
 /** What starts an approval's run again, where it has ended, as it was asked at first. */
 async function askedAgain({ store }: Parts, record: ApprovalRecord) {
-  const act = await getAct(store.knex, record.id);
+  const act = await getAct(store.asPlatform(), record.id);
   const request: ApprovalRequest = {
     ...requestOf(record, act !== undefined),
     ...(record.askingRun ? { asking_run: record.askingRun as unknown as AskingRun } : {}),

@@ -1,7 +1,7 @@
 /** The file of the governance policy: what it says is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
 import { stampOf } from "../../integrations/files/mod.ts";
-import { addStop, currentPolicy, FILE_STOP, notePolicyFile, type PolicyRecord, type Queryable, removeStop, setPolicy, type Store, transaction } from "../../store/mod.ts";
+import { addStop, currentPolicy, FILE_STOP, notePolicyFile, type PolicyRecord, type Db, removeStop, setPolicy, type Store } from "../../store/mod.ts";
 import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion, type PolicyFile, readGovernanceFile } from "./mod.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -50,14 +50,14 @@ export async function bringGovernanceFile(file: GovernanceFile, store: Store): P
     await followed(store, path);
     return { version: governanceVersion(version, found.policy), file: found };
   }
-  const stored = await currentPolicy(store.knex, TABLE);
+  const stored = await currentPolicy(store.asPlatform(), TABLE);
   const policy = GOVERNANCE_POLICY.safeParse(stored?.policy).data;
   const trouble = found?.trouble ?? (stored && GONE);
   if (trouble === undefined) {
     await followed(store, path);
     return { version: undefined };
   }
-  await notePolicyFile(store.knex, { path, trouble });
+  await notePolicyFile(store.asPlatform(), { path, trouble });
   if (stored && policy) return { version: governanceVersion(stored.version, policy), trouble };
   throw new BadSetting(
     `The governance file ${path} can't be followed, and no policy was in force before: ${trouble}. ` +
@@ -82,7 +82,7 @@ function read({ path, named }: GovernanceFile): PolicyFile | { trouble: string }
 
 /** Whatever was stopped for want of a policy goes on. */
 async function followed(store: Store, path: string): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     await notePolicyFile(trx, { path, trouble: null });
     if (await removeStop(trx, UNREADABLE)) await sealStop(trx, "resumed", "");
   });
@@ -93,7 +93,7 @@ async function followed(store: Store, path: string): Promise<void> {
  * too.
  */
 async function stopEverything(store: Store, reason: string): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     if (await addStop(trx, { ...UNREADABLE, reason })) await sealStop(trx, "stopped", reason);
   });
 }
@@ -153,7 +153,7 @@ export async function followGovernanceFile(
 }
 
 async function sealChange(
-  on: Queryable,
+  on: Db,
   before: PolicyRecord | undefined,
   after: PolicyRecord,
 ): Promise<void> {
@@ -177,7 +177,7 @@ async function sealChange(
 }
 
 async function sealStop(
-  on: Queryable,
+  on: Db,
   outcome: "stopped" | "resumed",
   reason: string,
 ): Promise<void> {

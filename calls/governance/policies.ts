@@ -20,7 +20,7 @@ export function openPolicies(store: Store): { at(version: number): Promise<Polic
   return {
     async at(version) {
       if (version === known.version) return known;
-      const stored = await currentPolicy(store.knex, "governance_policies");
+      const stored = await currentPolicy(store.asPlatform(), "governance_policies");
       const policy = stored ? readable(stored.policy) : NO_RULES;
       const number = stored?.version ?? 0;
       known = { version: number, policy, name: governanceVersion(number, policy) };

@@ -1,5 +1,5 @@
 import { InvalidInput, withoutSecrets } from "../../contract/mod.ts";
-import { type Condition, type DecisionRecord, decisionRow, type Queryable, rowPart } from "../../store/mod.ts";
+import { type Condition, type DecisionRecord, decisionRow, type Db, rowPart } from "../../store/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import { type Sealer, type SealRequest, sealTogether } from "../../ledger/mod.ts";
 import type { Recorded } from "./ruling.ts";
@@ -39,7 +39,7 @@ export async function recordDecision<C>(
 }
 
 /** The same within a transaction. */
-export async function recordWithin<C>(on: Queryable, entry: DecisionEntry<C>): Promise<void> {
+export async function recordWithin<C>(on: Db, entry: DecisionEntry<C>): Promise<void> {
   await sealTogether(on, [rowPart(decisionRow(recordOf(entry)))], receiptOf(entry));
 }
 

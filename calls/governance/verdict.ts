@@ -75,7 +75,7 @@ async function weigh<C>(
     async blastRadius() {
       await turn.count(); // nobody is asked about a call that is over its limit
       const target = targetOf(input);
-      const impact = target && await impactOf(store.knex, target, DEPTH);
+      const impact = target && await impactOf(store.asPlatform(), target, DEPTH);
       return impact ? impact.downstream.length + 1 : null;
     },
     isOver(name, limit, periodSeconds) {

@@ -48,7 +48,7 @@ export async function startOrJoin(
     const { firstExecutionRunId } = await told(workflow.start(type, shared));
     return { workflowId, firstExecutionRunId };
   }
-  await noteCall(store.knex, decisionId, { workflow_id: workflowId }, given);
+  await noteCall(store.asPlatform(), decisionId, { workflow_id: workflowId }, given);
   const marked = { ...shared, signal: ASKED_FOR_BY, signalArgs: [decisionId] };
   const { signaledRunId } = await told(workflow.signalWithStart(type, marked));
   return { workflowId, firstExecutionRunId: signaledRunId };
@@ -60,7 +60,7 @@ export async function traceMarked(
   call: LostCall,
   tell: TellOfRun = tellStarted,
 ): Promise<Trace> {
-  const noted = await callTrace(on.store.knex, call.decisionId);
+  const noted = await callTrace(on.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const workflowId = noted.ids.workflow_id!;
   const run = await markedRun(on, workflowId, call);

@@ -45,7 +45,7 @@ export function createTraceCall(
   return async ({ operation, ...call }) => {
     const found = await byName.get(operation)?.trace?.(call, platform);
     const isLost = !found ||
-      found.state === "not_done" && !await leavesTraces(platform.store.knex, call.decisionId);
+      found.state === "not_done" && !await leavesTraces(platform.store.asPlatform(), call.decisionId);
     return isLost ? { state: "unknown" } : found;
   };
 }
@@ -65,7 +65,7 @@ export async function traceNoted(
   call: LostCall,
   outputOf: (noted: CallTrace) => unknown,
 ): Promise<Trace> {
-  const noted = await callTrace(store.knex, call.decisionId);
+  const noted = await callTrace(store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   return { state: "done", ids: noted.ids, output: await outputOf(noted) };
 }

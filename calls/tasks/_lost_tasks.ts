@@ -14,15 +14,15 @@ export async function asItStands(
   task: TaskRecord,
 ): Promise<TaskRecord> {
   if (ENDS.has(task.state) || await isDriven(temporal, task.id)) return task;
-  const again = await getTask<TaskRecord>(store.knex, task.id, task.key_id);
+  const again = await getTask<TaskRecord>(store.asPlatform(), task.id, task.key_id);
   if (!again || ENDS.has(again.state)) return again ?? task; // it has ended meanwhile, by itself
   const text = "Its workflow was ended from outside, so nothing more will come of it";
   const said: TaskMessage = { message_id: randomUUID(), role: "agent", parts: [{ text }] };
-  await putTask(store.knex, {
+  await putTask(store.asPlatform(), {
     ...{ ...again, state: "failed", version: again.version + 1, said },
     ...{ since: new Date().toISOString(), history: [...again.history, said] },
   } as TaskRecord);
-  return await getTask<TaskRecord>(store.knex, task.id, task.key_id) ?? again;
+  return await getTask<TaskRecord>(store.asPlatform(), task.id, task.key_id) ?? again;
 }
 
 /** Whether there is, or was, a workflow that drives it, as far as can be told. */

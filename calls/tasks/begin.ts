@@ -41,7 +41,7 @@ export async function beginTask(
   decisionId?: string,
 ): Promise<TaskRecord> {
   const client = await temporal();
-  await putTask(store.knex, task);
+  await putTask(store.asPlatform(), task);
   try {
     await told(
       client.workflow.start(task.skill === undefined ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill, {
@@ -56,9 +56,9 @@ export async function beginTask(
     );
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
-      return await getTask<TaskRecord>(store.knex, task.id, task.key_id) ?? task;
+      return await getTask<TaskRecord>(store.asPlatform(), task.id, task.key_id) ?? task;
     }
-    await dropTask(store.knex, task.id).catch(() => {});
+    await dropTask(store.asPlatform(), task.id).catch(() => {});
     throw error;
   }
   return task;

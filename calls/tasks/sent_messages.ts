@@ -48,7 +48,7 @@ export async function begunTask(
   id: string,
   keyId: string,
 ): Promise<TaskRecord | undefined> {
-  const task = await getTask<TaskRecord>(store.knex, id, keyId);
+  const task = await getTask<TaskRecord>(store.asPlatform(), id, keyId);
   return task && (task.version > 0 || await isStarted(temporal, id)) ? task : undefined;
 }
 

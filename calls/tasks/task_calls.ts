@@ -7,7 +7,6 @@ import {
   getAct,
   getApproval,
   tasksOfApproval,
-  transaction,
   withdrawAct,
 } from "../../store/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,7 +38,7 @@ export function createTaskCalls(
   const runOf = async ({ workflow_id, run_id }: StartedRun) =>
     (await platform.temporal()).workflow.getHandle(workflow_id, run_id);
   const actOf = async (id: string): Promise<ActRecord> => {
-    const act = await getAct(store.knex, id);
+    const act = await getAct(store.asPlatform(), id);
     if (!act) throw new Problem("NotFound", `There is no call that ${id} allows`);
     return act;
   };
@@ -85,9 +84,9 @@ export function createTaskCalls(
     },
     async ruled(approvalId) {
       const act = await actOf(approvalId);
-      if (act.endedAt) await collectAct(store.knex, act); // the same call is another one from now on
+      if (act.endedAt) await collectAct(store.asPlatform(), act); // the same call is another one from now on
       else {
-        const { status } = (await getApproval(store.knex, approvalId))!;
+        const { status } = (await getApproval(store.asPlatform(), approvalId))!;
         return { state: status };
       }
       if (act.state !== "done") {
@@ -98,7 +97,7 @@ export function createTaskCalls(
     },
     async withdraw({ approval_id, task_id }) {
       const { keyId } = await actOf(approval_id);
-      return await transaction(store, async (trx) => {
+      return await store.asPlatform().transaction(async (trx) => {
         const others = (await tasksOfApproval(trx, keyId, approval_id)).filter((id) =>
           id !== task_id
         );
@@ -135,10 +134,10 @@ export function createTaskCalls(
       return { ...task, artifacts, ...(metadata ? { metadata } : {}) };
     },
     async tell(approvalId) {
-      const act = await getAct(store.knex, approvalId);
+      const act = await getAct(store.asPlatform(), approvalId);
       if (!act) return;
       const client = await platform.temporal();
-      for (const id of await tasksOfApproval(store.knex, act.keyId, approvalId)) {
+      for (const id of await tasksOfApproval(store.asPlatform(), act.keyId, approvalId)) {
         await client.workflow.getHandle(taskWorkflowOf(id)).signal(ruledSignal).catch((error) => {
           if (!(error instanceof WorkflowNotFoundError)) throw error; // it begins by looking itself
         });

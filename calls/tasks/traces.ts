@@ -11,11 +11,11 @@ const ANSWERS_MS = 10_000;
 
 /** What a message did, or a cancelling: it began a task, or it is an update of one, whose id is that of its decision. */
 export async function traceInTask(call: LostCall, platform: Looking): Promise<Trace> {
-  const noted = await callTrace(platform.store.knex, call.decisionId);
+  const noted = await callTrace(platform.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const task_id = noted.ids.task_id!;
   const workflowId = taskWorkflowOf(task_id);
-  const output = async () => await anyTask<TaskRecord>(platform.store.knex, task_id) ?? null;
+  const output = async () => await anyTask<TaskRecord>(platform.store.asPlatform(), task_id) ?? null;
   if (noted.given?.held || await markedRun(platform, workflowId, call)) {
     return { state: "done", ids: { task_id }, output: await output() };
   }

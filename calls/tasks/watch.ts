@@ -47,7 +47,7 @@ export async function watchTasks(
     onNotify: (_, id) => waiting.get(id)?.forEach((wake) => wake()),
     onConnect: wakeAll,
   });
-  const look = (id: string, keyId: string) => getTask<TaskRecord>(store.knex, id, keyId);
+  const look = (id: string, keyId: string) => getTask<TaskRecord>(store.asPlatform(), id, keyId);
   const get = async (id: string, keyId: string) => {
     const task = await look(id, keyId);
     return task && await asItStands(platform, task);
@@ -94,7 +94,7 @@ export async function watchTasks(
 
   return {
     get,
-    list: (keyId, page) => listTasks<TaskRecord>(store.knex, { keyId, ...page }),
+    list: (keyId, page) => listTasks<TaskRecord>(store.asPlatform(), { keyId, ...page }),
     follow,
     async opened(sent) {
       const opened = await openedBy(platform, sent);

@@ -6,7 +6,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** Ports of this host that the network can reach, and that nobody declares. */
 export const openPorts: Scanner = async ({ config, store }) => {
-  const claims = portClaims(config, await portedServices(store.knex));
+  const claims = portClaims(config, await portedServices(store.asPlatform()));
   const entries = portRegistry(claims, await listeningSockets());
   return entries.flatMap(({ port, claims, sockets }) => {
     const open = sockets.find(({ address }) => !LOOPBACK.test(address));

@@ -6,8 +6,7 @@ import {
   putDiscovered,
   type ServiceRecord,
   type Store,
-  transaction,
-} from "../../store/mod.ts";
+  } from "../../store/mod.ts";
 import { isPlatforms, portClaims } from "./ports.ts";
 import { type ListeningSocket, listeningSockets } from "./sockets.ts";
 
@@ -26,13 +25,13 @@ export async function discover(
   store: Store,
   host: string,
 ): Promise<string[]> {
-  const claims = portClaims(config, await portedServices(store.knex));
+  const claims = portClaims(config, await portedServices(store.asPlatform()));
   const declared = new Set(claims.map(({ port }) => port));
   const isOurs = isPlatforms(config.dataDir);
   const sockets = (await listeningSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
   const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
-  await transaction(store, (trx) => putDiscovered(trx, host, services));
+  await store.asPlatform().transaction((trx) => putDiscovered(trx, host, services));
   return services.map(({ name }) => name);
 }
 

@@ -1,4 +1,4 @@
-import { type Store, transaction } from "../../store/mod.ts";
+import { type Store } from "../../store/mod.ts";
 import {
   askCalendar,
   attestationsOf,
@@ -83,7 +83,7 @@ async function keep(
   notes: string[],
   again: boolean,
 ): Promise<Timestamp | undefined> {
-  return await transaction(store, async (trx) => {
+  return await store.asPlatform().transaction(async (trx) => {
     const row = await trx("anchors").where({ first }).forUpdate().first();
     let proof = row.proof ? parseTimestamp(row.proof, root.length, DEPTH) : undefined;
     if (row.state === "confirmed") return proof;

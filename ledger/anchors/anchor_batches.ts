@@ -1,4 +1,4 @@
-import { type Queryable, type Store, transaction } from "../../store/mod.ts";
+import { type Db, type Store } from "../../store/mod.ts";
 import { leavesOf, nativeSha256 } from "./anchors.ts";
 import { SUBTREE, treeRoot } from "./ots/mod.ts";
 
@@ -33,7 +33,7 @@ export async function openAnchors(store: Store): Promise<Batch[]> {
 
 /** @returns whether there may be more to make */
 async function openNext(store: Store): Promise<boolean> {
-  return await transaction(store, async (trx) => {
+  return await store.asPlatform().transaction(async (trx) => {
     const { rows: [{ next_position }] } = await trx.raw(
       "SELECT next_position FROM anchor_head FOR UPDATE",
     );
@@ -49,7 +49,7 @@ async function openNext(store: Store): Promise<boolean> {
   });
 }
 
-async function nextBatch(on: Queryable, first: number): Promise<Batch | undefined> {
+async function nextBatch(on: Db, first: number): Promise<Batch | undefined> {
   const { rows: [{ size, worth }] } = await on.raw(
     `SELECT size, EXISTS (
        SELECT 1 FROM receipts WHERE position >= ? AND category <> ?) AS worth FROM ledger_head`,
@@ -59,7 +59,7 @@ async function nextBatch(on: Queryable, first: number): Promise<Batch | undefine
   return { first, last: Math.min(Number(size), first + MOST_IN_BATCH) - 1 };
 }
 
-async function insertBatch(on: Queryable, store: Store, { first, last }: Batch): Promise<void> {
+async function insertBatch(on: Db, store: Store, { first, last }: Batch): Promise<void> {
   const subroots: Uint8Array[] = [];
   for (let from = first; from <= last; from += SUBTREE) {
     const leaves = await leavesOf(store, { from, to: Math.min(from + SUBTREE, last + 1) });

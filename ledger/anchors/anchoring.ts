@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { requestSeal } from "../seal/mod.ts";
 import { type BitcoinSource, type BlockHeader, confirmBlock, type Confirmed, graft, type Network, NotConfirmed, parseTimestamp, prune, serializeTimestamp, type Timestamp } from "./ots/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { type Store, transaction } from "../../store/mod.ts";
+import { type Store } from "../../store/mod.ts";
 import { ANCHOR_CONFIRMED } from "./anchor_batches.ts";
 import { type Answer, askAll, type Known, orNote, readable, submit } from "./_promises.ts";
 
@@ -51,7 +51,7 @@ interface Row {
  */
 export async function advanceAnchor(anchoring: Anchoring, first: number): Promise<Attempt> {
   const { store, calendars } = anchoring;
-  const row: Row | undefined = await store.knex("anchors").where({ first }).first();
+  const row: Row | undefined = await store.asPlatform()("anchors").where({ first }).first();
   if (!row) throw new Problem("NotFound", `There is no batch of receipts that begins at ${first}`);
   if (row.state === "confirmed") {
     return { state: row.state, error: null, blockHeight: Number(row.block_height) };
@@ -65,8 +65,8 @@ export async function advanceAnchor(anchoring: Anchoring, first: number): Promis
     return { state: "confirmed", error: null, blockHeight: found.height };
   }
   const error = [...new Set(notes)].join("; ").slice(0, MOST_ERROR) || "no calendar is configured";
-  await store.knex("anchors").where({ first }).whereNot({ state: "confirmed" })
-    .update({ last_error: error, attempts: store.knex.raw("attempts + 1") });
+  await store.asPlatform()("anchors").where({ first }).whereNot({ state: "confirmed" })
+    .update({ last_error: error, attempts: store.asPlatform().raw("attempts + 1") });
   return { state: proof ? "pending" : "open", error, blockHeight: null };
 }
 
@@ -141,7 +141,7 @@ async function confirm(store: Store, row: Row, found: Found): Promise<void> {
   const { height, header, sources, proof } = found;
   const [first, last] = [Number(row.first), Number(row.last)];
   const root = row.root.toString("hex");
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     const changed = await trx("anchors").where({ first }).whereNot({ state: "confirmed" }).update({
       state: "confirmed",
       proof: Buffer.from(serializeTimestamp(proof)),

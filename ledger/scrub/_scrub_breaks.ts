@@ -1,4 +1,4 @@
-import type { Queryable } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import { requestSeal } from "../seal/mod.ts";
 import { healBreaks, keepBreaks } from "./_scrub_rows.ts";
 import type { FoundBreak } from "./_span.ts";
@@ -9,7 +9,7 @@ const RECEIPT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Keeps breaks, and asks for the receipt of each that is new, in one transaction. */
 export async function keep(
-  on: Queryable,
+  on: Db,
   { onBreak }: { readonly onBreak: (found: FoundBreak) => void },
   { pass, found }: { readonly pass: number; readonly found: number },
   breaks: readonly FoundBreak[],
@@ -24,7 +24,7 @@ export async function keep(
 }
 
 /** Marks as healed what a pass has not found any more, and asks for the receipts of that. */
-export async function heal(on: Queryable, pass: number): Promise<void> {
+export async function heal(on: Db, pass: number): Promise<void> {
   for (const position of await healBreaks(on, pass)) {
     await requestSeal(on, receiptOf(pass, { position, subject: `position-${position}` }));
   }

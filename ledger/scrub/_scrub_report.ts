@@ -72,8 +72,8 @@ export function openReport(store: Store): ScrubReport {
       stale = false;
       try {
         const [row, { first, count }] = await Promise.all([
-          readScrub(store.knex),
-          openBreaks(store.knex, MOST_READ),
+          readScrub(store.asPlatform()),
+          openBreaks(store.asPlatform(), MOST_READ),
         ]);
         if (row) {
           const { verified: through, moreBreaks: _, ...rest } = row;
@@ -90,7 +90,7 @@ export function openReport(store: Store): ScrubReport {
 
     async forgetHealed(own) {
       if (said.size + own.size === 0) return;
-      const healed = await healedOf(store.knex, [...said.keys()]);
+      const healed = await healedOf(store.asPlatform(), [...said.keys()]);
       const passed = [...own].filter(([position, { pass }]) =>
         scrub?.finished_at && scrub.pass > pass && !said.has(position)
       );

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../store/mod.ts";
+import type { Db } from "../../store/mod.ts";
 import type { Break, Era, Place } from "../rules/mod.ts";
 import type { FailedCheck, FoundBreak } from "./_span.ts";
 
@@ -31,7 +31,7 @@ export interface KeptBreak extends Break {
 export const SCRUB_CHANNEL = "sealoop_scrub";
 
 /** Reads it; undefined: nothing was ever scrubbed. */
-export async function readScrub(on: Queryable): Promise<ScrubRow | undefined> {
+export async function readScrub(on: Db): Promise<ScrubRow | undefined> {
   const row = await on("ledger_scrub").first();
   return row && {
     pass: Number(row.pass),
@@ -49,7 +49,7 @@ export async function readScrub(on: Queryable): Promise<ScrubRow | undefined> {
 }
 
 /** Begins a pass. @returns its number */
-export async function beginPass(on: Queryable, size: number): Promise<number> {
+export async function beginPass(on: Db, size: number): Promise<number> {
   const { rows: [row] } = await on.raw(
     `INSERT INTO ledger_scrub AS s (pass, size) VALUES (1, ?)
      ON CONFLICT (one) DO UPDATE SET pass = s.pass + 1, position = 0, size = excluded.size,
@@ -62,13 +62,13 @@ export async function beginPass(on: Queryable, size: number): Promise<number> {
 }
 
 /** Notes how far a pass is. */
-export async function notePlace(on: Queryable, pass: number, position: number): Promise<void> {
+export async function notePlace(on: Db, pass: number, position: number): Promise<void> {
   await on("ledger_scrub").where({ pass }).update({ position });
   await tell(on);
 }
 
 /** Notes how far the chain is verified. What was verified further stays so. @param place after it */
-export async function noteVerified(on: Queryable, place: Place): Promise<void> {
+export async function noteVerified(on: Db, place: Place): Promise<void> {
   const { position, previousHash, previousEra = null } = place;
   await on("ledger_scrub").where("verified_through", "<", position - 1).update({
     verified_through: position - 1,
@@ -78,7 +78,7 @@ export async function noteVerified(on: Queryable, place: Place): Promise<void> {
 }
 
 /** Notes that a pass is finished. */
-export async function finishPass(on: Queryable, pass: number, moreBreaks: number): Promise<void> {
+export async function finishPass(on: Db, pass: number, moreBreaks: number): Promise<void> {
   await on("ledger_scrub").where({ pass })
     .update({ finished_at: on.fn.now(), more_breaks: moreBreaks });
   await tell(on);
@@ -86,7 +86,7 @@ export async function finishPass(on: Queryable, pass: number, moreBreaks: number
 
 /** Keeps breaks, the first of each position. @returns those that are new, or other than they were */
 export async function keepBreaks(
-  on: Queryable,
+  on: Db,
   pass: number,
   breaks: readonly FoundBreak[],
 ): Promise<FoundBreak[]> {
@@ -120,7 +120,7 @@ export async function keepBreaks(
 }
 
 /** Marks as healed what a pass has not found any more. @returns the positions */
-export async function healBreaks(on: Queryable, pass: number): Promise<number[]> {
+export async function healBreaks(on: Db, pass: number): Promise<number[]> {
   const rows = await on("ledger_breaks").whereNull("healed_at").where("last_seen_pass", "<", pass)
     .update({ healed_at: on.fn.now() }).returning("position");
   return rows.map(({ position }) => Number(position));
@@ -128,7 +128,7 @@ export async function healBreaks(on: Queryable, pass: number): Promise<number[]>
 
 /** Breaks that are still so: the first ones, and how many there are. */
 export async function openBreaks(
-  on: Queryable,
+  on: Db,
   limit: number,
 ): Promise<{ first: KeptBreak[]; count: number }> {
   const rows = await on("ledger_breaks").whereNull("healed_at").orderBy("position").limit(limit)
@@ -144,12 +144,12 @@ export async function openBreaks(
 }
 
 /** Which of these breaks are no more: a pass that ended after they were found has found none there. */
-export async function healedOf(on: Queryable, positions: readonly number[]): Promise<number[]> {
+export async function healedOf(on: Db, positions: readonly number[]): Promise<number[]> {
   const rows = await on("ledger_breaks").whereNotNull("healed_at").whereIn("position", positions)
     .select("position");
   return rows.map(({ position }) => Number(position));
 }
 
-async function tell(on: Queryable): Promise<void> {
+async function tell(on: Db): Promise<void> {
   await on.raw("SELECT pg_notify(?, '')", [SCRUB_CHANNEL]);
 }

@@ -1,4 +1,4 @@
-import { type Store, transaction } from "../../store/mod.ts";
+import { type Store } from "../../store/mod.ts";
 import { anchorTotals } from "../anchors/mod.ts";
 import { BadNote, type Hash, type LogPlace, ownCheckpoint, readKept } from "../log/mod.ts";
 import { head, ledgerKeys } from "../receipts/mod.ts";
@@ -81,7 +81,7 @@ export async function beginScrub(
   const { nextPosition } = await anchorTotals(store);
   const [{ size }, row, keys] = await Promise.all([
     head(store),
-    readScrub(store.knex),
+    readScrub(store.asPlatform()),
     ledgerKeys(store),
   ]);
   const seen = [
@@ -93,7 +93,7 @@ export async function beginScrub(
       : []),
   ];
   const lost = [...await lostOf(store, size, seen), ...(known ? replacedKeys(known, keys) : [])];
-  return await transaction(store, async (trx) => {
+  return await store.asPlatform().transaction(async (trx) => {
     const pass = await beginPass(trx, size);
     await keep(trx, parts, { pass, found: 0 }, lost);
     const place = { position: 0, previousHash: "" };
@@ -147,7 +147,7 @@ export async function scrubPart(
   const known = new Set(all.map(({ position }) => position));
   const anchors = await anchorBreaks(parts.store, span, known);
   all.push(...anchors.filter(({ position }) => !known.has(position)));
-  await transaction(parts.store, async (trx) => {
+  await parts.store.asPlatform().transaction(async (trx) => {
     await keep(trx, parts, at, all);
     if (!at.lost) await noteVerified(trx, place); // else it is not the chain that was verified before
     await notePlace(trx, at.pass, place.position);
@@ -163,13 +163,13 @@ async function followEnd(
   signal: AbortSignal | undefined,
 ): Promise<ScrubPass> {
   const { store } = parts;
-  const from = (await readScrub(store.knex))?.verified;
+  const from = (await readScrub(store.asPlatform()))?.verified;
   if (!from || from.position < at.size) return at; // the pass itself comes there first
   const { size: to } = await head(store);
   const span = { from, to, most: MOST_FOLLOWED, share: SHARE, signal };
   const { place, breaks } = await verifySpan(store, span);
   if (place.position === from.position) return at;
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     await keep(trx, parts, at, breaks);
     await noteVerified(trx, place);
   });
@@ -182,12 +182,12 @@ export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubR
   const all = [...await headBreaks(store), ...await totalsBreaks(store)];
   const found = at.found + all.length;
   const more = Math.max(0, found - MOST_KEPT);
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     await keep(trx, parts, at, all);
     await heal(trx, at.pass);
     await finishPass(trx, at.pass, more);
   });
-  const { count } = await openBreaks(store.knex, 1);
+  const { count } = await openBreaks(store.asPlatform(), 1);
   const now = { size: at.size, hash: at.place.previousHash, keys: await ledgerKeys(store) };
   const known = at.lost && at.known ? at.known : now; // what was lost is not to be forgotten
   const breaks = Math.max(count + more, found > 0 ? 1 : 0); // somebody may have removed the rows

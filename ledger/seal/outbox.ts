@@ -1,4 +1,4 @@
-import { addRows, type Condition, type Part, type Queryable, type Row, together } from "../../store/mod.ts";
+import { addRows, type Condition, type Part, type Db, type Row, together } from "../../store/mod.ts";
 import { prepare, type Prepared, ReceiptConflict, type SealRequest } from "../receipts/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type Held, type Question, questionsOf } from "./_questions.ts";
@@ -74,7 +74,7 @@ export type Run = (
  * @throws {InvalidInput} the request can't be sealed
  * @throws {ReceiptConflict} the id is already taken by other content
  */
-export async function requestSeal(on: Queryable, request: SealRequest): Promise<{ id: string }> {
+export async function requestSeal(on: Db, request: SealRequest): Promise<{ id: string }> {
   const prepared = prepare(request);
   const [{ conflict }] = await insert(onQueryable(on), [{ prepared }]) as [Answer];
   if (conflict) throw conflict;
@@ -90,7 +90,7 @@ export async function requestSeal(on: Queryable, request: SealRequest): Promise<
  * @throws {ReceiptConflict} the id is already taken by other content
  */
 export async function sealTogether(
-  on: Queryable,
+  on: Db,
   parts: readonly Part[],
   request: SealRequest,
   given?: string,
@@ -140,7 +140,7 @@ function sealPart({ id, payload, requestHash, evidence }: Prepared, given?: stri
 }
 
 /** Knex numbers its own parameters, so ours are turned into its form. */
-function onQueryable(on: Queryable): Run {
+function onQueryable(on: Db): Run {
   return async (sql, values) => {
     const order: unknown[] = [];
     const text = sql.replace(/\$(\d+)/g, (_, n: string) => {
@@ -259,7 +259,7 @@ function comparable(payload: string): Record<string, string> {
 }
 
 /** Where a request stands, or undefined where no such id was ever asked for. */
-export async function sealState(on: Queryable, id: string): Promise<SealState | undefined> {
+export async function sealState(on: Db, id: string): Promise<SealState | undefined> {
   const { rows: [row] } = await on.raw(
     `SELECT r.position, encode(r.hash, 'hex') AS hash, f.reason FROM seal_requests s
      LEFT JOIN receipts r USING (id) LEFT JOIN seal_refusals f USING (id) WHERE s.id = ?`,

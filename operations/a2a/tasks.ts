@@ -63,7 +63,7 @@ export const sayInTask = operation({
       const key_id = context.caller.keyId!;
       const held = opens && await begunTask(context, opens, key_id);
       if (held) {
-        await noteCall(store.knex, decisionId, { task_id: opens }, { held: true });
+        await noteCall(store.asPlatform(), decisionId, { task_id: opens }, { held: true });
         return held; // it goes on by itself, as this was approved
       }
       const sent = { key_id, message_id, context_id, content: parts };
@@ -71,7 +71,7 @@ export const sayInTask = operation({
       if ("task" in opened) return opened.task;
       const about = { id: opened.id, key_id, history: [message] };
       const fresh = newTask({ ...about, ...(context_id ? { context_id } : {}) });
-      await noteCall(store.knex, decisionId, { task_id: fresh.id });
+      await noteCall(store.asPlatform(), decisionId, { task_id: fresh.id });
       return await beginTask(context, fresh, undefined, decisionId);
     }
     const task = await ownTask(context, task_id);
@@ -87,7 +87,7 @@ export const sayInTask = operation({
     }
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
-    await noteCall(store.knex, decisionId, { task_id });
+    await noteCall(store.asPlatform(), decisionId, { task_id });
     return await told(
       handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
@@ -113,7 +113,7 @@ export const cancelTask = operation({
     const task = await ownTask(context, task_id);
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
-    await noteCall(store.knex, decisionId, { task_id });
+    await noteCall(store.asPlatform(), decisionId, { task_id });
     const ended = await told(
       handle.executeUpdate(cancelUpdate, { updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended`),
@@ -124,7 +124,7 @@ export const cancelTask = operation({
 });
 
 async function ownTask({ store, caller }: Context, id: string): Promise<TaskRecord> {
-  const task = await getTask<TaskRecord>(store.knex, id, caller.keyId!);
+  const task = await getTask<TaskRecord>(store.asPlatform(), id, caller.keyId!);
   if (!task) throw new Problem("NotFound", `Task not found: ${id}`);
   return task;
 }

@@ -45,7 +45,7 @@ const Act = z.object({
 
 /** An approval by id. @throws {Problem} `NotFound` */
 export async function existingApproval(store: Store, id: string) {
-  const record = await getApproval(store.knex, id);
+  const record = await getApproval(store.asPlatform(), id);
   if (record) return record;
   throw new Problem("NotFound", `There is no approval ${id}`);
 }
@@ -65,7 +65,7 @@ export const approvalsList = operation({
   rest: { approvals_list: "GET /v1/approvals" },
   example: { input: { status: "pending" }, output: { approvals: [exampleApproval] } },
   run: async ({ status, limit }, { store, caller }) => ({
-    approvals: (await listApprovals(store.knex, { status, limit })).map((record) =>
+    approvals: (await listApprovals(store.asPlatform(), { status, limit })).map((record) =>
       approvalFor(caller, record)
     ),
   }),
@@ -106,7 +106,7 @@ export const approvalsCreate = operation({
   trace: traceApproval,
   run: async (input, { store, caller, temporal, config, decisionId }) => {
     const { ticket_id, action } = input;
-    if (ticket_id && !await getTicket(store.knex, ticket_id)) {
+    if (ticket_id && !await getTicket(store.asPlatform(), ticket_id)) {
       throw new Problem("NotFound", `There is no ticket ${ticket_id}`);
     }
     const canonical = canonicalize(action);
@@ -139,7 +139,7 @@ export const approvalsCreate = operation({
       askingRun: null,
     });
     const expiresAt = new Date(Date.now() + terms.expires_in_seconds * 1000).toISOString();
-    const record = (await getApproval(store.knex, id))!;
+    const record = (await getApproval(store.asPlatform(), id))!;
     const shown = { ...shownApproval(record), expires_at: record.expiresAt ?? expiresAt };
     return { ...shown, run_id };
   },
@@ -147,7 +147,7 @@ export const approvalsCreate = operation({
 
 /** One that was kept and that nobody waits for is forgotten after some minutes; then it was not asked for. */
 async function traceApproval(call: LostCall, platform: Platform): Promise<Trace> {
-  const record = await getApproval(platform.store.knex, approvalOf(call.decisionId));
+  const record = await getApproval(platform.store.asPlatform(), approvalOf(call.decisionId));
   if (!record) return unnoted(call);
   const workflowId = workflowIdOf(record.id);
   const found = await traceRun(platform, workflowId, call, tellBegun);
@@ -201,8 +201,8 @@ export const approvalsInfo = operation({
   },
   run: async ({ approval_id }, { store, caller }) => {
     const record = await existingApproval(store, approval_id);
-    const moves = await approvalMoves(store.knex, approval_id);
-    const act = await getAct(store.knex, approval_id);
+    const moves = await approvalMoves(store.asPlatform(), approval_id);
+    const act = await getAct(store.asPlatform(), approval_id);
     return {
       ...approvalFor(caller, record),
       moves,

@@ -39,7 +39,7 @@ export const cmdbStatus = operation({
       updated_at: "2026-07-01T12:00:00.000Z",
     },
   },
-  run: (_, { store }) => cmdbSummary(store.knex),
+  run: (_, { store }) => cmdbSummary(store.asPlatform()),
 });
 
 const Dependency = z.object({ service: z.string(), kind: z.enum(EDGE_KINDS) });
@@ -123,7 +123,7 @@ export const cmdbQuery = operation({
     },
   },
   async run({ q, service_type, status, limit }, { store, caller }) {
-    const { total, services } = await findServices(store.knex, {
+    const { total, services } = await findServices(store.asPlatform(), {
       text: q || undefined,
       type: service_type,
       status,

@@ -4,7 +4,7 @@ import {
   EDGE_KINDS,
   impactOf,
   pathBetween,
-  type Queryable,
+  type Db,
   type Reached,
   serviceNames,
 } from "../../store/mod.ts";
@@ -75,8 +75,8 @@ export const cmdbImpact = operation({
     },
   },
   async run({ service, depth }, { store }) {
-    const impact = await impactOf(store.knex, service, depth);
-    if (!impact) throw await unknown(store.knex, service);
+    const impact = await impactOf(store.asPlatform(), service, depth);
+    if (!impact) throw await unknown(store.asPlatform(), service);
     const { upstream, downstream } = impact;
     return {
       service,
@@ -132,14 +132,14 @@ export const cmdbPath = operation({
     },
   },
   async run({ source, target, max_depth }, { store }) {
-    const names = new Set(await serviceNames(store.knex, [source, target]));
+    const names = new Set(await serviceNames(store.asPlatform(), [source, target]));
     for (const name of [source, target]) {
-      if (!names.has(name)) throw await unknown(store.knex, name);
+      if (!names.has(name)) throw await unknown(store.asPlatform(), name);
     }
-    const edges = await pathBetween(store.knex, source, target, max_depth);
+    const edges = await pathBetween(store.asPlatform(), source, target, max_depth);
     const about = { source, target, max_depth, found: edges !== undefined };
     if (!edges) {
-      const back = await pathBetween(store.knex, target, source, max_depth);
+      const back = await pathBetween(store.asPlatform(), target, source, max_depth);
       const detail = `${source} does not need ${target} over at most ${edgeCount(max_depth)}` +
         (back ? `; ${target} needs ${source} over ${edgeCount(back.length)}` : "");
       return { ...about, length: null, path: [], edges: [], detail };
@@ -159,7 +159,7 @@ export const cmdbPath = operation({
 const edgeCount = (n: number) => n === 1 ? "1 edge" : `${n} edges`;
 
 /** The refusal of a name that no service has, with those most like it. */
-async function unknown(on: Queryable, name: string): Promise<Problem> {
+async function unknown(on: Db, name: string): Promise<Problem> {
   const near = nearNames(name, await serviceNames(on));
   const advice = near.length > 0
     ? `did you mean ${near.join(", ")}?`

@@ -40,8 +40,8 @@ export function assessment(context: Context): Promise<Assessment> {
 
 async function look({ store, chain, engine, config }: Context): Promise<Facts> {
   const [stored, counts, anchors, answers, newest] = await Promise.all([
-    storedFacts(store.knex),
-    receiptCounts(store.knex),
+    storedFacts(store.asPlatform()),
+    receiptCounts(store.asPlatform()),
     anchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(PROVING.map(async (category) => {

@@ -190,7 +190,7 @@ export const auditSummary = operation({
   run: async (_, context) => {
     const [{ frameworks, facts }, counts] = await Promise.all([
       assessment(context),
-      receiptCounts(context.store.knex),
+      receiptCounts(context.store.asPlatform()),
     ]);
     const { nist_csf, hipaa, soc2 } = scoresOf(frameworks);
     const { keys, approvals, chain, anchors } = facts;

@@ -66,7 +66,7 @@ export const governanceDecisions = operation({
     },
   },
   run: async ({ decision, tool, approval_id, limit }, { store, caller }) => {
-    const found = await listDecisions(store.knex, {
+    const found = await listDecisions(store.asPlatform(), {
       ...{ tenant: caller.tenant, decision, tool, approvalId: approval_id, limit },
     });
     return {

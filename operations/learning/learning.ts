@@ -9,7 +9,7 @@ import {
   learningQueue,
   type LearningRecord,
   noteCall,
-  type Queryable,
+  type Db,
   storeIncidents,
 } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
@@ -69,7 +69,7 @@ export const queue = operation({
   untrusted: true,
   example: { input: { limit: 20 }, output: { items: [example], count: 1 } },
   run: async ({ limit }, { store }) => {
-    const items = (await learningQueue(store.knex, limit)).map(shown);
+    const items = (await learningQueue(store.asPlatform(), limit)).map(shown);
     return { items, count: items.length };
   },
 });
@@ -118,12 +118,12 @@ export const approveItem = operation({
     },
   },
   lasting: async ({ item_id }, { store }) => {
-    const item = await waiting(store.knex, item_id); // nobody is asked about what can't be approved
+    const item = await waiting(store.asPlatform(), item_id); // nobody is asked about what can't be approved
     return { input: { item_id }, about: lessonOf(item) };
   },
   trace: (call, platform) => traceNoted(platform, call, ({ given }) => given),
   run: async ({ item_id }, { store, caller, decisionId }) => {
-    const item = await waiting(store.knex, item_id);
+    const item = await waiting(store.asPlatform(), item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
     const receipt_id = lessonReceiptId(ticket_id);
     const given = {
@@ -160,7 +160,7 @@ function lessonOf({ title, score, factors, passage }: LearningRecord): string {
 }
 
 /** An item that waits for people. @throws {Problem} `NotFound`, `Conflict` */
-async function waiting(on: Queryable, id: string): Promise<LearningRecord> {
+async function waiting(on: Db, id: string): Promise<LearningRecord> {
   const item = await learningItem(on, id);
   if (!item) throw new Problem("NotFound", `There is no learning item ${id}`);
   if (item.state !== "queued") throw decided(id, item.state);
@@ -229,7 +229,7 @@ export const metrics = operation({
     },
   },
   run: async (_, { store }) => {
-    const { with_past_incident, without, by_week, ...rest } = await learningMetrics(store.knex);
+    const { with_past_incident, without, by_week, ...rest } = await learningMetrics(store.asPlatform());
     return {
       ...rest,
       by_week: [...by_week],

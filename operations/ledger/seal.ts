@@ -132,7 +132,7 @@ export const sealStatus = operation({
   },
   run: async ({ request_id }, { store, temporal, caller }) => {
     for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
-      const known = await sealState(store.knex, id);
+      const known = await sealState(store.asPlatform(), id);
       if (!known) continue;
       return {
         request_id,

@@ -187,7 +187,7 @@ export const detectors = operation({
   },
   run: async (_, context) => {
     const runs = new Map(
-      (await listDetections(context.store.knex)).map((run) => [run.detector, run]),
+      (await listDetections(context.store.asPlatform())).map((run) => [run.detector, run]),
     );
     return {
       detectors: describeDetectors(open(context)).map(({ enabled, ...described }) => {

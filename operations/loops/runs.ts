@@ -78,9 +78,9 @@ async function findingFor(
   const name = service ?? await serviceNamedIn(store, incident!);
   const known = name === undefined
     ? undefined
-    : await getService(store.knex, name) as Service | undefined;
+    : await getService(store.asPlatform(), name) as Service | undefined;
   if (service !== undefined && !known) {
-    const names = (await serviceNames(store.knex)).slice(0, 50).join(", ");
+    const names = (await serviceNames(store.asPlatform())).slice(0, 50).join(", ");
     throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
   }
   const about = { requested_by: by, ...(incident === undefined ? {} : { report: incident }) };
@@ -103,7 +103,7 @@ async function serviceNamedIn(store: Store, text: string): Promise<string | unde
   const words = new Set(
     text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
   );
-  return (await serviceNames(store.knex)).filter((name) => words.has(name.toLowerCase()))
+  return (await serviceNames(store.asPlatform())).filter((name) => words.has(name.toLowerCase()))
     .sort((a, b) => b.length - a.length)[0];
 }
 

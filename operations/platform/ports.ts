@@ -45,7 +45,7 @@ function holderOf({ sockets }: PortEntry): string | null {
 }
 
 async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
-  const [services, sockets] = await Promise.all([portedServices(store.knex), listeningSockets()]);
+  const [services, sockets] = await Promise.all([portedServices(store.asPlatform()), listeningSockets()]);
   return portRegistry(portClaims(config, services), sockets);
 }
 

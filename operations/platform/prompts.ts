@@ -61,13 +61,13 @@ export const triagePrompt = operation({
     );
     if (ticket_id) {
       const ticket = await existingTicket(store, ticket_id);
-      const events = await ticketTimeline(store.knex, ticket_id);
+      const events = await ticketTimeline(store.asPlatform(), ticket_id);
       return {
         description: `Triage of ${ticket_id}`,
         messages: [steps, shows(`sealoop://incidents/${ticket_id}`, { ticket, events })],
       };
     }
-    const tickets = await listTickets(store.knex, {
+    const tickets = await listTickets(store.asPlatform(), {
       status: "open",
       limit: MOST_OPEN,
       bySeverity: true,

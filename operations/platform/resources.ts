@@ -40,7 +40,7 @@ export const resourceIndex = operation({
   },
   run: async (_, { store, caller }) => {
     const [tickets, receipts] = await Promise.all([
-      caller.scope === "full" ? listTickets(store.knex, { limit: NEWEST_TICKETS }) : [],
+      caller.scope === "full" ? listTickets(store.asPlatform(), { limit: NEWEST_TICKETS }) : [],
       pageReceipts(store, { limit: NEWEST_RECEIPTS }),
     ]);
     const of = (kind: string, name: string, title: string) => ({

@@ -63,7 +63,7 @@ const elapsed = (since: number) => Math.round((performance.now() - since) * 10) 
 async function look({ store, temporal, chain, engine }: Context): Promise<Status> {
   const counts = (table: string, column: string, service: string) =>
     probe(async () => {
-      const rows = await store.knex(table).select(column).count("* as n").groupBy(column)
+      const rows = await store.asPlatform()(table).select(column).count("* as n").groupBy(column)
         .whereRaw("coalesce(??, '') !~ ?", [service, DRILLS]);
       return Object.fromEntries(rows.map((row) => [String(row[column]), Number(row.n)]));
     });
@@ -83,7 +83,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       probe(async () => {
         const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
           head(store),
-          outboxState(store.knex),
+          outboxState(store.asPlatform()),
         ]);
         if (oldestSeconds > MOST_WAITING_SECONDS) {
           throw new Error(
@@ -105,7 +105,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       probe(async () => {
         const [{ version, stops }, file] = await Promise.all([
           inForce(store),
-          policyFileNote(store.knex),
+          policyFileNote(store.asPlatform()),
         ]);
         if (file?.trouble) {
           throw new Error("the policy's file is not followed; npm run governance -- show says why");

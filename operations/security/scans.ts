@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
-import { type FindingRecord, listDetections, openFindings, type Queryable } from "../../store/mod.ts";
+import { type FindingRecord, listDetections, openFindings, type Db } from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { z } from "zod";
 import { laidOpen, Problem } from "../../contract/mod.ts";
@@ -35,7 +35,7 @@ const Weakness = z.object({
 }).meta({ id: "Weakness" });
 
 /** What scans have found and is there still, worst first; those found longer ago before others. */
-async function queueOf(on: Queryable): Promise<FindingRecord[]> {
+async function queueOf(on: Db): Promise<FindingRecord[]> {
   const rank = ({ severity }: FindingRecord) => SEVERITIES.indexOf(severity);
   return (await openFindings(on, { detector: SCAN })).sort((a, b) =>
     rank(a) - rank(b) || a.first_seen_at.localeCompare(b.first_seen_at) ||
@@ -100,9 +100,9 @@ export const scanQueue = operation({
     },
   },
   run: async (_, { store }) => {
-    const runs = new Map((await listDetections(store.knex)).map((one) => [one.detector, one]));
+    const runs = new Map((await listDetections(store.asPlatform())).map((one) => [one.detector, one]));
     return {
-      queue: (await queueOf(store.knex)).map(shown),
+      queue: (await queueOf(store.asPlatform())).map(shown),
       scanners: SCANNER_NAMES.map((scanner) => {
         const run = runs.get(`${SCAN}:${scanner}`);
         const state = run === undefined ? "never_run" : run.error ?? "ok";
@@ -143,7 +143,7 @@ export const approveFinding = operation({
     output: { ...exampleRun, finding: exampleWeakness },
   },
   lasting: async ({ index, fingerprint, ...rest }, { store }) => {
-    const { found } = await meantBy(store.knex, index, fingerprint);
+    const { found } = await meantBy(store.asPlatform(), index, fingerprint);
     return {
       input: { ...rest, index, fingerprint: found.fingerprint },
       about: laidOpen(found.summary),
@@ -151,7 +151,7 @@ export const approveFinding = operation({
   },
   trace: (call, platform) => traceMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
-    const { found, at } = await meantBy(context.store.knex, index, fingerprint);
+    const { found, at } = await meantBy(context.store.asPlatform(), index, fingerprint);
     const client = await context.temporal();
     const given = { finding: shown(found, at) };
     const run = await startOrJoin(context, WORKFLOW.itsmLoop, {
@@ -166,7 +166,7 @@ export const approveFinding = operation({
 
 /** The weakness of a fingerprint, wherever it is by now; else the one at a place. @throws {Problem} `NotFound` */
 async function meantBy(
-  on: Queryable,
+  on: Db,
   index: number,
   fingerprint: string | undefined,
 ): Promise<{ found: FindingRecord; at: number }> {
@@ -222,7 +222,7 @@ export const triggerScan = operation({
   trace: (call, platform) => traceMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
-    const before = await lastLooks(context.store.knex);
+    const before = await lastLooks(context.store.asPlatform());
     const run = await startOrJoin(context, WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
@@ -241,7 +241,7 @@ export const triggerScan = operation({
 });
 
 /** When each scanner has looked last, by its name. */
-async function lastLooks(on: Queryable): Promise<ReadonlyMap<ScannerName, string | null>> {
+async function lastLooks(on: Db): Promise<ReadonlyMap<ScannerName, string | null>> {
   const runs = new Map((await listDetections(on)).map((one) => [one.detector, one.last_run_at]));
   return new Map(SCANNER_NAMES.map((name) => [name, runs.get(`${SCAN}:${name}`) ?? null]));
 }
@@ -256,7 +256,7 @@ async function tellOfScanners(
   progress(0, all, `looks at ${SCANNER_NAMES.join(", ")}`);
   let told = 0;
   while (!over.aborted && told < all) {
-    const now = await lastLooks(store.knex).catch(() => before);
+    const now = await lastLooks(store.asPlatform()).catch(() => before);
     const left = SCANNER_NAMES.filter((name) => now.get(name) === before.get(name));
     const done = all - left.length;
     if (done > told && !over.aborted) {

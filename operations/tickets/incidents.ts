@@ -37,7 +37,7 @@ export const openIncidents = operation({
     },
   },
   run: async (_, { store }) => ({
-    tickets: await listTickets(store.knex, { status: "open", limit: MOST_OPEN, bySeverity: true }),
+    tickets: await listTickets(store.asPlatform(), { status: "open", limit: MOST_OPEN, bySeverity: true }),
   }),
 });
 
@@ -85,6 +85,6 @@ export const incidentTimeline = operation({
   },
   run: async ({ ticket_id }, { store }) => {
     await existingTicket(store, ticket_id);
-    return { ticket_id, events: await ticketTimeline(store.knex, ticket_id) };
+    return { ticket_id, events: await ticketTimeline(store.asPlatform(), ticket_id) };
   },
 });

@@ -8,8 +8,7 @@ import {
   setTicketReceipt,
   type Store,
   type Ticket,
-  transaction,
-} from "../../store/mod.ts";
+  } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import {
   exampleTicket,
@@ -74,7 +73,7 @@ async function embed(
       `details name that ticket`;
     throw new InvalidInput([{ path: ["receipt_id"], msg, type: "value_error" }]);
   }
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     const isOwn = now !== null && !await getTicketEvent(trx, ticket_id, keyOf(now));
     if (isOwn || !await setTicketReceipt(trx, ticket_id, receipt.id, now)) {
       throw new Problem(

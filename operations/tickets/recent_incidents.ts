@@ -32,7 +32,7 @@ export const recentIncidents = operation({
   toolGroup: { "mission.list_incidents": "audit" },
   example: { input: { limit: 5 }, output: { incidents: [exampleTicket] } },
   run: async ({ status, limit }, { store }) => ({
-    incidents: await listTickets(store.knex, { ...(status ? { status } : {}), limit }),
+    incidents: await listTickets(store.asPlatform(), { ...(status ? { status } : {}), limit }),
   }),
 });
 
@@ -65,8 +65,8 @@ export const incidentDetails = operation({
     const ticket = await existingTicket(store, incident_id);
     const [receipt, events, repairs] = await Promise.all([
       receiptOf(store, ticket.receipt_id),
-      ticketTimeline(store.knex, incident_id),
-      repairsOfTicket(store.knex, incident_id),
+      ticketTimeline(store.asPlatform(), incident_id),
+      repairsOfTicket(store.asPlatform(), incident_id),
     ]);
     return { ...ticket, receipt, events, repairs: repairs.map((repair) => ({ ...repair })) };
   },

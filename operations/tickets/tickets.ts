@@ -9,8 +9,7 @@ import {
   insertTicket,
   listTickets,
   noteCall,
-  transaction,
-} from "../../store/mod.ts";
+  } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { draftOf } from "../_postmortem_draft.ts";
 import {
@@ -73,13 +72,13 @@ export const createTicket = operation({
     },
   },
   async trace({ decisionId }, { store }) {
-    const ticket = await getTicket(store.knex, ticketOf(decisionId));
+    const ticket = await getTicket(store.asPlatform(), ticketOf(decisionId));
     if (!ticket) return { state: "not_done" };
     return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
   },
   run: async ({ title, description, severity }, { store, caller, decisionId }) => {
     const id = ticketOf(decisionId);
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       await insertTicket(trx, {
         ...{ id, title, description, severity, phase: "ticketed", service: null },
         ...{ fingerprint: null, workflowId: null, runId: null },
@@ -162,7 +161,7 @@ export const ticketList = operation({
   untrusted: true,
   example: { input: { status: "resolved" }, output: { tickets: [exampleTicket] } },
   run: async ({ since, ...filter }, { store }) => ({
-    tickets: await listTickets(store.knex, {
+    tickets: await listTickets(store.asPlatform(), {
       ...filter,
       since: since ? new Date(since) : undefined,
     }),
@@ -203,7 +202,7 @@ export const closeTicket = operation({
     const isPublic = door === "rest"; // agents call by the other doors
     const byPerson = isPublic && caller.mayApprove; // no agent can use such a key; other keys may be anybody's
     const ticket = await existingTicket(store, ticket_id);
-    await transaction(store, async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
       const end = { resolved: true, outcome: "resolved", resolution, receiptId };
       if (!await endTicket(trx, ticket_id, end)) {

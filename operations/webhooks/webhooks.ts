@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
 import { newWebhookSecret, openSecretBox, WEBHOOK_KEY, WEBHOOK_SECRET } from "../../integrations/webhooks/mod.ts";
-import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, transaction, WEBHOOK_EVENTS, type WebhookEvent, webhookSecret } from "../../store/mod.ts";
+import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, webhookSecret } from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -79,7 +79,7 @@ export const registerWebhook = operation({
     const events = WEBHOOK_EVENTS.filter((event) => asked.some((word) => isAbout(word, event)));
     const used = secret ?? newWebhookSecret();
     const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY));
-    const id = await transaction(store, async (trx) => {
+    const id = await store.asPlatform().transaction(async (trx) => {
       const webhook = await putWebhook(trx, {
         url,
         events,
@@ -121,7 +121,7 @@ async function lostOutput(
   webhook_id: string,
   { url, events, made }: Registered,
 ) {
-  const sealed = made ? await webhookSecret(store.knex, webhook_id) : undefined;
+  const sealed = made ? await webhookSecret(store.asPlatform(), webhook_id) : undefined;
   const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY)).open(sealed, url);
   return { webhook_id, url, events, secret: secret ?? null };
 }
@@ -129,7 +129,7 @@ async function lostOutput(
 /** Tells a webhook nothing more. @param text its URL, which need not be one that could be registered now, or its id */
 async function remove(text: string, { store, caller, decisionId }: Context) {
   const url = URL.canParse(text) ? new URL(text).href : text;
-  const id = await transaction(store, async (trx) => {
+  const id = await store.asPlatform().transaction(async (trx) => {
     const webhook = await removeWebhook(trx, { named: url, tenant: caller.tenant });
     if (webhook === undefined) {
       throw new Problem("NotFound", `There is no webhook with this URL or id of ${caller.tenant}`);
@@ -232,8 +232,8 @@ export const webhookDeliveries = operation({
   },
   run: async ({ state, webhook_id, limit }, { store, caller: { tenant } }) => {
     const [deliveries, webhooks] = await Promise.all([
-      listDeliveries(store.knex, { tenant, state, webhookId: webhook_id, limit }),
-      listWebhooks(store.knex, tenant),
+      listDeliveries(store.asPlatform(), { tenant, state, webhookId: webhook_id, limit }),
+      listWebhooks(store.asPlatform(), tenant),
     ]);
     return {
       deliveries: deliveries.map(shown),

@@ -53,7 +53,7 @@ export async function refuseOtherTenants(
   if (what === "read" && type === WORKFLOW.itsmLoop) return;
   const by = await keyThatAsked(handle);
   if (by === undefined || by === caller.keyId) return;
-  const tenant = await tenantOf(store.knex, by);
+  const tenant = await tenantOf(store.asPlatform(), by);
   if (tenant === undefined || tenant === caller.tenant) return;
   throw new Problem(
     "Forbidden",

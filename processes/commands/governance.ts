@@ -15,12 +15,11 @@ import {
   listKeys,
   listStops,
   policyFileNote,
-  type Queryable,
+  type Db,
   removeStop,
   type Stop,
   type Store,
-  transaction,
-} from "../../store/mod.ts";
+  } from "../../store/mod.ts";
 import { nearNames } from "../../contract/mod.ts";
 import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
 import { misnamed, suggestion, whyNothing } from "../../calls/governance/names.ts";
@@ -69,7 +68,7 @@ async function whyUnknown(
   if (kind === "tool") {
     return whyNothing(name, ({ effect }) => effect !== "read", "only reads, and reading goes on");
   }
-  const valid = (await listKeys(store.knex)).filter(({ revokedAt }) => !revokedAt);
+  const valid = (await listKeys(store.asPlatform())).filter(({ revokedAt }) => !revokedAt);
   const ids = valid.map(({ id }) => id);
   if (ids.includes(name)) return undefined;
   const near = suggestion(nearNames(name, ids)) || "; npm run keys -- list shows them";
@@ -88,7 +87,7 @@ function nameOf({ kind, name }: Pick<Stop, "kind" | "name">): string {
 }
 
 async function stop(store: Store, what: Stop): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     if (!await addStop(trx, what)) throw new Error(`${nameOf(what)} is stopped already`);
     await requestSeal(trx, receiptOf(what, "stopped"));
   });
@@ -96,11 +95,11 @@ async function stop(store: Store, what: Stop): Promise<void> {
 }
 
 async function resume(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
-  await transaction(store, async (trx) => {
+  await store.asPlatform().transaction(async (trx) => {
     if (!await removeStop(trx, what)) throw new Error(await whyNotResumed(trx, what));
     await requestSeal(trx, receiptOf({ ...what, reason: "" }, "resumed"));
   });
-  const still = (await listStops(store.knex)).find(isOfFile);
+  const still = (await listStops(store.asPlatform())).find(isOfFile);
   if (what.kind === "all" && still) console.log(`Still stopped: ${still.reason}`);
   else console.log(`${nameOf(what)} goes on`);
 }
@@ -109,7 +108,7 @@ function isOfFile({ kind, name }: Stop): boolean {
   return kind === "all" && name === FILE_STOP;
 }
 
-async function whyNotResumed(on: Queryable, what: Pick<Stop, "kind" | "name">): Promise<string> {
+async function whyNotResumed(on: Db, what: Pick<Stop, "kind" | "name">): Promise<string> {
   const stop = what.kind === "all" ? (await listStops(on)).find(isOfFile) : undefined;
   if (stop) return `Everything is stopped by the governance file alone: ${stop.reason}`;
   return `${nameOf(what)} is not stopped`;
@@ -127,7 +126,7 @@ function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed")
 }
 
 async function show(store: Store): Promise<void> {
-  const stored = await currentPolicy(store.knex, "governance_policies");
+  const stored = await currentPolicy(store.asPlatform(), "governance_policies");
   const policy = stored ? GOVERNANCE_POLICY.parse(stored.policy) : NO_RULES;
   const rules = [
     ...policy.rules.map((rule) => [rule, "policy"] as const),
@@ -140,13 +139,13 @@ async function show(store: Store): Promise<void> {
     ["rule", "from", "then", "when"],
     rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
   ));
-  const file = await policyFileNote(store.knex);
+  const file = await policyFileNote(store.asPlatform());
   if (file?.trouble) {
     console.log(
       `\nNOT FOLLOWED: the file ${file.path}: ${file.trouble}\nWhat is above stays in force`,
     );
   }
-  const stops = await listStops(store.knex);
+  const stops = await listStops(store.asPlatform());
   console.log(stops.length === 0 ? "\nNothing is stopped" : "\nStopped:");
   for (const one of stops) console.log(`  ${nameOf(one)}: ${one.reason}`);
 }

@@ -54,7 +54,7 @@ await runCommand("keys", USAGE, {
 
 async function list(store: Store, all: boolean): Promise<void> {
   const now = new Date();
-  const keys = (await listKeys(store.knex)).filter((key) => all || stateOf(key, now) === "valid");
+  const keys = (await listKeys(store.asPlatform())).filter((key) => all || stateOf(key, now) === "valid");
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key, now), key.tier, key.scope, key.tenant, key.principal],
     key.mayApprove ? "yes" : "no",

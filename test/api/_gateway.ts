@@ -54,7 +54,7 @@ export async function startGateway(
     urls: database.urls,
     log: () => logged,
     async key(fields = {}) {
-      const { key } = await issueKey(platform.store.knex, {
+      const { key } = await issueKey(platform.store.asPlatform(), {
         tenant: "test",
         tier: "partner",
         scope: "full",

@@ -96,7 +96,7 @@ export async function openPeople(
   const server = await serve(app, loadConfig({}).settings, 0);
   const keys = new Map<string, { key: string; id: string }>();
   for (const [name, fields] of Object.entries(KEYS)) {
-    const { key, record } = await issueKey(store.knex, {
+    const { key, record } = await issueKey(store.asPlatform(), {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: name },
       ...{ mayApprove: false, expiresAt: null, ...fields },
     });
@@ -114,7 +114,7 @@ export async function openPeople(
       loopback: true,
     });
     const served = await serve(server.app, loadConfig({}).settings, 0);
-    const { key, record } = await issueKey(store.knex, {
+    const { key, record } = await issueKey(store.asPlatform(), {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
     });

@@ -155,8 +155,8 @@ describe("approvals over REST", () => {
   it("hear what was said to a gateway that died before it could tell of it, once", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
-    const voice = await putVoice(people.store.knex, { ...said, move: "approved" });
-    await people.store.knex("approval_voices").where({ id: voice })
+    const voice = await putVoice(people.store.asPlatform(), { ...said, move: "approved" });
+    await people.store.asPlatform()("approval_voices").where({ id: voice })
       .update({ said_at: new Date(Date.now() - 60_000) });
     const reconcile = () =>
       people.loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
@@ -172,19 +172,19 @@ describe("approvals over REST", () => {
   it("take what was said and not told of, where its holder says it again, as the same", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVoice(people.store.knex, said);
+    const voice = await putVoice(people.store.asPlatform(), said);
     const { status } = await move(approval_id, "approve", "ann");
     assert.equal(status, 200);
-    assert.equal((await getVoice(people.store.knex, voice))!.number, 2);
+    assert.equal((await getVoice(people.store.asPlatform(), voice))!.number, 2);
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 
   it("take the last word of a key where none was told of, and leave the other", async () => {
     const { approval_id } = await ask();
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVoice(people.store.knex, said);
+    const voice = await putVoice(people.store.asPlatform(), said);
     assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
-    assert.match((await getVoice(people.store.knex, voice))!.refused!.message, /something else/);
+    assert.match((await getVoice(people.store.asPlatform(), voice))!.refused!.message, /something else/);
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 
@@ -222,7 +222,7 @@ describe("approvals over REST", () => {
 
   it("are told to the ticket, and told again when nobody answers", async () => {
     const id = `INC-${randomBytes(6).toString("hex")}`;
-    await insertTicket(people.store.knex, {
+    await insertTicket(people.store.asPlatform(), {
       ...{ id, title: "t", description: "", severity: "low", phase: "ticketed", service: null },
       ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
     });
@@ -235,7 +235,7 @@ describe("approvals over REST", () => {
     assert.equal(await waitsFor(id), approval_id);
     await move(approval_id, "approve", "ann");
     assert.equal(await waitsFor(id), null);
-    const kinds = (await ticketTimeline(people.store.knex, id)).map(({ kind }) => kind);
+    const kinds = (await ticketTimeline(people.store.asPlatform(), id)).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["approval_requested", "approval_escalated", "approval_approved"]);
     const { body } = await people.call("GET", `/v1/itsm/tickets/${id}?postmortem=true`, "program");
     const by = `ann, key ${people.keyId("ann")}`;
@@ -245,7 +245,7 @@ describe("approvals over REST", () => {
 
   it("are said to be out of reach while no worker answers, and stay as they are", async () => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
-    await putApproval(people.store.knex, {
+    await putApproval(people.store.asPlatform(), {
       ...{ id, subject: "x", ticketId: null, description: "", action: {}, needed: 1 },
       ...{ actionSha256: "0".repeat(64), requestedBy: "program", requestedByKey: null },
       ...{ expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
@@ -281,7 +281,7 @@ describe("approvals over REST", () => {
     assert.equal(held.status, 202, JSON.stringify(held.body));
     const { approval_id, arguments: shown } = held.body.governance;
     assert.deepEqual(shown, { prompt: "Hello" });
-    const { key } = await issueKey(people.store.knex, {
+    const { key } = await issueKey(people.store.asPlatform(), {
       ...{ tenant: "elsewhere", tier: "partner", scope: "full", principal: "elsewhere" },
       ...{ mayApprove: false, expiresAt: null },
     });

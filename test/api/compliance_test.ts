@@ -82,16 +82,16 @@ describe("compliance", () => {
     assert.equal(await backups(), "not_configured");
     assert.ok((await tool("grc_risks")).risks.some((risk: Json) => risk.id === "backups"));
     assert.ok((await tool("grc_health")).unseen.includes("backups"));
-    await store.knex("services").insert({
+    await store.asPlatform()("services").insert({
       ...{ name: "nightly-backup", type: "backup", origin: "file", owner: "ann", status: "up" },
-      checked_at: store.knex.fn.now(),
+      checked_at: store.asPlatform().fn.now(),
     });
     await eventually(async () => await backups() === "met");
     const after = await get("/v1/compliance/summary");
     for (const framework of ["nist_csf", "hipaa", "soc2"]) {
       assert.ok(after.scores[framework] > before.scores[framework], framework);
     }
-    await store.knex("services").where({ name: "nightly-backup" }).update({ status: "down" });
+    await store.asPlatform()("services").where({ name: "nightly-backup" }).update({ status: "down" });
     await eventually(async () => await backups() === "missing");
   });
 
@@ -127,7 +127,7 @@ describe("compliance", () => {
 
   it("counts a scan for less as long as a grave weakness that it found is open", async () => {
     const { store, sealer } = gateway.platform;
-    await store.knex.transaction((trx) =>
+    await store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
         ...{ id: "5ca0000000000001", category: "platform_scan", actor: "test", subject: "x" },
         ...{ action: "security.scan", outcome: "findings", details: {} },
@@ -147,18 +147,18 @@ describe("compliance", () => {
       ...{ detail: {}, target: {} },
     });
     const [grave, slight] = [weakness("a".repeat(16), "high"), weakness("b".repeat(16), "low")];
-    await noteFindings(store.knex, [grave, slight]);
+    await noteFindings(store.asPlatform(), [grave, slight]);
     await eventually(async () => (await scans()).state === "partly");
     assert.match((await scans()).because, /2 weaknesses are open, 1 of them grave$/);
     assert.ok((await get("/v1/compliance/summary")).scores.soc2 < before.scores.soc2);
-    await clearFinding(store.knex, grave.fingerprint);
+    await clearFinding(store.asPlatform(), grave.fingerprint);
     await eventually(async () => (await scans()).state === "met");
     assert.match((await scans()).because, /1 weakness is open, 0 of them grave$/);
   });
 
   it("names the receipts that prove a control", async () => {
     const { store, sealer } = gateway.platform;
-    await store.knex.transaction((trx) =>
+    await store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
         ...{ id: "0123456789abcdef", category: "config_change", actor: "test", subject: "x" },
         ...{ action: "change", outcome: "done", details: {} },
@@ -203,7 +203,7 @@ describe("compliance", () => {
       const key = one.components.find((it: Json) =>
         it.cryptoProperties.assetType === "related-crypto-material"
       );
-      const { rows } = await gateway.platform.store.knex.raw("SELECT public_key FROM ledger_keys");
+      const { rows } = await gateway.platform.store.asPlatform().raw("SELECT public_key FROM ledger_keys");
       const stored = rows[0].public_key;
       const hex = Buffer.isBuffer(stored) ? stored.toString("hex") : stored;
       assert.equal(key.cryptoProperties.relatedCryptoMaterialProperties.value, hex);

@@ -121,11 +121,11 @@ describe("the gateway", () => {
       const store = openStore(gateway.urls.app, "app", 1);
       const trouble = async () => (await call("/v1/status/fresh", { key: partner })).body;
       const note = { path: "/etc/policy.yaml", trouble: "line 3: rule own" };
-      await notePolicyFile(store.knex, note);
+      await notePolicyFile(store.asPlatform(), note);
       const { status, backends } = await trouble();
       assert.deepEqual([status, backends.governance.ok], ["degraded", false]);
       assert.match(backends.governance.error, /^the policy's file is not followed; [^/]*$/);
-      await notePolicyFile(store.knex, { ...note, trouble: null });
+      await notePolicyFile(store.asPlatform(), { ...note, trouble: null });
       assert.equal((await trouble()).backends.governance.ok, true);
       await store.close();
     });
@@ -135,12 +135,12 @@ describe("the gateway", () => {
       const ledger = async () =>
         (await call("/v1/status/fresh", { key: partner })).body.backends.ledger;
       const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
-      await store.knex.raw(
+      await store.asPlatform().raw(
         "INSERT INTO seal_outbox (seq, id, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', ?)",
         [payload],
       );
       const { ok, error } = await ledger();
-      await store.knex("seal_outbox").where({ seq: -1 }).delete();
+      await store.asPlatform()("seal_outbox").where({ seq: -1 }).delete();
       assert.deepEqual([ok, error.replace(/\d+/g, "N")], [
         false,
         "sealing stands still: about N receipts wait, the oldest for N s",
@@ -156,19 +156,19 @@ describe("the gateway", () => {
       };
       const [tickets, services] = await counted();
       for (const [n, name] of ["test-0a1b2c3d", "attack-0a1b2c3d", "till"].entries()) {
-        await insertTicket(store.knex, {
+        await insertTicket(store.asPlatform(), {
           ...{ id: `INC-00000000d00${n}`, title: "It fails", description: "", severity: "high" },
           ...{ phase: "ticketed", service: name, fingerprint: null, workflowId: null, runId: null },
           requestedBy: "test",
         });
-        await putService(store.knex, {
+        await putService(store.asPlatform(), {
           ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
           ...{ restart: null, watched: false, dependsOn: [] },
         });
       }
       assert.deepEqual(await counted(), [tickets + 1, services + 1]);
-      await store.knex("tickets").whereLike("id", "INC-00000000d00%").delete();
-      await store.knex("services").where({ name: "till" }).orWhereLike("name", "%-0a1b2c3d")
+      await store.asPlatform()("tickets").whereLike("id", "INC-00000000d00%").delete();
+      await store.asPlatform()("services").where({ name: "till" }).orWhereLike("name", "%-0a1b2c3d")
         .delete();
       await store.close();
     });
@@ -469,7 +469,7 @@ describe("the gateway", () => {
   it("logs the id of the key that called, also where it was refused, and null where none was", async () => {
     const body = { tenant: "x", tier: "free" };
     const secret = await gateway.key();
-    const { id } = (await findKey(gateway.platform.store.knex, hashKey(secret)))!;
+    const { id } = (await findKey(gateway.platform.store.asPlatform(), hashKey(secret)))!;
     const answers = [
       await call("/v1/itsm/incidents", { key: secret }),
       await call("/v1/keys/generate", { key: secret, body }),

@@ -28,12 +28,12 @@ describe("learning", () => {
     );
     await resolved("INC-d", "Set the password to Tr0ub4dor&3x again, password: Tr0ub4dor&3x works");
     const { store } = gateway.platform;
-    await store.knex("tickets").insert({
+    await store.asPlatform()("tickets").insert({
       ...ticket("INC-e"),
       ...{ outcome: "sealed", resolution: "Runbook restart-service 1.0.0, and found healthy" },
-      ...{ fingerprint: "f", resolved_at: store.knex.raw("now() + interval '40 seconds'") },
+      ...{ fingerprint: "f", resolved_at: store.asPlatform().raw("now() + interval '40 seconds'") },
     });
-    await store.knex("ticket_events").insert({
+    await store.asPlatform()("ticket_events").insert({
       ...{ ticket_id: "INC-e", key: "diagnosed-1", kind: "diagnosed" },
       data: { classification: { category: "hardware", confidence: 0.95 }, citations: ["x"] },
     });
@@ -68,7 +68,7 @@ describe("learning", () => {
     ]);
   };
   const count = async () =>
-    (await gateway.platform.store.knex("learning_items").select("id")).length;
+    (await gateway.platform.store.asPlatform()("learning_items").select("id")).length;
   const learnt = async (items: number) => {
     for (let n = 0; await count() < items; n++) {
       assert.ok(n < 2_400, "nothing was learnt");
@@ -84,7 +84,7 @@ describe("learning", () => {
     return operation.output.parse(output);
   };
   const states = async () => {
-    const rows = await gateway.platform.store.knex("learning_items").select("ticket_id", "state");
+    const rows = await gateway.platform.store.asPlatform()("learning_items").select("ticket_id", "state");
     return Object.fromEntries(rows.map(({ ticket_id, state }) => [ticket_id, state]));
   };
   const found = async (id: string) => {
@@ -136,7 +136,7 @@ describe("learning", () => {
     assert.equal(done.length, 1, JSON.stringify(answers));
     assert.deepEqual(done[0].learned_from, ["9f2c4b7a01d3e856"]);
     assert.ok(await found("INC-a"));
-    const { rows } = await gateway.platform.store.knex.raw(
+    const { rows } = await gateway.platform.store.asPlatform().raw(
       "SELECT payload FROM seal_outbox WHERE payload LIKE '%learning_receipt%'",
     );
     const payloads = rows.map(({ payload }: Json) => payload as string);
@@ -155,13 +155,13 @@ describe("learning", () => {
 
   it("measures what got better: how long a fault takes that was learnt of", async () => {
     const { store } = gateway.platform;
-    await store.knex("tickets").insert({
+    await store.asPlatform()("tickets").insert({
       ...ticket("INC-f"),
       ...{ outcome: "sealed", fingerprint: "f", resolution: "Runbook restart-service" },
-      opened_at: store.knex.raw("now() + interval '60 seconds'"),
-      resolved_at: store.knex.raw("now() + interval '65 seconds'"),
+      opened_at: store.asPlatform().raw("now() + interval '60 seconds'"),
+      resolved_at: store.asPlatform().raw("now() + interval '65 seconds'"),
     });
-    await store.knex("ticket_events").insert({
+    await store.asPlatform()("ticket_events").insert({
       ...{ ticket_id: "INC-f", key: "diagnosed-1", kind: "diagnosed" },
       data: { citations: ["INC-e"] },
     });

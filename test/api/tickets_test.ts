@@ -26,7 +26,7 @@ describe("tickets", () => {
     service: string | null = null,
   ) {
     const id = `INC-${randomBytes(6).toString("hex")}`;
-    await insertTicket(people.store.knex, {
+    await insertTicket(people.store.asPlatform(), {
       ...{ id, title: "t", description: "", severity, category, phase: "sealed", service },
       ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
     });

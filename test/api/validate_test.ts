@@ -99,7 +99,7 @@ describe("POST /v1/validate", () => {
     assert.deepEqual(failed(answer), ["output_fact_check", "retrieval_integrity"]);
     assert.match(answer.rails[2]!.reasons.join(), /last probe saw orders-db in order.*no ticket/);
     assert.match(answer.rails[3]!.reasons.join(), /another hash/);
-    const row = await gateway.platform.store.knex("knowledge").where({ current: true }).first();
+    const row = await gateway.platform.store.asPlatform()("knowledge").where({ current: true }).first();
     const good = await gateway.engine.client.validate({
       incident: row.content.slice(0, 300),
       context: { citations: [{ id: row.id, sha256: row.sha256 }] },
@@ -157,7 +157,7 @@ describe("POST /v1/validate", () => {
 
   async function receipts(category: string, subject: string): Promise<Sealed[]> {
     for (;; await sleep(100)) {
-      const waiting = await gateway.platform.store.knex("seal_outbox").count("* AS n").first();
+      const waiting = await gateway.platform.store.asPlatform()("seal_outbox").count("* AS n").first();
       if (Number(waiting?.n) === 0) break;
     }
     const answer = await fetch(`${gateway.url}/v1/ledger?limit=200`);

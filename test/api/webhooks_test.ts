@@ -209,7 +209,7 @@ describe("webhooks", () => {
     const { webhook_id } = await register("/ours");
     await arrive("/ours", await open("Nobody else's business"), 1);
     assert.ok((await deliveries(webhook_id)).length > 0);
-    const { key } = await issueKey(people.store.knex, {
+    const { key } = await issueKey(people.store.asPlatform(), {
       ...{ tenant: "elsewhere", tier: "partner", scope: "full", principal: "elsewhere" },
       ...{ mayApprove: false, expiresAt: null },
     });

@@ -23,7 +23,7 @@ export const deadly = defineOperation<Platform>()({
   tool: { deadly: ["full"] },
   example: { input: { n: 1 }, output: {} },
   run: async ({ n }, { store }) => {
-    await store.knex("usage").insert({
+    await store.asPlatform()("usage").insert({
       ...{ subject: "deadly", kind: String(n), period_start: new Date(0), used: 1 },
     });
     process.kill(process.pid, "SIGKILL");

@@ -41,7 +41,7 @@ describe("every call over REST that changes something", () => {
   }
 
   async function issued(): Promise<string> {
-    const { record } = await issueKey(people.store.knex, {
+    const { record } = await issueKey(people.store.asPlatform(), {
       ...{ tenant: "test", tier: "free", scope: "full", principal: "stray", mayApprove: false },
       expiresAt: null,
     });
@@ -83,11 +83,11 @@ describe("every call over REST that changes something", () => {
   }
 
   async function whileStopped(stop: Omit<Stop, "reason">, work: () => Promise<void>) {
-    await addStop(people.store.knex, { ...stop, reason: "we look into it" });
+    await addStop(people.store.asPlatform(), { ...stop, reason: "we look into it" });
     try {
       await work();
     } finally {
-      await removeStop(people.store.knex, stop);
+      await removeStop(people.store.asPlatform(), stop);
     }
   }
 
@@ -114,7 +114,7 @@ describe("every call over REST that changes something", () => {
     }
     const calls = (await receipts()).filter(({ category }) => category === "api_call");
     assert.deepEqual(calls.map(({ subject }) => subject), ["workflow_cancel"], "no second receipt");
-    const open = await people.store.knex("governance_decisions").where({ settled: false });
+    const open = await people.store.asPlatform()("governance_decisions").where({ settled: false });
     assert.deepEqual(open.map(({ tool }) => tool), ["workflow_cancel"]);
     assert.equal(open[0].call_receipt_id, calls[0].id);
   });

@@ -118,7 +118,7 @@ describe("a call that changes something", () => {
     const message = "It was begun, and may have been done: look at the disk";
     const error = { name: "OutcomeUnknown", message };
     const end = { state: "unknown", output: null, error, receiptId: "unknown-end" } as const;
-    assert.ok(await endAct(people.store.knex, approval_id, end));
+    assert.ok(await endAct(people.store.asPlatform(), approval_id, end));
     const told = await call("wipe_disk", { disk: "lost" });
     assert.equal(told.isError, true);
     assert.equal(
@@ -154,7 +154,7 @@ describe("a call that changes something", () => {
     assert.deepEqual((await ended(approval_id)).output, { wiped: "[secret]", passes: 1 });
     const result = await call("wipe_disk", { disk });
     assert.deepEqual(result.structuredContent, { wiped: disk, passes: 1 });
-    const kept = await people.store.knex("governed_acts").where({ approval_id }).first("output");
+    const kept = await people.store.asPlatform()("governed_acts").where({ approval_id }).first("output");
     assert.deepEqual(JSON.parse(kept.output), { wiped: "[secret]", passes: 1 });
   });
 
@@ -189,7 +189,7 @@ describe("a call that changes something", () => {
     const { state, error } = await ended(approval_id);
     assert.deepEqual([state, error], ["done", null]);
     assert.deepEqual(runs, [{ disk, passes: 1 }]);
-    const kept = await people.store.knex("governed_acts").where({ approval_id }).first();
+    const kept = await people.store.asPlatform()("governed_acts").where({ approval_id }).first();
     assert.ok(!`${kept.input}${kept.output}`.includes(disk), "nobody is given it any more");
   });
 
@@ -305,7 +305,7 @@ describe("a call that changes something", () => {
         { kind: "all", name: "" },
       ] as const
     ) {
-      await addStop(people.store.knex, { ...stop, reason: "we look into it" });
+      await addStop(people.store.asPlatform(), { ...stop, reason: "we look into it" });
       const refused = await call("wipe_disk", { disk: "sdf" });
       assert.equal(refused._meta?.["sealoop/error"], "Denied");
       assert.deepEqual([refused._meta?.["sealoop/decision"], refused._meta?.["sealoop/rule"]], [
@@ -314,17 +314,17 @@ describe("a call that changes something", () => {
       assert.match(String(refused._meta?.["sealoop/decision_id"]), /^GOV-[0-9a-f]{12}$/);
       assert.match(JSON.stringify(refused.content), /is stopped: we look into it/);
       assert.ok(!(await call("ledger.search_receipts")).isError);
-      await removeStop(people.store.knex, stop);
+      await removeStop(people.store.asPlatform(), stop);
     }
     assert.equal(runs.length, 0);
   });
 
   it("is not run where it is stopped between its approval and its run", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdg" }));
-    await addStop(people.store.knex, { kind: "all", name: "", reason: "halt" });
+    await addStop(people.store.asPlatform(), { kind: "all", name: "", reason: "halt" });
     await say(people.loop, approval_id, "approved", { id: people.keyId("ann") });
     const act = await ended(approval_id);
-    await removeStop(people.store.knex, { kind: "all", name: "" });
+    await removeStop(people.store.asPlatform(), { kind: "all", name: "" });
     assert.equal(act.state, "refused");
     assert.equal(runs.length, 0);
   });
@@ -338,9 +338,9 @@ describe("a call that changes something", () => {
         [{ kind: "tool", name: "wipe_disk" }, "tool wipe_disk is stopped (halt)"],
       ] as const
     ) {
-      await addStop(people.store.knex, { ...stop, reason: "halt" });
+      await addStop(people.store.asPlatform(), { ...stop, reason: "halt" });
       const { status, body } = await approve();
-      await removeStop(people.store.knex, stop);
+      await removeStop(people.store.asPlatform(), stop);
       assert.equal(status, 409);
       assert.equal(
         body.detail,
@@ -356,7 +356,7 @@ describe("a call that changes something", () => {
 
   it("can't be approved once the key that asked is not valid any more", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdk" }));
-    await people.store.knex("governed_acts").where({ approval_id }).update({
+    await people.store.asPlatform()("governed_acts").where({ approval_id }).update({
       key_id: "0".repeat(16),
     });
     const { status, body } = await people.call(
@@ -371,7 +371,7 @@ describe("a call that changes something", () => {
 
   it("is not run with other arguments than those that were approved", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdh" }));
-    await people.store.knex("governed_acts").where({ approval_id })
+    await people.store.asPlatform()("governed_acts").where({ approval_id })
       .update({ input: '{"disk":"all"}' });
     await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
     const act = await ended(approval_id);

@@ -207,7 +207,7 @@ describe("a hundred texts that mean to steer an agent", () => {
       assert.deepEqual(output, { wiped: "sdb", passes: 1 });
     }
     assert.deepEqual(wipe.runs.map(({ note }) => note), harmless);
-    const rows = await loop.store.knex("governance_decisions").where({ rule: "guardrails" });
+    const rows = await loop.store.asPlatform()("governance_decisions").where({ rule: "guardrails" });
     assert.equal(rows.length, INJECTIONS.length, "each decision is on record");
     assert.ok(rows.every(({ reasons }) => reasons[0].startsWith("input_safety: ")));
   });
@@ -217,7 +217,7 @@ describe("a hundred texts that mean to steer an agent", () => {
     const ends = await Promise.all(reports.map(async (incident, n) => {
       const service = `shop-${n}`;
       const place = join(folder, service);
-      await putService(loop.store.knex, {
+      await putService(loop.store.asPlatform(), {
         ...{ name: service, type: "web", host: "127.0.0.1", owner: null, origin: "file" },
         ...{ dependsOn: [], check: { command: ["test", "-e", place] }, watched: false },
         restart: { command: ["touch", place] },
@@ -238,11 +238,11 @@ describe("a hundred texts that mean to steer an agent", () => {
   });
 
   it("leave no effect and no receipt of a repair that nobody approved", async () => {
-    const effects = await loop.store.knex("effects").select("service", "state");
+    const effects = await loop.store.asPlatform()("effects").select("service", "state");
     assert.deepEqual(effects, [{ service: `shop-${TENTH.length}`, state: "done" }]);
-    const acts = await loop.store.knex("governed_acts").distinct("state");
+    const acts = await loop.store.asPlatform()("governed_acts").distinct("state");
     assert.deepEqual(acts, [{ state: "waiting" }]);
-    const approvals = await loop.store.knex("approvals").distinct("status");
+    const approvals = await loop.store.asPlatform()("approvals").distinct("status");
     assert.deepEqual(approvals, [{ status: "pending" }]);
     const { rows: [{ n }] } = await loop.store.pool.query(
       "SELECT count(*)::int AS n FROM seal_outbox",
@@ -260,7 +260,7 @@ describe("a hundred texts that mean to steer an agent", () => {
     assert.equal(runs.length, wipe.runs.length);
   });
 
-  const waiting = async () => Number((await loop.store.knex("seal_outbox").count())[0]!.count);
+  const waiting = async () => Number((await loop.store.asPlatform()("seal_outbox").count())[0]!.count);
   async function send(parts: Json[]): Promise<Json> {
     const message = { kind: "message", messageId: randomUUID(), role: "user", parts };
     const params = { message, configuration: { blocking: true } };

@@ -32,7 +32,7 @@ describe("a governed call whose process is killed", () => {
       log: createLog("test", "silent"),
       databaseUrl: () => database.urls.app,
     });
-    key = await issueKey(open.platform.store.knex, {
+    key = await issueKey(open.platform.store.asPlatform(), {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
     });
@@ -69,16 +69,16 @@ describe("a governed call whose process is killed", () => {
     );
     return rows.map(({ payload }) => JSON.parse(payload));
   };
-  const decisions = () => open.platform.store.knex("governance_decisions").orderBy("at", "desc");
+  const decisions = () => open.platform.store.asPlatform()("governance_decisions").orderBy("at", "desc");
   /** As if some minutes had gone by. */
   const later = () =>
-    open.platform.store.knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+    open.platform.store.asPlatform()("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
   const settle = () => {
     const traceCall = createTraceCall(open.platform, approvable);
     return openCalls({ store: open.platform.store, traceCall } as ActivityParts).settleOpenCalls();
   };
   const timesRun = async (n: number) =>
-    (await open.platform.store.knex("usage").where({ subject: "deadly", kind: String(n) })).length;
+    (await open.platform.store.asPlatform()("usage").where({ subject: "deadly", kind: String(n) })).length;
 
   it("after the decision is sealed as unknown, once, and not before its process is gone", async () => {
     await killed("call", key.key);
@@ -110,7 +110,7 @@ describe("a governed call whose process is killed", () => {
       const opened = when === "after" ? 1 : 0;
       assert.equal(await count() - before, opened, "nobody is asked to look");
       if (opened) {
-        const ticket = await getTicket(open.platform.store.knex, details.found.ticket_id);
+        const ticket = await getTicket(open.platform.store.asPlatform(), details.found.ticket_id);
         assert.equal(ticket?.title, "Printer jams");
       }
     });
@@ -131,7 +131,7 @@ describe("a governed call whose process is killed", () => {
   it("before its decision was sealed was provably not done", async () => {
     const [known] = await decisions();
     const id = "GOV-000000000001";
-    await open.platform.store.knex("governance_decisions").insert({
+    await open.platform.store.asPlatform()("governance_decisions").insert({
       ...{ ...known, reasons: JSON.stringify(known.reasons), id, settled: false },
       ...{ receipt_id: "never-sealed", call_receipt_id: "not-done" },
     });
@@ -160,7 +160,7 @@ describe("a governed call whose process is killed", () => {
     await later();
     assert.equal(await settle(), 0, "its process lives");
     const open_ = (await decisions()).find(({ settled }) => !settled)!;
-    await open.platform.store.knex("governance_decisions").where({ id: open_.id })
+    await open.platform.store.asPlatform()("governance_decisions").where({ id: open_.id })
       .update({ holder: 1 }); // as if its connection had been lost
     assert.equal(await settle(), 1);
     finish();
@@ -180,14 +180,14 @@ describe("a governed call whose process is killed", () => {
       caller: { keyId: key.record.id, tenant: "test" },
     };
     const { action, text } = actionOf(call);
-    await putApproval(store.knex, {
+    await putApproval(store.asPlatform(), {
       ...{ id: approvalId, subject: "tool:deadly", ticketId: null, description: "", action },
       ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
       ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
     });
-    await store.knex("approvals").where({ id: approvalId })
+    await store.asPlatform()("approvals").where({ id: approvalId })
       .update({ status: "approved", decided_at: new Date() });
-    await putAct(store.knex, {
+    await putAct(store.asPlatform(), {
       ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
       ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
       ...{ keyId: key.record.id, address: "127.0.0.1" },
@@ -205,7 +205,7 @@ describe("a governed call whose process is killed", () => {
     const id = "APR-000000000003";
     await approved(id, 3);
     await killed("act", id);
-    assert.equal((await getAct(open.platform.store.knex, id))?.state, "begun");
+    assert.equal((await getAct(open.platform.store.asPlatform(), id))?.state, "begun");
     assert.equal((await receiptsOf(`${id}-intent`))[0].outcome, "intended");
     const result = await again(id);
     assert.equal(result.state, "unknown");
@@ -217,14 +217,14 @@ describe("a governed call whose process is killed", () => {
     assert.ok(tickets.length >= 1);
     assert.match(tickets[0].title, /Nobody knows whether deadly was done/);
     assert.equal((await receiptsOf(`${id}-outcome`))[0].outcome, "unknown");
-    const { error } = (await getAct(open.platform.store.knex, id))!;
+    const { error } = (await getAct(open.platform.store.asPlatform(), id))!;
     assert.equal(error?.name, "OutcomeUnknown");
     assert.match(
       error.message,
       /^APR-000000000003 was begun, .* It may have been done: look at what it acts on, .* in ticket INC-\w{12}$/,
     );
     const look = /INC-\w{12}/.exec(error.message)![0];
-    assert.equal((await getTicket(open.platform.store.knex, look))?.escalated, true);
+    assert.equal((await getTicket(open.platform.store.asPlatform(), look))?.escalated, true);
   });
 
   for (
@@ -244,7 +244,7 @@ describe("a governed call whose process is killed", () => {
       assert.deepEqual([result.state, result.error], [state, name ?? null]);
       assert.deepEqual(await again(id, traced), result);
       assert.equal(await timesRun(n), 1);
-      const { output, error } = (await getAct(open.platform.store.knex, id))!;
+      const { output, error } = (await getAct(open.platform.store.asPlatform(), id))!;
       const [receipt] = await receiptsOf(`${id}-outcome`);
       assert.equal(receipt.outcome, outcome);
       if (found.state === "done") {
@@ -258,7 +258,7 @@ describe("a governed call whose process is killed", () => {
   it("between the intent and the beginning of an approved act is run, once", async () => {
     const id = "APR-000000000004";
     await approved(id, 4);
-    await open.platform.store.knex("governed_acts").where({ approval_id: id })
+    await open.platform.store.asPlatform()("governed_acts").where({ approval_id: id })
       .update({ state: "intended" });
     let runs = 0;
     const harmless = { ...deadly, run: () => Promise.resolve({ n: ++runs }) };

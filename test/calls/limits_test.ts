@@ -68,7 +68,7 @@ describe("limits of an agent's key", () => {
     await client.end();
   }
   async function newKey(): Promise<{ key: string; id: string }> {
-    const { key, record } = await issueKey(servers[0]!.platform.store.knex, {
+    const { key, record } = await issueKey(servers[0]!.platform.store.asPlatform(), {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
     });
@@ -178,9 +178,9 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
       const first = await invoke(act, callOf(credential));
-      await addStop(other.platform.store.knex, { kind: "key", name: id, reason: "it misbehaves" });
+      await addStop(other.platform.store.asPlatform(), { kind: "key", name: id, reason: "it misbehaves" });
       await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
-      await removeStop(other.platform.store.knex, { kind: "key", name: id });
+      await removeStop(other.platform.store.asPlatform(), { kind: "key", name: id });
       return { id, first, last: await invoke(act, callOf(credential)) };
     });
     assert.equal(first.limit?.remaining, LIMIT - 1);

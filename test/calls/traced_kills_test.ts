@@ -42,14 +42,14 @@ describe("an operation's call whose process is killed", function () {
     const open = await openPlatform({ config, log: createLog("test", "silent"), databaseUrl });
     close = open.close;
     platform = { ...open.platform, temporal: () => Promise.resolve(parts.client) };
-    key = await issueKey(platform.store.knex, {
+    key = await issueKey(platform.store.asPlatform(), {
       ...{ tenant: "test", tier: "admin", scope: "full", principal: "agent" },
       ...{ mayApprove: false, expiresAt: null },
     });
     await setGovernance(platform.store, {
       rules: [{ name: "all", when: { tools: ["*"] }, then: "allow", guardrails: false }],
     });
-    await noteFindings(platform.store.knex, [{
+    await noteFindings(platform.store.asPlatform(), [{
       ...{ fingerprint: FINGERPRINT, root: FINGERPRINT, detector: "security_scan" },
       ...{ service: null, host: null, kind: "platform", code: "file_permissions" },
       ...{ severity: "high", summary: "Others may read ledger.key", detail: {}, target: {} },
@@ -103,7 +103,7 @@ describe("an operation's call whose process is killed", function () {
     return await receiptOf(decision.call_receipt_id);
   };
   const people = async () =>
-    (await platform.store.knex("tickets").where({ escalated: true })).length;
+    (await platform.store.asPlatform()("tickets").where({ escalated: true })).length;
 
   const openTicket = async () => {
     const create = approvable.find(({ name }) => name === "tickets.create")!;
@@ -121,7 +121,7 @@ describe("an operation's call whose process is killed", function () {
   const learnt = async (id: string) => {
     const { ticket_id } = await openTicket();
     const text = "Printer jams\nResolution: Turned the roller";
-    await addLearningItems(platform.store.knex, [{
+    await addLearningItems(platform.store.asPlatform(), [{
       ...{ id, ticket_id, title: "Printer jams", category: "hardware", score: 60, factors: [] },
       passage: {
         ...{ id: ticket_id, kind: "incident", category: "hardware", title: "Printer jams" },
@@ -197,7 +197,7 @@ describe("an operation's call whose process is killed", function () {
         resolution: "Turned the roller",
       }),
       done: async ({ ticket_id }) => {
-        const ticket = await getTicket(platform.store.knex, ticket_id!);
+        const ticket = await getTicket(platform.store.asPlatform(), ticket_id!);
         assert.equal(ticket?.resolution, "Turned the roller");
       },
     },
@@ -205,7 +205,7 @@ describe("an operation's call whose process is killed", function () {
       ...{ operation: "webhooks.register", as: "itsm_register_webhook" },
       input: () => Promise.resolve({ url: `https://hooks.example.com/${++n}` }),
       done: async ({ webhook_id }) => {
-        const all = await listWebhooks(platform.store.knex, "test");
+        const all = await listWebhooks(platform.store.asPlatform(), "test");
         assert.ok(all.some(({ id }) => id === webhook_id));
       },
     },
@@ -213,7 +213,7 @@ describe("an operation's call whose process is killed", function () {
       ...{ operation: "learning.approve", as: "approve_learning_item" },
       input: async () => ({ item_id: await learnt(`LRN-00000000000${++n % 10}`) }),
       done: async ({ item_id }) => {
-        assert.equal((await learningItem(platform.store.knex, item_id!))?.state, "applied");
+        assert.equal((await learningItem(platform.store.asPlatform(), item_id!))?.state, "applied");
       },
     },
   ];
@@ -244,14 +244,14 @@ describe("an operation's call whose process is killed", function () {
       const as = "approve_sie_finding";
       const caller = { keyId: key.record.id, tenant: "test" };
       const { action, text } = actionOf({ operation, request: { as }, caller, input } as never);
-      await putApproval(store.knex, {
+      await putApproval(store.asPlatform(), {
         ...{ id: approvalId, subject: `tool:${as}`, ticketId: null, description: "", action },
         ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
         ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
       });
-      await store.knex("approvals").where({ id: approvalId })
+      await store.asPlatform()("approvals").where({ id: approvalId })
         .update({ status: "approved", decided_at: new Date() });
-      await putAct(store.knex, {
+      await putAct(store.asPlatform(), {
         ...{ approvalId, decisionId: `GOV-00000000000${shared.indexOf(moment)}`, door: "mcp" },
         ...{ tool: as, operation: operation.name, input: JSON.stringify(input) },
         ...{ actionSha256: sha256(text), tenant: "test", keyId: key.record.id },
@@ -265,7 +265,7 @@ describe("an operation's call whose process is killed", function () {
         outcomeReceiptId: `${approvalId}-outcome`,
       });
       assert.equal(result.state, state);
-      const { output, error } = (await getAct(store.knex, approvalId))!;
+      const { output, error } = (await getAct(store.asPlatform(), approvalId))!;
       if (moment === "after") {
         const { status, workflow_id, finding } = JSON.parse(output!);
         assert.deepEqual([status, workflow_id, finding.fingerprint, finding.index], [

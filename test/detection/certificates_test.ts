@@ -27,8 +27,8 @@ describe("certificates", () => {
     await writeFile(caFile, authority.cert);
   });
   beforeEach(async () => {
-    await world.store.knex("findings").delete();
-    await world.store.knex("services").delete();
+    await world.store.asPlatform()("findings").delete();
+    await world.store.asPlatform()("services").delete();
   });
   after(async () => {
     for (const server of servers) server.close();
@@ -127,7 +127,7 @@ describe("certificates", () => {
       ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
       ...{ check: { http: `https://${address}/` }, restart: null, watched: true, dependsOn: [] },
     };
-    await putService(world.store.knex, service);
+    await putService(world.store.asPlatform(), service);
     const both = await world.with("certificates: {}\nservice_probes: {}\n");
     const { incidents } = await detectAll(both, { remember: true });
     assert.equal(incidents.find(({ code }) => code === "expired")!.related![0]!.service, "shop");

@@ -18,8 +18,8 @@ describe("host_resources", () => {
   beforeEach(async () => {
     await rm(folder, { recursive: true, force: true });
     await mkdir(join(folder, "deep", "er"), { recursive: true });
-    await world.store.knex("findings").delete();
-    await world.store.knex("services").delete();
+    await world.store.asPlatform()("findings").delete();
+    await world.store.asPlatform()("services").delete();
   });
   after(() => world.close());
 
@@ -132,7 +132,7 @@ describe("host_resources", () => {
     const dead = { tcp: `127.0.0.1:${await freePort()}` };
     const rest = { type: "service", owner: null, origin: "file", restart: null } as const;
     const put = (name: string, dependsOn: string[]) =>
-      putService(world.store.knex, {
+      putService(world.store.asPlatform(), {
         ...{ name, ...rest, host: "localhost", check: dead, watched: true },
         dependsOn: dependsOn.map((service) => ({ service, kind: "depends_on" })),
       });

@@ -83,7 +83,7 @@ describe("platform", () => {
   });
 
   it("finds a break of the ledger, by itself and critical, until it has healed", async () => {
-    const breaks = world.store.knex("ledger_breaks");
+    const breaks = world.store.asPlatform()("ledger_breaks");
     await breaks.clone().insert({
       position: 7,
       failed_check: "hash",
@@ -98,13 +98,13 @@ describe("platform", () => {
     assert.equal(incidents[0]!.code, "ledger_broken");
     await breaks.clone().update({ healed_at: new Date() });
     assert.equal((await sweep()).of("ledger_broken"), undefined);
-    const [row] = await world.store.knex("findings").where({ code: "ledger_broken" });
+    const [row] = await world.store.asPlatform()("findings").where({ code: "ledger_broken" });
     assert.notEqual(row.cleared_at, null);
   });
 
   it("finds receipts that wait too long to be sealed", async () => {
     const put = (secondsAgo: number) =>
-      world.store.knex("seal_outbox").insert({
+      world.store.asPlatform()("seal_outbox").insert({
         id: `waits-${secondsAgo}`,
         payload: JSON.stringify({
           timestamp: new Date(Date.now() - secondsAgo * 1_000).toISOString(),
@@ -113,13 +113,13 @@ describe("platform", () => {
     await put(10);
     assert.equal((await sweep()).of("outbox_old"), undefined);
     const database = openStore(world.sequencerUrl, "sequencer", 1); // who alone may take from it
-    await database.knex("seal_outbox").delete();
+    await database.asPlatform()("seal_outbox").delete();
     await put(300);
     await put(5);
     const found = (await sweep()).of("outbox_old")!;
     assert.equal(found.detail.waiting, 2);
     assert.ok(Number(found.detail.oldest_seconds) >= 300);
-    await database.knex("seal_outbox").delete();
+    await database.asPlatform()("seal_outbox").delete();
     await database.close();
     assert.equal((await recheck(await open(QUIET), found, "after"))?.present, false);
   });

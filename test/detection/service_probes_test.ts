@@ -27,8 +27,8 @@ describe("service_probes", () => {
   });
   beforeEach(async () => {
     answer = { status: 200, afterMs: 0 };
-    await world.store.knex("services").delete();
-    await world.store.knex("findings").delete();
+    await world.store.asPlatform()("services").delete();
+    await world.store.asPlatform()("findings").delete();
   });
   after(async () => {
     server.close();
@@ -41,7 +41,7 @@ describe("service_probes", () => {
       ...{ name, type: "service", host: "localhost", owner: null, origin: "file", restart: null },
       ...{ check: { http: url() }, watched: true, dependsOn: [], ...rest },
     };
-    await putService(world.store.knex, service);
+    await putService(world.store.asPlatform(), service);
     return service;
   }
   const sweep = async (yaml = PATIENT) => {
@@ -60,7 +60,7 @@ describe("service_probes", () => {
     const { incidents: [incident] } = await sweep();
     assert.deepEqual([incident!.code, incident!.severity], ["status_503", "high"]);
     assert.equal(incident!.fingerprint, findingOf(service, "refused").fingerprint);
-    const known = await getFinding(world.store.knex, incident!.fingerprint);
+    const known = await getFinding(world.store.asPlatform(), incident!.fingerprint);
     assert.equal(known!.summary, "web fails its http check (status_503)");
     assert.equal(known!.cleared_at, null);
     assert.deepEqual(await recheck(world, incident!, "before"), {
@@ -68,7 +68,7 @@ describe("service_probes", () => {
     });
     answer = { status: 200, afterMs: 0 };
     assert.deepEqual(await recheck(world, incident!, "after"), { present: false, code: "ok" });
-    assert.notEqual((await getFinding(world.store.knex, incident!.fingerprint))!.cleared_at, null);
+    assert.notEqual((await getFinding(world.store.asPlatform(), incident!.fingerprint))!.cleared_at, null);
   });
 
   it("makes one incident of a service and what fails with it", async () => {
@@ -88,7 +88,7 @@ describe("service_probes", () => {
     assert.deepEqual(related?.map(({ service, code }) => [service, code]), [
       ...[["api", "refused"], ["web", "exit_1"]],
     ]);
-    const rows = await world.store.knex("findings").pluck("root");
+    const rows = await world.store.asPlatform()("findings").pluck("root");
     assert.deepEqual(new Set(rows), new Set([incidents[0]!.fingerprint]));
   });
 
@@ -150,7 +150,7 @@ describe("service_probes", () => {
       const { incidents } = await detectAll(world, { remember: false });
       assert.deepEqual(incidents, []);
     }
-    assert.deepEqual(await world.store.knex("findings"), []);
+    assert.deepEqual(await world.store.asPlatform()("findings"), []);
   });
 
   for (const answers of [true, false]) {
@@ -180,7 +180,7 @@ describe("service_probes", () => {
     assert.ok(first.findings.length < 400);
     const { runs } = await detectAll(await world.with(settings), { remember: true });
     assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
-    const seen = await world.store.knex("services").whereNotNull("checked_at").count("* as n");
+    const seen = await world.store.asPlatform()("services").whereNotNull("checked_at").count("* as n");
     assert.ok(Number(seen[0]!.n) > first.findings.length);
   });
 });

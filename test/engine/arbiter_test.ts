@@ -37,7 +37,7 @@ describe("the arbiter of what tickets teach", () => {
     },
   ): Promise<Ruling> {
     const id = `INC-${String(tickets++).padStart(12, "0")}`;
-    await insertTicket(store.knex, {
+    await insertTicket(store.asPlatform(), {
       ...{ id, title: "It fails", description: "", severity: "high", phase: "sealed" },
       ...{ service: "shop", fingerprint: fault, workflowId: null, runId: null, requestedBy: "t" },
     });
@@ -46,9 +46,9 @@ describe("the arbiter of what tickets teach", () => {
         classification: { category: "application", confidence: 0.3 },
         citations: ["x"],
       };
-      await addTicketEvent(store.knex, id, { key: "diagnosed-1", kind: "diagnosed", data });
+      await addTicketEvent(store.asPlatform(), id, { key: "diagnosed-1", kind: "diagnosed", data });
     }
-    await addTicketEvent(store.knex, id, {
+    await addTicketEvent(store.asPlatform(), id, {
       ...{ key: "resolved", kind: "resolved", data: { ...(by ? { by } : {}) } },
     });
     await store.pool.query(
@@ -57,7 +57,7 @@ describe("the arbiter of what tickets teach", () => {
          resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,
       [id, outcome, resolution, hours],
     );
-    const ticket = (await unlearntTickets(store.knex, 200)).find((one) => one.id === id)!;
+    const ticket = (await unlearntTickets(store.asPlatform(), 200)).find((one) => one.id === id)!;
     return rule(ticket, "application");
   }
   const named = ({ factors }: Ruling) => factors.map(({ factor }) => factor);

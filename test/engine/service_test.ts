@@ -40,7 +40,7 @@ describe("the engine's process", () => {
     assert.equal(classification.category, "storage");
     assert.ok(rag_context.passages.length >= 3);
     for (const { id, sha256, text } of rag_context.passages) {
-      const row = await store.knex("knowledge").where({ id, current: true }).first();
+      const row = await store.asPlatform()("knowledge").where({ id, current: true }).first();
       assert.equal(row.sha256, sha256);
       assert.ok(row.content.startsWith(text));
     }
@@ -93,19 +93,19 @@ describe("the engine's process", () => {
       outcome: "sealed",
       receipt_id: "9f2c4b7a01d3e856",
     });
-    await store.knex("tickets").insert([
+    await store.asPlatform()("tickets").insert([
       ticket("INC-1", null),
       ticket("INC-2", "f"),
       ticket("INC-3", "f"),
     ]);
-    await store.knex("ticket_events").insert(["INC-1", "INC-2", "INC-3"].map((ticket_id) => ({
+    await store.asPlatform()("ticket_events").insert(["INC-1", "INC-2", "INC-3"].map((ticket_id) => ({
       ...{ ticket_id, key: "diagnosed-1", kind: "diagnosed" },
       data: { classification: { category: "hardware", confidence: 0.9 }, citations: ["x"] },
     })));
     for (const id of ["INC-1", "INC-2", "INC-3"]) {
       const resolution = `Cleaned the frobnicator's fan (${id})`;
-      await store.knex("tickets").where({ id })
-        .update({ status: "resolved", resolution, resolved_at: store.knex.fn.now() });
+      await store.asPlatform()("tickets").where({ id })
+        .update({ status: "resolved", resolution, resolved_at: store.asPlatform().fn.now() });
     }
     const asked = { description: "frobnicator overheats again in Ostrava", source: "test" };
     const incidents = async (audience?: "public") => {
@@ -122,13 +122,13 @@ describe("the engine's process", () => {
     assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
     assert.deepEqual(await incidents("public"), []);
-    const { rows: miscounted } = await store.knex.raw(
+    const { rows: miscounted } = await store.asPlatform().raw(
       `SELECT word FROM knowledge_words w WHERE passages <> CASE WHEN word = ''
          THEN (SELECT count(*) FROM knowledge WHERE current)
          ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word) END`,
     );
     assert.deepEqual(miscounted, []);
-    const sealed = await store.knex("seal_outbox").whereLike("payload", "%learning_receipt%");
+    const sealed = await store.asPlatform()("seal_outbox").whereLike("payload", "%learning_receipt%");
     assert.equal(sealed.length, 3);
     assert.ok(sealed.every(({ payload }) => !/frobnicator|fan/i.test(payload)));
   });
@@ -145,7 +145,7 @@ describe("the engine's process", () => {
   });
 
   async function untilStored(): Promise<void> {
-    const count = async () => (await store.knex("knowledge").select("nr")).length;
+    const count = async () => (await store.asPlatform()("knowledge").select("nr")).length;
     while (await count() < 200) await sleep(20);
   }
 });

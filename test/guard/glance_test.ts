@@ -26,13 +26,13 @@ describe("openGlances()", () => {
       },
     } as Store["pool"];
     const glance = openGlances({ pool });
-    await store.knex("services").insert({ name: "Billing", origin: "file", host: "a" });
+    await store.asPlatform()("services").insert({ name: "Billing", origin: "file", host: "a" });
     const seen = await Promise.all(
       Array.from({ length: 40 }, (_, n) => glance(sought([n % 2 ? "billing" : `none-${n}`]))),
     );
     assert.equal(looks, 1);
     assert.ok(seen.every(({ services }) => services.get("billing")?.[0]?.name === "Billing"));
-    await store.knex("services").where({ name: "Billing" }).update({ status: "down" });
+    await store.asPlatform()("services").where({ name: "Billing" }).update({ status: "down" });
     const { services } = await glance(sought(["BILLING"]));
     assert.equal(services.get("billing")?.[0]?.status, "down");
     assert.equal(looks, 2);
@@ -43,7 +43,7 @@ describe("openGlances()", () => {
     const effect = (id: string, service: string) => ({
       ...{ id, service, ticket_id: "INC-1", action: "{}", action_sha256: "0", state: "done" },
     });
-    await store.knex("effects").insert([
+    await store.asPlatform()("effects").insert([
       ...[effect("1", "orders"), effect("2", "orders"), effect("3", "mail")],
     ]);
     const { repairs, allRepairs } = await glance(sought(["Orders"]));

@@ -83,9 +83,9 @@ describe("the file of the governance policy", () => {
     rmSync(path);
     assert.match((await told).reason!, /not there any more/);
     end();
-    const { policy } = (await currentPolicy(opened.store.knex, "governance_policies"))!;
+    const { policy } = (await currentPolicy(opened.store.asPlatform(), "governance_policies"))!;
     assert.equal((policy as { rules: { name: string }[] }).rules[0]!.name, "own");
-    assert.match((await policyFileNote(opened.store.knex))!.trouble!, /not there any more/);
+    assert.match((await policyFileNote(opened.store.asPlatform()))!.trouble!, /not there any more/);
   });
 
   it("is put in force, and the log warns of a name that nothing has", async () => {
@@ -94,7 +94,7 @@ describe("the file of the governance policy", () => {
     );
     assert.match(warning!.reason!, /^line 3: rule own: when\.tools: .*did you mean itsm_run_test/);
     assert.match(done!.msg, /is in force/);
-    assert.ok(await currentPolicy(opened.store.knex, "governance_policies"));
+    assert.ok(await currentPolicy(opened.store.asPlatform(), "governance_policies"));
   });
 
   it("is put in force, and the log warns of people who would be asked about what they decide by", async () => {
@@ -115,11 +115,11 @@ describe("the file of the governance policy", () => {
   });
 
   it("changes nothing where it is wrong, and the log has the line", async () => {
-    const before = await currentPolicy(opened.store.knex, "governance_policies");
+    const before = await currentPolicy(opened.store.asPlatform(), "governance_policies");
     const [line] = await followed("rules:\n  - name: own\n    than: deny\n");
     assert.match(line!.msg, /is not followed/);
     assert.match(line!.reason!, /line 3: rule own: than: There is no such field/);
-    const now = await currentPolicy(opened.store.knex, "governance_policies");
+    const now = await currentPolicy(opened.store.asPlatform(), "governance_policies");
     assert.equal(now?.version, before?.version);
   });
 });

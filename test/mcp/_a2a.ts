@@ -109,7 +109,7 @@ export function a2aWorld(): A2aWorld {
       settings: { SEALOOP_LIMIT_TOOLS: "10000" },
     });
     key = (await server.key()).key;
-    await putService(loop.store.knex, {
+    await putService(loop.store.asPlatform(), {
       ...{ name: "billing", type: "web", host: "localhost", owner: null, origin: "file" },
       ...{ check: { tcp: "127.0.0.1:1" }, restart: null, watched: false, dependsOn: [] },
       ...{ runbook: null, ports: [] },

@@ -62,7 +62,7 @@ export async function keyIn(
   fields: Partial<NewKey> = {},
 ): Promise<{ key: string; id: string }> {
   const store = openStore(database.urls.app, "app", 1);
-  const { key, record } = await issueKey(store.knex, {
+  const { key, record } = await issueKey(store.asPlatform(), {
     ...{ tenant: "test", tier: "partner", scope: "full", principal: "test" },
     ...{ mayApprove: false, expiresAt: null, ...fields },
   });

@@ -73,7 +73,7 @@ export async function startToolServer(
     database,
     platform,
     async key(fields = {}) {
-      const { key, record } = await issueKey(platform.store.knex, {
+      const { key, record } = await issueKey(platform.store.asPlatform(), {
         tenant: "test",
         tier: "partner",
         scope: "full",

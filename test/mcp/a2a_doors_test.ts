@@ -210,7 +210,7 @@ describe("A2A's card and doors", () => {
       return { answer, keyId };
     });
     assert.equal(typeof answer.error.code, "number");
-    const { used } = await a2a.loop.store.knex("usage").where({ subject: keyId }).first();
+    const { used } = await a2a.loop.store.asPlatform()("usage").where({ subject: keyId }).first();
     assert.equal(Number(used), 2);
   });
 

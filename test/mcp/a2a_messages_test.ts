@@ -112,7 +112,7 @@ describe("an A2A message that is sent again", () => {
   it("asks anew a day after its task has ended", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const id = await idOf(params);
-    await a2a.loop.store.knex.raw(
+    await a2a.loop.store.asPlatform().raw(
       `UPDATE a2a_tasks SET record = record::jsonb || ?::jsonb WHERE id = ?`,
       [JSON.stringify({ since: new Date(Date.now() - 25 * 3_600_000).toISOString() }), id],
     );
@@ -129,7 +129,7 @@ describe("an A2A message that is sent again", () => {
     await service.deleteWorkflowExecution({ namespace, workflowExecution });
     await eventually(() => handle.describe().then(() => undefined, () => true));
     const first = { state: "submitted", version: 0, artifacts: [] };
-    await a2a.loop.store.knex.raw(
+    await a2a.loop.store.asPlatform().raw(
       `UPDATE a2a_tasks SET state = 'submitted', version = 0, record = record::jsonb || ?::jsonb WHERE id = ?`,
       [JSON.stringify(first), id],
     );

@@ -110,12 +110,12 @@ describe("A2A's tasks", () => {
   }
 
   it("diagnoses with six agents, and follows the graph to the cause", async () => {
-    await putService(a2a.loop.store.knex, {
+    await putService(a2a.loop.store.asPlatform(), {
       ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
       ...{ check: { command: ["true"] }, restart: null, watched: false, ports: [], runbook: null },
       dependsOn: [{ service: "billing", kind: "depends_on" }],
     } as never);
-    await a2a.loop.store.knex("services").where({ name: "billing" }).update({ status: "down" });
+    await a2a.loop.store.asPlatform()("services").where({ name: "billing" }).update({ status: "down" });
     const incident = "The shop answers with errors";
     const call = skill("dispatch_crew_incident", { incident }, BLOCKING);
     const { result } = await ask("message/send", call);

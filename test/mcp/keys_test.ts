@@ -67,7 +67,7 @@ describe("a key, whatever it is sent to", () => {
   };
   const revoked = async () => {
     const { key, id } = await server.key();
-    await revokeKey(server.platform.store.knex, id);
+    await revokeKey(server.platform.store.asPlatform(), id);
     return key;
   };
   const badKeys: readonly (readonly [string, number, () => Promise<string | undefined>])[] = [
@@ -181,7 +181,7 @@ describe("a key, whatever it is sent to", () => {
       );
       const { actor, subject, outcome } = JSON.parse(payload) as Json;
       assert.deepEqual([actor, subject, outcome], [`key:${id}`, FULL_TOOL, "refused"]);
-      assert.equal((await server.platform.store.knex("tickets")).length, 0);
+      assert.equal((await server.platform.store.asPlatform()("tickets")).length, 0);
     });
   }
 

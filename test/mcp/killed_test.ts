@@ -92,7 +92,7 @@ describe("a call whose tool server is killed", () => {
     return await handle.describe().then(() => 1, () => 0);
   }
   const newest = async () =>
-    await store.knex("governance_decisions").orderBy("at", "desc").first() as Json;
+    await store.asPlatform()("governance_decisions").orderBy("at", "desc").first() as Json;
   const requested = async (id: string): Promise<Json> => {
     const { rows } = await store.pool.query("SELECT payload FROM seal_outbox WHERE id = $1", [id]);
     return rows.map(({ payload }) => JSON.parse(payload));
@@ -116,11 +116,11 @@ describe("a call whose tool server is killed", () => {
       );
       return rows.length === 0 || undefined;
     });
-    await store.knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+    await store.asPlatform()("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
     return await openCalls({ store } as ActivityParts).settleOpenCalls();
   }
   const people = async () =>
-    (await store.knex("tickets").where({ escalated: true, status: "open" })).length;
+    (await store.asPlatform()("tickets").where({ escalated: true, status: "open" })).length;
 
   it("before the decision is on record has done nothing, and left nothing to find out", async () => {
     const incident = report();
@@ -171,7 +171,7 @@ describe("a call whose tool server is killed", () => {
     assert.equal(await settled(), 0, "there is nothing of which it is not known how it ended");
     const again = (await call(incident)).structuredContent.governance;
     assert.deepEqual([again.approval_id, again.status], [governance.approval_id, "pending"]);
-    assert.equal((await store.knex("approvals")).length, 1);
+    assert.equal((await store.asPlatform()("approvals")).length, 1);
     assert.equal(await begun(incident), 0);
   });
 });

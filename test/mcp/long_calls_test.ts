@@ -65,8 +65,8 @@ describe("a long call of a tool", () => {
         (await runsOf(type)).find(({ status }) => status.name !== "RUNNING")
       );
       assert.equal(run.status.name, "CANCELLED");
-      assert.deepEqual(await serviceNames(loop.store.knex), []);
-      const open = await loop.store.knex("tickets").where({ status: "open" });
+      assert.deepEqual(await serviceNames(loop.store.asPlatform()), []);
+      const open = await loop.store.asPlatform()("tickets").where({ status: "open" });
       assert.deepEqual(open, [], "nothing of it is left to people");
       const sealed = await eventually(async () =>
         (await exportReceipts(loop.store, { from: 0, to: 1_000 })).map(({ text }) =>
@@ -94,7 +94,7 @@ describe("a long call of a tool", () => {
       const result = await loop.client.workflow.getHandle(begun.workflowId).result();
       assert.equal(result.outcome, "sealed");
     }
-    assert.deepEqual(await serviceNames(loop.store.knex), []);
+    assert.deepEqual(await serviceNames(loop.store.asPlatform()), []);
   });
 
   for (const name of ["itsm_trigger_detection", "trigger_sie_scan"]) {
@@ -114,7 +114,7 @@ describe("a long call of a tool", () => {
 
   it("gives up looking where its caller has, and leaves their last runs as they were", async () => {
     const lastRuns = async () =>
-      (await listDetections(loop.store.knex)).filter(({ detector }) => detector === "logs");
+      (await listDetections(loop.store.asPlatform())).filter(({ detector }) => detector === "logs");
     const before = await lastRuns();
     const { config, store } = loop;
     const gone = {
@@ -127,14 +127,14 @@ describe("a long call of a tool", () => {
 
   it("of six agents rests on logs, measures, the graph and changes, and says what speaks against it", async () => {
     const service = (name: string, check: object, dependsOn: object[] = []) =>
-      putService(loop.store.knex, {
+      putService(loop.store.asPlatform(), {
         ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check, dependsOn },
         ...{ restart: null, watched: false, ports: [], runbook: null },
       } as never);
     await service("billing", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
     await service("healthy", { command: ["true"] });
-    await loop.store.knex("services").where({ name: "billing" }).update({ status: "down" });
+    await loop.store.asPlatform()("services").where({ name: "billing" }).update({ status: "down" });
     const at = (ago: number) => new Date(Date.now() - ago).toISOString();
     await writeFile(
       join(folder, "shop.log"),
@@ -147,7 +147,7 @@ describe("a long call of a tool", () => {
       ].join("\n"),
     );
     const changed = "00000000000000c1";
-    await loop.store.knex.transaction((trx) =>
+    await loop.store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
         ...{ id: changed, category: "config_change", actor: "test", subject: "guard-policy" },
         ...{ action: "policy.set", outcome: "in_force", details: {} },
@@ -194,7 +194,7 @@ describe("a long call of a tool", () => {
 
   it("holds no standing weakness for a cause that the report does not speak of", async () => {
     const weak = { detector: "security_scan", service: "weak-host", host: "weak-host" };
-    await noteFindings(loop.store.knex, [{
+    await noteFindings(loop.store.asPlatform(), [{
       ...{ ...weak, fingerprint: "weakness", root: "weakness", kind: "platform" },
       ...{ code: "weak_key", severity: "high", summary: "A key is weak", detail: {}, target: {} },
     }]);

@@ -112,7 +112,7 @@ describe("a session of the tool server", () => {
   it("ends at the next message when its key is revoked", async () => {
     const revoked = await server.key();
     const stream = await openStream(server.url, revoked.key);
-    await revokeKey(server.platform.store.knex, revoked.id);
+    await revokeKey(server.platform.store.asPlatform(), revoked.id);
     let status = 202;
     for (; status !== 401; await sleep(10)) {
       ({ status } = await post(server.url, stream.endpoint, revoked.key, PING));
@@ -245,7 +245,7 @@ describe("a session of the tool server", () => {
 
       const revoked = await patient.key();
       const second = await openStream(patient.url, revoked.key);
-      await revokeKey(patient.platform.store.knex, revoked.id);
+      await revokeKey(patient.platform.store.asPlatform(), revoked.id);
       while (await second.next().catch(() => undefined) !== undefined);
     } finally {
       await Promise.all([brisk.stop(), patient.stop()]);

@@ -124,7 +124,7 @@ describe("a client at the other end of a pipe", () => {
     const refused = answers.pop();
     for (const { result } of answers) assert.deepEqual(result, {});
     assert.match(refused.error.message, /^Rate limit exceeded \(5\/minute\)/);
-    await revokeKey(server.platform.store.knex, id);
+    await revokeKey(server.platform.store.asPlatform(), id);
     let said = "";
     while (!/Invalid API key/.test(said)) {
       said = (await ask(ping)).error?.message; // none in the next minute

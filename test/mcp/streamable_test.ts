@@ -254,7 +254,7 @@ describe("Streamable HTTP at /mcp", () => {
       await sleep(pace.abandonedMs * 1.5);
       assert.equal((await ask(PING, session)).status, 200, "a session that is read is in use");
       const read = stream.text().catch(() => "cut off");
-      await revokeKey(brisk.platform.store.knex, id);
+      await revokeKey(brisk.platform.store.asPlatform(), id);
       assert.equal(await read, "cut off");
       while ((await getJson(`${brisk.url}/health`)).sessions !== 0) await sleep(20);
     } finally {

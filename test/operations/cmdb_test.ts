@@ -11,7 +11,7 @@ describe("the graph of services over REST", () => {
   before(async () => {
     gateway = await startGateway({ settings: { SEALOOP_LIMIT_FREE: "10000" } });
     key = await gateway.key();
-    await putServices(gateway.platform.store.knex, [
+    await putServices(gateway.platform.store.asPlatform(), [
       serviceNamed("shop", ["orders"], {
         ...{ type: "web", owner: "ada", host: "app1.internal", runbook: "restart-shop" },
         check: { http: "http://user:secret@app1.internal:9000/health?token=x" },

@@ -15,7 +15,7 @@ describe("ports over REST", () => {
     [taken, reserved] = [await freePort(), await freePort()];
     server = createServer();
     await new Promise<void>((resolve) => server.listen(taken, "127.0.0.1", resolve));
-    await putServices(gateway.platform.store.knex, [
+    await putServices(gateway.platform.store.asPlatform(), [
       serviceNamed("billing", [], { ports: [{ port: taken, program: "postgres" }] }),
       serviceNamed("mail", [], { check: { tcp: `localhost:${reserved}` } }),
     ]);

@@ -18,10 +18,10 @@ describe("a worker", () => {
     const forgetting = keepForgetting({ config, store, log, signal: stopping.signal });
     try {
       await eventually(async () => {
-        const left = await store.knex("usage").pluck("subject");
+        const left = await store.asPlatform()("usage").pluck("subject");
         return !left.includes("before") && left || undefined;
       });
-      assert.deepEqual(await store.knex("usage").pluck("subject"), ["now"]);
+      assert.deepEqual(await store.asPlatform()("usage").pluck("subject"), ["now"]);
     } finally {
       stopping.abort();
       await forgetting;

@@ -49,15 +49,15 @@ describe("what acts have left of themselves", () => {
   ): Promise<string> {
     const effectId = id ?? await marks(days);
     const ticketId = `INC-${newId().slice(0, 12)}`;
-    await insertTicket(store.knex, {
+    await insertTicket(store.asPlatform(), {
       ...{ id: ticketId, title: "It fails", description: "", severity: "high", phase: "sealed" },
       ...{ service: "shop", fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
     });
     if (closed !== null) {
-      await store.knex("tickets").where({ id: ticketId })
+      await store.asPlatform()("tickets").where({ id: ticketId })
         .update({ status: "resolved", resolved_at: daysAgo(closed) });
     }
-    await store.knex("effects").insert({
+    await store.asPlatform()("effects").insert({
       ...{ id: effectId, ticket_id: ticketId, service: "shop", state, undoes: undoes ?? null },
       ...{ action: {}, action_sha256: "0".repeat(64) },
       ...{ ended_at: state === "intended" ? null : daysAgo(days) },

@@ -33,70 +33,70 @@ describe("the graph of services", () => {
     await store.close();
     await database.drop();
   });
-  beforeEach(() => replaceServices(store.knex, "file", []));
+  beforeEach(() => replaceServices(store.asPlatform(), "file", []));
 
   it("says what a service needs and who needs it, each once at its least distance", async () => {
-    await putServices(store.knex, [
+    await putServices(store.asPlatform(), [
       serviceNamed("shop", ["orders", "database"]),
       serviceNamed("orders", [{ service: "database", kind: "stores_in" }]),
       serviceNamed("database", [{ service: "disk", kind: "hosted_on" }]),
       serviceNamed("disk", [], { type: "volume" }),
     ]);
-    const impact = (await impactOf(store.knex, "database", 4))!;
+    const impact = (await impactOf(store.asPlatform(), "database", 4))!;
     assert.deepEqual(impact.upstream, [
       { name: "disk", type: "volume", status: "unknown", distance: 1 },
     ]);
     assert.deepEqual(asDistances(impact.downstream), new Map([["orders", 1], ["shop", 1]]));
-    assert.equal(asDistances((await impactOf(store.knex, "disk", 1))!.downstream).size, 1);
-    assert.equal(await impactOf(store.knex, "disc", 4), undefined);
+    assert.equal(asDistances((await impactOf(store.asPlatform(), "disk", 1))!.downstream).size, 1);
+    assert.equal(await impactOf(store.asPlatform(), "disc", 4), undefined);
   });
 
   it("gives the shortest way with the kinds of its edges, only in their direction", async () => {
-    await putServices(store.knex, [
+    await putServices(store.asPlatform(), [
       serviceNamed("shop", ["cart"]),
       serviceNamed("cart", [{ service: "orders", kind: "connects_to" }]),
       serviceNamed("orders", [{ service: "database", kind: "stores_in" }]),
       serviceNamed("database"),
     ]);
-    assert.deepEqual(await pathBetween(store.knex, "shop", "database", 3), [
+    assert.deepEqual(await pathBetween(store.asPlatform(), "shop", "database", 3), [
       { source: "shop", target: "cart", kind: "depends_on" },
       { source: "cart", target: "orders", kind: "connects_to" },
       { source: "orders", target: "database", kind: "stores_in" },
     ]);
-    assert.equal(await pathBetween(store.knex, "shop", "database", 2), undefined);
-    assert.equal(await pathBetween(store.knex, "database", "shop", 8), undefined);
-    assert.equal(await pathBetween(store.knex, "shop", "nobody", 8), undefined);
-    assert.deepEqual(await pathBetween(store.knex, "shop", "shop", 1), []);
+    assert.equal(await pathBetween(store.asPlatform(), "shop", "database", 2), undefined);
+    assert.equal(await pathBetween(store.asPlatform(), "database", "shop", 8), undefined);
+    assert.equal(await pathBetween(store.asPlatform(), "shop", "nobody", 8), undefined);
+    assert.deepEqual(await pathBetween(store.asPlatform(), "shop", "shop", 1), []);
   });
 
   it("names neighbours, and which of some services need which others of them", async () => {
-    await putServices(store.knex, [
+    await putServices(store.asPlatform(), [
       serviceNamed("a", ["b"]),
       serviceNamed("b", ["c", "d"]),
       serviceNamed("c"),
       serviceNamed("d", ["a"]),
     ]);
-    const { needs, neededBy } = await neighbours(store.knex, "b");
+    const { needs, neededBy } = await neighbours(store.asPlatform(), "b");
     assert.deepEqual(needs.map(({ target }) => target), ["c", "d"]);
     assert.deepEqual(neededBy.map(({ source }) => source), ["a"]);
-    assert.deepEqual(await needsAmong(store.knex, ["a", "c", "nobody"], 3), [
+    assert.deepEqual(await needsAmong(store.asPlatform(), ["a", "c", "nobody"], 3), [
       { service: "a", needs: "c", distance: 2 },
     ]);
   });
 
   it("keeps a service's status and its dependents when it is written again", async () => {
     const services = [serviceNamed("a", ["b"]), serviceNamed("b")];
-    await replaceServices(store.knex, "file", services);
-    await store.knex("services").where({ name: "b" }).update({ status: "down", failures: 3 });
-    await replaceServices(store.knex, "file", [
+    await replaceServices(store.asPlatform(), "file", services);
+    await store.asPlatform()("services").where({ name: "b" }).update({ status: "down", failures: 3 });
+    await replaceServices(store.asPlatform(), "file", [
       services[0]!,
       serviceNamed("b", [], { type: "db" }),
     ]);
-    const { downstream } = (await impactOf(store.knex, "b", 1))!;
+    const { downstream } = (await impactOf(store.asPlatform(), "b", 1))!;
     assert.deepEqual(downstream.map(({ name }) => name), ["a"]);
-    const [row] = await store.knex("services").where({ name: "b" });
+    const [row] = await store.asPlatform()("services").where({ name: "b" });
     assert.deepEqual([row.status, row.failures, row.type], ["down", 3, "db"]);
-    assert.deepEqual((await getService(store.knex, "a"))!.dependsOn, [
+    assert.deepEqual((await getService(store.asPlatform(), "a"))!.dependsOn, [
       { service: "b", kind: "depends_on" },
     ]);
   });
@@ -108,7 +108,7 @@ describe("the graph of services", () => {
       for (let round = 0; round < 8; round++) {
         const size = 5 + Math.floor(random() * 60);
         const graph = randomGraph(random, { services: size, edges: size * 2, hubs });
-        await replaceServices(store.knex, "file", graph);
+        await replaceServices(store.asPlatform(), "file", graph);
         const { needs, neededBy } = neighboursOf(graph);
         for (let asked = 0; asked < 12; asked++) {
           const [a, b] = [0, 0].map(() => graph[Math.floor(random() * size)]!.name) as [
@@ -117,7 +117,7 @@ describe("the graph of services", () => {
           ];
           const depth = 1 + Math.floor(random() * 8);
           const says = `SEED=${seed}, round ${round}, ${a} to ${b} within ${depth}`;
-          const impact = (await impactOf(store.knex, a, depth))!;
+          const impact = (await impactOf(store.asPlatform(), a, depth))!;
           assert.deepEqual(
             sorted(asDistances(impact.upstream)),
             sorted(distancesFrom(a, needs, depth)),
@@ -128,7 +128,7 @@ describe("the graph of services", () => {
             sorted(distancesFrom(a, neededBy, depth)),
             says,
           );
-          const path = await pathBetween(store.knex, a, b, depth);
+          const path = await pathBetween(store.asPlatform(), a, b, depth);
           const length = a === b ? 0 : distancesFrom(a, needs, depth).get(b);
           assert.equal(path?.length, length, says);
           if (path) assert.ok(leads(path, a, b, needs), says);

@@ -19,15 +19,15 @@ describe("tickets of drills", () => {
     store = openStore(database.urls.app, "app", 2);
     for (const [n, service] of ["test-0a1b2c3d", "attack-0a1b2c3d", "attack-map", null].entries()) {
       const id = `INC-00000000000${n}`;
-      await insertTicket(store.knex, {
+      await insertTicket(store.asPlatform(), {
         ...{ id, title: "It fails", description: "", severity: "high", phase: "ticketed", service },
         ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
       });
-      await addTicketEvent(store.knex, id, {
+      await addTicketEvent(store.asPlatform(), id, {
         ...{ key: "diagnosed-1", kind: "diagnosed", data: { citations: [] } },
       });
-      await endTicket(store.knex, id, { resolved: true, outcome: "sealed", receiptId: `${n}` });
-      await store.knex("effects").insert({
+      await endTicket(store.asPlatform(), id, { resolved: true, outcome: "sealed", receiptId: `${n}` });
+      await store.asPlatform()("effects").insert({
         ...{ id: `effect-${n}`, ticket_id: id, service: service ?? "shop", state: "done" },
         ...{ action: {}, action_sha256: "0".repeat(64) },
       });
@@ -39,14 +39,14 @@ describe("tickets of drills", () => {
   });
 
   it("teach nothing, and tell nothing of how learning goes", async () => {
-    const { without } = await learningMetrics(store.knex);
+    const { without } = await learningMetrics(store.asPlatform());
     assert.deepEqual(without, { tickets: 2, mended: 2 });
-    const tickets = await unlearntTickets(store.knex, 10);
+    const tickets = await unlearntTickets(store.asPlatform(), 10);
     assert.deepEqual(tickets.map(({ service }) => service), ["attack-map", null]);
   });
 
   it("are no evidence of how real incidents are handled", async () => {
-    const { tickets, repairs } = await storedFacts(store.knex);
+    const { tickets, repairs } = await storedFacts(store.asPlatform());
     assert.deepEqual([tickets.resolved, tickets.with_receipt, repairs.done], [2, 2, 2]);
   });
 });

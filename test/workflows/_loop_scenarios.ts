@@ -85,7 +85,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
     const run = await start(finding);
     const id = await eventually(async () => {
       const { approval_id } = await run.query(progressQuery);
-      if (!approval_id || !await getApproval(loop.store.knex, approval_id)) return undefined;
+      if (!approval_id || !await getApproval(loop.store.asPlatform(), approval_id)) return undefined;
       return approval_id;
     });
     return { victim, run, id, approval: loop.client.workflow.getHandle(`approval-${id}`) };
@@ -93,7 +93,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
 
   /** Reopens an approval in a new run, and says yes. */
   async function reopened(id: string): Promise<void> {
-    const known = (await getApproval(loop.store.knex, id))!;
+    const known = (await getApproval(loop.store.asPlatform(), id))!;
     const run = await loop.client.workflow.start(WORKFLOW.approval, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-${id}`,
@@ -166,7 +166,7 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
       const healthy = join(folder, "healthy");
       await writeFile(healthy, "");
       const check = { command: ["test", "-e", healthy] };
-      await putService(loop.store.knex, { ...service, check });
+      await putService(loop.store.asPlatform(), { ...service, check });
       await speak(id, "approved");
       return await ended(run);
     },

@@ -20,7 +20,7 @@ export async function person(
   principal: string,
   fields: Partial<NewKey> = {},
 ): Promise<KeyRecord> {
-  const { record } = await issueKey(store.knex, {
+  const { record } = await issueKey(store.asPlatform(), {
     ...{ tenant: "test", tier: "partner", scope: "full", principal, mayApprove: true },
     ...{ expiresAt: null, ...fields },
   });
@@ -34,8 +34,8 @@ export async function keepVoice(
   move: VoiceMove,
   { id: keyId }: Pick<KeyRecord, "id">,
 ): Promise<string> {
-  await eventually(() => getApproval(store.knex, approvalId));
-  return await putVoice(store.knex, { approvalId, move, keyId });
+  await eventually(() => getApproval(store.asPlatform(), approvalId));
+  return await putVoice(store.asPlatform(), { approvalId, move, keyId });
 }
 
 /** Says something, and waits for what that leads to. @throws why it is no move */

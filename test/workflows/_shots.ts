@@ -103,7 +103,7 @@ async function list(
   await writeFile(join(dataDir, "sealoop.services.yaml"), JSON.stringify({ services }));
   const names = services.map(({ name }) => name);
   while (true) {
-    const read = await store.knex("services").where({ watched: true }).whereIn("name", names)
+    const read = await store.asPlatform()("services").where({ watched: true }).whereIn("name", names)
       .pluck("name");
     if (read.length === names.length) return; // as all in the file are watched
     await sleep(RETRY_MS);
@@ -129,7 +129,7 @@ async function prepare(
     ...{ name, step, hold, victim },
     async begun() {
       while (true) {
-        const row = await platform.store.knex("effects").where({ service: name }).first("id");
+        const row = await platform.store.asPlatform()("effects").where({ service: name }).first("id");
         if (row && await exists(join(platform.dataDir, "effects", row.id, "started"))) return;
         await sleep(10);
       }
@@ -223,10 +223,10 @@ async function faultsOf(
     const [a, b] = [seen, wanted].map((value) => JSON.stringify(value));
     if (a !== b) faults.push(`${what}: ${a} and not ${b}`);
   };
-  const ticket = ticket_id === null ? undefined : await getTicket(store.knex, ticket_id);
+  const ticket = ticket_id === null ? undefined : await getTicket(store.asPlatform(), ticket_id);
   if (!ticket) return [`no ticket, and outcome ${outcome}`];
-  const moves = (await ticketTimeline(store.knex, ticket.ticket_id)).map(({ kind }) => kind);
-  const receipts = await store.knex("receipts")
+  const moves = (await ticketTimeline(store.asPlatform(), ticket.ticket_id)).map(({ kind }) => kind);
+  const receipts = await store.asPlatform()("receipts")
     .whereRaw("convert_from(record, 'UTF8')::json ->> 'subject' = ?", [ticket.ticket_id])
     .whereNot({ category: "learning_receipt" }) // of the knowledge base, some time after the end
     .orderBy("position").select("id", "category");

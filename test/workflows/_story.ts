@@ -17,11 +17,11 @@ export async function storyOf(store: Store, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) =>
     JSON.parse(text)
   );
-  const { remediations } = await listEffects(store.knex, 100);
+  const { remediations } = await listEffects(store.asPlatform(), 100);
   return {
-    ticket: (await getTicket(store.knex, ticketId))!,
+    ticket: (await getTicket(store.asPlatform(), ticketId))!,
     /** Kinds of its events, oldest first. */
-    moves: (await ticketTimeline(store.knex, ticketId)).map(({ kind }) => kind),
+    moves: (await ticketTimeline(store.asPlatform(), ticketId)).map(({ kind }) => kind),
     /** Oldest first. */
     receipts: all.filter(({ subject }) => subject === ticketId) as Receipt[],
     /** Newest first. */

@@ -49,7 +49,7 @@ export function taskScenarios(
     const model = await servedModel(says);
     const writing = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, model) });
     writers.push(writing);
-    await putService(writing.store.knex, {
+    await putService(writing.store.asPlatform(), {
       ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
       ...{ restart: null, watched: false, dependsOn: [] },
     });
@@ -85,7 +85,7 @@ export function taskScenarios(
     "a2aTask.denied": async () => {
       const approval_id = await held("b1");
       const task = { ...taskOf("3", "Hello"), state: "input-required" as const, approval_id };
-      await putTask(loop.store.knex, task);
+      await putTask(loop.store.asPlatform(), task);
       const run = await start(WORKFLOW.a2aTask, "a2a-3", [task]);
       await speak(loop.client.workflow.getHandle(`approval-${approval_id}`), "denied", "ann");
       return await ended(run);

@@ -63,7 +63,7 @@ export async function brokenService(
   await restart({ dataDir, effectId, service: name, restart: first });
   await untilHealthy(check);
   await stopProcess(managedProcess(dataDir, name)!, "SIGKILL", 0);
-  await putService(store.knex, service);
+  await putService(store.asPlatform(), service);
   const starts = () => startsOf(folder);
   return {
     service,
@@ -71,7 +71,7 @@ export async function brokenService(
     starts: async () => (await starts()).length,
     letGo: () => writeFile(join(folder, "go"), ""),
     async remove() {
-      await removeService(store.knex, name);
+      await removeService(store.asPlatform(), name);
       await stopManaged(dataDir, name);
       for (const pid of await starts()) {
         const id = commandLine(pid).includes(folder) ? identify(pid) : undefined;

@@ -42,14 +42,14 @@ export function writtenWorld(): WrittenWorld {
     server = await startToolServer({ on: loop.database, temporal: loop.client });
     client = await connectHttp(server.url, (await server.key()).key);
     const service = (name: string, check: object | null, dependsOn: object[] = []) =>
-      putService(loop.store.knex, {
+      putService(loop.store.asPlatform(), {
         ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check, dependsOn },
         ...{ restart: null, watched: false, ports: [], runbook: null },
       } as never);
     await service("pay-db", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "pay-db", kind: "depends_on" }]);
     await service("search", null);
-    await loop.store.knex("services").where({ name: "pay-db" }).update({ status: "down" });
+    await loop.store.asPlatform()("services").where({ name: "pay-db" }).update({ status: "down" });
   });
   after(async () => {
     await client?.close();

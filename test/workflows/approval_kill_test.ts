@@ -45,7 +45,7 @@ describe("an approval whose worker is killed with -9", () => {
     return { id, handle, request };
   };
   const moves = async (id: string) =>
-    (await approvalMoves(bench.store.knex, id)).map(({ move }) => move);
+    (await approvalMoves(bench.store.asPlatform(), id)).map(({ move }) => move);
   const begun = (id: string) => eventually(async () => (await moves(id)).length > 0 || undefined);
   const receipts = async (id: string, count: number) =>
     await eventually(async () => {

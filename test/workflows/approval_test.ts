@@ -71,7 +71,7 @@ describe("the approval workflow", () => {
 
   it("takes the terms of the settings where a request has none", async () => {
     const { id, handle } = await ask();
-    const record = await eventually(() => getApproval(loop.store.knex, id));
+    const record = await eventually(() => getApproval(loop.store.asPlatform(), id));
     assert.deepEqual([record.needed, record.expiresInSeconds, record.escalateAfterSeconds], [
       ...[1, 259_200, 3_600],
     ]);
@@ -80,7 +80,7 @@ describe("the approval workflow", () => {
   });
 
   it("knows the holder of the key that asked, by whichever key", async () => {
-    const { record } = await issueKey(loop.store.knex, {
+    const { record } = await issueKey(loop.store.asPlatform(), {
       ...{ tenant: "test", tier: "partner", scope: "full", principal: "Ann", mayApprove: false },
       expiresAt: null,
     });
@@ -98,7 +98,7 @@ describe("the approval workflow", () => {
     assert.equal((await refusal(say(loop, id, "approved", mute)))[0], "Forbidden");
     assert.equal((await refusal(say(loop, id, "reopened", ann)))[0], "Conflict");
     assert.equal((await handle.query(approvalQuery)).status, "pending");
-    assert.equal((await approvalMoves(loop.store.knex, id)).length, 1);
+    assert.equal((await approvalMoves(loop.store.asPlatform(), id)).length, 1);
   });
 
   it("counts nobody's word that the gateway has not kept, whatever comes by Temporal, and seals that it was tried", async () => {
@@ -116,7 +116,7 @@ describe("the approval workflow", () => {
       assert.equal(type, "Forbidden", JSON.stringify(word));
       assert.match(why, /Nobody has approved APR-\w+ by the gateway/);
     }
-    const { status, approvers, moves } = (await getApproval(loop.store.knex, id))!;
+    const { status, approvers, moves } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.deepEqual([status, approvers, moves], ["pending", [], 1]);
     const tried = await eventually(async () => {
       const all = await exportReceipts(loop.store, { from: 0, to: 10_000 });
@@ -133,7 +133,7 @@ describe("the approval workflow", () => {
 
   it("takes as many as the database says, whatever a run of it was started with", async () => {
     const { id, handle } = await ask({ needed: 2 });
-    await eventually(() => getApproval(loop.store.knex, id));
+    await eventually(() => getApproval(loop.store.asPlatform(), id));
     await handle.terminate("by a stranger");
     const reopens = { status: "expired", moves: 1 } as const;
     const few = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
@@ -152,7 +152,7 @@ describe("the approval workflow", () => {
     const again = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
     assert.deepEqual(again, first);
     assert.deepEqual([again.status, again.approvers], ["pending", [`key:${ann.id}`]]);
-    assert.equal((await approvalMoves(loop.store.knex, id)).length, 2);
+    assert.equal((await approvalMoves(loop.store.asPlatform(), id)).length, 2);
   });
 
   it("tells who may not decide the same however often it is told of", async () => {
@@ -182,12 +182,12 @@ describe("the approval workflow", () => {
     const lost = await person(loop.store, "bob");
     const old = await person(loop.store, "cy");
     await say(loop, id, "approved", lost);
-    await revokeKey(loop.store.knex, lost.id);
+    await revokeKey(loop.store.asPlatform(), lost.id);
     assert.equal((await say(loop, id, "approved", old)).status, "pending");
-    await expireKey(loop.store.knex, old.id, new Date(0));
+    await expireKey(loop.store.asPlatform(), old.id, new Date(0));
     const { status, approvers, receipt_id } = await say(loop, id, "approved", ann);
     assert.deepEqual([status, approvers], ["pending", [`key:${ann.id}`]]);
-    const moves = await approvalMoves(loop.store.knex, id);
+    const moves = await approvalMoves(loop.store.asPlatform(), id);
     assert.deepEqual(moves.map(({ not_counted }) => not_counted), [[], [], [lost.id], [old.id]]);
     await loop.sealer.sealed(receipt_id!);
     const receipts = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
@@ -214,7 +214,7 @@ describe("the approval workflow", () => {
     const { id, handle, request } = await ask({ ticket_id, subject: ticket_id, asking_run });
     await say(loop, id, "approved", ann);
     await handle.result();
-    const { resumedRun } = (await getApproval(loop.store.knex, id))!;
+    const { resumedRun } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.equal(resumedRun?.workflow_id, asking_run.workflow_id);
     assert.notEqual(resumedRun?.run_id, asking_run.run_id);
     const again = loop.client.workflow.getHandle<typeof itsmLoop>(
@@ -235,19 +235,19 @@ describe("the approval workflow", () => {
   it("starts nothing where the ticket was resolved by hand meanwhile", async () => {
     const { ticket_id, asking_run } = await escalated();
     const { id, handle } = await ask({ ticket_id, subject: ticket_id, asking_run });
-    await loop.store.knex("tickets").where({ id: ticket_id }).update({
+    await loop.store.asPlatform()("tickets").where({ id: ticket_id }).update({
       status: "resolved",
       resolved_at: new Date(),
     });
     await say(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
-    assert.equal((await getApproval(loop.store.knex, id))?.resumedRun, null);
-    assert.equal((await getTicket(loop.store.knex, ticket_id))?.status, "resolved");
+    assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
+    assert.equal((await getTicket(loop.store.asPlatform(), ticket_id))?.status, "resolved");
   });
 
   it("expires where it was ended from outside, is sealed as such, and can be reopened", async () => {
     const { id, handle } = await ask();
-    await eventually(() => getApproval(loop.store.knex, id));
+    await eventually(() => getApproval(loop.store.asPlatform(), id));
     await handle.terminate("by hand");
     const reconcile = () =>
       loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
@@ -255,9 +255,9 @@ describe("the approval workflow", () => {
       });
     assert.equal((await reconcile()).sealed, 1);
     assert.equal((await reconcile()).sealed, 0);
-    const { status, moves } = (await getApproval(loop.store.knex, id))!;
+    const { status, moves } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.deepEqual([status, moves], ["expired", 2]);
-    const { receipt_id } = (await approvalMoves(loop.store.knex, id)).at(-1)!;
+    const { receipt_id } = (await approvalMoves(loop.store.asPlatform(), id)).at(-1)!;
     await loop.sealer.sealed(receipt_id);
     const [{ text }] = (await exportReceipts(loop.store, { from: 0, to: 10_000 }))
       .filter(({ text }) => JSON.parse(text).id === receipt_id) as unknown as [{ text: string }];
@@ -299,7 +299,7 @@ describe("the approval workflow", () => {
     const { id, handle } = await ask({ asking_run });
     await say(loop, id, "approved", ann);
     await handle.result();
-    assert.equal((await getApproval(loop.store.knex, id))?.resumedRun, null);
+    assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
   });
 
   it("seals who by key and which action by hash, and nobody's name", async () => {

@@ -41,19 +41,19 @@ describe("attackSimulation", () => {
           args: [{ id, scenario, requested_by: "key:test" }],
         },
       );
-      const told = result.ticket_id && await ticketTimeline(loop.store.knex, result.ticket_id);
+      const told = result.ticket_id && await ticketTimeline(loop.store.asPlatform(), result.ticket_id);
       assert.equal(result.outcome, "sealed", JSON.stringify([result, told]));
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       const [code, count] = SEEN[scenario];
       assert.equal(result.found, code);
       assert.ok(result.counts[count] > 0, JSON.stringify(result.counts));
       if (scenario === "ransomware") assert.ok(result.counts.files_restored > 0);
-      const ticket = await getTicket(loop.store.knex, result.ticket_id!);
+      const ticket = await getTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
-      assert.equal(await getService(loop.store.knex, result.service), undefined, "is removed");
+      assert.equal(await getService(loop.store.asPlatform(), result.service), undefined, "is removed");
       const folders = join(loop.config.dataDir, "test-services");
-      assert.deepEqual(await loop.store.knex("log_places"), [], "leaves nothing that was read");
+      assert.deepEqual(await loop.store.asPlatform()("log_places"), [], "leaves nothing that was read");
       assert.deepEqual(existsSync(folders) ? readdirSync(folders) : [], [], "leaves no folder");
     });
   }

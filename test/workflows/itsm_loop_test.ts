@@ -83,7 +83,7 @@ describe("itsmLoop", () => {
 
   it("seals of a past incident that it cites the id alone, as its text is private", async () => {
     const ticket_id = "INC-0123456789ab";
-    await insertTicket(loop.store.knex, {
+    await insertTicket(loop.store.asPlatform(), {
       ...{ id: ticket_id, title: "x", description: "", severity: "low", phase: "diagnosed" },
       ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
     });
@@ -130,7 +130,7 @@ describe("itsmLoop", () => {
     const { diagnose } = diagnosing(loop, catalogueOf(loop.config));
     const filed = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
-      await insertTicket(loop.store.knex, {
+      await insertTicket(loop.store.asPlatform(), {
         ...{ id, title: "x", description: "", severity: "low", phase: "ticketed" },
         ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
       });
@@ -172,7 +172,7 @@ describe("itsmLoop", () => {
     const victim = await broken("changed");
     watch = async (moment, activity, order) => {
       if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
-      await putService(loop.store.knex, { ...victim.service, restart: { command: ["false"] } });
+      await putService(loop.store.asPlatform(), { ...victim.service, restart: { command: ["false"] } });
     };
     const result = await run(victim);
     assert.equal(result.outcome, "escalated");
@@ -194,7 +194,7 @@ describe("itsmLoop", () => {
     watch = async (moment, activity, order) => {
       if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
       const [{ ticket_id }] = order as [{ ticket_id: string }];
-      await loop.store.knex("tickets").where({ id: ticket_id })
+      await loop.store.asPlatform()("tickets").where({ id: ticket_id })
         .update({ status: "resolved", outcome: "resolved", phase: "sealed", receipt_id: "people" });
     };
     const result = await run(victim);
@@ -225,7 +225,7 @@ describe("itsmLoop", () => {
     assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
     assert.equal((await handles[0]!.result()).outcome, "sealed");
     assert.equal(await victim.starts(), 2);
-    const tickets = await loop.store.knex("tickets").where({ fingerprint: finding.fingerprint });
+    const tickets = await loop.store.asPlatform()("tickets").where({ fingerprint: finding.fingerprint });
     assert.equal(tickets.length, 1);
     assert.equal((await story(tickets[0].id)).effects.length, 1);
   });

@@ -61,7 +61,7 @@ platform: { enabled: false }
       handle.result(),
       (error) => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure,
     );
-    const tickets = await listTickets(loop.store.knex, { limit: 10 });
+    const tickets = await listTickets(loop.store.asPlatform(), { limit: 10 });
     return tickets.find(({ workflow_id }) => workflow_id === workflowId)!;
   };
 
@@ -73,7 +73,7 @@ platform: { enabled: false }
   it("starts one loop for a full disk and all that fails with it, and tells the story in its ticket", async () => {
     const dead = { tcp: `127.0.0.1:${await freePort()}` };
     const put = (name: string, needs: readonly string[]) =>
-      putService(loop.store.knex, {
+      putService(loop.store.asPlatform(), {
         ...{ name, type: "web", host: "localhost", owner: null, origin: "file", restart: null },
         ...{ check: dead, watched: true },
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" })),
@@ -91,7 +91,7 @@ platform: { enabled: false }
     assert.deepEqual([ticket.service, ticket.escalated], ["orders-db", true]);
     assert.match(ticket.title, /^The bound of the folder .*spool on .* is 200 % used up$/);
     assert.match(ticket.description, /^Likely the cause of 3 more:\n- orders-db fails its tcp/);
-    const [detected] = await ticketTimeline(loop.store.knex, ticket.ticket_id);
+    const [detected] = await ticketTimeline(loop.store.asPlatform(), ticket.ticket_id);
     const related = detected!.data.related as { service: string }[];
     assert.deepEqual(related.map(({ service }) => service), ["orders-db", "orders", "shop"]);
   });
@@ -99,7 +99,7 @@ platform: { enabled: false }
   it("leaves the whole group to the people who have its root", async () => {
     const { findings, incidents, loops } = await sweep();
     assert.deepEqual([findings, incidents, loops], [4, 1, []]);
-    assert.equal((await listTickets(loop.store.knex, { limit: 10 })).length, 1);
+    assert.equal((await listTickets(loop.store.asPlatform(), { limit: 10 })).length, 1);
   });
 
   it("takes what is left for an incident of its own when the root is gone", async () => {
@@ -107,12 +107,12 @@ platform: { enabled: false }
     const { findings, incidents, loops } = await sweep();
     assert.deepEqual([findings, incidents, loops.length], [3, 1, 1]);
     assert.match((await ticketOf(loops[0]!)).title, /^orders-db fails its tcp check/);
-    const cleared = await loop.store.knex("findings").whereNotNull("cleared_at").pluck("code");
+    const cleared = await loop.store.asPlatform()("findings").whereNotNull("cleared_at").pluck("code");
     assert.deepEqual(cleared, ["disk_full"]);
   });
 
   it("counts how often it is found again while a loop runs, and tells the loop nothing of it", async () => {
-    await putService(loop.store.knex, {
+    await putService(loop.store.asPlatform(), {
       ...{ name: "till", type: "web", host: "localhost", owner: null, origin: "file" },
       ...{ check: { tcp: `127.0.0.1:${await freePort()}` }, restart: null, watched: true },
       dependsOn: [],
@@ -124,7 +124,7 @@ platform: { enabled: false }
     let closings = 0;
     closed = async () => {
       if (++closings > 1) return;
-      await loop.store.knex("ticket_sightings").increment("found_again", 1);
+      await loop.store.asPlatform()("ticket_sightings").increment("found_again", 1);
       throw new Error("Nobody hears that it is closed");
     };
     const { loops } = await sweep();

@@ -28,11 +28,11 @@ describe("itsmTest", () => {
         "sealed",
         JSON.stringify([
           result,
-          result.ticket_id && await ticketTimeline(loop.store.knex, result.ticket_id),
+          result.ticket_id && await ticketTimeline(loop.store.asPlatform(), result.ticket_id),
         ]),
       );
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
-      const ticket = await getTicket(loop.store.knex, result.ticket_id!);
+      const ticket = await getTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.equal(ticket?.status, "resolved");
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
@@ -61,6 +61,6 @@ describe("itsmTest", () => {
       return true;
     });
     assert.equal(attempts, 1, "what trying again can't mend is not tried again");
-    assert.ok(!(await testServiceNames(loop.store.knex)).includes(`test-${id}`));
+    assert.ok(!(await testServiceNames(loop.store.asPlatform())).includes(`test-${id}`));
   });
 });

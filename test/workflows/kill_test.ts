@@ -179,8 +179,8 @@ async function survive(
       result,
       starts: await victim.starts(),
       startsBefore,
-      ticket: await getTicket(store.knex, id),
-      moves: (await ticketTimeline(store.knex, id)).map(({ kind }) => kind),
+      ticket: await getTicket(store.asPlatform(), id),
+      moves: (await ticketTimeline(store.asPlatform(), id)).map(({ kind }) => kind),
       effects: await effectsOf(bench, name),
       ...await receiptsOf(bench, id),
     };
@@ -215,7 +215,7 @@ async function killDuringRepair(
 }
 
 async function effectsOf({ store }: LoopBench, name: string): Promise<EffectRecord[]> {
-  const { remediations } = await listEffects(store.knex, 100);
+  const { remediations } = await listEffects(store.asPlatform(), 100);
   return remediations.filter(({ service }) => service === name);
 }
 

@@ -79,7 +79,7 @@ describe("a repair that needs permission", () => {
     const victim = await asks();
     const run = await start(victim);
     const approvalId = await waitingOf(victim);
-    const shown = await eventually(() => getApproval(loop.store.knex, approvalId));
+    const shown = await eventually(() => getApproval(loop.store.asPlatform(), approvalId));
     assert.equal(shown.action.runbook, "ask-first");
     assert.equal(shown.requestedBy, "itsm-loop");
     assert.match(
@@ -124,7 +124,7 @@ describe("a repair that needs permission", () => {
     assert.equal(denied.receipts.at(-1)!.details.reason, "approval_denied");
     assert.deepEqual([denied.ticket.status, denied.ticket.escalated], ["open", true]);
 
-    const known = (await getApproval(loop.store.knex, approvalId))!;
+    const known = (await getApproval(loop.store.asPlatform(), approvalId))!;
     await loop.client.workflow.start("approval", {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-${approvalId}`,
@@ -165,7 +165,7 @@ describe("a repair that needs permission", () => {
     const { name, check } = victim.service;
     const healthy = join(victim.folder, "healthy");
     await writeFile(healthy, "");
-    await putService(loop.store.knex, {
+    await putService(loop.store.asPlatform(), {
       ...victim.service,
       check: { command: ["test", "-e", healthy] },
     });
@@ -176,7 +176,7 @@ describe("a repair that needs permission", () => {
     const { ticket, receipts } = await story(result.ticket_id!);
     assert.equal(ticket.resolution, "Found healthy before anything was done");
     assert.ok(!receipts.some(({ category }) => category === "repair_intended"));
-    await putService(loop.store.knex, { ...victim.service, name, check });
+    await putService(loop.store.asPlatform(), { ...victim.service, name, check });
     await rm(healthy);
   });
 
@@ -184,12 +184,12 @@ describe("a repair that needs permission", () => {
     const victim = await asks();
     const run = await start(victim);
     const approvalId = await waitingOf(victim);
-    await eventually(() => getApproval(loop.store.knex, approvalId));
+    await eventually(() => getApproval(loop.store.asPlatform(), approvalId));
     await run.cancel();
     await assert.rejects(run.result());
     const asking = await loop.client.workflow.getHandle(`approval-${approvalId}`).describe();
     assert.equal(asking.status.name, "RUNNING");
-    const approval = (await getApproval(loop.store.knex, approvalId))!;
+    const approval = (await getApproval(loop.store.asPlatform(), approvalId))!;
     const { ticket, receipts } = await story(approval.ticketId!);
     assert.deepEqual([ticket.status, ticket.escalated], ["open", true]);
     assert.equal(receipts.at(-1)!.details.reason, "cancelled");

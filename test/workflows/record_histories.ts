@@ -62,7 +62,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmLoop.clear": async () => {
     const { service } = await broken("clear");
     const finding = { ...findingOf(service, "refused"), requested_by: "key:recorder" };
-    await putService(loop.store.knex, { ...service, check: null });
+    await putService(loop.store.asPlatform(), { ...service, check: null });
     return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
   "itsmLoop.no_runbook": async () => await ended(await heal(await broken("bare", () => null))),
@@ -70,7 +70,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const { service } = await broken("changed");
     watch = async (moment, activity) => {
       if (moment !== "before" || activity !== "remediate") return;
-      await putService(loop.store.knex, { ...service, restart: { command: ["false"] } });
+      await putService(loop.store.asPlatform(), { ...service, restart: { command: ["false"] } });
     };
     return await ended(await heal({ service }));
   },
@@ -279,9 +279,9 @@ async function start(type: string, workflowId: string, args: unknown[]): Promise
 async function held(name: string): Promise<string> {
   const approvalId = (await asked(name)).workflowId.slice("approval-".length);
   await eventually(async () =>
-    await loop.store.knex("approvals").where({ id: approvalId }).first() ? true : undefined
+    await loop.store.asPlatform()("approvals").where({ id: approvalId }).first() ? true : undefined
   );
-  await putAct(loop.store.knex, {
+  await putAct(loop.store.asPlatform(), {
     ...{ approvalId, decisionId: "GOV-000000000000", door: "a2a", operation: "reasoning.invoke" },
     ...{ tool: "invoke_reasoning_pipeline", input: "{}", actionSha256: name.padEnd(64, "0") },
     ...{ tenant: "recorder", keyId: "recorder", address: "127.0.0.1" },

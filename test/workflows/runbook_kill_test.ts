@@ -90,7 +90,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
       ...{ dependsOn: [], restart: null },
       check: vain ?? { command: ["test", "-e", join(folder, "bin", "program.log")] },
     };
-    await putServices(bench.store.knex, [service]);
+    await putServices(bench.store.asPlatform(), [service]);
     return { service, program, folders };
   }
 
@@ -122,7 +122,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
 
   async function untilRuns(service: string): Promise<void> {
     await eventually(async () => {
-      const { remediations } = await listEffects(bench.store.knex, 100);
+      const { remediations } = await listEffects(bench.store.asPlatform(), 100);
       const effect = remediations.find((one) => one.service === service && one.step === "run");
       const mark = effect && join(bench.dataDir, "effects", effect.id, "started");
       return mark && await readFile(mark, "utf8").catch(() => "") || undefined;

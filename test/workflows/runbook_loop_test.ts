@@ -76,7 +76,7 @@ describe("the loop with runbooks", () => {
       ...{ dependsOn: [], restart: null, check: { tcp: `127.0.0.1:${await freePort()}` } },
       ...more,
     };
-    await putServices(loop.store.knex, [made]);
+    await putServices(loop.store.asPlatform(), [made]);
     return made;
   }
 
@@ -93,7 +93,7 @@ describe("the loop with runbooks", () => {
   async function losingUndo(service: Service): Promise<LoopResult> {
     const result = loopOf(service);
     const effectId = await eventually(async () => {
-      const { remediations } = await listEffects(loop.store.knex, 100);
+      const { remediations } = await listEffects(loop.store.asPlatform(), 100);
       return remediations.find((one) => one.service === service.name && one.undoes !== null)?.id;
     });
     await loseAct(loop.config.dataDir, effectId);
@@ -199,7 +199,7 @@ describe("the loop with runbooks", () => {
     assert.deepEqual([outcome, details.changes], ["in_force", [
       { before_sha256: hashOf(first), after_sha256: hashOf(second) },
     ]]);
-    const old = await getRunbook(loop.store.knex, hashOf(first));
+    const old = await getRunbook(loop.store.asPlatform(), hashOf(first));
     assert.deepEqual([old?.name, old?.version], ["changing", "1.0.0"]);
   });
 
@@ -231,7 +231,7 @@ describe("the loop with runbooks", () => {
         ["purge", "not_done", "kept_elsewhere"],
         ["move-old-dumps", "done", "moved_elsewhere"],
       ]);
-      const [repair] = await repairsOfTicket(loop.store.knex, result.ticket_id!);
+      const [repair] = await repairsOfTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.deepEqual([repair!.state, repair!.verified], ["done", true]);
       assert.deepEqual(moves, [
         ...["detected", "opened", "diagnosed", "permitted"],
@@ -298,20 +298,20 @@ async function fullDatabase({ store }: TestLoop, disk: string) {
   const common = {
     ...{ host: "localhost", owner: null, origin: "file" as const, watched: true, restart: null },
   };
-  await putServices(store.knex, [
+  await putServices(store.asPlatform(), [
     { ...common, name: "orders-db", type: "database", check: { http: `${at}/db` }, dependsOn: [] },
     {
       ...{ ...common, name: "orders", type: "web", check: { http: `${at}/orders` } },
       dependsOn: [{ service: "orders-db", kind: "depends_on" }],
     },
   ]);
-  await replaceRunbookValues(store.knex, { "orders-db": { folders: [join(disk, "dumps")] } });
+  await replaceRunbookValues(store.asPlatform(), { "orders-db": { folders: [join(disk, "dumps")] } });
   return {
     url: `${at}/orders`,
     async close() {
       await new Promise<unknown>((resolve) => server.close(resolve));
       await table.close();
-      for (const name of ["orders", "orders-db"]) await removeService(store.knex, name);
+      for (const name of ["orders", "orders-db"]) await removeService(store.asPlatform(), name);
       await rm(join(disk, "dumps"), { recursive: true });
       execFileSync("umount", [disk]);
     },

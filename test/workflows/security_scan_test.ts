@@ -55,7 +55,7 @@ describe("securityScan", () => {
     assert.ok((await loop.sealer.sealed(scan.receipt_id)).hash);
     const { text } = await findReceipt(loop.store, scan.receipt_id);
     assert.deepEqual(Object.keys(JSON.parse(text).details.commitments), ["findings", "seen"]);
-    const { rows: [seen] } = await loop.store.knex.raw(
+    const { rows: [seen] } = await loop.store.asPlatform().raw(
       "SELECT content FROM evidence WHERE receipt_id = ? AND name = 'seen'",
       [scan.receipt_id],
     );
@@ -122,8 +122,8 @@ describe("securityScan", () => {
   });
 
   it("leaves to people what no runbook mends: in its field, as grave as measured, with what mends it", async () => {
-    const { record: stale } = await issueKey(loop.store.knex, { ...KEY, tier: "free" });
-    await loop.store.knex("keys").where({ id: stale.id })
+    const { record: stale } = await issueKey(loop.store.asPlatform(), { ...KEY, tier: "free" });
+    await loop.store.asPlatform()("keys").where({ id: stale.id })
       .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
     await loop.client.workflow.execute<typeof securityScan>(WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
@@ -138,16 +138,16 @@ describe("securityScan", () => {
     assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
     const result = await endOf(await approveFinding.run({ index, wait_seconds: 0 }, context()));
     assert.equal(result.outcome, "escalated");
-    const ticket = await loop.store.knex("tickets").where({ id: result.ticket_id }).first();
+    const ticket = await loop.store.asPlatform()("tickets").where({ id: result.ticket_id }).first();
     assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);
     assert.equal(ticket.description, `What mends it: ${remedy}.`);
-    await loop.store.knex("keys").where({ id: stale.id }).update({ revoked_at: new Date() });
+    await loop.store.asPlatform()("keys").where({ id: stale.id }).update({ revoked_at: new Date() });
   });
 
   it("finds keys that nobody has used for long, and no others", async () => {
-    const { record: stale } = await issueKey(loop.store.knex, KEY);
-    const { record: fresh } = await issueKey(loop.store.knex, KEY);
-    await loop.store.knex("keys").where({ id: stale.id })
+    const { record: stale } = await issueKey(loop.store.asPlatform(), KEY);
+    const { record: fresh } = await issueKey(loop.store.asPlatform(), KEY);
+    await loop.store.asPlatform()("keys").where({ id: stale.id })
       .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
     const ids = (await found("keys")).findings.map(({ detail }) => detail.key_id);
     assert.ok(ids.includes(stale.id));

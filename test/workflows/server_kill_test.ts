@@ -31,7 +31,7 @@ describe("a server that is killed with -9 while loops are in each step", () => {
           const { result, repairs, faults } = aftermaths[n]!;
           assert.deepEqual(faults, []);
           const told = result?.ticket_id &&
-            (await ticketTimeline(platform.store.knex, result.ticket_id));
+            (await ticketTimeline(platform.store.asPlatform(), result.ticket_id));
           assert.equal(result?.outcome, "sealed", JSON.stringify([result, told]));
           assert.equal(repairs, 1);
         });

@@ -55,7 +55,7 @@ describe("a switch", () => {
   });
   afterEach(async () => {
     watch = () => {};
-    for (const stop of set.splice(0)) await removeStop(loop.store.knex, stop);
+    for (const stop of set.splice(0)) await removeStop(loop.store.asPlatform(), stop);
   });
   after(async () => {
     for (const victim of victims) await victim.remove();
@@ -64,9 +64,9 @@ describe("a switch", () => {
 
   async function stop(what: Stop): Promise<void> {
     set.push(what);
-    await addStop(loop.store.knex, what);
+    await addStop(loop.store.asPlatform(), what);
   }
-  const resume = (what: Stop) => removeStop(loop.store.knex, what);
+  const resume = (what: Stop) => removeStop(loop.store.asPlatform(), what);
 
   async function broken(prefix: string, more: Partial<Finding> = {}) {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
@@ -147,7 +147,7 @@ describe("a switch", () => {
 
     const healthy = join(victim.folder, "healthy");
     await writeFile(healthy, "");
-    await putService(loop.store.knex, {
+    await putService(loop.store.asPlatform(), {
       ...victim.service,
       check: { command: ["test", "-e", healthy] },
     });
@@ -223,7 +223,7 @@ describe("a switch", () => {
         if (moment === "before" && begins && set.length === 0) await stop(ALL);
       };
       const id = randomBytes(4).toString("hex");
-      const before = await listTickets(loop.store.knex, { limit: 200 });
+      const before = await listTickets(loop.store.asPlatform(), { limit: 200 });
       const running = loop.client.workflow.execute(type, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `${prefix}-${id}`,
@@ -237,9 +237,9 @@ describe("a switch", () => {
         );
         return true;
       });
-      const after = await listTickets(loop.store.knex, { limit: 200 });
+      const after = await listTickets(loop.store.asPlatform(), { limit: 200 });
       assert.equal(after.length, before.length);
-      assert.ok(!(await testServiceNames(loop.store.knex)).includes(`${prefix}-${id}`));
+      assert.ok(!(await testServiceNames(loop.store.asPlatform())).includes(`${prefix}-${id}`));
       assert.ok(!existsSync(join(loop.config.dataDir, "test-services", `${prefix}-${id}`)));
     });
   }

@@ -102,11 +102,11 @@ describe("a run that a call has started", () => {
       ...{ callReceiptId: null, runs: true, holder: null },
     });
     const row = { ...values, reasons: "[]" };
-    await parts.store.knex("governance_decisions").insert(row);
+    await parts.store.asPlatform()("governance_decisions").insert(row);
     assert.deepEqual(await trace("itsm.test", decisionId), { state: "not_done" });
-    await parts.store.knex("governance_decisions").where({ id: decisionId }).delete();
+    await parts.store.asPlatform()("governance_decisions").where({ id: decisionId }).delete();
     const { traced: _, ...before } = row as typeof row & { traced: boolean };
-    await parts.store.knex("governance_decisions").insert(before);
+    await parts.store.asPlatform()("governance_decisions").insert(before);
     assert.deepEqual(await trace("itsm.test", decisionId), { state: "unknown" });
   });
 
@@ -125,7 +125,7 @@ describe("a run that a call has started", () => {
       const run = await start(name, input, first);
       const joined = await start(name, input, second);
       assert.deepEqual([joined.workflow_id, joined.run_id], [run.workflow_id, run.run_id]);
-      await noteCall(parts.store.knex, noted, { workflow_id: run.workflow_id });
+      await noteCall(parts.store.asPlatform(), noted, { workflow_id: run.workflow_id });
       await parts.client.workflow.getHandle(run.workflow_id).terminate();
       const another = await start(name, input, third);
       assert.notEqual(another.run_id, run.run_id);
@@ -213,7 +213,7 @@ describe("what a call has asked of a run", function () {
     assert.equal((again.output as TaskRecord).version, version);
     await start("a2a.cancel", { task_id }, canceled);
     assert.equal(await stateOf(canceled, "a2a.cancel"), "canceled");
-    await noteCall(loop.store.knex, noted, { task_id });
+    await noteCall(loop.store.asPlatform(), noted, { task_id });
     assert.deepEqual(await found("a2a.message", noted), { state: "not_done" });
     assert.deepEqual(await trace("a2a.message", newDecision()), { state: "not_done" });
   });

@@ -6,8 +6,7 @@ import {
   putApproval,
   putVoice,
   takeVoice,
-  transaction,
-} from "../../../store/mod.ts";
+  } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 
 const KEY = "0123456789abcdef";
@@ -21,7 +20,7 @@ describe("what a key says twice about an approval", () => {
 
   async function asked(): Promise<string> {
     const id = `APR-${randomBytes(6).toString("hex")}`;
-    await putApproval(test.store.knex, {
+    await putApproval(test.store.asPlatform(), {
       ...{ id, subject: "test", ticketId: null, description: "", action: {}, needed: 1 },
       ...{ actionSha256: "0".repeat(64), requestedBy: "somebody", requestedByKey: null },
       ...{ expiresInSeconds: 60, escalateAfterSeconds: 60, askingRun: null },
@@ -29,7 +28,7 @@ describe("what a key says twice about an approval", () => {
     return id;
   }
   const say = (approvalId: string, move: "approved" | "denied") =>
-    transaction(test.store, (trx) => putVoice(trx, { approvalId, move, keyId: KEY }));
+    test.store.asPlatform().transaction((trx) => putVoice(trx, { approvalId, move, keyId: KEY }));
   /** Until a statement waits for what another one has locked. */
   async function somebodyWaits(): Promise<void> {
     for (;;) {
@@ -42,20 +41,20 @@ describe("what a key says twice about an approval", () => {
 
   it("is what it says last, where both come at once", async () => {
     const approvalId = await asked();
-    const denial = await transaction(test.store, async (trx) => {
+    const denial = await test.store.asPlatform().transaction(async (trx) => {
       await putVoice(trx, { approvalId, move: "approved", keyId: KEY });
       const denying = say(approvalId, "denied");
       await somebodyWaits();
       return { denying }; // not waited for: it waits for this
     });
-    const voice = await getVoice(test.store.knex, await denial.denying);
+    const voice = await getVoice(test.store.asPlatform(), await denial.denying);
     assert.equal(voice!.move, "denied");
   });
 
   it("waits for the move that its first word becomes at that moment", async () => {
     const approvalId = await asked();
     const first = await say(approvalId, "approved");
-    const { denying } = await transaction(test.store, async (trx) => {
+    const { denying } = await test.store.asPlatform().transaction(async (trx) => {
       await lockApproval(trx, approvalId);
       const denying = say(approvalId, "denied");
       denying.catch(() => {});
@@ -63,8 +62,8 @@ describe("what a key says twice about an approval", () => {
       await takeVoice(trx, first, 2);
       return { denying };
     });
-    const second = (await getVoice(test.store.knex, await denying))!;
+    const second = (await getVoice(test.store.asPlatform(), await denying))!;
     assert.deepEqual([second.move, second.number], ["denied", null]);
-    assert.equal((await getVoice(test.store.knex, first))!.number, 2);
+    assert.equal((await getVoice(test.store.asPlatform(), first))!.number, 2);
   });
 });

@@ -17,24 +17,24 @@ describe("discover()", () => {
   });
   after(() => close());
   beforeEach(async () => {
-    await store.knex("services").delete();
+    await store.asPlatform()("services").delete();
     server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     port = (server.address() as { port: number }).port;
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-  const row = (name: string) => store.knex("services").where({ name }).first();
+  const row = (name: string) => store.asPlatform()("services").where({ name }).first();
 
   it("adds what listens, on its host and unwatched, and removes it when it is gone", async () => {
     const machine = serviceNamed("this-host", [], { type: "host", origin: "platform" });
-    await putServices(store.knex, [machine]);
+    await putServices(store.asPlatform(), [machine]);
     assert.ok((await discover(config, store, "localhost")).includes(`node-${port}`));
     const { origin, watched, status, type } = await row(`node-${port}`);
     assert.deepEqual({ origin, watched, status, type }, {
       ...{ origin: "discovered", watched: false, status: "up", type: "listener" },
     });
-    const { upstream } = (await impactOf(store.knex, `node-${port}`, 1))!;
+    const { upstream } = (await impactOf(store.asPlatform(), `node-${port}`, 1))!;
     assert.deepEqual(upstream.map(({ name }) => name), ["this-host"]);
     await new Promise((resolve) => server.close(resolve));
     await discover(config, store, "localhost");
@@ -44,16 +44,16 @@ describe("discover()", () => {
   it("passes over what is declared, and leaves a declared service of the same name as it is", async () => {
     const name = `node-${port}`;
     await discover(config, store, "localhost");
-    await putServices(store.knex, [
+    await putServices(store.asPlatform(), [
       serviceNamed("other"),
       serviceNamed(name, ["other"], { type: "web", owner: "ada" }),
     ]);
     await discover(config, store, "localhost");
     assert.equal((await row(name)).status, "unknown", "what listens may be another");
     assert.deepEqual([(await row(name)).origin, (await row(name)).owner], ["file", "ada"]);
-    assert.equal((await impactOf(store.knex, name, 1))!.upstream.length, 1);
+    assert.equal((await impactOf(store.asPlatform(), name, 1))!.upstream.length, 1);
 
-    await putServices(store.knex, [
+    await putServices(store.asPlatform(), [
       serviceNamed("app", [], { check: { tcp: `127.0.0.1:${port}` } }),
     ]);
     assert.ok(!(await discover(config, store, "localhost")).includes(name));
@@ -61,15 +61,15 @@ describe("discover()", () => {
 
   it("keeps the listeners of two hosts apart, and forgets a host that nobody looks at", async () => {
     await discover(config, store, "app1");
-    const away = await store.knex("services").where({ host: "app1" }).pluck("name");
+    const away = await store.asPlatform()("services").where({ host: "app1" }).pluck("name");
     await discover(config, store, "localhost");
     assert.ok(away.some((name) => name.startsWith(`node-${port}-`)));
     assert.ok(await row(`node-${port}`));
-    const found = await store.knex("services").where({ host: "app1" }).pluck("name");
+    const found = await store.asPlatform()("services").where({ host: "app1" }).pluck("name");
     assert.deepEqual(found.sort(), away.sort());
-    await store.knex("services").where({ host: "app1" })
-      .update({ checked_at: store.knex.raw("now() - interval '16 minutes'") });
+    await store.asPlatform()("services").where({ host: "app1" })
+      .update({ checked_at: store.asPlatform().raw("now() - interval '16 minutes'") });
     await discover(config, store, "localhost");
-    assert.equal((await store.knex("services").where({ host: "app1" })).length, 0);
+    assert.equal((await store.asPlatform()("services").where({ host: "app1" })).length, 0);
   });
 });

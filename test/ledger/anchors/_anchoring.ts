@@ -39,7 +39,7 @@ export async function anchorBench(): Promise<AnchorBench> {
       return (await openAnchors(store)).at(-1)!.first;
     },
     findings: (position) => findingsOf(store, world.chain, position),
-    rowOf: (first) => store.knex("anchors").where({ first }).first(),
+    rowOf: (first) => store.asPlatform()("anchors").where({ first }).first(),
     async stop() {
       world.stop();
       await ledger.stop();

@@ -126,8 +126,8 @@ describe("anchoring", () => {
     const batch = await bench.batchOf(1);
     for (const { taken } of calendars) taken.length = 0;
     await advanceAnchor(anchoring, batch);
-    await store.knex("anchors").where({ first: batch })
-      .update({ submitted_at: store.knex.raw("now() - interval '73 hours'") });
+    await store.asPlatform()("anchors").where({ first: batch })
+      .update({ submitted_at: store.asPlatform().raw("now() - interval '73 hours'") });
     await advanceAnchor(anchoring, batch);
     await advanceAnchor(anchoring, batch);
     assert.deepEqual(calendars.map(({ taken }) => taken.length), [2, 2]);

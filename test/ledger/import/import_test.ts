@@ -182,7 +182,7 @@ describe("importLedger()", () => {
     await take(VECTOR, {});
     for (const position of [0, 7, 20]) {
       const { id } = JSON.parse(records[position]!);
-      await assert.rejects(requestSeal(ledger.app.knex, anyRequest({ id })), {
+      await assert.rejects(requestSeal(ledger.app.asPlatform(), anyRequest({ id })), {
         name: "ReceiptConflict",
       });
     }

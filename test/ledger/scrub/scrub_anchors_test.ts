@@ -111,7 +111,7 @@ describe("the scrub of what is anchored in Bitcoin", () => {
     let at = await beginScrub(parts, null);
     while (at.place.position < at.size) at = await scrubPart(parts, at);
     await endScrub(parts, at);
-    const rows = await bench.ledger.app.knex("ledger_breaks").whereNull("healed_at")
+    const rows = await bench.ledger.app.asPlatform()("ledger_breaks").whereNull("healed_at")
       .orderBy("position");
     return rows.map(({ position, failed_check: check, reason }) => ({
       ...{ position: Number(position), check, reason },

@@ -160,7 +160,7 @@ describe("the scrub", () => {
     }
   }
   const openBreaks = () =>
-    sealing.app.knex("ledger_breaks").whereNull("healed_at").orderBy("position");
+    sealing.app.asPlatform()("ledger_breaks").whereNull("healed_at").orderBy("position");
 
   /** Receipts of breaks, once there are as many. */
   async function sealedBreaks(count: number) {
@@ -176,7 +176,7 @@ describe("the scrub", () => {
     const { breaks, verified, known } = await scrub();
     assert.deepEqual([breaks, verified, known.size], [0, COUNT, COUNT]);
     assert.equal((await scrub(known)).breaks, 0);
-    const row = await sealing.app.knex("ledger_scrub").first();
+    const row = await sealing.app.asPlatform()("ledger_scrub").first();
     assert.deepEqual([row.pass, row.verified_through, row.verified_hash.toString("hex")], [
       ...["2", String(COUNT - 1), known.hash],
     ]);
@@ -192,7 +192,7 @@ describe("the scrub", () => {
     await asSuperuser(sql("UPDATE receipts SET category = 'another' WHERE position = 303"));
     const { place, found } = await scrubPart(parts(), at);
     assert.deepEqual([at.size, place.position, found], [COUNT, COUNT, 1]);
-    const { verified_through } = await sealing.app.knex("ledger_scrub").first();
+    const { verified_through } = await sealing.app.asPlatform()("ledger_scrub").first();
     assert.equal(Number(verified_through), COUNT + 6);
     const [{ position }] = await openBreaks();
     assert.equal(Number(position), 303);
@@ -207,11 +207,11 @@ describe("the scrub", () => {
       assert.deepEqual([Number(first.position), first.failed_check], [at, check]);
       assert.match(first.reason, reason);
       assert.deepEqual([result.breaks, found.length], [breaks, breaks]);
-      const queued = await sealing.app.knex("seal_requests").count("id as n").first();
+      const queued = await sealing.app.asPlatform()("seal_requests").count("id as n").first();
       assert.equal(Number(queued!.n), COUNT + breaks);
       await scrub();
       assert.equal((await openBreaks()).length, breaks);
-      const again = await sealing.app.knex("seal_requests").count("id as n").first();
+      const again = await sealing.app.asPlatform()("seal_requests").count("id as n").first();
       assert.equal(again!.n, queued!.n, "what is known already is not sealed again");
     });
   }
@@ -380,7 +380,7 @@ describe("the scrub of a ledger that was taken over", () => {
         ).finally(() => client.end());
       assert.equal(rowCount, 1);
       assert.equal((await scrub()).breaks, 1);
-      const [found] = await sealing.app.knex("ledger_breaks");
+      const [found] = await sealing.app.asPlatform()("ledger_breaks");
       assert.deepEqual([Number(found.position), found.failed_check], [30, "columns"]);
     });
   }

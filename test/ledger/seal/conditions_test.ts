@@ -76,7 +76,7 @@ describe("the conditions of what is sealed", () => {
       return { holds, ...read(found) };
     }));
   }
-  const sealed = async () => Number((await store.knex("seal_requests").count("id as n"))[0]!.n);
+  const sealed = async () => Number((await store.asPlatform()("seal_requests").count("id as n"))[0]!.n);
 
   it("are asked by the statement itself where all are alike, and each is told its own count", async () => {
     const before = await sealed();
@@ -136,8 +136,8 @@ describe("the conditions of what is sealed", () => {
     const stop = { kind: "tool", name: "x", reason: "test" } as const;
     for (
       const change of [
-        () => addStop(store.knex, stop),
-        () => removeStop(store.knex, stop),
+        () => addStop(store.asPlatform(), stop),
+        () => removeStop(store.asPlatform(), stop),
         () => setPolicy(store, { rules: [] }, () => Promise.resolve(), "governance_policies"),
       ]
     ) {

@@ -27,8 +27,7 @@ import {
   migrate,
   openStore,
   type Store,
-  transaction,
-} from "../../../store/mod.ts";
+  } from "../../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../../_servers.ts";
 
 const request = (id?: string) => ({
@@ -71,8 +70,8 @@ describe("the sequencer", () => {
   });
 
   it("seals what was asked for within a transaction that committed, and nothing of one that did not", async () => {
-    const { id } = await transaction(app, (trx) => requestSeal(trx, request("kept")));
-    await assert.rejects(transaction(app, async (trx) => {
+    const { id } = await app.asPlatform().transaction((trx) => requestSeal(trx, request("kept")));
+    await assert.rejects(app.asPlatform().transaction(async (trx) => {
       await requestSeal(trx, request("lost"));
       throw new Error("rolled back");
     }));
@@ -85,7 +84,7 @@ describe("the sequencer", () => {
   });
 
   it("seals what was asked for early and committed late, after others of the meantime", async () => {
-    await transaction(app, async (trx) => {
+    await app.asPlatform().transaction(async (trx) => {
       await requestSeal(trx, request("late"));
       for (let n = 0; n < 5; n++) {
         const { id } = await sealer.request(request());
@@ -119,17 +118,17 @@ describe("the sequencer", () => {
       values: [],
       columns: "(SELECT count(*)::int FROM none) AS n",
     };
-    const row = await sealTogether(app.knex, [done("a")], request("together"), "seen");
+    const row = await sealTogether(app.asPlatform(), [done("a")], request("together"), "seen");
     assert.equal(row.seen, 1);
     const first = await sealer.sealed("together");
-    await sealTogether(app.knex, [done("b")], request("together"));
+    await sealTogether(app.asPlatform(), [done("b")], request("together"));
     assert.deepEqual(await sealer.sealed("together"), first);
     await assert.rejects(
-      sealTogether(app.knex, [done("c")], { ...request("together"), outcome: "other" }),
+      sealTogether(app.asPlatform(), [done("c")], { ...request("together"), outcome: "other" }),
       { name: "ReceiptConflict" },
     );
-    await sealTogether(app.knex, [nothing], request("not-together"), "none");
-    const there = await app.knex("seal_requests").whereIn("id", ["a", "b", "c", "not-together"])
+    await sealTogether(app.asPlatform(), [nothing], request("not-together"), "none");
+    const there = await app.asPlatform()("seal_requests").whereIn("id", ["a", "b", "c", "not-together"])
       .orderBy("id").pluck("id");
     assert.deepEqual(there, ["a", "b"]);
   });
@@ -141,7 +140,7 @@ describe("the sequencer", () => {
       columns: "1 / (SELECT count(*) FROM none) AS nothing",
     };
     await assert.rejects(
-      sealTogether(app.knex, [broken], request("together-again")),
+      sealTogether(app.asPlatform(), [broken], request("together-again")),
       /division by zero/,
     );
   });
@@ -202,7 +201,7 @@ describe("the sequencer", () => {
         ...{ approvalId: null, receiptId: id, callReceiptId: null, holder: null },
       });
     const rows = () =>
-      app.knex("governance_decisions").whereLike("id", "row-%").orderBy("id").pluck("id");
+      app.asPlatform()("governance_decisions").whereLike("id", "row-%").orderBy("id").pluck("id");
 
     it("writes both for all that ask at once, with those that have no row", async () => {
       const ids = Array.from({ length: 200 }, (_, n) => `row-${String(n).padStart(3, "0")}`);
@@ -210,10 +209,10 @@ describe("the sequencer", () => {
         ids.map((id, n) => sealer.request(request(id), n % 3 ? decision(id) : undefined)),
       );
       assert.deepEqual(await rows(), ids.filter((_, n) => n % 3));
-      const [row] = await app.knex("governance_decisions").where("id", "row-001");
+      const [row] = await app.asPlatform()("governance_decisions").where("id", "row-001");
       assert.deepEqual(row.reasons, ["äöü 'quoted' \\ {,}"]);
       await Promise.all(ids.map((id) => sealer.sealed(id)));
-      await app.knex("governance_decisions").delete();
+      await app.asPlatform()("governance_decisions").delete();
     });
 
     it("writes neither where the row can't be written, and all that was asked for beside it", async () => {
@@ -225,9 +224,9 @@ describe("the sequencer", () => {
       assert.deepEqual(asked.flatMap(({ status }, n) => status === "rejected" ? [n] : []), [7, 20]);
       const good = ids.filter((id) => !bad.has(id));
       assert.deepEqual(await rows(), good);
-      const there = await app.knex("seal_requests").whereIn("id", ids).orderBy("id").pluck("id");
+      const there = await app.asPlatform()("seal_requests").whereIn("id", ids).orderBy("id").pluck("id");
       assert.deepEqual(there, good);
-      await app.knex("governance_decisions").delete();
+      await app.asPlatform()("governance_decisions").delete();
     });
 
     it("writes neither where its condition does not hold, and all that holds beside it", async () => {
@@ -257,7 +256,7 @@ describe("the sequencer", () => {
       assert.deepEqual(new Set(heldOf(3)), new Set([true]), "nothing to ask");
       const written = ids.filter((_, n) => told[n]!.holds);
       assert.deepEqual(await rows(), written.filter((id) => Number(id.slice(-2)) % 4 !== 3));
-      const there = await app.knex("seal_requests").whereLike("id", "row-w-%").orderBy("id").pluck(
+      const there = await app.asPlatform()("seal_requests").whereLike("id", "row-w-%").orderBy("id").pluck(
         "id",
       );
       assert.deepEqual(there, written);
@@ -266,7 +265,7 @@ describe("the sequencer", () => {
       assert.equal(over.holds, false);
       const { count } = read(over.found);
       assert.deepEqual([count?.allowed, count?.remaining], [false, 0]);
-      await app.knex("governance_decisions").delete();
+      await app.asPlatform()("governance_decisions").delete();
     });
 
     it("writes no second row with a receipt that is there, nor with one that is taken", async () => {

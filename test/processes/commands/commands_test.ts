@@ -56,16 +56,16 @@ describe("commands of an operator", () => {
 
     const rotated = await run("keys", "rotate", id, "--grace", "2h");
     const other = /Its id is (\w{16})/.exec(rotated)![1]!;
-    const { expiresAt } = (await findKey(store.knex, hashKey(key)))!;
+    const { expiresAt } = (await findKey(store.asPlatform(), hashKey(key)))!;
     assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
     assert.match(await run("keys", "revoke", id), /no process takes it any more/);
-    assert.equal(await findKey(store.knex, hashKey(key)), undefined);
+    assert.equal(await findKey(store.asPlatform(), hashKey(key)), undefined);
     assert.ok(!(await run("keys", "list")).includes(id));
     assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
     assert.deepEqual((await receipts()).map(({ action }) => action), [
       ...["keys.generate", "keys.generate", "keys.rotate", "keys.revoke"],
     ]);
-    assert.equal((await findKeyById(store.knex, other))!.expiresAt, null);
+    assert.equal((await findKeyById(store.asPlatform(), other))!.expiresAt, null);
     assert.match(
       await run("keys", "revoke", other.replace(/./g, "0")),
       /refused: There is no valid/,
@@ -75,7 +75,7 @@ describe("commands of an operator", () => {
   it("rotate a key that ends into one that ends as well", async () => {
     const idOf = (text: string) => /Its id is (\w{16})/.exec(text)![1]!;
     const life = async (id: string) => {
-      const { createdAt, expiresAt } = (await findKeyById(store.knex, id))!;
+      const { createdAt, expiresAt } = (await findKeyById(store.asPlatform(), id))!;
       return Math.round((expiresAt!.getTime() - createdAt.getTime()) / 3_600_000);
     };
     const old = idOf(await run("keys", "issue", "--tenant", "acme", "--expires", "90d"));
@@ -126,7 +126,7 @@ describe("commands of an operator", () => {
     assert.match(shown, /tool itsm_run_test: look first/);
     assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
-    await notePolicyFile(store.knex, { path: "/etc/policy.yaml", trouble: "line 3: rule own" });
+    await notePolicyFile(store.asPlatform(), { path: "/etc/policy.yaml", trouble: "line 3: rule own" });
     assert.match(
       await run("governance", "show"),
       /NOT FOLLOWED: the file \/etc\/policy\.yaml: line 3: rule own\nWhat is above stays in force/,
