@@ -1,6 +1,6 @@
 import type { Seen, Source } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { cmdbSummary, getService, getTicket, impactOf, listApprovals, listTickets, openBreaks, openFindings, platformCounts, repairHistory, type Store, type Ticket, ticketTimeline } from "../store/mod.ts";
+import { getCmdbSummary, getService, getTicket, getImpact, listApprovals, listTickets, countOpenBreaks, listOpenFindings, getPlatformCounts, getRepairHistory, type Store, type Ticket, listTicketEvents } from "../store/mod.ts";
 import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
 import { asProblem } from "../contract/mod.ts";
 
@@ -18,7 +18,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   async service(store, name) {
     const service = await getService(store.asPlatform(), name);
     if (!service) return NOTHING;
-    const found = await openFindings(store.asPlatform());
+    const found = await listOpenFindings(store.asPlatform());
     const its = found.filter((finding) => finding.service === name);
     const state = service.check === null ? undefined : await probe(service.check as HealthCheck);
     const now = !state
@@ -41,7 +41,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async topology(store, name) {
-    const impact = await impactOf(store.asPlatform(), name, 2);
+    const impact = await getImpact(store.asPlatform(), name, 2);
     if (!impact) return NOTHING;
     const { upstream, downstream } = impact;
     const down = upstream.filter(({ status }) => status === "down").map((one) => one.name);
@@ -70,7 +70,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   async ticket(store, id) {
     const ticket = await getTicket(store.asPlatform(), id);
     if (!ticket) return NOTHING;
-    const events = await ticketTimeline(store.asPlatform(), id);
+    const events = await listTicketEvents(store.asPlatform(), id);
     const kinds = events.map(({ kind }) => kind.replaceAll("_", " "));
     const said = ticketsSaid([ticket], "");
     return {
@@ -104,7 +104,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async ledger(store) {
-    const [{ size }, { breaks, first }] = await Promise.all([head(store), openBreaks(store.asPlatform())]);
+    const [{ size }, { breaks, first }] = await Promise.all([head(store), countOpenBreaks(store.asPlatform())]);
     return {
       says: [
         `The ledger has ${size} receipts; ` +
@@ -118,7 +118,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async platform(store) {
-    const { tickets, services, pending_approvals } = await platformCounts(store.asPlatform());
+    const { tickets, services, pending_approvals } = await getPlatformCounts(store.asPlatform());
     const health = Object.entries(services).map(([status, n]) => `${n} ${status}`).join(", ");
     return {
       says: [
@@ -147,7 +147,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async services(store) {
-    const { services, edges, by_status } = await cmdbSummary(store.asPlatform());
+    const { services, edges, by_status } = await getCmdbSummary(store.asPlatform());
     const how = Object.entries(by_status).map(([status, n]) => `${n} ${status}`).join(", ");
     return {
       says: [`The service graph has ${services} services (${how || "none"}) and ${edges} edges.`],
@@ -157,7 +157,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async repairs(store, service) {
-    const { remediations } = await repairHistory(store.asPlatform(), {
+    const { remediations } = await getRepairHistory(store.asPlatform(), {
       ...(service ? { service } : {}),
       limit: MOST_TICKETS,
     });

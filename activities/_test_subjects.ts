@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { stopManaged } from "../integrations/host/mod.ts";
-import { addTicketEvent, cancelledTickets, endTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
+import { addTicketEvent, listCancelledTickets, endTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestSeal } from "../ledger/mod.ts";
@@ -15,7 +15,7 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
     await stopManaged(config.dataDir, name);
     await removeService(store.asPlatform(), name);
     await forgetLogPlaces(store.asPlatform(), folderOf(name));
-    for (const id of await cancelledTickets(store.asPlatform(), name)) await closeCancelled(id);
+    for (const id of await listCancelledTickets(store.asPlatform(), name)) await closeCancelled(id);
     rmSync(folderOf(name), { recursive: true, force: true });
   }
 

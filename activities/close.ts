@@ -19,7 +19,7 @@ import {
   type Ticket,
   type TicketEvent,
   ticketEvents,
-  timesFoundAgain,
+  getRepeatSightings,
   } from "../store/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
@@ -64,7 +64,7 @@ export function closing({ store, sealer }: ActivityParts) {
     const receiptId = receiptIdOf(run, "CLOSE+SEAL");
     const [ticket, foundAgain] = await Promise.all([
       getTicket(store.asPlatform(), ending.ticket_id),
-      timesFoundAgain(store.asPlatform(), ending.ticket_id),
+      getRepeatSightings(store.asPlatform(), ending.ticket_id),
     ]);
     const request = { id: receiptId, ...receiptOf(ending, ticket, foundAgain) };
     try {

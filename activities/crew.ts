@@ -1,7 +1,7 @@
 import { SCAN } from "../compliance/scans/mod.ts";
 import type { AgentName, AgentReport, Retrieved, Scene, Source, Suspect, Triage, Verification } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { DRILLS, getService, impactOf, listTickets, openFindings, probeHistories, repairHistory, serviceNames } from "../store/mod.ts";
+import { DRILLS, getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
@@ -26,7 +26,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
    * scan found has stood there before the incident: whose it is counts where that is named, and not by itself.
    */
   async function servicesOf(incident: string): Promise<{ names: readonly string[]; why: string }> {
-    const [known, found] = await Promise.all([serviceNames(knex), openFindings(knex)]);
+    const [known, found] = await Promise.all([listServiceNames(knex), listOpenFindings(knex)]);
     const weak = new Set(found.flatMap((one) => one.detector === SCAN ? one.service ?? [] : []));
     const named = readPrompt(incident, [...new Set([...known, ...weak])]).services;
     if (named.length > 0) return { names: named, why: "it is named" };
@@ -93,7 +93,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     /** What the logs of the services say, and what the detectors read in logs. */
     async crewLogs({ services, round }: Scene): Promise<AgentReport> {
       const logged = await Promise.all(services.map((name) => loggedBy(config, name)));
-      const found = (await openFindings(knex)).filter(({ kind, service: its }) =>
+      const found = (await listOpenFindings(knex)).filter(({ kind, service: its }) =>
         kind === "log" && (its === null || services.includes(its))
       );
       const told = found.slice(0, MOST_TOLD);
@@ -122,7 +122,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
 
     /** How the services answer now, and how they did at the last looks. */
     async crewMetrics({ services, round }: Scene): Promise<AgentReport> {
-      const histories = await probeHistories(knex);
+      const histories = await getProbeHistories(knex);
       const says: string[] = [];
       const suspects: Suspect[] = [];
       for (const name of services) {
@@ -154,7 +154,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
       const says: string[] = [];
       const suspects: Suspect[] = [];
       for (const name of services) {
-        const impact = await impactOf(knex, name, DEPTH);
+        const impact = await getImpact(knex, name, DEPTH);
         if (!impact) continue;
         const { upstream, downstream } = impact;
         const down = upstream.filter(({ status }) => status === "down");
@@ -179,7 +179,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
       const sources: Source[] = [];
       for (const name of services) {
         const [{ remediations }, tickets] = await Promise.all([
-          repairHistory(knex, { service: name, since, limit: MOST_TOLD }),
+          getRepairHistory(knex, { service: name, since, limit: MOST_TOLD }),
           listTickets(knex, { service: name, since, limit: MOST_TOLD }),
         ]);
         says.push(

@@ -4,7 +4,7 @@ import type { Service } from "../integrations/host/mod.ts";
 import { type Catalogue, type Circumstances, fittingRunbooks, type Incident, NotApplicable, resolve, type Runbook } from "../runbooks/mod.ts";
 import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
 import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
-import { addTicketEvent, type FindingRecord, getFinding, runbookValues } from "../store/mod.ts";
+import { addTicketEvent, type FindingRecord, getFinding, getRunbookValues } from "../store/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { fieldOf } from "./_kinds.ts";
 import { type ActivityParts, subjectNamed } from "./_parts.ts";
@@ -107,7 +107,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     { service, disk, file, category, text }: Pick<Incident, "category" | "text"> & Subject,
     { finding, code, round, run }: RoundStep,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
-    const values = await runbookValues(store.asPlatform(), service.name);
+    const values = await getRunbookValues(store.asPlatform(), service.name);
     const fitting = fittingRunbooks(catalogue.runbooks, {
       service,
       finding: { check: finding.check, code },
@@ -135,7 +135,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   function madeReady(
     runbook: Runbook,
     { service, disk, file }: Subject,
-    values: Awaited<ReturnType<typeof runbookValues>>,
+    values: Awaited<ReturnType<typeof getRunbookValues>>,
   ): Omit<Action, "id" | "sha256"> {
     const { steps, exceeds } = resolve(runbook, {
       service: service.name,

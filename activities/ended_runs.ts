@@ -3,8 +3,8 @@ import type { RunId } from "../domain/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
-  escalateEndedRun,
-  openRuns,
+  escalateTicketOfRun,
+  listOpenRuns,
   type Db,
   } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
@@ -25,7 +25,7 @@ export function endedRuns({ store, temporal }: ActivityParts) {
   /** Looks for open tickets whose run has ended without closing them. Safe to repeat: it only looks. */
   async function findEndedRuns(): Promise<EndedRun[]> {
     const ended: EndedRun[] = [];
-    for (const { ticketId, workflowId, runId } of await openRuns(store.asPlatform())) {
+    for (const { ticketId, workflowId, runId } of await listOpenRuns(store.asPlatform())) {
       const status = await statusOf(workflowId, runId);
       if (status === "RUNNING") continue;
       ended.push({ ticket_id: ticketId, workflow_id: workflowId, run_id: runId, status });
@@ -57,7 +57,7 @@ export async function endRun(
 ): Promise<void> {
   const run = { workflow_id, run_id };
   const id = receiptIdOf(run, "ENDED");
-  if (!await escalateEndedRun(on, ticket_id, run_id, id)) return;
+  if (!await escalateTicketOfRun(on, ticket_id, run_id, id)) return;
   const unknown_effects = await abandonEffects(on, ticket_id);
   await addTicketEvent(on, ticket_id, {
     key: `${run_id}/ended`,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openWorld, recheck, type Rechecked } from "../detection/mod.ts";
-import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Db, takeOverTicket, TICKET, ticketEvents, ticketOfRun } from "../store/mod.ts";
+import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Db, takeOverTicket, TICKET, ticketEvents, findTicketOfRun } from "../store/mod.ts";
 import type { Finding, RunId } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { sealTogether } from "../ledger/mod.ts";
@@ -53,7 +53,7 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
   async function openTicket(order: TicketOrder): Promise<string> {
     const { finding, run } = order;
     const [mine, words] = await Promise.all([
-      ticketOfRun(store.asPlatform(), run.workflow_id, run.run_id),
+      findTicketOfRun(store.asPlatform(), run.workflow_id, run.run_id),
       wordsOf(store.asPlatform(), finding),
     ]);
     if (mine) return mine;

@@ -8,7 +8,7 @@ import {
   getTicketEvent,
   principalOf,
   ticketEvents,
-  ticketOfRun,
+  findTicketOfRun,
 } from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
@@ -53,7 +53,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
     const { report, fingerprint } = request.finding;
     const [known, ours, finding] = await Promise.all([
       getTicketEvent(store.asPlatform(), ticket_id, key),
-      ticketOfRun(store.asPlatform(), run.workflow_id, run.run_id, "open"),
+      findTicketOfRun(store.asPlatform(), run.workflow_id, run.run_id, "open"),
       report ? undefined : getFinding(store.asPlatform(), fingerprint),
     ]);
     if (!known && ours !== ticket_id) {

@@ -11,7 +11,7 @@ import type {
   Source,
 } from "../domain/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
-import { getTicket, serviceNames } from "../store/mod.ts";
+import { getTicket, listServiceNames } from "../store/mod.ts";
 import { kindOfPrompt, readPrompt } from "./_intake.ts";
 import { LOOKS } from "./_looks.ts";
 import type { ActivityParts } from "./_parts.ts";
@@ -27,7 +27,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
   return {
     /** What the prompt names of what is known here. */
     reasonIntake: async (prompt: string): Promise<Intake> =>
-      readPrompt(prompt, await serviceNames(store.asPlatform())),
+      readPrompt(prompt, await listServiceNames(store.asPlatform())),
 
     /** The guardrails' rail for what is typed in. @throws {EngineAway} then nothing is answered */
     async reasonSafety(prompt: string): Promise<Safety> {
@@ -96,7 +96,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
 
     /** Asks for what is missing. */
     async reasonQuestion({ classification }: Retrieved): Promise<string> {
-      const names = (await serviceNames(store.asPlatform())).slice(0, 8).join(", ");
+      const names = (await listServiceNames(store.asPlatform())).slice(0, 8).join(", ");
       return [
         "Which incident or service is this about?",
         ...(classification === null

@@ -1,7 +1,7 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { Service } from "../integrations/host/mod.ts";
 import { type Catalogue, HARMLESS, performStep, type StepHappened, verifyStep } from "../runbooks/mod.ts";
-import { addTicketEvent, type EffectRecord, effectsOfAction, endedEffect, getEffect, runbookValues, type TicketEvent, ticketEvents, together } from "../store/mod.ts";
+import { addTicketEvent, type EffectRecord, listEffectsOfAction, endedEffect, getEffect, getRunbookValues, type TicketEvent, ticketEvents, together } from "../store/mod.ts";
 import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
 import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
@@ -50,7 +50,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     const { action } = order;
     const [source, effects] = await Promise.all([
       sourceOf(action),
-      effectsOfAction(store.asPlatform(), action.id),
+      listEffectsOfAction(store.asPlatform(), action.id),
     ]);
     const known = new Map(effects.map((effect) => [effect.id, effect]));
     const progress: Progress = { source, known, steps: [], concluded: false };
@@ -74,7 +74,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   async function sourceOf(action: Action): Promise<Service | undefined> {
     const [service, values] = await Promise.all([
       subjectNamed(store.asPlatform(), action.service),
-      runbookValues(store.asPlatform(), action.service),
+      getRunbookValues(store.asPlatform(), action.service),
     ]);
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
     if (!service || !runbook) return undefined;

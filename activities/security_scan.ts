@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { SCAN, type Scan, scanAll } from "../compliance/scans/mod.ts";
-import { clearOtherFindings, noteDetection, noteFindings, openFindings, type Db, storedFacts } from "../store/mod.ts";
+import { clearOtherFindings, recordDetectorRun, recordFindings, listOpenFindings, type Db, getStoredFacts } from "../store/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
@@ -18,7 +18,7 @@ export function securityScans({ config, store }: ActivityParts) {
   async function runSecurityScan(run: RunId): Promise<ScanResult> {
     const [scans, { services, detectors }] = await Promise.all([
       scanAll({ config, store }, (scan) => noteScan(store.asPlatform(), scan)), // by which who waits sees how far it is
-      storedFacts(store.asPlatform()),
+      getStoredFacts(store.asPlatform()),
     ]);
     const found = scans.flatMap(({ findings }) => findings);
     const receiptId = receiptIdOf(run, "SCAN");
@@ -26,9 +26,9 @@ export function securityScans({ config, store }: ActivityParts) {
       scans.filter((one) => one.state === "ok").map((one) => one.scanner),
     );
     await store.asPlatform().transaction(async (trx) => {
-      const before = await openFindings(trx, { detector: SCAN, host: hostname() });
+      const before = await listOpenFindings(trx, { detector: SCAN, host: hostname() });
       const unseen = before.filter(({ target }) => !looked.has(String(target.scanner)));
-      await noteFindings(trx, found);
+      await recordFindings(trx, found);
       await clearOtherFindings(trx, {
         detector: SCAN,
         host: hostname(),
@@ -64,7 +64,7 @@ export function securityScans({ config, store }: ActivityParts) {
 }
 
 async function noteScan(on: Db, { scanner, state, duration_ms, findings }: Scan) {
-  await noteDetection(on, {
+  await recordDetectorRun(on, {
     detector: `${SCAN}:${scanner}`,
     ...{ duration_ms, probed: 1, findings: findings.length },
     error: state === "ok" ? null : state,

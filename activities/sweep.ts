@@ -1,5 +1,5 @@
 import { detectAll, type DetectedFinding, openWorld } from "../detection/mod.ts";
-import { countFoundAgain, escalatedFaults } from "../store/mod.ts";
+import { countRepeatSightings, listEscalatedFaults } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** What a sweep found. */
@@ -29,8 +29,8 @@ export function sweeping({ config, store, temporal, refreshServices }: ActivityP
     const { probed, findings, incidents } = await detectAll(world, { remember: true });
     const fingerprints = incidents.map((one) => one.fingerprint);
     const [escalated] = await Promise.all([
-      escalatedFaults(store.asPlatform(), fingerprints),
-      countFoundAgain(store.asPlatform(), fingerprints),
+      listEscalatedFaults(store.asPlatform(), fingerprints),
+      countRepeatSightings(store.asPlatform(), fingerprints),
     ]);
     return { probed, findings: findings.length, incidents, escalated };
   }

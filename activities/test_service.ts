@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type Client, WorkflowNotFoundError } from "@temporalio/client";
 import { Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
-import { getService, putService, testServiceNames } from "../store/mod.ts";
+import { getService, putService, listTestServiceNames } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";
@@ -121,7 +121,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   /** Removes services of tests that were ended from outside, so that they could not clean up. */
   async function removeStrayTestServices(): Promise<number> {
     const strays: string[] = [];
-    for (const name of await testServiceNames(store.asPlatform())) {
+    for (const name of await listTestServiceNames(store.asPlatform())) {
       if (OURS.test(name) && !await isRunning(temporal, name)) strays.push(name);
     }
     for (const name of strays) await remove(name);

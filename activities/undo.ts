@@ -3,7 +3,7 @@ import { canUndo, type Catalogue, type StepHappened, undoStep } from "../runbook
 import {
   addTicketEvent,
   type EffectRecord,
-  effectsOfAction,
+  listEffectsOfAction,
   endEffect,
   getEffect,
 } from "../store/mod.ts";
@@ -25,7 +25,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
    */
   async function undo(order: RepairOrder): Promise<Undone> {
     const { ticket_id, action, round, run } = order;
-    const effects = await effectsOfAction(store.asPlatform(), action.id);
+    const effects = await listEffectsOfAction(store.asPlatform(), action.id);
     const steps: StepEffect[] = [];
     for (const number of [...action.steps.keys()].reverse()) {
       const { step } = stepOf(action, number);

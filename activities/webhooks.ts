@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
 import { openSecretBox, WEBHOOK_KEY, webhookHeaders } from "../integrations/webhooks/mod.ts";
-import { disableWebhook, type DueDelivery, dueDelivery, forgetDeliveries, listen, noteAttempt, noteDeliveryStarted, waitingDeliveries, WEBHOOKS_QUEUED } from "../store/mod.ts";
+import { disableWebhook, type OutgoingDelivery, getOutgoingDelivery, forgetDeliveries, listen, recordDeliveryAttempt, markDeliveryStarted, listUnstartedDeliveries, WEBHOOKS_QUEUED } from "../store/mod.ts";
 import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { cancellationSignal } from "@temporalio/activity";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
@@ -40,7 +40,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
   async function deliverWebhook(
     { delivery_id, attempt }: { delivery_id: string; attempt: number },
   ): Promise<Attempted> {
-    const due = await dueDelivery(store.asPlatform(), delivery_id);
+    const due = await getOutgoingDelivery(store.asPlatform(), delivery_id);
     if (!due) return { state: "dead", code: "unknown_delivery", retry_in_seconds: null };
     if (due.state !== "queued") return { state: due.state, code: "known", retry_in_seconds: null };
     const { status, error, final } = due.disabled
@@ -52,7 +52,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
     const over = delivered || final || status === GONE || pause === undefined;
     const retry_in_seconds = over ? null : pause;
     const state = delivered ? "delivered" : over ? "dead" : "queued";
-    await noteAttempt(store.asPlatform(), delivery_id, {
+    await recordDeliveryAttempt(store.asPlatform(), delivery_id, {
       number: attempt,
       state,
       status,
@@ -62,7 +62,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
     return { state, code: error ?? `status_${status}`, retry_in_seconds };
   }
 
-  async function send(id: string, { url, secret, body, webhookId }: DueDelivery) {
+  async function send(id: string, { url, secret, body, webhookId }: OutgoingDelivery) {
     const key = opened(secret, url);
     if (key === undefined) return { status: null, error: "secret_unreadable", final: false };
     const headers = webhookHeaders(id, new Date(), body, key);
@@ -123,7 +123,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
             resolve();
           };
         });
-        const waiting = await waitingDeliveries(store.asPlatform(), AT_ONCE);
+        const waiting = await listUnstartedDeliveries(store.asPlatform(), AT_ONCE);
         await Promise.all(waiting.map(startDelivery));
         if (waiting.length < AT_ONCE) await heard;
       }
@@ -145,7 +145,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    await noteDeliveryStarted(store.asPlatform(), id);
+    await markDeliveryStarted(store.asPlatform(), id);
   }
 
   return { deliverWebhook, relayWebhooks };

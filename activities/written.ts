@@ -3,7 +3,7 @@ import type { AnswerOrder, DiagnosisOrder, Draft, DraftedAnswer, DraftedDiagnosi
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { withoutSecrets } from "../contract/mod.ts";
 import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
-import { getService, serviceNames } from "../store/mod.ts";
+import { getService, listServiceNames } from "../store/mod.ts";
 import { type Held, holdClaims } from "./_claims.ts";
 import { namedIn } from "./_intake.ts";
 import { CHOICES } from "./_looks.ts";
@@ -31,7 +31,7 @@ export function writers({ store, engine }: ActivityParts) {
   /** Those that were looked at, and others that the evidence names. */
   async function servicesOf({ evidence, services }: DiagnosisOrder): Promise<string[]> {
     const text = evidence.map((piece) => piece.text).join("\n");
-    const named = namedIn(text, await serviceNames(store.asPlatform()));
+    const named = namedIn(text, await listServiceNames(store.asPlatform()));
     return [...new Set([...services, ...named])].slice(0, MOST_SERVICES);
   }
 
@@ -114,7 +114,7 @@ export function writers({ store, engine }: ActivityParts) {
 
     /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineAway} */
     async reasonChoose(prompt: string): Promise<Draft<DraftedPlan>> {
-      const services = (await serviceNames(store.asPlatform())).slice(0, MOST_SERVICES);
+      const services = (await listServiceNames(store.asPlatform())).slice(0, MOST_SERVICES);
       const { plan, ...by } = await ask({
         ...{
           task: "plan",
@@ -147,7 +147,7 @@ export function writers({ store, engine }: ActivityParts) {
     ): Promise<Judged<DraftedAnswer>> {
       const services = namedIn(
         [report, ...evidence.map(({ text }) => text)].join("\n"),
-        await serviceNames(store.asPlatform()),
+        await listServiceNames(store.asPlatform()),
       );
       const held = await holdClaims(engine, claims, { report, evidence, services });
       const kept = isEnough(held) ? { claims: held.kept } : null;

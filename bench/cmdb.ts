@@ -5,7 +5,7 @@
  * In one graph edges are spread evenly; in the other a few services are needed by very many, and those are asked for.
  */
 import pg from "pg";
-import { impactOf, openStore, pathBetween, replaceServices, type Store } from "../store/mod.ts";
+import { getImpact, openStore, findPath, replaceServices, type Store } from "../store/mod.ts";
 import { randomGraph, randomOf } from "../test/store/_graph.ts";
 import { testDatabase } from "../test/_servers.ts";
 import { type Figure, inTurns, type Pair } from "./_figures.ts";
@@ -49,7 +49,7 @@ async function* measure(store: Store, superuserUrl: string, hubs: boolean): Asyn
   };
   const impacts: Pair<() => Promise<number>> = {
     bare: () => mean((name) => recursive(store, name)),
-    house: () => mean((name) => impactOf(store.asPlatform(), name, DEPTH)),
+    house: () => mean((name) => getImpact(store.asPlatform(), name, DEPTH)),
   };
   const which = hubs ? "of the most needed" : "of any";
   const baseline = "one recursive query";
@@ -61,7 +61,7 @@ async function* measure(store: Store, superuserUrl: string, hubs: boolean): Asyn
   const paths: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     paths.push(
-      await mean((name, n) => pathBetween(store.asPlatform(), names.at(-1 - n)!.name, name, PATH)),
+      await mean((name, n) => findPath(store.asPlatform(), names.at(-1 - n)!.name, name, PATH)),
     );
   }
   yield { what: `path of up to ${PATH} edges to ${which.slice(3)}, ms`, house: paths };

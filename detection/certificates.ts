@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
-import { type FindingRecord, fingerprintOf, openFindings, watchedServices } from "../store/mod.ts";
+import { type FindingRecord, fingerprintFault, listOpenFindings, listWatchedServices } from "../store/mod.ts";
 import { again, type Detector, type Found, type Look, type Rechecked, untilDeadline, type World } from "./_detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
@@ -31,7 +31,7 @@ export const certificates: Detector = {
   async look(world, deadline): Promise<Look> {
     const { settings: { certificates: settings }, store } = world;
     const targets = await targetsOf(world);
-    const known = await openFindings(store.asPlatform(), { detector: "certificates" });
+    const known = await listOpenFindings(store.asPlatform(), { detector: "certificates" });
     const found: Found[] = [];
     const problems = new Set<string>();
     const queue = [...targets];
@@ -81,7 +81,7 @@ async function targetsOf({ settings, store, config }: World): Promise<Target[]> 
   const own = config.settings.SEALOOP_TLS_CERT;
   if (own) targets.push({ file: own, service: "gateway" });
   if (services) {
-    for (const { name, check } of await watchedServices(store.asPlatform()) as Service[]) {
+    for (const { name, check } of await listWatchedServices(store.asPlatform()) as Service[]) {
       const url = check && "http" in check ? new URL(check.http) : undefined;
       if (url?.protocol !== "https:") continue;
       targets.push({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });
@@ -164,7 +164,7 @@ function flawOfTime(
 }
 
 const fingerprintFor = (target: Target, quality: Flaw["quality"]) =>
-  fingerprintOf("certificates", keyOf(target), quality);
+  fingerprintFault("certificates", keyOf(target), quality);
 
 function foundOf(target: Target, { quality, code, severity, says, detail }: Flaw, { host }: World) {
   const found: Found = {

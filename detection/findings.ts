@@ -1,6 +1,6 @@
 import type { DetectorName, RelatedFinding, Severity } from "../domain/mod.ts";
 import { kindOf, type Service } from "../integrations/host/mod.ts";
-import { fingerprintOf } from "../store/mod.ts";
+import { fingerprintFault } from "../store/mod.ts";
 
 /** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
 export interface DetectedFinding {
@@ -36,7 +36,7 @@ export function findingOf({ name, check }: Service, code: string): ServiceFindin
     detector: "service_probes",
     check: kind,
     code,
-    fingerprint: code === SLOW ? fingerprintOf(name, kind, SLOW) : fingerprintOf(name, kind),
+    fingerprint: code === SLOW ? fingerprintFault(name, kind, SLOW) : fingerprintFault(name, kind),
     severity: code === SLOW ? "medium" : "high",
     observed_at: new Date().toISOString(),
   };

@@ -1,5 +1,5 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import { type FindingRecord, fingerprintOf } from "../store/mod.ts";
+import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
 import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
@@ -93,7 +93,7 @@ async function measure(target: Target, { host, settings }: World): Promise<Found
     detector: "host_resources",
     check: "host",
     code,
-    fingerprint: fingerprintOf("host_resources", host, what, nameOf(target)),
+    fingerprint: fingerprintFault("host_resources", host, what, nameOf(target)),
     severity,
     observed_at: new Date().toISOString(),
     host,

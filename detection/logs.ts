@@ -1,5 +1,5 @@
 import { access, constants, readdir } from "node:fs/promises";
-import { type FindingRecord, fingerprintOf, getLogPlace, openFindings, putLogPlace } from "../store/mod.ts";
+import { type FindingRecord, fingerprintFault, getLogPlace, listOpenFindings, putLogPlace } from "../store/mod.ts";
 import { again, type Detector, type Found, type Look, type Moment, type Rechecked, type World } from "./_detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { type Severity, worse } from "../domain/mod.ts";
@@ -35,7 +35,7 @@ export const logs: Detector = {
     const found = new Map<string, Found>();
     const read: { path: string; place: Place; state: KeptState }[] = [];
     const paths = new Set(files.map(({ path }) => path));
-    for (const record of await openFindings(store.asPlatform(), { detector: "logs", host })) {
+    for (const record of await listOpenFindings(store.asPlatform(), { detector: "logs", host })) {
       const isWatched = paths.has(String(record.target.path));
       if (isWatched && isRecent(record, settings, now)) {
         found.set(record.fingerprint, again(record));
@@ -124,7 +124,7 @@ function findingsOf(
     service: service ?? null,
     detector: "logs",
     check: "log",
-    fingerprint: fingerprintOf("logs", host, path, kind),
+    fingerprint: fingerprintFault("logs", host, path, kind),
     observed_at: now.toISOString(),
     host,
     target: { path, at: now.getTime() },

@@ -1,5 +1,5 @@
 import type { Client } from "@temporalio/client";
-import { databaseState, type FindingRecord, fingerprintOf, openBreaks, outboxState } from "../store/mod.ts";
+import { getDatabaseState, type FindingRecord, fingerprintFault, countOpenBreaks, getOutboxState } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
 import { SCAN, stillWeak } from "../compliance/scans/mod.ts";
@@ -143,7 +143,7 @@ async function lookAtFailures({ settings, temporal }: World): Promise<Trouble[]>
 }
 
 async function lookAtLedger({ store }: World): Promise<Trouble[]> {
-  const { breaks, first } = await openBreaks(store.asPlatform());
+  const { breaks, first } = await countOpenBreaks(store.asPlatform());
   if (breaks === 0) return [];
   return [{
     ...{ code: "ledger_broken", service: "public-ledger", severity: "critical" },
@@ -155,7 +155,7 @@ async function lookAtLedger({ store }: World): Promise<Trouble[]> {
 
 async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
   const { database_ms, connections_percent } = settings.platform;
-  const { elapsedMs, connections, maxConnections } = await databaseState(store.asPlatform());
+  const { elapsedMs, connections, maxConnections } = await getDatabaseState(store.asPlatform());
   const percent = 100 * connections / maxConnections;
   const troubles: Trouble[] = [];
   if (elapsedMs > database_ms) {
@@ -177,7 +177,7 @@ async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
 }
 
 async function lookAtOutbox({ store, settings }: World): Promise<Trouble[]> {
-  const { waiting, oldestSeconds } = await outboxState(store.asPlatform());
+  const { waiting, oldestSeconds } = await getOutboxState(store.asPlatform());
   if (waiting === 0 || oldestSeconds < settings.platform.outbox_seconds) return [];
   return [{
     ...{ code: "outbox_old", service: "worker", severity: "high" },
@@ -192,7 +192,7 @@ function foundOf(aspect: string, { which = "", ...trouble }: Trouble): Found {
     ...trouble,
     detector: "platform",
     check: "platform",
-    fingerprint: fingerprintOf("platform", aspect, which),
+    fingerprint: fingerprintFault("platform", aspect, which),
     observed_at: new Date().toISOString(),
     host: null,
     target: { aspect },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { kindOf, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
 import { type DetectedFinding, findingOf } from "./findings.ts";
-import { getService, noteLooks, noteSightings, probeHistories, type ProbeHistory, watchedServices } from "../store/mod.ts";
+import { getService, putProbeHistories, recordProbeResults, getProbeHistories, type ProbeHistory, listWatchedServices } from "../store/mod.ts";
 import { type Detector, type Found, type Look, type Moment, type Rechecked, untilDeadline, type World } from "./_detector.ts";
 import { judge, type Judgement } from "./_history.ts";
 import type { DetectorSettings } from "./settings.ts";
@@ -30,8 +30,8 @@ export const serviceProbes: Detector = {
   async look(world, deadline): Promise<Look> {
     const { store, settings: { service_probes: settings }, host, servicesProblem } = world;
     const [services, histories] = await Promise.all([
-      watchedServices(store.asPlatform()) as Promise<Service[]>,
-      probeHistories(store.asPlatform()),
+      listWatchedServices(store.asPlatform()) as Promise<Service[]>,
+      getProbeHistories(store.asPlatform()),
     ]);
     const seen = await probeEach(services, settings, deadline);
     const judged = [...seen].map(([service, result]) => {
@@ -55,11 +55,11 @@ export const serviceProbes: Detector = {
           name,
           healthy,
         }));
-        await noteSightings(on, sightings);
+        await recordProbeResults(on, sightings);
         const looks = judged.map(({ service: { name: service }, now }): ProbeHistory => {
           return { service, looks: now.looks, flapping: now.flapping };
         });
-        await noteLooks(on, looks);
+        await putProbeHistories(on, looks);
       },
     };
   },
@@ -157,7 +157,7 @@ async function recheckService(
     return { present: !seen.healthy || slow(seen), code: slow(seen) ? "slow" : seen.code };
   }
   if (moment === "before") {
-    const { flapping } = (await probeHistories(store.asPlatform())).get(service.name) ?? FRESH;
+    const { flapping } = (await getProbeHistories(store.asPlatform())).get(service.name) ?? FRESH;
     const seen = await look();
     return { present: flapping || !seen.healthy, code: flapping ? "flapping" : seen.code };
   }
@@ -166,6 +166,6 @@ async function recheckService(
     const seen = await look();
     if (!seen.healthy) return { present: true, code: seen.code };
   }
-  await noteLooks(store.asPlatform(), [{ service: service.name, ...FRESH }]); // what it did before is over
+  await putProbeHistories(store.asPlatform(), [{ service: service.name, ...FRESH }]); // what it did before is over
   return { present: false, code: "ok" };
 }

@@ -4,9 +4,9 @@ import {
   clearOtherFindings,
   forgetFindings,
   type NewFinding,
-  noteDetection,
-  noteFindings,
-  serviceGraph,
+  recordDetectorRun,
+  recordFindings,
+  getServiceGraph,
   type Store,
   } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
@@ -100,7 +100,7 @@ export async function detectAll(
   const findings = found.filter(({ counts }) => counts !== false);
   for (const { detector, result } of looks) {
     const { enabled: _, ...rest } = result;
-    await noteDetection(world.store.asPlatform(), { ...rest, detector: detector.name });
+    await recordDetectorRun(world.store.asPlatform(), { ...rest, detector: detector.name });
   }
   if (remember) await keep(world, { groups, findings, looks });
   return {
@@ -179,7 +179,7 @@ function codeOf(problem: unknown): string {
 
 /** Services and what they depend on, with hosts by the names that findings have. */
 async function dependencies({ store, host }: World): Promise<Dependencies> {
-  const { hosts, dependsOn } = await serviceGraph(store.asPlatform());
+  const { hosts, dependsOn } = await getServiceGraph(store.asPlatform());
   const named = [...hosts].map(([name, at]): [string, string] => [name, LOCAL.has(at) ? host : at]);
   return { hosts: new Map(named), dependsOn };
 }
@@ -201,7 +201,7 @@ async function keep(
   await store.asPlatform().transaction(async (trx) => {
     for (const { look } of looks) await look.remember?.(trx);
     await forgetFindings(trx, KEPT_DAYS);
-    await noteFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
+    await recordFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
     for (const { detector, look, complete } of looks) {
       if (!complete) continue;
       const present = look.found.map(({ fingerprint }) => fingerprint);
@@ -238,7 +238,7 @@ export async function detectInLog(
   );
   await world.store.asPlatform().transaction(async (trx) => {
     await remember?.(trx);
-    await noteFindings(trx, found.map((one) => toNote(one)));
+    await recordFindings(trx, found.map((one) => toNote(one)));
   });
   return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
 }

@@ -4,18 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../config.ts";
 import {
   addLearningItems,
-  type FoundPassage,
+  type PassageMatch,
   type KnowledgeChange,
   listen,
   type Listener,
-  passageTexts,
+  getPassageTexts,
   type Db,
   type ResolvedTicket,
   searchKnowledge,
   type Store,
   storeArticles,
   storeIncidents,
-  unlearntTickets,
+  listUnlearntTickets,
 } from "../store/mod.ts";
 import type { Log } from "../web/mod.ts";
 import { itemOf, rule } from "./arbiter.ts";
@@ -24,7 +24,7 @@ import { keptOrMade } from "./kept.ts";
 import { hashOfText, incidentOf, passageOf, stemsOf, textOf } from "./passages.ts";
 
 /** A passage that was found, with its text. */
-export interface Passage extends Omit<FoundPassage, "nr"> {
+export interface Passage extends Omit<PassageMatch, "nr"> {
   readonly text: string;
 }
 
@@ -105,7 +105,7 @@ export function openKnowledge(
 
   async function learn(): Promise<void> {
     for (;;) {
-      const tickets = await unlearntTickets(store.asPlatform(), BATCH);
+      const tickets = await listUnlearntTickets(store.asPlatform(), BATCH);
       const judged = tickets.map((ticket) => {
         const description = `${ticket.title}. ${ticket.description}`;
         const { category } = classifier.classify({ description, source: "ticket" });
@@ -127,7 +127,7 @@ export function openKnowledge(
     const kinds = incidents ? ["article", "incident"] as const : ["article"] as const;
     const found = await searchKnowledge(store, [...new Set(stemsOf(text))], { kinds, limit });
     const missing = found.filter(({ sha256 }) => !texts.has(sha256)).map(({ nr }) => nr);
-    const more = missing.length > 0 ? await passageTexts(store, missing) : undefined;
+    const more = missing.length > 0 ? await getPassageTexts(store, missing) : undefined;
     return found.map(({ nr, ...passage }) => ({
       ...passage,
       text: texts.get(passage.sha256) ?? more?.get(nr) ?? "",

@@ -1,5 +1,5 @@
 /** What the store knows around a proposed action: policy, service graph, ticket, earlier repairs, cited articles. */
-import { impactOf, type PolicyRecord, type Db, type Store } from "../store/mod.ts";
+import { getImpact, type PolicyRecord, type Db, type Store } from "../store/mod.ts";
 import { type Glance, openGlances } from "./_glance.ts";
 import { DEFAULT_POLICY, POLICY, type Policy, versionName } from "./policy.ts";
 import type { ValidateRequest } from "./types.ts";
@@ -72,7 +72,7 @@ export function openSurroundings(
     const services = servicesOf(seen, names);
     const known = services.find(({ name }) => name.toLowerCase() === target?.toLowerCase());
     const ticket = ticketId === undefined ? undefined : seen.tickets.get(ticketId);
-    const impact = known && await impactOf(on, known.name, DEPTH);
+    const impact = known && await getImpact(on, known.name, DEPTH);
     return {
       ...policyOf(seen.policy, policies),
       target: known,

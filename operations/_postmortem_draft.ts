@@ -1,4 +1,4 @@
-import { approvalMoves, repairsOfTicket, type Ticket, ticketTimeline } from "../store/mod.ts";
+import { approvalMoves, listRepairsOfTicket, type Ticket, listTicketEvents } from "../store/mod.ts";
 import { postmortemOf } from "./_postmortem.ts";
 import type { Context } from "../calls/platform.ts";
 import { receiptOf } from "./_ticket_shapes.ts";
@@ -9,8 +9,8 @@ export async function draftOf(
   { store, urls }: Pick<Context, "store" | "urls">,
 ): Promise<string> {
   const [events, repairs, receipt] = await Promise.all([
-    ticketTimeline(store.asPlatform(), ticket.ticket_id),
-    repairsOfTicket(store.asPlatform(), ticket.ticket_id),
+    listTicketEvents(store.asPlatform(), ticket.ticket_id),
+    listRepairsOfTicket(store.asPlatform(), ticket.ticket_id),
     receiptOf(store, ticket.receipt_id),
   ]);
   const asked = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));

@@ -1,5 +1,5 @@
 import { exportReceipts, head } from "../ledger/mod.ts";
-import { listen, newestTicketChange, ticketChanges } from "../store/mod.ts";
+import { listen, getNewestTicketChange, listTicketChanges } from "../store/mod.ts";
 import type { Platform } from "../calls/platform.ts";
 
 /** Who is told of changes. */
@@ -35,12 +35,12 @@ export async function followResources(
 
   async function look(): Promise<void> {
     if (!followed() || move === undefined || position === undefined) {
-      move = await newestTicketChange(store.asPlatform());
+      move = await getNewestTicketChange(store.asPlatform());
       position = (await head(store)).size;
       return told.clear();
     }
     const since = move;
-    const moves = await ticketChanges(store.asPlatform(), Math.max(0, move - OVERLAP), MOST);
+    const moves = await listTicketChanges(store.asPlatform(), Math.max(0, move - OVERLAP), MOST);
     const fresh = moves.filter(({ id }) => id > since || told.size > 0 && !told.has(id));
     const receipts = await exportReceipts(store, { from: position, to: position + MOST });
     told.clear();

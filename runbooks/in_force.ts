@@ -11,7 +11,7 @@ import {
 } from "./mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
-  neededEffects,
+  findNeededEffects,
   replaceCommands,
   replaceRunbooks,
   type Store,
@@ -91,7 +91,7 @@ export function forgetAside({ dataDir }: Config): void {
 export async function forgetMarks({ dataDir }: Config, store: Store): Promise<number> {
   const old = oldMarks(dataDir);
   if (old.length === 0) return 0;
-  const needed = await neededEffects(store.asPlatform(), old, MARKS_KEPT_DAYS);
+  const needed = await findNeededEffects(store.asPlatform(), old, MARKS_KEPT_DAYS);
   const forgotten = old.filter((id) => !needed.has(id));
   removeMarks(dataDir, forgotten);
   return forgotten.length;

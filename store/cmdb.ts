@@ -23,14 +23,14 @@ export interface Dependency {
 }
 
 /** An edge: `source` needs `target`. */
-export interface Edge {
+export interface ServiceEdge {
   readonly source: string;
   readonly target: string;
   readonly kind: EdgeKind;
 }
 
 /** A service that is so many edges away. */
-export interface Reached {
+export interface RelatedService {
   readonly name: string;
   readonly type: string;
   readonly status: string;
@@ -40,8 +40,8 @@ export interface Reached {
 
 /** What a service needs (`upstream`), and who is affected when it fails (`downstream`); nearest first, then by name. */
 export interface Impact {
-  readonly upstream: readonly Reached[];
-  readonly downstream: readonly Reached[];
+  readonly upstream: readonly RelatedService[];
+  readonly downstream: readonly RelatedService[];
 }
 
 /**
@@ -51,7 +51,7 @@ export interface Impact {
  * @param depth most edges, ≥ 1
  * @returns undefined where there is no such service
  */
-export async function impactOf(
+export async function getImpact(
   on: Queryable,
   service: string,
   depth: number,
@@ -68,7 +68,7 @@ export async function impactOf(
     { service, depth },
   );
   if (rows.length === 0) return undefined;
-  const side = (wanted: boolean): Reached[] =>
+  const side = (wanted: boolean): RelatedService[] =>
     rows.filter(({ needed }) => needed === wanted)
       .map(({ name, type, status, distance }) => ({ name, type, status, distance }))
       .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
@@ -76,7 +76,7 @@ export async function impactOf(
 }
 
 /** `needed` is null in the one that only says that the service itself is there. */
-type Row = Reached & { readonly needed: boolean | null };
+type Row = RelatedService & { readonly needed: boolean | null };
 
 /**
  * One of the shortest ways from a service along what it needs to another, as of one moment.
@@ -85,12 +85,12 @@ type Row = Reached & { readonly needed: boolean | null };
  * @returns its edges in order, none where both are the same service; undefined where there is no such way, or one of the
  * services is not there
  */
-export async function pathBetween(
+export async function findPath(
   on: Queryable,
   source: string,
   target: string,
   maxDepth: number,
-): Promise<Edge[] | undefined> {
+): Promise<ServiceEdge[] | undefined> {
   const { rows: [row] } = await on.raw(
     `SELECT way, ARRAY(
        SELECT json_build_object('source', a.name, 'target', b.name, 'kind',
@@ -106,11 +106,11 @@ export async function pathBetween(
 }
 
 /** The edges of a service itself: to what it needs, and from those that need it; by name. */
-export async function neighbours(
+export async function getNeighbours(
   on: Queryable,
   service: string,
-): Promise<{ needs: Edge[]; neededBy: Edge[] }> {
-  const { rows } = await on.raw<{ rows: Edge[] }>(
+): Promise<{ needs: ServiceEdge[]; neededBy: ServiceEdge[] }> {
+  const { rows } = await on.raw<{ rows: ServiceEdge[] }>(
     `SELECT a.name AS source, b.name AS target, e.kind FROM services s
      JOIN service_edges e ON s.id IN (e.source, e.target)
      JOIN services a ON a.id = e.source JOIN services b ON b.id = e.target

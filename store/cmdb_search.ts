@@ -1,6 +1,6 @@
 import type { Dependency } from "./cmdb.ts";
 import type { Queryable } from "./connection.ts";
-import type { DeclaredPort, Origin } from "./services.ts";
+import type { DeclaredPort, ServiceOrigin } from "./services.ts";
 
 /** What the graph of services knows, counted. */
 export interface CmdbSummary {
@@ -17,7 +17,7 @@ export interface CmdbSummary {
 }
 
 /** Counts what the graph knows. */
-export async function cmdbSummary(on: Queryable): Promise<CmdbSummary> {
+export async function getCmdbSummary(on: Queryable): Promise<CmdbSummary> {
   const counts = (column: string, table: string) =>
     `(SELECT coalesce(json_object_agg(key, n), '{}') FROM
        (SELECT ${column} AS key, count(*) AS n FROM ${table} GROUP BY 1) AS c)`;
@@ -47,12 +47,12 @@ export interface ServiceSearch {
 }
 
 /** A service with its edges, as a search finds it. */
-export interface FoundService {
+export interface ServiceMatch {
   readonly name: string;
   readonly type: string;
   readonly host: string;
   readonly owner: string | null;
-  readonly origin: Origin;
+  readonly origin: ServiceOrigin;
   readonly status: string;
   readonly check: unknown;
   readonly runbook: string | null;
@@ -70,7 +70,7 @@ export interface FoundService {
 export async function findServices(
   on: Queryable,
   { text, type, status, hosts, limit }: ServiceSearch,
-): Promise<{ total: number; services: FoundService[] }> {
+): Promise<{ total: number; services: ServiceMatch[] }> {
   const edges = (from: string, to: string) =>
     `ARRAY(SELECT json_build_object('service', t.name, 'kind', kind) FROM service_edges e
        JOIN services t ON t.id = e.${to} WHERE e.${from} = f.id ORDER BY t.name, kind)`;

@@ -52,7 +52,7 @@ export interface StoredFacts {
 }
 
 /** Counts what controls are held against, as of one moment. What belongs to drills is left out. */
-export async function storedFacts(on: Queryable): Promise<StoredFacts> {
+export async function getStoredFacts(on: Queryable): Promise<StoredFacts> {
   const { rows: [row] } = await on.raw<{ rows: { facts: StoredFacts }[] }>(`
     SELECT json_build_object(
       'keys', (SELECT json_build_object(
@@ -111,7 +111,7 @@ export async function storedFacts(on: Queryable): Promise<StoredFacts> {
 }
 
 /** How many receipts there are of each category, as the ledger counts them. */
-export async function receiptCounts(on: Queryable): Promise<Record<string, number>> {
+export async function countReceiptsByCategory(on: Queryable): Promise<Record<string, number>> {
   const rows = await on("ledger_categories").select("category", "n");
   return Object.fromEntries(rows.map(({ category, n }) => [category, Number(n)]));
 }

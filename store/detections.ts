@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Queryable } from "./connection.ts";
 
 /** A detector's last run. */
-export interface DetectionRecord {
+export interface DetectorRun {
   readonly detector: string;
   /** ISO 8601. */
   readonly last_run_at: string;
@@ -60,16 +60,16 @@ export interface ProbeHistory {
 }
 
 /** Notes that a detector has just run. */
-export async function noteDetection(
+export async function recordDetectorRun(
   on: Queryable,
-  run: Omit<DetectionRecord, "last_run_at">,
+  run: Omit<DetectorRun, "last_run_at">,
 ): Promise<void> {
   await on("detections").insert({ ...run, last_run_at: on.fn.now() }).onConflict("detector")
     .merge();
 }
 
 /** The last run of every detector that ever ran. */
-export async function listDetections(on: Queryable): Promise<DetectionRecord[]> {
+export async function listDetectorRuns(on: Queryable): Promise<DetectorRun[]> {
   const rows = await on("detections").orderBy("detector");
   return rows.map(({ last_run_at, ...run }) => ({
     ...run,
@@ -78,7 +78,7 @@ export async function listDetections(on: Queryable): Promise<DetectionRecord[]> 
 }
 
 /** Notes findings, each once: what is there already is seen once more. */
-export async function noteFindings(
+export async function recordFindings(
   on: Queryable,
   findings: readonly NewFinding[],
 ): Promise<void> {
@@ -151,7 +151,7 @@ export async function getFindings(
 }
 
 /** Findings that are there, of a detector and a host where they are given. */
-export async function openFindings(
+export async function listOpenFindings(
   on: Queryable,
   { detector, host }: { detector?: string; host?: string } = {},
 ): Promise<FindingRecord[]> {
@@ -162,7 +162,7 @@ export async function openFindings(
 }
 
 /** Who depends on whom, of all services. */
-export async function serviceGraph(on: Queryable): Promise<ServiceGraph> {
+export async function getServiceGraph(on: Queryable): Promise<ServiceGraph> {
   const [services, edges] = await Promise.all([
     on("services").select("name", "host"),
     on("service_edges AS e").join("services AS a", "a.id", "e.source").join(
@@ -182,13 +182,13 @@ export async function serviceGraph(on: Queryable): Promise<ServiceGraph> {
 }
 
 /** The last looks at every service that was ever looked at. */
-export async function probeHistories(on: Queryable): Promise<Map<string, ProbeHistory>> {
+export async function getProbeHistories(on: Queryable): Promise<Map<string, ProbeHistory>> {
   const rows: ProbeHistory[] = await on("probe_history");
   return new Map(rows.map((row) => [row.service, row]));
 }
 
 /** Keeps the last looks at services; one that has been removed meanwhile is passed over. */
-export async function noteLooks(
+export async function putProbeHistories(
   on: Queryable,
   histories: readonly ProbeHistory[],
 ): Promise<void> {
@@ -246,7 +246,7 @@ function fromRow(row: any): FindingRecord {
 }
 
 /** How many positions of the ledger don't hold, as far as the scrub has come. */
-export async function openBreaks(
+export async function countOpenBreaks(
   on: Queryable,
 ): Promise<{ breaks: number; first: number | null }> {
   const { rows: [row] } = await on.raw(
@@ -256,7 +256,7 @@ export async function openBreaks(
 }
 
 /** What waits to be sealed: about how many, and for how long the first of them. */
-export async function outboxState(
+export async function getOutboxState(
   on: Queryable,
 ): Promise<{ waiting: number; oldestSeconds: number }> {
   const { rows: [row] } = await on.raw(
@@ -268,7 +268,7 @@ export async function outboxState(
 }
 
 /** How the server is: what it takes to ask it, milliseconds, and how many of its connections are taken. */
-export async function databaseState(
+export async function getDatabaseState(
   on: Queryable,
 ): Promise<{ elapsedMs: number; connections: number; maxConnections: number }> {
   const started = performance.now();
@@ -281,6 +281,6 @@ export async function databaseState(
 }
 
 /** Returns the fingerprint of a finding: the first 16 hex characters of SHA-256 over what makes a fault the same fault. */
-export function fingerprintOf(...parts: readonly string[]): string {
+export function fingerprintFault(...parts: readonly string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
 }

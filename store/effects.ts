@@ -79,7 +79,7 @@ export async function getEffect(on: Queryable, id: string): Promise<EffectRecord
 }
 
 /** Effects of an action: its steps, and what undid them. */
-export async function effectsOfAction(on: Queryable, actionId: string): Promise<EffectRecord[]> {
+export async function listEffectsOfAction(on: Queryable, actionId: string): Promise<EffectRecord[]> {
   return (await on("effects").where({ action_id: actionId }).orderBy("intended_at")).map(fromRow);
 }
 
@@ -106,7 +106,7 @@ export async function abandonEffects(on: Queryable, ticketId: string): Promise<n
  * Which of these effects, or what undoes them, may still be asked about: they are open or unknown, or their ticket is
  * open, or has been within this many days.
  */
-export async function neededEffects(
+export async function findNeededEffects(
   on: Queryable,
   ids: readonly string[],
   days: number,

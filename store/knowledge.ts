@@ -20,7 +20,7 @@ export interface NewPassage {
 }
 
 /** A passage that was found. */
-export interface FoundPassage {
+export interface PassageMatch {
   readonly nr: number;
   readonly id: string;
   readonly kind: "article" | "incident";
@@ -114,7 +114,7 @@ export interface ResolvedTicket {
 }
 
 /** Resolved tickets that nothing was learnt from so far, oldest first. Those of drills are exercises. */
-export async function unlearntTickets(on: Queryable, limit: number): Promise<ResolvedTicket[]> {
+export async function listUnlearntTickets(on: Queryable, limit: number): Promise<ResolvedTicket[]> {
   const { rows } = await on.raw(
     `SELECT id, title, description, service, fingerprint, outcome, resolution, receipt_id,
        coalesce((SELECT jsonb_agg(data ORDER BY e.id) FROM ticket_events e
@@ -274,14 +274,14 @@ export async function searchKnowledge(
   { pool }: Pick<Store, "pool">,
   stems: readonly string[],
   { kinds, limit }: { readonly kinds: readonly NewPassage["kind"][]; readonly limit: number },
-): Promise<FoundPassage[]> {
+): Promise<PassageMatch[]> {
   const values = [stems, kinds, limit];
   const { rows } = await pool.query({ name: "search_knowledge", text: SEARCH, values });
   return rows;
 }
 
 /** Texts of passages by their numbers. */
-export async function passageTexts(
+export async function getPassageTexts(
   { pool }: Pick<Store, "pool">,
   numbers: readonly number[],
 ): Promise<Map<number, string>> {

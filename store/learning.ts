@@ -49,7 +49,7 @@ const COLUMNS = `i.id, i.ticket_id, i.title, i.category, i.score, i.factors, i.p
   i.receipt_id, i.decided_by, to_json(i.made_at) AS made_at, t.receipt_id AS learned_from`;
 
 /** What waits for people, the highest score first. */
-export async function learningQueue(on: Queryable, limit: number): Promise<LearningRecord[]> {
+export async function listQueuedLearningItems(on: Queryable, limit: number): Promise<LearningRecord[]> {
   const { rows } = await on.raw(
     `SELECT ${COLUMNS} FROM learning_items i LEFT JOIN tickets t ON t.id = i.ticket_id
      WHERE i.state = 'queued' ORDER BY i.score DESC, i.made_at, i.id LIMIT ?`,
@@ -59,7 +59,7 @@ export async function learningQueue(on: Queryable, limit: number): Promise<Learn
 }
 
 /** One item. */
-export async function learningItem(
+export async function getLearningItem(
   on: Queryable,
   id: string,
 ): Promise<LearningRecord | undefined> {
@@ -97,8 +97,8 @@ export interface LearningMetrics {
     readonly median_seconds_after: number | null;
   };
   /** Tickets whose diagnosis cited a past incident, and all others with a diagnosis; and how many were mended unasked. */
-  readonly with_past_incident: Mended;
-  readonly without: Mended;
+  readonly with_past_incident: MendingCounts;
+  readonly without: MendingCounts;
   readonly by_week: readonly {
     readonly week: string;
     readonly made: number;
@@ -107,13 +107,13 @@ export interface LearningMetrics {
 }
 
 /** Tickets that have ended, and those that the loop mended. */
-export interface Mended {
+export interface MendingCounts {
   readonly tickets: number;
   readonly mended: number;
 }
 
 /** Counts what is known of learning, over the last year. */
-export async function learningMetrics(on: Queryable): Promise<LearningMetrics> {
+export async function getLearningMetrics(on: Queryable): Promise<LearningMetrics> {
   const { rows: [row] } = await on.raw<{ rows: { metrics: LearningMetrics }[] }>(`
     WITH recent AS (
       SELECT * FROM learning_items WHERE made_at > now() - interval '1 year'

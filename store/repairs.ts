@@ -75,19 +75,19 @@ const REPAIRS = `WITH wanted AS (
   )`;
 
 /** Repairs, newest first; and of all that fit, how they went. */
-export async function repairHistory(
+export async function getRepairHistory(
   on: Queryable,
   { limit, ...filter }: RepairFilter & { limit: number },
 ): Promise<RepairFigures & { readonly remediations: readonly Repair[] }> {
   const [remediations, figures] = await Promise.all([
     repairsWhere(on, filter, limit),
-    repairFigures(on, filter),
+    getRepairFigures(on, filter),
   ]);
   return { remediations, ...figures };
 }
 
 /** How repairs went. */
-export async function repairFigures(
+export async function getRepairFigures(
   on: Queryable,
   filter: RepairFilter = {},
 ): Promise<RepairFigures> {
@@ -106,7 +106,7 @@ export async function repairFigures(
 }
 
 /** The repairs of a ticket, oldest first. */
-export async function repairsOfTicket(on: Queryable, ticketId: string): Promise<Repair[]> {
+export async function listRepairsOfTicket(on: Queryable, ticketId: string): Promise<Repair[]> {
   return (await repairsWhere(on, { ticketId }, 1_000)).reverse();
 }
 

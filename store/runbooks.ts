@@ -80,7 +80,7 @@ export async function getRunbook(
 }
 
 /** What a service gives its runbooks' parameters; empty where it gives nothing. */
-export async function runbookValues(
+export async function getRunbookValues(
   on: Queryable,
   service: string,
 ): Promise<Readonly<Record<string, string | number | readonly string[]>>> {

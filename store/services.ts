@@ -2,7 +2,7 @@ import type { Dependency } from "./cmdb.ts";
 import type { Queryable } from "./connection.ts";
 
 /** Where a service comes from: the platform itself, the user's file, a test incident, or a look at what listens. */
-export type Origin = "platform" | "file" | "test" | "discovered";
+export type ServiceOrigin = "platform" | "file" | "test" | "discovered";
 
 /** A port that a service is to listen on. */
 export interface DeclaredPort {
@@ -17,7 +17,7 @@ export interface ServiceRecord<Check = unknown, Restart = unknown> {
   readonly type: string;
   readonly host: string;
   readonly owner: string | null;
-  readonly origin: Origin;
+  readonly origin: ServiceOrigin;
   readonly check: Check | null;
   readonly restart: Restart | null;
   /** Id of its own runbook. */
@@ -29,7 +29,7 @@ export interface ServiceRecord<Check = unknown, Restart = unknown> {
 }
 
 /** What a probe says of a service. */
-export interface Sighting {
+export interface ProbeResult {
   readonly name: string;
   readonly healthy: boolean;
 }
@@ -103,7 +103,7 @@ export async function replaceServices(
  * Makes the discovered services of a host exactly these, as far as no declared service has the name. Those of hosts
  * that nobody has looked at for a quarter of an hour are removed as well.
  */
-export async function putDiscovered(
+export async function putDiscoveredServices(
   on: Queryable,
   host: string,
   services: readonly ServiceRecord[],
@@ -123,12 +123,12 @@ export async function putDiscovered(
 }
 
 /** A declared service, as far as it is about ports. */
-export type PortedService = Pick<ServiceRecord, "name" | "host" | "check"> & {
+export type ServiceWithPorts = Pick<ServiceRecord, "name" | "host" | "check"> & {
   readonly ports: readonly DeclaredPort[];
 };
 
 /** Every declared service that has a check or ports. */
-export async function portedServices(on: Queryable): Promise<PortedService[]> {
+export async function listServicesWithPorts(on: Queryable): Promise<ServiceWithPorts[]> {
   return await on("services").select("name", "host", "ports", { check: "health_check" })
     .whereNot({ origin: "discovered" })
     .whereRaw("(health_check IS NOT NULL OR ports <> '[]')")
@@ -153,27 +153,27 @@ export async function getService(on: Queryable, name: string): Promise<ServiceRe
 }
 
 /** Every service that has a check and is watched; first those that were not looked at for the longest time. */
-export async function watchedServices(on: Queryable): Promise<ServiceRecord[]> {
+export async function listWatchedServices(on: Queryable): Promise<ServiceRecord[]> {
   const rows = await on("services").where({ watched: true }).whereNotNull("health_check")
     .orderBy("checked_at", "asc", "first").orderBy("name");
   return rows.filter((row) => row.health_check !== null).map((row) => fromRow(row, []));
 }
 
 /** Names of all services, or of those among the asked ones that there are. */
-export async function serviceNames(on: Queryable, asked?: readonly string[]): Promise<string[]> {
+export async function listServiceNames(on: Queryable, asked?: readonly string[]): Promise<string[]> {
   const query = on("services").pluck("name");
   return await (asked ? query.whereIn("name", [...asked]) : query);
 }
 
 /** Names of the services of test incidents. */
-export async function testServiceNames(on: Queryable): Promise<string[]> {
+export async function listTestServiceNames(on: Queryable): Promise<string[]> {
   return await on("services").where({ origin: "test" }).pluck("name");
 }
 
 /** Notes what was seen. @returns name → failed probes in a row, 0 where it is up */
-export async function noteSightings(
+export async function recordProbeResults(
   on: Queryable,
-  sightings: readonly Sighting[],
+  sightings: readonly ProbeResult[],
 ): Promise<Map<string, number>> {
   if (sightings.length === 0) return new Map();
   const { rows } = await on.raw(

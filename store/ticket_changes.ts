@@ -8,7 +8,7 @@ export interface TicketChange {
 }
 
 /** Moves of tickets after one, oldest first. @param limit > 0 */
-export async function ticketChanges(
+export async function listTicketChanges(
   on: Queryable,
   after: number,
   limit: number,
@@ -19,7 +19,7 @@ export async function ticketChanges(
 }
 
 /** Id of the newest move; 0 where there is none. */
-export async function newestTicketChange(on: Queryable): Promise<number> {
+export async function getNewestTicketChange(on: Queryable): Promise<number> {
   const row = await on("ticket_events").max("id as id").first();
   return Number(row?.id ?? 0);
 }

@@ -28,7 +28,7 @@ export interface ResolutionFilter {
 }
 
 /** Time to resolution of tickets. */
-export async function resolutionTimes(
+export async function getResolutionFigures(
   on: Queryable,
   { since, service }: ResolutionFilter = {},
 ): Promise<ResolutionFigures> {
@@ -83,7 +83,7 @@ const toMillisecond = (seconds: number | null | undefined) =>
   seconds === null || seconds === undefined ? null : Math.round(seconds * 1_000) / 1_000;
 
 /** How many tickets, services and approvals stand how. What belongs to drills is left out. */
-export async function platformCounts(on: Queryable) {
+export async function getPlatformCounts(on: Queryable) {
   const { rows: [row] } = await on.raw(
     `WITH real AS MATERIALIZED (
        SELECT status, escalated, opened_at, resolved_at, severity, category FROM tickets

@@ -1,7 +1,7 @@
 import type { Queryable } from "./connection.ts";
 
 /** The ticket of a run, or undefined. @param status that it has to have */
-export async function ticketOfRun(
+export async function findTicketOfRun(
   on: Queryable,
   workflowId: string,
   runId: string,
@@ -40,7 +40,7 @@ export async function takeOverTicket(
 }
 
 /** Counts that a sweep has found these faults again which runs are on. */
-export async function countFoundAgain(
+export async function countRepeatSightings(
   on: Queryable,
   fingerprints: readonly string[],
 ): Promise<void> {
@@ -56,13 +56,13 @@ export async function countFoundAgain(
 }
 
 /** How often sweeps have found a ticket's fault again since its run is on it, ≥ 0. */
-export async function timesFoundAgain(on: Queryable, ticketId: string): Promise<number> {
+export async function getRepeatSightings(on: Queryable, ticketId: string): Promise<number> {
   const row = await on("ticket_sightings").where({ ticket_id: ticketId }).first("found_again");
   return Number(row?.found_again ?? 0);
 }
 
 /** Which of these faults have a ticket that waits for people. */
-export async function escalatedFaults(
+export async function listEscalatedFaults(
   on: Queryable,
   fingerprints: readonly string[],
 ): Promise<string[]> {
@@ -71,7 +71,7 @@ export async function escalatedFaults(
 }
 
 /** Leaves a ticket to people whose run has ended. @returns false where it is not that run's, or is not open any more */
-export async function escalateEndedRun(
+export async function escalateTicketOfRun(
   on: Queryable,
   id: string,
   runId: string,
@@ -82,7 +82,7 @@ export async function escalateEndedRun(
 }
 
 /** Open tickets whose run the loop started, for comparing with what really runs. */
-export async function openRuns(
+export async function listOpenRuns(
   on: Queryable,
 ): Promise<{ ticketId: string; workflowId: string; runId: string }[]> {
   const rows = await on("tickets").where({ status: "open", escalated: false }).whereNotNull(

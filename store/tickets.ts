@@ -55,7 +55,7 @@ export interface TicketEvent {
 }
 
 /** Opens a ticket, once. @returns false where it was there already */
-export async function insertTicket(on: Queryable, ticket: NewTicket): Promise<boolean> {
+export async function openTicket(on: Queryable, ticket: NewTicket): Promise<boolean> {
   const { id, title, description, severity, phase, service, fingerprint } = ticket;
   const rows = await on("tickets").insert({
     id,
@@ -202,7 +202,7 @@ export async function endTicket(
 }
 
 /** Names another receipt in a ticket. @returns false where it has another one meanwhile than it is to take the place of */
-export async function setTicketReceipt(
+export async function replaceTicketReceipt(
   on: Queryable,
   id: string,
   receiptId: string,
@@ -256,7 +256,7 @@ export async function listTickets(on: Queryable, filter: TicketFilter): Promise<
 }
 
 /** A ticket's moves, oldest first. */
-export async function ticketTimeline(on: Queryable, id: string) {
+export async function listTicketEvents(on: Queryable, id: string) {
   const rows = await on("ticket_events").where({ ticket_id: id }).orderBy("id");
   return rows.map(({ at, kind, phase, data }) => ({ at: at.toISOString(), kind, phase, data }));
 }
@@ -273,7 +273,7 @@ function fromRow(row: any): Ticket {
 }
 
 /** Open tickets about a service whose run was cancelled. @returns their ids */
-export async function cancelledTickets(on: Queryable, service: string): Promise<string[]> {
+export async function listCancelledTickets(on: Queryable, service: string): Promise<string[]> {
   return await on("tickets as t").where({ service, status: "open" }).whereExists(
     on("ticket_events as e").whereRaw("e.ticket_id = t.id").where({ kind: "escalated" })
       .whereRaw("e.data->>'reason' = 'cancelled'"),

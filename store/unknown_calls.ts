@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Queryable } from "./connection.ts";
-import { addTicketEvent, insertTicket } from "./tickets.ts";
+import { addTicketEvent, openTicket } from "./tickets.ts";
 
 /** A governed call of which nobody can prove what became. */
 export interface UnknownCall {
@@ -24,7 +24,7 @@ export async function leaveUnknownToPeople(
   { tool, keyId, receiptId, look = "at what it acts on" }: UnknownCall,
 ): Promise<string> {
   const id = unknownTicketOf(receiptId);
-  const opened = await insertTicket(on, {
+  const opened = await openTicket(on, {
     id,
     title: `Nobody knows whether ${tool} was done`,
     description:

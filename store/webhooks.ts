@@ -43,7 +43,7 @@ export interface Delivery {
 }
 
 /** A delivery with what it takes to make it. */
-export interface DueDelivery {
+export interface OutgoingDelivery {
   readonly state: DeliveryState;
   readonly url: string;
   readonly secret: Buffer;
@@ -74,7 +74,7 @@ export async function putWebhook(
 }
 
 /** The secret of a webhook as it is kept, which is not in the clear; undefined: there is no such webhook. */
-export async function webhookSecret(on: Queryable, id: string): Promise<Buffer | undefined> {
+export async function getWebhookSecret(on: Queryable, id: string): Promise<Buffer | undefined> {
   return (await on("webhooks").where({ id }).first("secret"))?.secret;
 }
 
@@ -114,19 +114,19 @@ export async function disableWebhook(on: Queryable, id: string): Promise<void> {
 }
 
 /** Ids of deliveries whose workflow has not begun, oldest first. */
-export async function waitingDeliveries(on: Queryable, limit: number): Promise<string[]> {
+export async function listUnstartedDeliveries(on: Queryable, limit: number): Promise<string[]> {
   return await on("webhook_deliveries").whereNull("started_at").orderBy("created_at").limit(limit)
     .pluck("id");
 }
 
 /** Notes that a delivery's workflow has begun. */
-export async function noteDeliveryStarted(on: Queryable, id: string): Promise<void> {
+export async function markDeliveryStarted(on: Queryable, id: string): Promise<void> {
   await on("webhook_deliveries").where({ id }).whereNull("started_at")
     .update({ started_at: on.fn.now() });
 }
 
 /** What it takes to make a delivery, or undefined where there is no such one. */
-export async function dueDelivery(on: Queryable, id: string): Promise<DueDelivery | undefined> {
+export async function getOutgoingDelivery(on: Queryable, id: string): Promise<OutgoingDelivery | undefined> {
   const row = await on("webhook_deliveries as d").join("webhooks as w", "w.id", "d.webhook_id")
     .where("d.id", id).first(
       "d.state",
@@ -147,7 +147,7 @@ export async function dueDelivery(on: Queryable, id: string): Promise<DueDeliver
 }
 
 /** Notes how an attempt went. What has ended stays as it is. */
-export async function noteAttempt(
+export async function recordDeliveryAttempt(
   on: Queryable,
   id: string,
   attempt: {

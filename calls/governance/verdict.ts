@@ -2,7 +2,7 @@
 import { asProblem, type Problem } from "../../contract/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import type { Decision } from "../../domain/mod.ts";
-import { impactOf, type Stop, stopsCall } from "../../store/mod.ts";
+import { getImpact, type Stop, stopsCall } from "../../store/mod.ts";
 import type { GovernanceParts, Turn } from "./governor.ts";
 import { hasFreeText, readByRails, targetOf } from "./guardrails.ts";
 import type { Rule } from "./policy.ts";
@@ -75,7 +75,7 @@ async function weigh<C>(
     async blastRadius() {
       await turn.count(); // nobody is asked about a call that is over its limit
       const target = targetOf(input);
-      const impact = target && await impactOf(store.asPlatform(), target, DEPTH);
+      const impact = target && await getImpact(store.asPlatform(), target, DEPTH);
       return impact ? impact.downstream.length + 1 : null;
     },
     isOver(name, limit, periodSeconds) {

@@ -9,7 +9,7 @@
  * @module
  */
 import { hostname } from "node:os";
-import { fingerprintOf, type NewFinding } from "../../store/mod.ts";
+import { fingerprintFault, type NewFinding } from "../../store/mod.ts";
 import type { Scanned, Scanner, Weakness } from "./_scanner.ts";
 import { dependencies } from "./dependencies.ts";
 import { keys } from "./keys.ts";
@@ -82,7 +82,7 @@ export const MENDABLE: ReadonlySet<string> = new Set(["file_permissions"]);
 
 function noteOf(scanner: ScannerName, weakness: Weakness): NewFinding {
   const { code, severity, summary, detail, remedy, which, path } = weakness;
-  const fingerprint = fingerprintOf(SCAN, scanner, hostname(), which);
+  const fingerprint = fingerprintFault(SCAN, scanner, hostname(), which);
   return {
     ...{ fingerprint, detector: SCAN, service: hostname(), host: hostname(), kind: "platform" },
     ...{ code, severity, root: fingerprint, summary, detail },

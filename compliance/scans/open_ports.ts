@@ -1,12 +1,12 @@
 import { listeningSockets, portClaims, portRegistry } from "../../integrations/host/mod.ts";
-import { portedServices } from "../../store/mod.ts";
+import { listServicesWithPorts } from "../../store/mod.ts";
 import type { Scanner } from "./_scanner.ts";
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** Ports of this host that the network can reach, and that nobody declares. */
 export const openPorts: Scanner = async ({ config, store }) => {
-  const claims = portClaims(config, await portedServices(store.asPlatform()));
+  const claims = portClaims(config, await listServicesWithPorts(store.asPlatform()));
   const entries = portRegistry(claims, await listeningSockets());
   return entries.flatMap(({ port, claims, sockets }) => {
     const open = sockets.find(({ address }) => !LOOPBACK.test(address));

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { Config } from "../../config.ts";
 import {
-  portedServices,
-  putDiscovered,
+  listServicesWithPorts,
+  putDiscoveredServices,
   type ServiceRecord,
   type Store,
   } from "../../store/mod.ts";
@@ -25,13 +25,13 @@ export async function discover(
   store: Store,
   host: string,
 ): Promise<string[]> {
-  const claims = portClaims(config, await portedServices(store.asPlatform()));
+  const claims = portClaims(config, await listServicesWithPorts(store.asPlatform()));
   const declared = new Set(claims.map(({ port }) => port));
   const isOurs = isPlatforms(config.dataDir);
   const sockets = (await listeningSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
   const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
-  await store.asPlatform().transaction((trx) => putDiscovered(trx, host, services));
+  await store.asPlatform().transaction((trx) => putDiscoveredServices(trx, host, services));
   return services.map(({ name }) => name);
 }
 

@@ -2,7 +2,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Config, Settings } from "../../config.ts";
 import { parentOf, readJson } from "../../embedded/mod.ts";
-import type { PortedService } from "../../store/mod.ts";
+import type { ServiceWithPorts } from "../../store/mod.ts";
 import { managedProcess } from "./managed.ts";
 import type { HealthCheck } from "./probe.ts";
 import type { ListeningSocket } from "./sockets.ts";
@@ -122,7 +122,7 @@ const OWN: readonly OwnPort[] = [
 /** What this host's services and the platform's parts claim. */
 export function portClaims(
   { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
-  services: readonly PortedService[],
+  services: readonly ServiceWithPorts[],
 ): PortClaim[] {
   const tree = platformTree(dataDir);
   const parts = OWN.flatMap(({ service, setting, process, embedded }): PortClaim[] => {
@@ -150,7 +150,7 @@ function platformTree(dataDir: string): readonly { name: string; pid: number }[]
   return run?.processes ?? [];
 }
 
-function claimsOf(dataDir: string, { name, host, check, ports }: PortedService): PortClaim[] {
+function claimsOf(dataDir: string, { name, host, check, ports }: ServiceWithPorts): PortClaim[] {
   const pid = managedProcess(dataDir, name)?.pid ?? null;
   const listed = isThisHost(host) ? ports : [];
   const claims = listed.map(({ port, program }): PortClaim => ({

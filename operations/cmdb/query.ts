@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { describeCheck } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import { cmdbSummary, EDGE_KINDS, findServices, type FoundService } from "../../store/mod.ts";
+import { getCmdbSummary, EDGE_KINDS, findServices, type ServiceMatch } from "../../store/mod.ts";
 import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
 
@@ -39,7 +39,7 @@ export const cmdbStatus = operation({
       updated_at: "2026-07-01T12:00:00.000Z",
     },
   },
-  run: (_, { store }) => cmdbSummary(store.asPlatform()),
+  run: (_, { store }) => getCmdbSummary(store.asPlatform()),
 });
 
 const Dependency = z.object({ service: z.string(), kind: z.enum(EDGE_KINDS) });
@@ -62,7 +62,7 @@ const Service = z.object({
 }).meta({ id: "CmdbService" });
 
 /** What a caller may see of a service: where it is, whose it is and how it is looked after is for those with a key. */
-function shown(service: FoundService, { keyId }: Caller): z.output<typeof Service> {
+function shown(service: ServiceMatch, { keyId }: Caller): z.output<typeof Service> {
   const { name, type, status, origin, host, owner, runbook, needs, neededBy } = service;
   const known = keyId !== null;
   const check = known ? describeCheck(service.check) : null;

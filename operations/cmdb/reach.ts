@@ -2,11 +2,11 @@ import { z } from "zod";
 import { nearNames, Problem } from "../../contract/mod.ts";
 import {
   EDGE_KINDS,
-  impactOf,
-  pathBetween,
+  getImpact,
+  findPath,
   type Db,
-  type Reached,
-  serviceNames,
+  type RelatedService,
+  listServiceNames,
 } from "../../store/mod.ts";
 import { operation } from "../../calls/platform.ts";
 
@@ -20,7 +20,7 @@ const Side = z.object({
   })).describe("Nearest first; each service once, at its least distance"),
 });
 
-function byDistance(reached: readonly Reached[]): z.output<typeof Side> {
+function byDistance(reached: readonly RelatedService[]): z.output<typeof Side> {
   const distances = [...new Set(reached.map(({ distance }) => distance))];
   return {
     total: reached.length,
@@ -75,7 +75,7 @@ export const cmdbImpact = operation({
     },
   },
   async run({ service, depth }, { store }) {
-    const impact = await impactOf(store.asPlatform(), service, depth);
+    const impact = await getImpact(store.asPlatform(), service, depth);
     if (!impact) throw await unknown(store.asPlatform(), service);
     const { upstream, downstream } = impact;
     return {
@@ -132,14 +132,14 @@ export const cmdbPath = operation({
     },
   },
   async run({ source, target, max_depth }, { store }) {
-    const names = new Set(await serviceNames(store.asPlatform(), [source, target]));
+    const names = new Set(await listServiceNames(store.asPlatform(), [source, target]));
     for (const name of [source, target]) {
       if (!names.has(name)) throw await unknown(store.asPlatform(), name);
     }
-    const edges = await pathBetween(store.asPlatform(), source, target, max_depth);
+    const edges = await findPath(store.asPlatform(), source, target, max_depth);
     const about = { source, target, max_depth, found: edges !== undefined };
     if (!edges) {
-      const back = await pathBetween(store.asPlatform(), target, source, max_depth);
+      const back = await findPath(store.asPlatform(), target, source, max_depth);
       const detail = `${source} does not need ${target} over at most ${edgeCount(max_depth)}` +
         (back ? `; ${target} needs ${source} over ${edgeCount(back.length)}` : "");
       return { ...about, length: null, path: [], edges: [], detail };
@@ -160,7 +160,7 @@ const edgeCount = (n: number) => n === 1 ? "1 edge" : `${n} edges`;
 
 /** The refusal of a name that no service has, with those most like it. */
 async function unknown(on: Db, name: string): Promise<Problem> {
-  const near = nearNames(name, await serviceNames(on));
+  const near = nearNames(name, await listServiceNames(on));
   const advice = near.length > 0
     ? `did you mean ${near.join(", ")}?`
     : "GET /v1/knowledge-graph/cmdb/query lists those there are";

@@ -8,7 +8,7 @@ import {
   transportOf,
 } from "../../compliance/mod.ts";
 import { anchorTotals, pageReceipts } from "../../ledger/mod.ts";
-import { receiptCounts, storedFacts } from "../../store/mod.ts";
+import { countReceiptsByCategory, getStoredFacts } from "../../store/mod.ts";
 import type { Context } from "../../calls/platform.ts";
 
 /** An assessment, with what it was made from. */
@@ -40,8 +40,8 @@ export function assessment(context: Context): Promise<Assessment> {
 
 async function look({ store, chain, engine, config }: Context): Promise<Facts> {
   const [stored, counts, anchors, answers, newest] = await Promise.all([
-    storedFacts(store.asPlatform()),
-    receiptCounts(store.asPlatform()),
+    getStoredFacts(store.asPlatform()),
+    countReceiptsByCategory(store.asPlatform()),
     anchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(PROVING.map(async (category) => {

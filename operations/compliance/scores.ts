@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type AssessedFramework, risksOf } from "../../compliance/mod.ts";
-import { receiptCounts } from "../../store/mod.ts";
+import { countReceiptsByCategory } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
 import { Counts, exampleRisk, exampleScores, RiskShape, Scores } from "./_shapes.ts";
@@ -190,7 +190,7 @@ export const auditSummary = operation({
   run: async (_, context) => {
     const [{ frameworks, facts }, counts] = await Promise.all([
       assessment(context),
-      receiptCounts(context.store.asPlatform()),
+      countReceiptsByCategory(context.store.asPlatform()),
     ]);
     const { nist_csf, hipaa, soc2 } = scoresOf(frameworks);
     const { keys, approvals, chain, anchors } = facts;

@@ -4,9 +4,9 @@ import { LEARNING_BOUNDS, lessonReceiptId } from "../../engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   applyLearningItem,
-  learningItem,
-  learningMetrics,
-  learningQueue,
+  getLearningItem,
+  getLearningMetrics,
+  listQueuedLearningItems,
   type LearningRecord,
   noteCall,
   type Db,
@@ -69,7 +69,7 @@ export const queue = operation({
   untrusted: true,
   example: { input: { limit: 20 }, output: { items: [example], count: 1 } },
   run: async ({ limit }, { store }) => {
-    const items = (await learningQueue(store.asPlatform(), limit)).map(shown);
+    const items = (await listQueuedLearningItems(store.asPlatform(), limit)).map(shown);
     return { items, count: items.length };
   },
 });
@@ -161,7 +161,7 @@ function lessonOf({ title, score, factors, passage }: LearningRecord): string {
 
 /** An item that waits for people. @throws {Problem} `NotFound`, `Conflict` */
 async function waiting(on: Db, id: string): Promise<LearningRecord> {
-  const item = await learningItem(on, id);
+  const item = await getLearningItem(on, id);
   if (!item) throw new Problem("NotFound", `There is no learning item ${id}`);
   if (item.state !== "queued") throw decided(id, item.state);
   return item;
@@ -229,7 +229,7 @@ export const metrics = operation({
     },
   },
   run: async (_, { store }) => {
-    const { with_past_incident, without, by_week, ...rest } = await learningMetrics(store.asPlatform());
+    const { with_past_incident, without, by_week, ...rest } = await getLearningMetrics(store.asPlatform());
     return {
       ...rest,
       by_week: [...by_week],

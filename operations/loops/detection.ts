@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BadDetectorsFile, describeDetectors, detectAll, openWorld } from "../../detection/mod.ts";
 import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
-import { listDetections } from "../../store/mod.ts";
+import { listDetectorRuns } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { nothingDone } from "../../calls/recover/traces.ts";
 import { type Context, operation } from "../../calls/platform.ts";
@@ -187,7 +187,7 @@ export const detectors = operation({
   },
   run: async (_, context) => {
     const runs = new Map(
-      (await listDetections(context.store.asPlatform())).map((run) => [run.detector, run]),
+      (await listDetectorRuns(context.store.asPlatform())).map((run) => [run.detector, run]),
     );
     return {
       detectors: describeDetectors(open(context)).map(({ enabled, ...described }) => {

@@ -5,7 +5,7 @@ import { probe, type Service } from "../../integrations/host/mod.ts";
 import { exampleRun, Started, started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
-import { getService, serviceNames, type Store } from "../../store/mod.ts";
+import { getService, listServiceNames, type Store } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
 import { told } from "../../calls/temporal_errors.ts";
@@ -80,7 +80,7 @@ async function findingFor(
     ? undefined
     : await getService(store.asPlatform(), name) as Service | undefined;
   if (service !== undefined && !known) {
-    const names = (await serviceNames(store.asPlatform())).slice(0, 50).join(", ");
+    const names = (await listServiceNames(store.asPlatform())).slice(0, 50).join(", ");
     throw new Problem("NotFound", `There is no service ${service}; there are ${names}`);
   }
   const about = { requested_by: by, ...(incident === undefined ? {} : { report: incident }) };
@@ -103,7 +103,7 @@ async function serviceNamedIn(store: Store, text: string): Promise<string | unde
   const words = new Set(
     text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
   );
-  return (await serviceNames(store.asPlatform())).filter((name) => words.has(name.toLowerCase()))
+  return (await listServiceNames(store.asPlatform())).filter((name) => words.has(name.toLowerCase()))
     .sort((a, b) => b.length - a.length)[0];
 }
 

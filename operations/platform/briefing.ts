@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { head, pageReceipts } from "../../ledger/mod.ts";
-import { listApprovals, listTickets, platformCounts, repairHistory } from "../../store/mod.ts";
+import { listApprovals, listTickets, getPlatformCounts, getRepairHistory } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleTicket, TicketShape } from "../_ticket_shapes.ts";
 import { operation } from "../../calls/platform.ts";
@@ -57,10 +57,10 @@ export const briefing = operation({
     const { knex } = store;
     const since = new Date(Date.now() - DAY_MS);
     const [counts, urgent, waiting, { by_state, success_rate }, { size }] = await Promise.all([
-      platformCounts(knex),
+      getPlatformCounts(knex),
       listTickets(knex, { status: "open", limit: MOST_NAMED, bySeverity: true }),
       listApprovals(knex, { status: "pending", limit: MOST_NAMED }),
-      repairHistory(knex, { since, limit: 1 }),
+      getRepairHistory(knex, { since, limit: 1 }),
       head(store),
     ]);
     const { tickets, services, pending_approvals } = counts;

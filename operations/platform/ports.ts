@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listeningSockets, portClaims, type PortEntry, portRegistry } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import { portedServices } from "../../store/mod.ts";
+import { listServicesWithPorts } from "../../store/mod.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 
 const Claim = z.object({
@@ -45,7 +45,7 @@ function holderOf({ sockets }: PortEntry): string | null {
 }
 
 async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
-  const [services, sockets] = await Promise.all([portedServices(store.asPlatform()), listeningSockets()]);
+  const [services, sockets] = await Promise.all([listServicesWithPorts(store.asPlatform()), listeningSockets()]);
   return portRegistry(portClaims(config, services), sockets);
 }
 

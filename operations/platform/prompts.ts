@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listTickets, ticketTimeline } from "../../store/mod.ts";
+import { listTickets, listTicketEvents } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { draftOf } from "../_postmortem_draft.ts";
 import { existingTicket, TicketId } from "../_ticket_shapes.ts";
@@ -61,7 +61,7 @@ export const triagePrompt = operation({
     );
     if (ticket_id) {
       const ticket = await existingTicket(store, ticket_id);
-      const events = await ticketTimeline(store.asPlatform(), ticket_id);
+      const events = await listTicketEvents(store.asPlatform(), ticket_id);
       return {
         description: `Triage of ${ticket_id}`,
         messages: [steps, shows(`sealoop://incidents/${ticket_id}`, { ticket, events })],

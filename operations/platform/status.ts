@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { head } from "../../ledger/mod.ts";
-import { DRILLS, inForce, outboxState, policyFileNote } from "../../store/mod.ts";
+import { DRILLS, inForce, getOutboxState, policyFileNote } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
@@ -83,7 +83,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       probe(async () => {
         const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
           head(store),
-          outboxState(store.asPlatform()),
+          getOutboxState(store.asPlatform()),
         ]);
         if (oldestSeconds > MOST_WAITING_SECONDS) {
           throw new Error(

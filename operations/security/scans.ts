@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
-import { type FindingRecord, listDetections, openFindings, type Db } from "../../store/mod.ts";
+import { type FindingRecord, listDetectorRuns, listOpenFindings, type Db } from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { z } from "zod";
 import { laidOpen, Problem } from "../../contract/mod.ts";
@@ -37,7 +37,7 @@ const Weakness = z.object({
 /** What scans have found and is there still, worst first; those found longer ago before others. */
 async function queueOf(on: Db): Promise<FindingRecord[]> {
   const rank = ({ severity }: FindingRecord) => SEVERITIES.indexOf(severity);
-  return (await openFindings(on, { detector: SCAN })).sort((a, b) =>
+  return (await listOpenFindings(on, { detector: SCAN })).sort((a, b) =>
     rank(a) - rank(b) || a.first_seen_at.localeCompare(b.first_seen_at) ||
     a.fingerprint.localeCompare(b.fingerprint)
   );
@@ -100,7 +100,7 @@ export const scanQueue = operation({
     },
   },
   run: async (_, { store }) => {
-    const runs = new Map((await listDetections(store.asPlatform())).map((one) => [one.detector, one]));
+    const runs = new Map((await listDetectorRuns(store.asPlatform())).map((one) => [one.detector, one]));
     return {
       queue: (await queueOf(store.asPlatform())).map(shown),
       scanners: SCANNER_NAMES.map((scanner) => {
@@ -242,7 +242,7 @@ export const triggerScan = operation({
 
 /** When each scanner has looked last, by its name. */
 async function lastLooks(on: Db): Promise<ReadonlyMap<ScannerName, string | null>> {
-  const runs = new Map((await listDetections(on)).map((one) => [one.detector, one.last_run_at]));
+  const runs = new Map((await listDetectorRuns(on)).map((one) => [one.detector, one.last_run_at]));
   return new Map(SCANNER_NAMES.map((name) => [name, runs.get(`${SCAN}:${name}`) ?? null]));
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { platformCounts, repairFigures, repairHistory, resolutionTimes } from "../../store/mod.ts";
+import { getPlatformCounts, getRepairFigures, getRepairHistory, getResolutionFigures } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Since } from "../_ticket_shapes.ts";
 import { operation } from "../../calls/platform.ts";
@@ -46,7 +46,7 @@ export const mttr = operation({
   tool: { itsm_get_mttr_stats: FULL },
   example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleMttr },
   run: async ({ since }, { store }) => {
-    const figures = await resolutionTimes(store.asPlatform(), since ? { since: new Date(since) } : {});
+    const figures = await getResolutionFigures(store.asPlatform(), since ? { since: new Date(since) } : {});
     return { ...figures, by_day: [...figures.by_day] };
   },
 });
@@ -119,8 +119,8 @@ export const remediations = operation({
   run: async ({ service, since, limit }, { store }) => {
     const from = since ? new Date(since) : undefined;
     const [history, figures] = await Promise.all([
-      repairHistory(store.asPlatform(), { service, since: from, limit }),
-      resolutionTimes(store.asPlatform(), { since: from, service }),
+      getRepairHistory(store.asPlatform(), { service, since: from, limit }),
+      getResolutionFigures(store.asPlatform(), { since: from, service }),
     ]);
     const repairs = history.remediations.map((repair) => ({ ...repair, steps: [...repair.steps] }));
     return { ...history, remediations: repairs, mttr: { ...figures, by_day: [...figures.by_day] } };
@@ -163,9 +163,9 @@ export const dashboard = operation({
   },
   run: async (_, { store }) => {
     const [counts, figures, { success_rate }] = await Promise.all([
-      platformCounts(store.asPlatform()),
-      resolutionTimes(store.asPlatform()),
-      repairFigures(store.asPlatform()),
+      getPlatformCounts(store.asPlatform()),
+      getResolutionFigures(store.asPlatform()),
+      getRepairFigures(store.asPlatform()),
     ]);
     const mttr = { ...figures, by_day: [...figures.by_day] };
     return { ...counts, mttr, repair_success_rate: success_rate };

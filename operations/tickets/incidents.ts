@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listTickets, ticketTimeline } from "../../store/mod.ts";
+import { listTickets, listTicketEvents } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleTicket, existingTicket, TicketId, TicketShape } from "../_ticket_shapes.ts";
 import { operation } from "../../calls/platform.ts";
@@ -85,6 +85,6 @@ export const incidentTimeline = operation({
   },
   run: async ({ ticket_id }, { store }) => {
     await existingTicket(store, ticket_id);
-    return { ticket_id, events: await ticketTimeline(store.asPlatform(), ticket_id) };
+    return { ticket_id, events: await listTicketEvents(store.asPlatform(), ticket_id) };
   },
 });

@@ -5,7 +5,7 @@ import {
   addTicketEvent,
   getTicketEvent,
   noteCall,
-  setTicketReceipt,
+  replaceTicketReceipt,
   type Store,
   type Ticket,
   } from "../../store/mod.ts";
@@ -75,7 +75,7 @@ async function embed(
   }
   await store.asPlatform().transaction(async (trx) => {
     const isOwn = now !== null && !await getTicketEvent(trx, ticket_id, keyOf(now));
-    if (isOwn || !await setTicketReceipt(trx, ticket_id, receipt.id, now)) {
+    if (isOwn || !await replaceTicketReceipt(trx, ticket_id, receipt.id, now)) {
       throw new Problem(
         "Conflict",
         `Ticket ${ticket_id} has the receipt that the platform sealed of its end, and keeps it`,

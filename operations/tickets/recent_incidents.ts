@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listTickets, repairsOfTicket, ticketTimeline } from "../../store/mod.ts";
+import { listTickets, listRepairsOfTicket, listTicketEvents } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import {
   exampleTicket,
@@ -65,8 +65,8 @@ export const incidentDetails = operation({
     const ticket = await existingTicket(store, incident_id);
     const [receipt, events, repairs] = await Promise.all([
       receiptOf(store, ticket.receipt_id),
-      ticketTimeline(store.asPlatform(), incident_id),
-      repairsOfTicket(store.asPlatform(), incident_id),
+      listTicketEvents(store.asPlatform(), incident_id),
+      listRepairsOfTicket(store.asPlatform(), incident_id),
     ]);
     return { ...ticket, receipt, events, repairs: repairs.map((repair) => ({ ...repair })) };
   },

@@ -6,7 +6,7 @@ import {
   addTicketEvent,
   endTicket,
   getTicket,
-  insertTicket,
+  openTicket,
   listTickets,
   noteCall,
   } from "../../store/mod.ts";
@@ -79,7 +79,7 @@ export const createTicket = operation({
   run: async ({ title, description, severity }, { store, caller, decisionId }) => {
     const id = ticketOf(decisionId);
     await store.asPlatform().transaction(async (trx) => {
-      await insertTicket(trx, {
+      await openTicket(trx, {
         ...{ id, title, description, severity, phase: "ticketed", service: null },
         ...{ fingerprint: null, workflowId: null, runId: null },
         requestedBy: `key:${caller.keyId}`,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
 import { newWebhookSecret, openSecretBox, WEBHOOK_KEY, WEBHOOK_SECRET } from "../../integrations/webhooks/mod.ts";
-import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, webhookSecret } from "../../store/mod.ts";
+import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, getWebhookSecret } from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -121,7 +121,7 @@ async function lostOutput(
   webhook_id: string,
   { url, events, made }: Registered,
 ) {
-  const sealed = made ? await webhookSecret(store.asPlatform(), webhook_id) : undefined;
+  const sealed = made ? await getWebhookSecret(store.asPlatform(), webhook_id) : undefined;
   const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY)).open(sealed, url);
   return { webhook_id, url, events, secret: secret ?? null };
 }

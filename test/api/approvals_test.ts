@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { getVoice, insertTicket, issueKey, putApproval, putVoice, ticketTimeline } from "../../store/mod.ts";
+import { getVoice, openTicket, issueKey, putApproval, putVoice, listTicketEvents } from "../../store/mod.ts";
 import type { reconcileRuns } from "../../workflows/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { setGovernance } from "../_governance.ts";
@@ -222,7 +222,7 @@ describe("approvals over REST", () => {
 
   it("are told to the ticket, and told again when nobody answers", async () => {
     const id = `INC-${randomBytes(6).toString("hex")}`;
-    await insertTicket(people.store.asPlatform(), {
+    await openTicket(people.store.asPlatform(), {
       ...{ id, title: "t", description: "", severity: "low", phase: "ticketed", service: null },
       ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
     });
@@ -235,7 +235,7 @@ describe("approvals over REST", () => {
     assert.equal(await waitsFor(id), approval_id);
     await move(approval_id, "approve", "ann");
     assert.equal(await waitsFor(id), null);
-    const kinds = (await ticketTimeline(people.store.asPlatform(), id)).map(({ kind }) => kind);
+    const kinds = (await listTicketEvents(people.store.asPlatform(), id)).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["approval_requested", "approval_escalated", "approval_approved"]);
     const { body } = await people.call("GET", `/v1/itsm/tickets/${id}?postmortem=true`, "program");
     const by = `ann, key ${people.keyId("ann")}`;

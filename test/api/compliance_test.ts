@@ -6,7 +6,7 @@ import { type Invoke, Problem } from "../../contract/mod.ts";
 import { ALGORITHMS, EVIDENCE } from "../../compliance/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
-import { clearFinding, noteFindings, openStore } from "../../store/mod.ts";
+import { clearFinding, recordFindings, openStore } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
@@ -147,7 +147,7 @@ describe("compliance", () => {
       ...{ detail: {}, target: {} },
     });
     const [grave, slight] = [weakness("a".repeat(16), "high"), weakness("b".repeat(16), "low")];
-    await noteFindings(store.asPlatform(), [grave, slight]);
+    await recordFindings(store.asPlatform(), [grave, slight]);
     await eventually(async () => (await scans()).state === "partly");
     assert.match((await scans()).because, /2 weaknesses are open, 1 of them grave$/);
     assert.ok((await get("/v1/compliance/summary")).scores.soc2 < before.scores.soc2);

@@ -8,7 +8,7 @@ import type { Platform } from "../../operations/mod.ts";
 import {
   findKey,
   hashKey,
-  insertTicket,
+  openTicket,
   notePolicyFile,
   openStore,
   putService,
@@ -156,7 +156,7 @@ describe("the gateway", () => {
       };
       const [tickets, services] = await counted();
       for (const [n, name] of ["test-0a1b2c3d", "attack-0a1b2c3d", "till"].entries()) {
-        await insertTicket(store.asPlatform(), {
+        await openTicket(store.asPlatform(), {
           ...{ id: `INC-00000000d00${n}`, title: "It fails", description: "", severity: "high" },
           ...{ phase: "ticketed", service: name, fingerprint: null, workflowId: null, runId: null },
           requestedBy: "test",

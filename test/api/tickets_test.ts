@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { insertTicket } from "../../store/mod.ts";
+import { openTicket } from "../../store/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
 import { withinOneDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
@@ -26,7 +26,7 @@ describe("tickets", () => {
     service: string | null = null,
   ) {
     const id = `INC-${randomBytes(6).toString("hex")}`;
-    await insertTicket(people.store.asPlatform(), {
+    await openTicket(people.store.asPlatform(), {
       ...{ id, title: "t", description: "", severity, category, phase: "sealed", service },
       ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "key:test" },
     });

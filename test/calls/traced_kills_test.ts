@@ -13,9 +13,9 @@ import {
   getTicket,
   HOLDER_LOCK,
   issueKey,
-  learningItem,
+  getLearningItem,
   listWebhooks,
-  noteFindings,
+  recordFindings,
   putAct,
   putApproval,
 } from "../../store/mod.ts";
@@ -49,7 +49,7 @@ describe("an operation's call whose process is killed", function () {
     await setGovernance(platform.store, {
       rules: [{ name: "all", when: { tools: ["*"] }, then: "allow", guardrails: false }],
     });
-    await noteFindings(platform.store.asPlatform(), [{
+    await recordFindings(platform.store.asPlatform(), [{
       ...{ fingerprint: FINGERPRINT, root: FINGERPRINT, detector: "security_scan" },
       ...{ service: null, host: null, kind: "platform", code: "file_permissions" },
       ...{ severity: "high", summary: "Others may read ledger.key", detail: {}, target: {} },
@@ -213,7 +213,7 @@ describe("an operation's call whose process is killed", function () {
       ...{ operation: "learning.approve", as: "approve_learning_item" },
       input: async () => ({ item_id: await learnt(`LRN-00000000000${++n % 10}`) }),
       done: async ({ item_id }) => {
-        assert.equal((await learningItem(platform.store.asPlatform(), item_id!))?.state, "applied");
+        assert.equal((await getLearningItem(platform.store.asPlatform(), item_id!))?.state, "applied");
       },
     },
   ];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { followServices, syncServices } from "../../detection/services.ts";
 import { createLog } from "../../web/log.ts";
-import { impactOf, neighbours, serviceNames, type Store } from "../../store/mod.ts";
+import { getImpact, getNeighbours, listServiceNames, type Store } from "../../store/mod.ts";
 import { testStore } from "../_servers.ts";
 
 describe("syncServices()", () => {
@@ -19,14 +19,14 @@ describe("syncServices()", () => {
 
   const write = (text: string) => writeFile(join(config.dataDir, "sealoop.services.yaml"), text);
   const reached = async (service: string) =>
-    (await impactOf(store.asPlatform(), service, 4))!.downstream.map(({ name }) => name).sort();
+    (await getImpact(store.asPlatform(), service, 4))!.downstream.map(({ name }) => name).sort();
 
   it("fills the graph with the platform's parts and their edges", async () => {
     await syncServices({ config, store, together: true });
     assert.deepEqual(await reached("postgresql"), [
       ...["engine", "gateway", "public-ledger", "tool-server", "worker"],
     ]);
-    const { needs } = await neighbours(store.asPlatform(), "gateway");
+    const { needs } = await getNeighbours(store.asPlatform(), "gateway");
     assert.deepEqual(needs.map(({ target, kind }) => [target, kind]), [
       ["engine", "connects_to"],
       ["postgresql", "stores_in"],
@@ -34,7 +34,7 @@ describe("syncServices()", () => {
       ["this-host", "hosted_on"],
     ]);
     await syncServices({ config, store, together: false });
-    assert.ok(!(await serviceNames(store.asPlatform())).includes("this-host"));
+    assert.ok(!(await listServiceNames(store.asPlatform())).includes("this-host"));
   });
 
   it("hangs what is on a machine on it, and makes the services those of the file as it is now", async () => {
@@ -49,14 +49,14 @@ describe("syncServices()", () => {
     assert.ok(!(await reached("this-host")).includes("database"));
     await write("services:\n  - { name: shop, depends_on: [temporal] }\n");
     await syncServices({ config, store, together: true });
-    assert.ok(!(await serviceNames(store.asPlatform())).includes("database"));
+    assert.ok(!(await listServiceNames(store.asPlatform())).includes("database"));
     assert.ok((await reached("temporal")).includes("shop"));
   });
 
   it("changes nothing where the file is wrong", async () => {
     await write("services:\n  - { name: other, depends_on: [nobody] }\n");
     await assert.rejects(syncServices({ config, store, together: true }), BadServicesFile);
-    assert.ok((await serviceNames(store.asPlatform())).includes("shop"));
+    assert.ok((await listServiceNames(store.asPlatform())).includes("shop"));
   });
 
   it("follows the file, and keeps what it said before where the new one is wrong", async () => {
@@ -66,17 +66,17 @@ describe("syncServices()", () => {
     try {
       await write("services:\n  - { name: shop }\n  - { name: till, depends_on: [shop] }\n");
       assert.equal(await followed.refresh(), undefined);
-      assert.ok((await serviceNames(store.asPlatform())).includes("till"));
+      assert.ok((await listServiceNames(store.asPlatform())).includes("till"));
 
       await write("services:\n  - { name: shop }\n  - { name: bank, depends_on: [nobody] }\n");
       assert.equal(await followed.refresh(), "services_file_line_3");
       assert.equal(await followed.refresh(), "services_file_line_3");
-      const kept = await serviceNames(store.asPlatform());
+      const kept = await listServiceNames(store.asPlatform());
       assert.ok(kept.includes("till") && !kept.includes("bank"));
 
       await write("services:\n  - { name: bank }\n");
       assert.equal(await followed.refresh(), undefined);
-      const now = await serviceNames(store.asPlatform());
+      const now = await listServiceNames(store.asPlatform());
       assert.ok(now.includes("bank") && !now.includes("till"));
     } finally {
       followed.stop();

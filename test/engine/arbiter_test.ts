@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { rule, type Ruling } from "../../engine/arbiter.ts";
 import {
   addTicketEvent,
-  insertTicket,
+  openTicket,
   openStore,
   type Store,
-  unlearntTickets,
+  listUnlearntTickets,
 } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
@@ -37,7 +37,7 @@ describe("the arbiter of what tickets teach", () => {
     },
   ): Promise<Ruling> {
     const id = `INC-${String(tickets++).padStart(12, "0")}`;
-    await insertTicket(store.asPlatform(), {
+    await openTicket(store.asPlatform(), {
       ...{ id, title: "It fails", description: "", severity: "high", phase: "sealed" },
       ...{ service: "shop", fingerprint: fault, workflowId: null, runId: null, requestedBy: "t" },
     });
@@ -57,7 +57,7 @@ describe("the arbiter of what tickets teach", () => {
          resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,
       [id, outcome, resolution, hours],
     );
-    const ticket = (await unlearntTickets(store.asPlatform(), 200)).find((one) => one.id === id)!;
+    const ticket = (await listUnlearntTickets(store.asPlatform(), 200)).find((one) => one.id === id)!;
     return rule(ticket, "application");
   }
   const named = ({ factors }: Ruling) => factors.map(({ factor }) => factor);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
 import { detect } from "../../operations/loops/detection.ts";
-import { listDetections, noteFindings, putService, serviceNames } from "../../store/mod.ts";
+import { listDetectorRuns, recordFindings, putService, listServiceNames } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -65,7 +65,7 @@ describe("a long call of a tool", () => {
         (await runsOf(type)).find(({ status }) => status.name !== "RUNNING")
       );
       assert.equal(run.status.name, "CANCELLED");
-      assert.deepEqual(await serviceNames(loop.store.asPlatform()), []);
+      assert.deepEqual(await listServiceNames(loop.store.asPlatform()), []);
       const open = await loop.store.asPlatform()("tickets").where({ status: "open" });
       assert.deepEqual(open, [], "nothing of it is left to people");
       const sealed = await eventually(async () =>
@@ -94,7 +94,7 @@ describe("a long call of a tool", () => {
       const result = await loop.client.workflow.getHandle(begun.workflowId).result();
       assert.equal(result.outcome, "sealed");
     }
-    assert.deepEqual(await serviceNames(loop.store.asPlatform()), []);
+    assert.deepEqual(await listServiceNames(loop.store.asPlatform()), []);
   });
 
   for (const name of ["itsm_trigger_detection", "trigger_sie_scan"]) {
@@ -114,7 +114,7 @@ describe("a long call of a tool", () => {
 
   it("gives up looking where its caller has, and leaves their last runs as they were", async () => {
     const lastRuns = async () =>
-      (await listDetections(loop.store.asPlatform())).filter(({ detector }) => detector === "logs");
+      (await listDetectorRuns(loop.store.asPlatform())).filter(({ detector }) => detector === "logs");
     const before = await lastRuns();
     const { config, store } = loop;
     const gone = {
@@ -194,7 +194,7 @@ describe("a long call of a tool", () => {
 
   it("holds no standing weakness for a cause that the report does not speak of", async () => {
     const weak = { detector: "security_scan", service: "weak-host", host: "weak-host" };
-    await noteFindings(loop.store.asPlatform(), [{
+    await recordFindings(loop.store.asPlatform(), [{
       ...{ ...weak, fingerprint: "weakness", root: "weakness", kind: "platform" },
       ...{ code: "weak_key", severity: "high", summary: "A key is weak", detail: {}, target: {} },
     }]);

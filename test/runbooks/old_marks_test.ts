@@ -5,7 +5,7 @@ import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { forgetMarks } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { insertTicket, openStore, type Store } from "../../store/mod.ts";
+import { openTicket, openStore, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 import { newId, oldFile } from "./_runbook.ts";
 
@@ -49,7 +49,7 @@ describe("what acts have left of themselves", () => {
   ): Promise<string> {
     const effectId = id ?? await marks(days);
     const ticketId = `INC-${newId().slice(0, 12)}`;
-    await insertTicket(store.asPlatform(), {
+    await openTicket(store.asPlatform(), {
       ...{ id: ticketId, title: "It fails", description: "", severity: "high", phase: "sealed" },
       ...{ service: "shop", fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
     });

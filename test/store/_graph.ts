@@ -1,5 +1,5 @@
 /** Random graphs of services, and a plain walk over them to compare with. */
-import type { Dependency, Reached, ServiceRecord } from "../../store/mod.ts";
+import type { Dependency, RelatedService, ServiceRecord } from "../../store/mod.ts";
 
 /** Numbers from 0 up to 1 that depend on the seed alone. */
 export type Random = () => number;
@@ -86,6 +86,6 @@ export function distancesFrom(
 }
 
 /** The same shape of what the store gives. */
-export function asDistances(reached: readonly Reached[]): Map<string, number> {
+export function asDistances(reached: readonly RelatedService[]): Map<string, number> {
   return new Map(reached.map(({ name, distance }) => [name, distance]));
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import {
-  type Edge,
+  type ServiceEdge,
   getService,
-  impactOf,
+  getImpact,
   needsAmong,
-  neighbours,
+  getNeighbours,
   openStore,
-  pathBetween,
+  findPath,
   putServices,
   replaceServices,
   type Store,
@@ -42,13 +42,13 @@ describe("the graph of services", () => {
       serviceNamed("database", [{ service: "disk", kind: "hosted_on" }]),
       serviceNamed("disk", [], { type: "volume" }),
     ]);
-    const impact = (await impactOf(store.asPlatform(), "database", 4))!;
+    const impact = (await getImpact(store.asPlatform(), "database", 4))!;
     assert.deepEqual(impact.upstream, [
       { name: "disk", type: "volume", status: "unknown", distance: 1 },
     ]);
     assert.deepEqual(asDistances(impact.downstream), new Map([["orders", 1], ["shop", 1]]));
-    assert.equal(asDistances((await impactOf(store.asPlatform(), "disk", 1))!.downstream).size, 1);
-    assert.equal(await impactOf(store.asPlatform(), "disc", 4), undefined);
+    assert.equal(asDistances((await getImpact(store.asPlatform(), "disk", 1))!.downstream).size, 1);
+    assert.equal(await getImpact(store.asPlatform(), "disc", 4), undefined);
   });
 
   it("gives the shortest way with the kinds of its edges, only in their direction", async () => {
@@ -58,15 +58,15 @@ describe("the graph of services", () => {
       serviceNamed("orders", [{ service: "database", kind: "stores_in" }]),
       serviceNamed("database"),
     ]);
-    assert.deepEqual(await pathBetween(store.asPlatform(), "shop", "database", 3), [
+    assert.deepEqual(await findPath(store.asPlatform(), "shop", "database", 3), [
       { source: "shop", target: "cart", kind: "depends_on" },
       { source: "cart", target: "orders", kind: "connects_to" },
       { source: "orders", target: "database", kind: "stores_in" },
     ]);
-    assert.equal(await pathBetween(store.asPlatform(), "shop", "database", 2), undefined);
-    assert.equal(await pathBetween(store.asPlatform(), "database", "shop", 8), undefined);
-    assert.equal(await pathBetween(store.asPlatform(), "shop", "nobody", 8), undefined);
-    assert.deepEqual(await pathBetween(store.asPlatform(), "shop", "shop", 1), []);
+    assert.equal(await findPath(store.asPlatform(), "shop", "database", 2), undefined);
+    assert.equal(await findPath(store.asPlatform(), "database", "shop", 8), undefined);
+    assert.equal(await findPath(store.asPlatform(), "shop", "nobody", 8), undefined);
+    assert.deepEqual(await findPath(store.asPlatform(), "shop", "shop", 1), []);
   });
 
   it("names neighbours, and which of some services need which others of them", async () => {
@@ -76,7 +76,7 @@ describe("the graph of services", () => {
       serviceNamed("c"),
       serviceNamed("d", ["a"]),
     ]);
-    const { needs, neededBy } = await neighbours(store.asPlatform(), "b");
+    const { needs, neededBy } = await getNeighbours(store.asPlatform(), "b");
     assert.deepEqual(needs.map(({ target }) => target), ["c", "d"]);
     assert.deepEqual(neededBy.map(({ source }) => source), ["a"]);
     assert.deepEqual(await needsAmong(store.asPlatform(), ["a", "c", "nobody"], 3), [
@@ -92,7 +92,7 @@ describe("the graph of services", () => {
       services[0]!,
       serviceNamed("b", [], { type: "db" }),
     ]);
-    const { downstream } = (await impactOf(store.asPlatform(), "b", 1))!;
+    const { downstream } = (await getImpact(store.asPlatform(), "b", 1))!;
     assert.deepEqual(downstream.map(({ name }) => name), ["a"]);
     const [row] = await store.asPlatform()("services").where({ name: "b" });
     assert.deepEqual([row.status, row.failures, row.type], ["down", 3, "db"]);
@@ -117,7 +117,7 @@ describe("the graph of services", () => {
           ];
           const depth = 1 + Math.floor(random() * 8);
           const says = `SEED=${seed}, round ${round}, ${a} to ${b} within ${depth}`;
-          const impact = (await impactOf(store.asPlatform(), a, depth))!;
+          const impact = (await getImpact(store.asPlatform(), a, depth))!;
           assert.deepEqual(
             sorted(asDistances(impact.upstream)),
             sorted(distancesFrom(a, needs, depth)),
@@ -128,7 +128,7 @@ describe("the graph of services", () => {
             sorted(distancesFrom(a, neededBy, depth)),
             says,
           );
-          const path = await pathBetween(store.asPlatform(), a, b, depth);
+          const path = await findPath(store.asPlatform(), a, b, depth);
           const length = a === b ? 0 : distancesFrom(a, needs, depth).get(b);
           assert.equal(path?.length, length, says);
           if (path) assert.ok(leads(path, a, b, needs), says);
@@ -139,7 +139,7 @@ describe("the graph of services", () => {
 });
 
 /** Whether each edge is one of the graph, and begins where the one before it ended. */
-function leads(path: readonly Edge[], from: string, to: string, needs: Neighbours): boolean {
+function leads(path: readonly ServiceEdge[], from: string, to: string, needs: Neighbours): boolean {
   const end = path.reduce(
     (at, { source, target }) => source === at && needs.get(at)!.includes(target) ? target : "",
     from,

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import {
   addTicketEvent,
   endTicket,
-  insertTicket,
-  learningMetrics,
+  openTicket,
+  getLearningMetrics,
   openStore,
   type Store,
-  storedFacts,
-  unlearntTickets,
+  getStoredFacts,
+  listUnlearntTickets,
 } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
@@ -19,7 +19,7 @@ describe("tickets of drills", () => {
     store = openStore(database.urls.app, "app", 2);
     for (const [n, service] of ["test-0a1b2c3d", "attack-0a1b2c3d", "attack-map", null].entries()) {
       const id = `INC-00000000000${n}`;
-      await insertTicket(store.asPlatform(), {
+      await openTicket(store.asPlatform(), {
         ...{ id, title: "It fails", description: "", severity: "high", phase: "ticketed", service },
         ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
       });
@@ -39,14 +39,14 @@ describe("tickets of drills", () => {
   });
 
   it("teach nothing, and tell nothing of how learning goes", async () => {
-    const { without } = await learningMetrics(store.asPlatform());
+    const { without } = await getLearningMetrics(store.asPlatform());
     assert.deepEqual(without, { tickets: 2, mended: 2 });
-    const tickets = await unlearntTickets(store.asPlatform(), 10);
+    const tickets = await listUnlearntTickets(store.asPlatform(), 10);
     assert.deepEqual(tickets.map(({ service }) => service), ["attack-map", null]);
   });
 
   it("are no evidence of how real incidents are handled", async () => {
-    const { tickets, repairs } = await storedFacts(store.asPlatform());
+    const { tickets, repairs } = await getStoredFacts(store.asPlatform());
     assert.deepEqual([tickets.resolved, tickets.with_receipt, repairs.done], [2, 2, 2]);
   });
 });

@@ -6,7 +6,7 @@ import type { itsmLoop } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
-import { getTicket, ticketTimeline } from "../../store/mod.ts";
+import { getTicket, listTicketEvents } from "../../store/mod.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 import type { Hold, Holds } from "./_holds.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
@@ -225,7 +225,7 @@ async function faultsOf(
   };
   const ticket = ticket_id === null ? undefined : await getTicket(store.asPlatform(), ticket_id);
   if (!ticket) return [`no ticket, and outcome ${outcome}`];
-  const moves = (await ticketTimeline(store.asPlatform(), ticket.ticket_id)).map(({ kind }) => kind);
+  const moves = (await listTicketEvents(store.asPlatform(), ticket.ticket_id)).map(({ kind }) => kind);
   const receipts = await store.asPlatform()("receipts")
     .whereRaw("convert_from(record, 'UTF8')::json ->> 'subject' = ?", [ticket.ticket_id])
     .whereNot({ category: "learning_receipt" }) // of the knowledge base, some time after the end

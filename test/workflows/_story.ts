@@ -1,7 +1,7 @@
 /** What is to be seen of a run from outside. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { getTicket, listEffects, type Store, ticketTimeline } from "../../store/mod.ts";
+import { getTicket, listEffects, type Store, listTicketEvents } from "../../store/mod.ts";
 
 /** A receipt, as the public ledger gives it. */
 export interface Receipt {
@@ -21,7 +21,7 @@ export async function storyOf(store: Store, ticketId: string) {
   return {
     ticket: (await getTicket(store.asPlatform(), ticketId))!,
     /** Kinds of its events, oldest first. */
-    moves: (await ticketTimeline(store.asPlatform(), ticketId)).map(({ kind }) => kind),
+    moves: (await listTicketEvents(store.asPlatform(), ticketId)).map(({ kind }) => kind),
     /** Oldest first. */
     receipts: all.filter(({ subject }) => subject === ticketId) as Receipt[],
     /** Newest first. */

@@ -11,7 +11,7 @@ import {
 import type { attackSimulation } from "../../workflows/mod.ts";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { getService, getTicket, ticketTimeline } from "../../store/mod.ts";
+import { getService, getTicket, listTicketEvents } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 /** What each attack must have been seen as, and what it must have done until then. */
@@ -41,7 +41,7 @@ describe("attackSimulation", () => {
           args: [{ id, scenario, requested_by: "key:test" }],
         },
       );
-      const told = result.ticket_id && await ticketTimeline(loop.store.asPlatform(), result.ticket_id);
+      const told = result.ticket_id && await listTicketEvents(loop.store.asPlatform(), result.ticket_id);
       assert.equal(result.outcome, "sealed", JSON.stringify([result, told]));
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       const [code, count] = SEEN[scenario];

@@ -10,7 +10,7 @@ import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
 import { catalogueOf } from "../../activities/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
-import { insertTicket, putService } from "../../store/mod.ts";
+import { openTicket, putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
@@ -83,7 +83,7 @@ describe("itsmLoop", () => {
 
   it("seals of a past incident that it cites the id alone, as its text is private", async () => {
     const ticket_id = "INC-0123456789ab";
-    await insertTicket(loop.store.asPlatform(), {
+    await openTicket(loop.store.asPlatform(), {
       ...{ id: ticket_id, title: "x", description: "", severity: "low", phase: "diagnosed" },
       ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
     });
@@ -130,7 +130,7 @@ describe("itsmLoop", () => {
     const { diagnose } = diagnosing(loop, catalogueOf(loop.config));
     const filed = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
-      await insertTicket(loop.store.asPlatform(), {
+      await openTicket(loop.store.asPlatform(), {
         ...{ id, title: "x", description: "", severity: "low", phase: "ticketed" },
         ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
       });

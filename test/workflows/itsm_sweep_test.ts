@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { listTickets, putService, ticketTimeline } from "../../store/mod.ts";
+import { listTickets, putService, listTicketEvents } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
@@ -91,7 +91,7 @@ platform: { enabled: false }
     assert.deepEqual([ticket.service, ticket.escalated], ["orders-db", true]);
     assert.match(ticket.title, /^The bound of the folder .*spool on .* is 200 % used up$/);
     assert.match(ticket.description, /^Likely the cause of 3 more:\n- orders-db fails its tcp/);
-    const [detected] = await ticketTimeline(loop.store.asPlatform(), ticket.ticket_id);
+    const [detected] = await listTicketEvents(loop.store.asPlatform(), ticket.ticket_id);
     const related = detected!.data.related as { service: string }[];
     assert.deepEqual(related.map(({ service }) => service), ["orders-db", "orders", "shop"]);
   });

@@ -4,7 +4,7 @@ import { stopManaged } from "../../integrations/host/mod.ts";
 import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import type { itsmTest } from "../../workflows/mod.ts";
-import { getTicket, testServiceNames, ticketTimeline } from "../../store/mod.ts";
+import { getTicket, listTestServiceNames, listTicketEvents } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
 describe("itsmTest", () => {
@@ -28,7 +28,7 @@ describe("itsmTest", () => {
         "sealed",
         JSON.stringify([
           result,
-          result.ticket_id && await ticketTimeline(loop.store.asPlatform(), result.ticket_id),
+          result.ticket_id && await listTicketEvents(loop.store.asPlatform(), result.ticket_id),
         ]),
       );
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
@@ -61,6 +61,6 @@ describe("itsmTest", () => {
       return true;
     });
     assert.equal(attempts, 1, "what trying again can't mend is not tried again");
-    assert.ok(!(await testServiceNames(loop.store.asPlatform())).includes(`test-${id}`));
+    assert.ok(!(await listTestServiceNames(loop.store.asPlatform())).includes(`test-${id}`));
   });
 });

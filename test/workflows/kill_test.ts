@@ -7,7 +7,7 @@ import type { itsmLoop } from "../../workflows/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type EffectRecord, getTicket, listEffects, ticketTimeline } from "../../store/mod.ts";
+import { type EffectRecord, getTicket, listEffects, listTicketEvents } from "../../store/mod.ts";
 import { type KillPoint, type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { brokenService } from "./_victim.ts";
 
@@ -180,7 +180,7 @@ async function survive(
       starts: await victim.starts(),
       startsBefore,
       ticket: await getTicket(store.asPlatform(), id),
-      moves: (await ticketTimeline(store.asPlatform(), id)).map(({ kind }) => kind),
+      moves: (await listTicketEvents(store.asPlatform(), id)).map(({ kind }) => kind),
       effects: await effectsOf(bench, name),
       ...await receiptsOf(bench, id),
     };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { findingOf } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { getRunbook, listEffects, putServices, removeService, repairsOfTicket, replaceRunbookValues } from "../../store/mod.ts";
+import { getRunbook, listEffects, putServices, removeService, listRepairsOfTicket, replaceRunbookValues } from "../../store/mod.ts";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -231,7 +231,7 @@ describe("the loop with runbooks", () => {
         ["purge", "not_done", "kept_elsewhere"],
         ["move-old-dumps", "done", "moved_elsewhere"],
       ]);
-      const [repair] = await repairsOfTicket(loop.store.asPlatform(), result.ticket_id!);
+      const [repair] = await listRepairsOfTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.deepEqual([repair!.state, repair!.verified], ["done", true]);
       assert.deepEqual(moves, [
         ...["detected", "opened", "diagnosed", "permitted"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { STEPS } from "../../domain/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
-import { ticketTimeline } from "../../store/mod.ts";
+import { listTicketEvents } from "../../store/mod.ts";
 import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
 import { type Aftermath, shoot } from "./_shots.ts";
@@ -31,7 +31,7 @@ describe("a server that is killed with -9 while loops are in each step", () => {
           const { result, repairs, faults } = aftermaths[n]!;
           assert.deepEqual(faults, []);
           const told = result?.ticket_id &&
-            (await ticketTimeline(platform.store.asPlatform(), result.ticket_id));
+            (await listTicketEvents(platform.store.asPlatform(), result.ticket_id));
           assert.equal(result?.outcome, "sealed", JSON.stringify([result, told]));
           assert.equal(repairs, 1);
         });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { findingOf } from "../../detection/mod.ts";
-import { addStop, listTickets, putService, removeStop, type Stop, testServiceNames } from "../../store/mod.ts";
+import { addStop, listTickets, putService, removeStop, type Stop, listTestServiceNames } from "../../store/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";
@@ -239,7 +239,7 @@ describe("a switch", () => {
       });
       const after = await listTickets(loop.store.asPlatform(), { limit: 200 });
       assert.equal(after.length, before.length);
-      assert.ok(!(await testServiceNames(loop.store.asPlatform())).includes(`${prefix}-${id}`));
+      assert.ok(!(await listTestServiceNames(loop.store.asPlatform())).includes(`${prefix}-${id}`));
       assert.ok(!existsSync(join(loop.config.dataDir, "test-services", `${prefix}-${id}`)));
     });
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
 import { discover } from "../../../integrations/host/mod.ts";
 import type { Config } from "../../../config.ts";
-import { impactOf, putServices, type Store } from "../../../store/mod.ts";
+import { getImpact, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";
 
@@ -34,7 +34,7 @@ describe("discover()", () => {
     assert.deepEqual({ origin, watched, status, type }, {
       ...{ origin: "discovered", watched: false, status: "up", type: "listener" },
     });
-    const { upstream } = (await impactOf(store.asPlatform(), `node-${port}`, 1))!;
+    const { upstream } = (await getImpact(store.asPlatform(), `node-${port}`, 1))!;
     assert.deepEqual(upstream.map(({ name }) => name), ["this-host"]);
     await new Promise((resolve) => server.close(resolve));
     await discover(config, store, "localhost");
@@ -51,7 +51,7 @@ describe("discover()", () => {
     await discover(config, store, "localhost");
     assert.equal((await row(name)).status, "unknown", "what listens may be another");
     assert.deepEqual([(await row(name)).origin, (await row(name)).owner], ["file", "ada"]);
-    assert.equal((await impactOf(store.asPlatform(), name, 1))!.upstream.length, 1);
+    assert.equal((await getImpact(store.asPlatform(), name, 1))!.upstream.length, 1);
 
     await putServices(store.asPlatform(), [
       serviceNamed("app", [], { check: { tcp: `127.0.0.1:${port}` } }),

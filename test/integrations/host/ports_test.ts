@@ -6,10 +6,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
 import { identify } from "../../../embedded/mod.ts";
-import type { PortedService } from "../../../store/mod.ts";
+import type { ServiceWithPorts } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 
-const service = (name: string, more: Partial<PortedService> = {}): PortedService => ({
+const service = (name: string, more: Partial<ServiceWithPorts> = {}): ServiceWithPorts => ({
   ...{ name, host: "localhost", check: null, ports: [] },
   ...more,
 });
@@ -52,12 +52,12 @@ describe("portClaims()", () => {
 });
 
 describe("portRegistry()", () => {
-  const claims = (services: readonly PortedService[]) =>
+  const claims = (services: readonly ServiceWithPorts[]) =>
     portClaims(loadConfig({ SEALOOP_DATA: "/nowhere" }), services)
       .filter(({ by }) => by !== "setting");
   const declares = (name: string, port: number, program: string | null = null) =>
     service(name, { ports: [{ port, program }] });
-  const kinds = (services: readonly PortedService[], sockets: readonly ListeningSocket[]) =>
+  const kinds = (services: readonly ServiceWithPorts[], sockets: readonly ListeningSocket[]) =>
     portRegistry(claims(services), sockets).flatMap(({ conflicts }) =>
       conflicts.map(({ kind, detail }) => [kind, detail])
     );
