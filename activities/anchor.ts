@@ -1,10 +1,10 @@
 import {
   advanceAnchor as advance,
-  type Attempt,
-  type Batch,
+  type AnchorProgress,
+  type BatchRange,
   openAnchors as open,
 } from "../ledger/mod.ts";
-import { bitcoinSources, MAINNET } from "../ledger/anchors/ots/mod.ts";
+import { MAINNET, openBitcoinSources } from "../ledger/anchors/ots/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** Batches that are to be anchored. */
@@ -12,7 +12,7 @@ export interface OpenBatches {
   /** False: no calendar is configured, so nothing is anchored. */
   readonly configured: boolean;
   /** Not confirmed yet, oldest first. */
-  readonly batches: readonly Batch[];
+  readonly batches: readonly BatchRange[];
   /** Seconds until a calendar is first asked again. */
   readonly poll_seconds: number;
 }
@@ -24,7 +24,7 @@ export function anchors({ store, config, network = MAINNET }: ActivityParts) {
     SEALOOP_BITCOIN_SOURCES: sources,
     SEALOOP_ANCHOR_SECONDS: poll_seconds,
   } = config.settings;
-  const anchoring = { store, calendars, sources: bitcoinSources(sources), network };
+  const anchoring = { store, calendars, sources: openBitcoinSources(sources), network };
 
   /** Makes a batch of the receipts since the last one. Safe to repeat: a receipt is in one batch only. */
   async function openAnchors(): Promise<OpenBatches> {
@@ -33,7 +33,7 @@ export function anchors({ store, config, network = MAINNET }: ActivityParts) {
   }
 
   /** Takes a batch one step further. Safe to repeat: what a calendar has taken is kept, and confirming happens once. */
-  async function advanceAnchor({ first }: Batch): Promise<Attempt> {
+  async function advanceAnchor({ first }: BatchRange): Promise<AnchorProgress> {
     return await advance(anchoring, first);
   }
 

@@ -1,8 +1,8 @@
 import { log } from "@temporalio/activity";
 import {
   beginScrub,
+  type ChainSnapshot,
   endScrub,
-  type KnownChain,
   logPlace,
   scrubPart,
   type ScrubParts,
@@ -23,11 +23,11 @@ export function scrubbing({ store, config, temporal, stopping }: ActivityParts) 
     log: logPlace(config),
     onBreak: ({ position, check, reason }) =>
       log.error(`The ledger does not hold at position ${position} (${check}): ${reason}`),
-    onTrouble: (error) => log.warn(`The scrub goes on without the checkpoint: ${error}`),
+    onError: (error) => log.warn(`The scrub goes on without the checkpoint: ${error}`),
   });
 
   /** What the last finished pass knew, as Temporal keeps it; null: there was none. */
-  async function lastKnown(): Promise<KnownChain | null> {
+  async function lastKnown(): Promise<ChainSnapshot | null> {
     const query = `WorkflowType = '${TYPE}' AND ExecutionStatus = 'Completed'`;
     for await (const run of temporal.workflow.list({ query, pageSize: 1 })) { // the newest comes first
       const handle = temporal.workflow.getHandle<typeof workflows.scrubLedger>(

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createInvoke } from "../calls/invoke.ts";
 import { asProblem, type Invoke, isAway, Problem } from "../contract/mod.ts";
-import { bindExportStream, bindLog, ledgerOperations, type LedgerParts, watchChain } from "../ledger/mod.ts";
+import {
+  bindExportStream,
+  bindLog,
+  ledgerOperations,
+  type LedgerParts,
+  watchChain,
+} from "../ledger/mod.ts";
 import { join } from "node:path";
 import { createRestApp } from "../api/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
@@ -26,7 +32,7 @@ export async function startLedger(
   const chain = await watchChain(store, {
     recheckEveryMs: RECHECK_MS,
     markFile: join(config.dataDir, "verified.json"),
-    onTrouble: (err) => log.warn({ err }, "How far the chain is verified can't be kept or read"),
+    onError: (err) => log.warn({ err }, "How far the chain is verified can't be kept or read"),
   });
   const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
     `http://127.0.0.1:${port}`;

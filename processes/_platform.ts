@@ -22,7 +22,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
   const store = openStore(databaseUrl("app"), "app", 20);
   const [sealer, chain, keyring] = await Promise.all([
     openSealer(store),
-    watchChain(store, { whenAsked: true }),
+    watchChain(store, { onDemand: true }),
     openKeyring(store),
   ]);
   const temporal = lazyTemporal(config);

@@ -1,10 +1,10 @@
 import { type Store } from "../../store/mod.ts";
 import {
-  askCalendar,
-  attestationsOf,
-  type Attested,
+  type AttestedMessage,
   BadTimestamp,
-  mayAsk,
+  fetchTimestamp,
+  isAllowedCalendar,
+  listAttestations,
   merge,
   NotConfirmed,
   parseTimestamp,
@@ -32,7 +32,7 @@ export interface Answer {
   readonly message: Uint8Array;
   readonly timestamp: Timestamp;
   /** Attestations by Bitcoin, as it claims. */
-  readonly blocks: readonly Attested[];
+  readonly blocks: readonly AttestedMessage[];
 }
 
 /** Attestations of one answer that are looked at; an honest one has one. */
@@ -72,7 +72,10 @@ export async function submit(
 /** Nothing but promises is taken from it now: what it attests is asked for, and checked, later. */
 function promisesOf(answer: Timestamp, calendars: readonly string[]): Timestamp | undefined {
   let left = MOST_ATTESTED;
-  return prune(answer, (a) => a.kind === "pending" && mayAsk(a.uri, calendars) && left-- > 0);
+  return prune(
+    answer,
+    (a) => a.kind === "pending" && isAllowedCalendar(a.uri, calendars) && left-- > 0,
+  );
 }
 
 /** Adds promises to what the database has by now, so that of two attempts at once neither undoes the other's. */
@@ -116,7 +119,7 @@ async function keep(
  */
 export function readable(timestamp: Timestamp, root: Uint8Array): Timestamp {
   const read = parseTimestamp(serializeTimestamp(timestamp), root.length, DEPTH);
-  attestationsOf(read, root);
+  listAttestations(read, root);
   return read;
 }
 
@@ -127,8 +130,8 @@ export async function askAll(
   root: Uint8Array,
   notes: string[],
 ): Promise<Answer[]> {
-  const promises = attestationsOf(proof, root).flatMap(({ attestation, message }) =>
-    attestation.kind === "pending" && mayAsk(attestation.uri, calendars)
+  const promises = listAttestations(proof, root).flatMap(({ attestation, message }) =>
+    attestation.kind === "pending" && isAllowedCalendar(attestation.uri, calendars)
       ? [{ uri: attestation.uri, message }]
       : []
   );
@@ -136,11 +139,11 @@ export async function askAll(
     const host = nameOf(uri);
     const timestamp = await orNote(
       notes,
-      async () => await askCalendar(uri.replace(/\/$/, ""), message) ?? null,
+      async () => await fetchTimestamp(uri.replace(/\/$/, ""), message) ?? null,
     );
     if (timestamp === null) notes.push(`${host}: not in a block yet`);
     if (!timestamp) return [];
-    const attested = await orNote(notes, () => attestationsOf(timestamp, message)) ?? [];
+    const attested = await orNote(notes, () => listAttestations(timestamp, message)) ?? [];
     const blocks = attested.filter(({ attestation }) => attestation.kind === "bitcoin");
     if (blocks.length === 0) notes.push(`${host}: it attests no Bitcoin block`);
     return [{ host, message, timestamp, blocks: blocks.slice(0, MOST_ATTESTED) }];

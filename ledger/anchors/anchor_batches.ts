@@ -1,9 +1,9 @@
 import { type Db, type Store } from "../../store/mod.ts";
-import { leavesOf, nativeSha256 } from "./anchors.ts";
-import { SUBTREE, treeRoot } from "./ots/mod.ts";
+import { nativeSha256, readLeaves } from "./anchors.ts";
+import { SUBTREE_SIZE, treeRoot } from "./ots/mod.ts";
 
 /** A batch by the positions of its first and last receipt. */
-export interface Batch {
+export interface BatchRange {
   readonly first: number;
   readonly last: number;
 }
@@ -12,7 +12,7 @@ export interface Batch {
 export const ANCHOR_CONFIRMED = "anchor_confirmed";
 
 /** Most receipts of a batch. */
-const MOST_IN_BATCH = SUBTREE * SUBTREE;
+const MOST_IN_BATCH = SUBTREE_SIZE * SUBTREE_SIZE;
 /** Batches that may wait for Bitcoin at once; beyond that, receipts wait for a larger batch. */
 const MOST_UNFINISHED = 24;
 
@@ -23,7 +23,7 @@ const MOST_UNFINISHED = 24;
  *
  * @returns every batch that is not confirmed, oldest first
  */
-export async function openAnchors(store: Store): Promise<Batch[]> {
+export async function openAnchors(store: Store): Promise<BatchRange[]> {
   while (await openNext(store));
   const { rows } = await store.pool.query(
     "SELECT first, last FROM anchors WHERE state <> 'confirmed' ORDER BY first",
@@ -49,7 +49,7 @@ async function openNext(store: Store): Promise<boolean> {
   });
 }
 
-async function nextBatch(on: Db, first: number): Promise<Batch | undefined> {
+async function nextBatch(on: Db, first: number): Promise<BatchRange | undefined> {
   const { rows: [{ size, worth }] } = await on.raw(
     `SELECT size, EXISTS (
        SELECT 1 FROM receipts WHERE position >= ? AND category <> ?) AS worth FROM ledger_head`,
@@ -59,10 +59,10 @@ async function nextBatch(on: Db, first: number): Promise<Batch | undefined> {
   return { first, last: Math.min(Number(size), first + MOST_IN_BATCH) - 1 };
 }
 
-async function insertBatch(on: Db, store: Store, { first, last }: Batch): Promise<void> {
+async function insertBatch(on: Db, store: Store, { first, last }: BatchRange): Promise<void> {
   const subroots: Uint8Array[] = [];
-  for (let from = first; from <= last; from += SUBTREE) {
-    const leaves = await leavesOf(store, { from, to: Math.min(from + SUBTREE, last + 1) });
+  for (let from = first; from <= last; from += SUBTREE_SIZE) {
+    const leaves = await readLeaves(store, { from, to: Math.min(from + SUBTREE_SIZE, last + 1) });
     subroots.push(treeRoot(leaves, nativeSha256));
   }
   const root = Buffer.from(treeRoot(subroots, nativeSha256));

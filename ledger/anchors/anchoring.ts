@@ -1,13 +1,25 @@
 import { createHash } from "node:crypto";
 import { requestSeal } from "../seal/mod.ts";
-import { type BitcoinSource, type BlockHeader, confirmBlock, type Confirmed, graft, type Network, NotConfirmed, parseTimestamp, prune, serializeTimestamp, type Timestamp } from "./ots/mod.ts";
+import {
+  type BitcoinSource,
+  type BlockHeader,
+  confirmBlock,
+  type ConfirmedBlock,
+  graft,
+  type Network,
+  NotConfirmed,
+  parseTimestamp,
+  prune,
+  serializeTimestamp,
+  type Timestamp,
+} from "./ots/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { type Store } from "../../store/mod.ts";
 import { ANCHOR_CONFIRMED } from "./anchor_batches.ts";
 import { type Answer, askAll, type Known, orNote, readable, submit } from "./_promises.ts";
 
 /** What anchoring works with. */
-export interface Anchoring {
+export interface AnchorParts {
   /** As role `app`. */
   readonly store: Store;
   /** Addresses without a slash at the end. */
@@ -17,7 +29,7 @@ export interface Anchoring {
 }
 
 /** How far a batch is after an attempt. */
-export interface Attempt {
+export interface AnchorProgress {
   readonly state: "open" | "pending" | "confirmed";
   /** Why it is not confirmed; null where it is. */
   readonly error: string | null;
@@ -33,7 +45,7 @@ interface Row {
   readonly first: string;
   readonly last: string;
   readonly root: Buffer;
-  readonly state: Attempt["state"];
+  readonly state: AnchorProgress["state"];
   readonly calendars: string[];
   readonly proof: Buffer | null;
   readonly submitted_at: Date | null;
@@ -49,7 +61,10 @@ interface Row {
  * @param first names the batch
  * @throws {Problem} `NotFound`: there is no such batch
  */
-export async function advanceAnchor(anchoring: Anchoring, first: number): Promise<Attempt> {
+export async function advanceAnchor(
+  anchoring: AnchorParts,
+  first: number,
+): Promise<AnchorProgress> {
   const { store, calendars } = anchoring;
   const row: Row | undefined = await store.asPlatform()("anchors").where({ first }).first();
   if (!row) throw new Problem("NotFound", `There is no batch of receipts that begins at ${first}`);
@@ -81,19 +96,19 @@ function knownOf({ first, root, calendars, proof, submitted_at }: Row): Known {
 }
 
 /** A block that attests the batch, and the proof that leads there. */
-interface Found extends Confirmed {
+interface Found extends ConfirmedBlock {
   readonly height: number;
   readonly proof: Timestamp;
 }
 
 /** Asks the calendars for what they promised. @returns the first block that stands */
 async function findBlock(
-  { calendars, sources, network }: Anchoring,
+  { calendars, sources, network }: AnchorParts,
   root: Uint8Array,
   proof: Timestamp,
   notes: string[],
 ): Promise<Found | undefined> {
-  const known = new Map<number, Promise<Confirmed>>();
+  const known = new Map<number, Promise<ConfirmedBlock>>();
   const blockAt = (height: number) => {
     const asked = known.get(height) ?? confirmBlock(sources, height, network);
     known.set(height, asked);
@@ -123,12 +138,12 @@ const claims = (answer: Answer) => answer.blocks.map((block) => ({ answer, block
 async function checkBlock(
   { host }: Answer,
   { attestation, message }: Answer["blocks"][number],
-  { reached }: Network,
-  blockAt: (height: number) => Promise<Confirmed>,
+  { reachedHeight }: Network,
+  blockAt: (height: number) => Promise<ConfirmedBlock>,
 ) {
   if (attestation.kind !== "bitcoin") throw new NotConfirmed("It is no attestation by Bitcoin");
   const { height } = attestation;
-  if (height <= reached) {
+  if (height <= reachedHeight) {
     throw new NotConfirmed(`${host}: it attests block ${height}, which is older than the receipts`);
   }
   const confirmed = await blockAt(height);

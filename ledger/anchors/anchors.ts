@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import {
-  after,
   applyOp,
   type Op,
   parseTimestamp,
+  prependOps,
   serializeFile,
   type Sha256,
-  SUBTREE,
+  SUBTREE_SIZE,
   type Timestamp,
   treePath,
 } from "./ots/mod.ts";
@@ -28,11 +28,11 @@ export interface Anchor {
   readonly attempts: number;
   readonly openedAt: Date;
   readonly submittedAt: Date | null;
-  readonly block: Block | null;
+  readonly block: AnchorBlock | null;
 }
 
 /** The Bitcoin block in which a batch is. */
-export interface Block {
+export interface AnchorBlock {
   readonly height: number;
   /** Hex, as it is shown: last byte first. */
   readonly hash: string;
@@ -56,7 +56,7 @@ const COLUMNS = `first, last, encode(root, 'hex') AS root, state, last_error, at
 export const nativeSha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
 /** Totals, from the one row that is kept of them. */
-export async function anchorTotals({ pool }: Store): Promise<AnchorTotals> {
+export async function readAnchorTotals({ pool }: Store): Promise<AnchorTotals> {
   const { rows: [row] } = await pool.query({
     name: "anchor_totals",
     text: "SELECT next_position, confirmed, anchored_receipts FROM anchor_head",
@@ -73,7 +73,7 @@ export async function anchorTotals({ pool }: Store): Promise<AnchorTotals> {
  *
  * @param range positions; `from` inclusive, `to` exclusive
  */
-export async function anchorsOf(
+export async function listAnchors(
   { pool }: Store,
   range: { readonly from: number; readonly to: number },
 ): Promise<Anchor[]> {
@@ -88,12 +88,12 @@ export async function anchorsOf(
 }
 
 /** The batch of a receipt, or undefined where it waits for the next one. */
-export async function anchorOf(store: Store, position: number): Promise<Anchor | undefined> {
-  return (await anchorsOf(store, { from: position, to: position + 1 }))[0];
+export async function findAnchor(store: Store, position: number): Promise<Anchor | undefined> {
+  return (await listAnchors(store, { from: position, to: position + 1 }))[0];
 }
 
 /** Batches that are not confirmed, oldest first. */
-export async function unfinishedAnchors({ pool }: Store): Promise<Anchor[]> {
+export async function listUnfinishedAnchors({ pool }: Store): Promise<Anchor[]> {
   const { rows } = await pool.query(
     `SELECT ${COLUMNS} FROM anchors WHERE state <> 'confirmed' ORDER BY first`,
   );
@@ -102,13 +102,16 @@ export async function unfinishedAnchors({ pool }: Store): Promise<Anchor[]> {
 
 /** A batch that is in a block. */
 export interface ConfirmedAnchor extends Anchor {
-  readonly block: Block;
+  readonly block: AnchorBlock;
   /** Id of its last receipt. */
   readonly lastId: string;
 }
 
 /** Confirmed batches, newest block first. @param limit > 0 */
-export async function confirmedAnchors({ pool }: Store, limit: number): Promise<ConfirmedAnchor[]> {
+export async function listConfirmedAnchors(
+  { pool }: Store,
+  limit: number,
+): Promise<ConfirmedAnchor[]> {
   const { rows } = await pool.query(
     `SELECT ${COLUMNS}, (SELECT id FROM receipts WHERE position = last) AS last_id
      FROM anchors WHERE state = 'confirmed' ORDER BY block_height DESC, first DESC LIMIT $1`,
@@ -118,7 +121,7 @@ export async function confirmedAnchors({ pool }: Store, limit: number): Promise<
 }
 
 /** What receipts of a range are anchored by: SHA-256 of the bytes that `/api/receipt/{id}.bin` gives, oldest first. */
-export async function leavesOf(
+export async function readLeaves(
   { pool }: Store,
   range: { readonly from: number; readonly to: number },
 ): Promise<Uint8Array[]> {
@@ -129,11 +132,11 @@ export async function leavesOf(
            FROM receipts WHERE position >= $1 AND position < $2`,
     values: [range.from, range.to],
   });
-  return pieces(leaves ?? Buffer.alloc(0));
+  return splitDigests(leaves ?? Buffer.alloc(0));
 }
 
 /** The bytes of a receipt that its proof is about: what was signed in era 3, the stored record before. */
-export async function receiptBytes({ pool }: Store, position: number): Promise<Uint8Array> {
+export async function readReceiptBytes({ pool }: Store, position: number): Promise<Uint8Array> {
   const { rows: [row] } = await pool.query("SELECT record FROM receipts WHERE position = $1", [
     position,
   ]);
@@ -146,7 +149,7 @@ export async function receiptBytes({ pool }: Store, position: number): Promise<U
  * @throws {Problem} `NotFound`: it is in no batch that a calendar has taken; `Conflict`: the batch's receipts no longer
  * give the root that was anchored
  */
-export async function receiptProof(
+export async function buildReceiptProof(
   store: Store,
   { id, position }: { readonly id: string; readonly position: number },
 ): Promise<Uint8Array> {
@@ -161,16 +164,16 @@ export async function receiptProof(
     throw new Problem("NotFound", `Receipt ${id} has no proof, as ${what}; ask again later`);
   }
   const index = position - Number(batch.first);
-  const from = Number(batch.first) + index - index % SUBTREE;
-  const to = Math.min(from + SUBTREE, Number(batch.last) + 1);
-  const leaves = await leavesOf(store, { from, to });
-  const digest = leaves[index % SUBTREE];
+  const from = Number(batch.first) + index - index % SUBTREE_SIZE;
+  const to = Math.min(from + SUBTREE_SIZE, Number(batch.last) + 1);
+  const leaves = await readLeaves(store, { from, to });
+  const digest = leaves[index % SUBTREE_SIZE];
   const path: Op[] = [
-    ...treePath(leaves, index % SUBTREE, nativeSha256),
-    ...treePath(pieces(batch.subroots), Math.floor(index / SUBTREE), nativeSha256),
+    ...treePath(leaves, index % SUBTREE_SIZE, nativeSha256),
+    ...treePath(splitDigests(batch.subroots), Math.floor(index / SUBTREE_SIZE), nativeSha256),
   ];
   if (!digest || !leadsTo(batch.root, digest, path)) throw changed(id);
-  const timestamp: Timestamp = after(path, parseTimestamp(batch.proof, batch.root.length));
+  const timestamp: Timestamp = prependOps(path, parseTimestamp(batch.proof, batch.root.length));
   return serializeFile({ hash: "sha256", digest: new Uint8Array(digest), timestamp });
 }
 
@@ -184,7 +187,7 @@ const changed = (id: string) =>
   );
 
 /** Cuts joined digests apart. */
-export function pieces(joined: Buffer): Buffer[] {
+export function splitDigests(joined: Buffer): Buffer[] {
   const all: Buffer[] = [];
   for (let at = 0; at < joined.length; at += 32) all.push(joined.subarray(at, at + 32));
   return all;
@@ -205,7 +208,7 @@ function fromRow(row: any): Anchor {
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
-const blockOf = (row: any): Block => ({
+const blockOf = (row: any): AnchorBlock => ({
   height: Number(row.block_height),
   hash: row.block_hash,
   header: row.block_header,

@@ -1,3 +1,23 @@
-export { type Anchor, anchorOf, anchorsOf, anchorTotals, type AnchorTotals, type Block, type ConfirmedAnchor, confirmedAnchors, leavesOf, nativeSha256, pieces, receiptBytes, receiptProof, unfinishedAnchors } from "./anchors.ts";
-export { ANCHOR_CONFIRMED, type Batch, openAnchors } from "./anchor_batches.ts";
-export { advanceAnchor, type Anchoring, anchorReceiptId, type Attempt } from "./anchoring.ts";
+export {
+  type Anchor,
+  type AnchorBlock,
+  type AnchorTotals,
+  buildReceiptProof,
+  type ConfirmedAnchor,
+  findAnchor,
+  listAnchors,
+  listConfirmedAnchors,
+  listUnfinishedAnchors,
+  nativeSha256,
+  readAnchorTotals,
+  readLeaves,
+  readReceiptBytes,
+  splitDigests,
+} from "./anchors.ts";
+export { ANCHOR_CONFIRMED, type BatchRange, openAnchors } from "./anchor_batches.ts";
+export {
+  advanceAnchor,
+  type AnchorParts,
+  type AnchorProgress,
+  anchorReceiptId,
+} from "./anchoring.ts";

@@ -1,6 +1,22 @@
 import { z } from "zod";
-import { type Anchor, anchorOf, anchorsOf, anchorTotals, type ConfirmedAnchor, confirmedAnchors, receiptBytes, receiptProof, unfinishedAnchors } from "../anchors/mod.ts";
-import { AmbiguousReceipt, findReceipt, head, ReceiptNotFound, type Stored } from "../receipts/mod.ts";
+import {
+  type Anchor,
+  buildReceiptProof,
+  type ConfirmedAnchor,
+  findAnchor,
+  listAnchors,
+  listConfirmedAnchors,
+  listUnfinishedAnchors,
+  readAnchorTotals,
+  readReceiptBytes,
+} from "../anchors/mod.ts";
+import {
+  AmbiguousReceipt,
+  findReceipt,
+  head,
+  ReceiptNotFound,
+  type Stored,
+} from "../receipts/mod.ts";
 import { defineOperation, FileOutput, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { LedgerParts } from "./api.ts";
 import { OTS_TYPE } from "../anchors/ots/mod.ts";
@@ -32,7 +48,7 @@ const proof = operation({
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
   run: async ({ receipt_id }, { store }) => {
     const receipt = await found(store, receipt_id);
-    return new FileOutput(await receiptProof(store, receipt), fileName(receipt, "bin.ots"));
+    return new FileOutput(await buildReceiptProof(store, receipt), fileName(receipt, "bin.ots"));
   },
 });
 
@@ -50,7 +66,10 @@ const bytes = operation({
   example: { input: { receipt_id: "9f2c4b7a01d3e856" }, output: "" },
   run: async ({ receipt_id }, { store }) => {
     const receipt = await found(store, receipt_id);
-    return new FileOutput(await receiptBytes(store, receipt.position), fileName(receipt, "bin"));
+    return new FileOutput(
+      await readReceiptBytes(store, receipt.position),
+      fileName(receipt, "bin"),
+    );
   },
 });
 
@@ -134,9 +153,9 @@ const anchors = operation({
   },
   run: async (_, { store, ledgerUrl }) => {
     const [totals, unfinished, confirmed] = await Promise.all([
-      anchorTotals(store),
-      unfinishedAnchors(store),
-      confirmedAnchors(store, SAMPLES),
+      readAnchorTotals(store),
+      listUnfinishedAnchors(store),
+      listConfirmedAnchors(store, SAMPLES),
     ]);
     const { size } = await head(store); // after the totals, so that no share is over 1
     const { anchoredReceipts, confirmedBatches, nextPosition } = totals;
@@ -199,7 +218,7 @@ export async function anchorSummary(
   { store, ledgerUrl }: Pick<LedgerParts, "store" | "ledgerUrl">,
   { id, position }: Pick<Stored, "id" | "position">,
 ): Promise<AnchorSummary> {
-  const anchor = await anchorOf(store, position);
+  const anchor = await findAnchor(store, position);
   const state = anchor?.state ?? "unbatched";
   const hasProof = state === "pending" || state === "confirmed";
   return {
@@ -222,7 +241,7 @@ export async function anchoredOf(
   page: readonly Stored[],
 ): Promise<(position: number) => boolean> {
   const to = (page[0]?.position ?? -1) + 1;
-  const batches = page.length === 0 ? [] : await anchorsOf(store, { from: to - page.length, to });
+  const batches = page.length === 0 ? [] : await listAnchors(store, { from: to - page.length, to });
   const confirmed = batches.filter(({ state }) => state === "confirmed");
   return (position) => confirmed.some(({ first, last }) => first <= position && position <= last);
 }

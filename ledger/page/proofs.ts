@@ -1,5 +1,19 @@
-import { BadTimestamp, type Finding, MAINNET, type Network, parseFile, verifyTimestamp } from "../anchors/ots/mod.ts";
-import { canonicalFields, leafHash, leafOf, NotCanonical, type Primitives, rootFromInclusion } from "../rules/mod.ts";
+import {
+  type AttestationResult,
+  BadTimestamp,
+  MAINNET,
+  type Network,
+  parseFile,
+  verifyTimestamp,
+} from "../anchors/ots/mod.ts";
+import {
+  canonicalFields,
+  leafHash,
+  leafOf,
+  NotCanonical,
+  type Primitives,
+  rootFromInclusion,
+} from "../rules/mod.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";
 import { count } from "./text.ts";
@@ -103,7 +117,7 @@ export function anchorStep(
     const { header, height } = answer;
     const headers = new Map(header && height !== undefined ? [[height, header]] : []);
     return concluded(
-      verifyTimestamp(timestamp, digest, headers, network, network.reached),
+      verifyTimestamp(timestamp, digest, headers, network, network.reachedHeight),
       compared,
     );
   } catch (error) {
@@ -112,7 +126,7 @@ export function anchorStep(
   }
 }
 
-function concluded(findings: readonly Finding[], compared: Step["compared"]): Step {
+function concluded(findings: readonly AttestationResult[], compared: Step["compared"]): Step {
   const name = "Bitcoin";
   const verified = findings.find(({ state }) => state === "verified");
   const failed = findings.find(({ state }) => state === "failed");

@@ -5,10 +5,10 @@ import type { Place } from "../rules/mod.ts";
 import { dirname } from "node:path";
 import { z } from "zod";
 import type { Store } from "../../store/mod.ts";
-import type { KnownChain } from "./_scrub_ends.ts";
+import type { ChainSnapshot } from "./_scrub_ends.ts";
 
 /** How far the chain is verified. */
-export interface Mark extends KnownChain {
+export interface VerifiedMark extends ChainSnapshot {
   /** False: something did not hold since, so that all of it has to be verified again. */
   readonly whole: boolean;
 }
@@ -16,7 +16,7 @@ export interface Mark extends KnownChain {
 /** The mark of one process and of those before it. */
 export interface MarkKeeper {
   /** The newest; undefined: there is none. */
-  read(): Promise<Mark | undefined>;
+  read(): Promise<VerifiedMark | undefined>;
   /**
    * Keeps how far the chain is verified, at most every half minute; at once that it does not hold.
    *
@@ -47,7 +47,7 @@ export function openMark(
   path: string | undefined,
   onTrouble: (error: unknown) => void,
 ): MarkKeeper {
-  let mark: Mark | undefined;
+  let mark: VerifiedMark | undefined;
   let isRead = false;
   let keptAt = 0;
   return {
@@ -79,7 +79,7 @@ export function openMark(
   };
 }
 
-async function readMark(path: string): Promise<Mark | undefined> {
+async function readMark(path: string): Promise<VerifiedMark | undefined> {
   const text = await readKept(path);
   if (text === undefined) return undefined;
   try {

@@ -4,10 +4,10 @@ import { type Hash, nodeHash, sha256 } from "../log/mod.ts";
  * A Merkle tree that only grows, by the roots of its complete subtrees as hex, largest first: one for each bit of its
  * size.
  */
-export type Range = readonly string[];
+export type CompactRange = readonly string[];
 
 /** Adds a leaf. @param size leaves of the range */
-export function growRange(range: Range, size: number, leaf: Hash): Range {
+export function appendLeaf(range: CompactRange, size: number, leaf: Hash): CompactRange {
   const roots = [...range];
   let node = leaf;
   for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
@@ -17,7 +17,7 @@ export function growRange(range: Range, size: number, leaf: Hash): Range {
 }
 
 /** Root of the tree, hex. */
-export function rootOfRange(range: Range): string {
+export function compactRangeRoot(range: CompactRange): string {
   const [last, ...before] = range.map((root): Hash => Buffer.from(root, "hex")).reverse();
   const root = last
     ? before.reduce((right, left) => nodeHash(left, right, sha256), last)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Place } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import type { FoundBreak } from "./_span.ts";
+import type { LedgerBreak } from "./_span.ts";
 import { openSpanVerifier } from "./_span_thread.ts";
 
 /** What is to be verified again. */
@@ -12,7 +12,7 @@ export interface RecheckOrder {
   readonly verified: () => Place | undefined;
   /** Told when it begins from the first receipt. */
   readonly onBegin: () => void;
-  readonly onBreak: (found: FoundBreak) => void;
+  readonly onBreak: (found: LedgerBreak) => void;
   readonly signal: AbortSignal;
 }
 

@@ -1,8 +1,22 @@
 import type { Store } from "../../store/mod.ts";
-import { anchorReceiptId, anchorTotals, leavesOf, nativeSha256, pieces } from "../anchors/mod.ts";
-import { attestationsOf, BadHeader, BadTimestamp, parseHeader, parseTimestamp, SUBTREE, treeRoot } from "../anchors/ots/mod.ts";
+import {
+  anchorReceiptId,
+  nativeSha256,
+  readAnchorTotals,
+  readLeaves,
+  splitDigests,
+} from "../anchors/mod.ts";
+import {
+  BadHeader,
+  BadTimestamp,
+  listAttestations,
+  parseHeader,
+  parseTimestamp,
+  SUBTREE_SIZE,
+  treeRoot,
+} from "../anchors/ots/mod.ts";
 import { exportReceipts } from "../receipts/mod.ts";
-import type { FoundBreak } from "./_span.ts";
+import type { LedgerBreak } from "./_span.ts";
 
 interface Batch {
   readonly first: number;
@@ -32,8 +46,8 @@ export async function anchorBreaks(
   store: Store,
   span: Span,
   broken: ReadonlySet<number>,
-): Promise<FoundBreak[]> {
-  const { nextPosition } = await anchorTotals(store); // before the batches, which are added with it
+): Promise<LedgerBreak[]> {
+  const { nextPosition } = await readAnchorTotals(store); // before the batches, which are added with it
   const batches = await batchesOf(store, span);
   const found = gaps(batches, { from: span.from, to: Math.min(span.to, nextPosition) });
   for (const batch of batches) {
@@ -47,7 +61,7 @@ export async function anchorBreaks(
 }
 
 /** Compares what is told of all batches with these. */
-export async function totalsBreaks({ pool }: Store): Promise<FoundBreak[]> {
+export async function totalsBreaks({ pool }: Store): Promise<LedgerBreak[]> {
   const { rows: [{ told, counted }] } = await pool.query(
     `SELECT (SELECT concat_ws(' ', confirmed, anchored_receipts, next_position) FROM anchor_head) AS told,
        (SELECT concat_ws(' ', count(*) FILTER (WHERE state = 'confirmed'),
@@ -70,7 +84,7 @@ async function batchesOf({ pool }: Store, { from, to }: Span): Promise<Batch[]> 
 }
 
 /** Where receipts are in no batch though later ones are, each told where it begins. */
-function gaps(batches: readonly Batch[], { from, to }: Span): FoundBreak[] {
+function gaps(batches: readonly Batch[], { from, to }: Span): LedgerBreak[] {
   const isIn = (position: number) =>
     batches.some(({ first, last }) => first <= position && position <= last);
   return [0, ...batches.map(({ last }) => last + 1)]
@@ -84,17 +98,17 @@ async function wrongPieces(
   { first, last, subroots }: Batch,
   span: Span,
   broken: ReadonlySet<number>,
-): Promise<FoundBreak[]> {
-  const found: FoundBreak[] = [];
-  const roots = pieces(subroots);
-  for (let n = Math.max(0, Math.floor((span.from - first) / SUBTREE)); n < roots.length; n++) {
-    const from = first + n * SUBTREE;
-    const to = Math.min(from + SUBTREE, last + 1);
+): Promise<LedgerBreak[]> {
+  const found: LedgerBreak[] = [];
+  const roots = splitDigests(subroots);
+  for (let n = Math.max(0, Math.floor((span.from - first) / SUBTREE_SIZE)); n < roots.length; n++) {
+    const from = first + n * SUBTREE_SIZE;
+    const to = Math.min(from + SUBTREE_SIZE, last + 1);
     if (to > span.to || from >= to) break;
     if (to <= span.from || [...broken].some((position) => from <= position && position < to)) {
       continue;
     }
-    const leaves = await leavesOf(store, { from, to });
+    const leaves = await readLeaves(store, { from, to });
     if (leaves.length === to - from && roots[n]!.equals(treeRoot(leaves, nativeSha256))) continue;
     found.push(ofAnchor(from, `Receipts ${from} to ${to - 1} are not those that were anchored`));
   }
@@ -103,10 +117,10 @@ async function wrongPieces(
 
 function wrongRoot({ first, last, root, subroots }: Batch): string | undefined {
   const what = `The batch of receipts ${first} to ${last}`;
-  if (subroots.length !== 32 * Math.ceil((last - first + 1) / SUBTREE)) {
+  if (subroots.length !== 32 * Math.ceil((last - first + 1) / SUBTREE_SIZE)) {
     return `${what} has roots of others than these`;
   }
-  if (root.equals(treeRoot(pieces(subroots), nativeSha256))) return undefined;
+  if (root.equals(treeRoot(splitDigests(subroots), nativeSha256))) return undefined;
   return `${what} has a root that is not that of its receipts`;
 }
 
@@ -151,7 +165,7 @@ function detailsOf(text = "{}"): Record<string, unknown> {
 function wrongProof({ root, state, proof, ...block }: Batch, what: string): string | undefined {
   try {
     if (!proof) return state === "open" ? undefined : `${what} has no proof`;
-    const attested = attestationsOf(parseTimestamp(proof, root.length), root);
+    const attested = listAttestations(parseTimestamp(proof, root.length), root);
     if (state !== "confirmed") return undefined;
     const { hash, merkleRoot } = parseHeader(block.block_header ?? Buffer.alloc(0));
     if (hash !== block.block_hash) return `${what} has the header of another block`;
@@ -168,6 +182,6 @@ function wrongProof({ root, state, proof, ...block }: Batch, what: string): stri
   }
 }
 
-const ofAnchor = (position: number, reason: string): FoundBreak => ({
+const ofAnchor = (position: number, reason: string): LedgerBreak => ({
   ...{ position, check: "anchor", reason, receiptId: null },
 });

@@ -1,7 +1,7 @@
 import type { Db } from "../../store/mod.ts";
 import { requestSeal } from "../seal/mod.ts";
 import { healBreaks, keepBreaks } from "./_scrub_rows.ts";
-import type { FoundBreak } from "./_span.ts";
+import type { LedgerBreak } from "./_span.ts";
 
 /** Breaks of a pass that are kept and sealed one by one; what is more is counted. */
 export const MOST_KEPT = 10_000;
@@ -10,9 +10,9 @@ const RECEIPT_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Keeps breaks, and asks for the receipt of each that is new, in one transaction. */
 export async function keep(
   on: Db,
-  { onBreak }: { readonly onBreak: (found: FoundBreak) => void },
+  { onBreak }: { readonly onBreak: (found: LedgerBreak) => void },
   { pass, found }: { readonly pass: number; readonly found: number },
-  breaks: readonly FoundBreak[],
+  breaks: readonly LedgerBreak[],
 ): Promise<void> {
   const kept = breaks.slice(0, Math.max(0, MOST_KEPT - found));
   for (const fresh of await keepBreaks(on, pass, kept)) {

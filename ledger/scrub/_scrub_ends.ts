@@ -1,10 +1,10 @@
 import type { Store } from "../../store/mod.ts";
 import { exportReceipts } from "../receipts/mod.ts";
 import type { TrustedKey } from "../rules/mod.ts";
-import type { FoundBreak } from "./_span.ts";
+import type { LedgerBreak } from "./_span.ts";
 
 /** What a finished pass knows of the chain. Kept by whoever starts the next one, outside of the database. */
-export interface KnownChain {
+export interface ChainSnapshot {
   readonly size: number;
   /** Hash of the newest receipt, hex. */
   readonly hash: string;
@@ -12,16 +12,16 @@ export interface KnownChain {
 }
 
 /** Compares the head with the newest receipt. */
-export async function headBreaks({ pool }: Store): Promise<FoundBreak[]> {
+export async function headBreaks({ pool }: Store): Promise<LedgerBreak[]> {
   const { rows: [row] } = await pool.query(
     `SELECT h.size, h.hash, (SELECT max(position) FROM receipts) AS last,
        (SELECT hash FROM receipts WHERE position = h.size - 1) AS newest FROM ledger_head h`,
   );
   const size = Number(row.size);
-  const ofHead = (position: number, reason: string): FoundBreak => ({
+  const ofHead = (position: number, reason: string): LedgerBreak => ({
     ...{ position, check: "head", reason, receiptId: null },
   });
-  const breaks: FoundBreak[] = [];
+  const breaks: LedgerBreak[] = [];
   if (row.last !== null && Number(row.last) >= size) {
     breaks.push(ofHead(size, `The head says ${size} receipts, and there are more`));
   }
@@ -44,13 +44,13 @@ export async function lostOf(
   store: Store,
   size: number,
   seen: readonly Seen[],
-): Promise<FoundBreak[]> {
+): Promise<LedgerBreak[]> {
   const longest = seen.reduce((a, b) => a.size >= b.size ? a : b, { size, by: "" });
   if (longest.size > size) {
     const reason = `Missing, with all after it: ${longest.by} knew ${longest.size} receipts`;
     return [{ position: size, check: "missing", reason, receiptId: null }];
   }
-  const others: FoundBreak[] = [];
+  const others: LedgerBreak[] = [];
   for (const { size: end, hash, by } of seen) {
     if (!hash) continue;
     const [there] = await exportReceipts(store, { from: end - 1, to: end });
@@ -62,7 +62,7 @@ export async function lostOf(
 }
 
 /** Keys that are not those which were published when the last pass ended. */
-export function replacedKeys(known: KnownChain, keys: readonly TrustedKey[]): FoundBreak[] {
+export function replacedKeys(known: ChainSnapshot, keys: readonly TrustedKey[]): LedgerBreak[] {
   const wrong =
     known.keys.find(({ publicKey, fromPosition }, n) =>
       keys[n]?.publicKey !== publicKey || keys[n]?.fromPosition !== fromPosition

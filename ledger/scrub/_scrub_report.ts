@@ -2,10 +2,10 @@ import type { Store } from "../../store/mod.ts";
 import { exportReceipts, ledgerKeys } from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
 import { healedOf, type KeptBreak, openBreaks, readScrub, type ScrubState } from "./_scrub_rows.ts";
-import { examine, type FoundBreak } from "./_span.ts";
+import { type LedgerBreak, verifyStoredReceipt } from "./_span.ts";
 
 /** A break that this process has found by itself. */
-export interface OwnBreak extends FoundBreak {
+export interface OwnBreak extends LedgerBreak {
   /** Number of the scrub's pass that was known then. */
   readonly pass: number;
 }
@@ -29,7 +29,7 @@ export interface ScrubReport {
 
 /** What is to be added to the breaks that are known one by one. */
 export interface OtherBreaks {
-  readonly ending: FoundBreak | undefined;
+  readonly ending: LedgerBreak | undefined;
   /** How many more there are. */
   readonly notKept: number;
   /** Most that are shown. */
@@ -122,5 +122,5 @@ async function holds(store: Store, position: number): Promise<boolean> {
   if (row?.position !== position || rows.length <= position - from) return false;
   const before = position > 0 ? rows[0] : undefined;
   const at = { position, previousHash: before?.hash ?? "", previousEra: before?.era };
-  return examine(row, at, await ledgerKeys(store)).found === undefined;
+  return verifyStoredReceipt(row, at, await ledgerKeys(store)).found === undefined;
 }

@@ -1,6 +1,6 @@
 import type { Db } from "../../store/mod.ts";
 import type { Break, Era, Place } from "../rules/mod.ts";
-import type { FailedCheck, FoundBreak } from "./_span.ts";
+import type { FailedCheck, LedgerBreak } from "./_span.ts";
 
 /** How far the scrub is. */
 export interface ScrubState {
@@ -88,8 +88,8 @@ export async function finishPass(on: Db, pass: number, moreBreaks: number): Prom
 export async function keepBreaks(
   on: Db,
   pass: number,
-  breaks: readonly FoundBreak[],
-): Promise<FoundBreak[]> {
+  breaks: readonly LedgerBreak[],
+): Promise<LedgerBreak[]> {
   if (breaks.length === 0) return [];
   const columns: unknown[][] = [
     breaks.map(({ position }) => position),

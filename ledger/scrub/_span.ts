@@ -1,7 +1,13 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 import { equal, type Hash, leafHashOf, TILE_WIDTH } from "../log/mod.ts";
 import { exportReceipts, ledgerKeys, type Stored } from "../receipts/mod.ts";
-import { type Break, type Checks, type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import {
+  type Break,
+  type Checks,
+  type Place,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/mod.ts";
 import { NATIVE } from "../verify/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
@@ -13,14 +19,14 @@ import type { Store } from "../../store/mod.ts";
 export type FailedCheck = keyof Checks | "columns" | "missing" | "head" | "log" | "keys" | "anchor";
 
 /** Where the stored chain does not hold, and in what respect. */
-export interface FoundBreak extends Break {
+export interface LedgerBreak extends Break {
   readonly check: FailedCheck;
   /** As the row says it; null: there is none. */
   readonly receiptId: string | null;
 }
 
 /** A part of the stored chain that is to be verified. */
-export interface SpanOrder {
+export interface SpanRequest {
   /** Where it begins, and what its first receipt is linked to. */
   readonly from: Place;
   /** Exclusive. */
@@ -35,10 +41,10 @@ export interface SpanOrder {
 }
 
 /** What was found in a part. */
-export interface VerifiedSpan {
+export interface SpanResult {
   /** The place after it. */
   readonly place: Place;
-  readonly breaks: FoundBreak[];
+  readonly breaks: LedgerBreak[];
 }
 
 const PAGE = 500;
@@ -52,9 +58,9 @@ const SLICE_MS = 5;
  */
 export async function verifySpan(
   store: Store,
-  { from, to, most = Infinity, share, signal, onLeaf }: SpanOrder,
-): Promise<VerifiedSpan> {
-  const breaks: FoundBreak[] = [];
+  { from, to, most = Infinity, share, signal, onLeaf }: SpanRequest,
+): Promise<SpanResult> {
+  const breaks: LedgerBreak[] = [];
   const breathe = breathing(share);
   let place = from;
   let verified = 0;
@@ -74,7 +80,7 @@ export async function verifySpan(
     if (next !== position) place = missing(next);
     for (const receipt of page) {
       if (receipt.position !== place.position) place = missing(receipt.position);
-      const { found, after } = examine(receipt, place, keys);
+      const { found, after } = verifyStoredReceipt(receipt, place, keys);
       const broken = found ?? otherBehind(receipt, behind.get(receipt.position));
       if (broken) breaks.push(broken);
       place = after;
@@ -94,11 +100,11 @@ export async function verifySpan(
 }
 
 /** Verifies one row. @returns what is wrong with it, and the place after it */
-export function examine(
+export function verifyStoredReceipt(
   receipt: Stored,
   place: Place,
   keys: readonly TrustedKey[],
-): { found: FoundBreak | undefined; after: Place } {
+): { found: LedgerBreak | undefined; after: Place } {
   const { position, id } = receipt;
   const { verdict, hash, era } = verifyRecord(receipt.text, place, keys, NATIVE);
   const after = { position: position + 1, previousHash: hash, previousEra: era };
@@ -156,7 +162,7 @@ async function behindOriginals(
 function otherBehind(
   { position, id, text }: Stored,
   behind: Behind | undefined,
-): FoundBreak | undefined {
+): LedgerBreak | undefined {
   if (!behind) return undefined;
   const { canonical_bytes, signature } = JSON.parse(text);
   if (behind.record === canonical_bytes && behind.signature === signature.value) return undefined;
@@ -170,7 +176,7 @@ function asText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f]/g, "\ufffd").slice(0, 500).toWellFormed();
 }
 
-function tellLeaf(receipt: Stored, onLeaf: NonNullable<SpanOrder["onLeaf"]>): void {
+function tellLeaf(receipt: Stored, onLeaf: NonNullable<SpanRequest["onLeaf"]>): void {
   let leaf: Hash;
   try {
     leaf = leafHashOf(receipt);
@@ -202,7 +208,7 @@ function breathing(share: number): () => Promise<void> {
 }
 
 /** Which of these leaves are others than those in the full tiles that are stored. */
-export async function strangersIn(
+export async function findTileMismatches(
   { pool }: Store,
   leaves: ReadonlyMap<number, Hash>,
 ): Promise<number[]> {

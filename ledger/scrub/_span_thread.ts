@@ -1,15 +1,15 @@
 import type { Store } from "../../store/mod.ts";
 import { startThread } from "../verify/mod.ts";
-import { type SpanOrder, type VerifiedSpan, verifySpan } from "./_span.ts";
+import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
 import type { SpanAnswer, SpanSource } from "./_span_worker.ts";
 
 /** An order that can be sent to a thread. */
-export type PlainOrder = Omit<SpanOrder, "signal" | "onLeaf">;
+export type PlainOrder = Omit<SpanRequest, "signal" | "onLeaf">;
 
 /** Verifies span after span of a chain, and keeps this process free for its requests. */
 export interface SpanVerifier {
   /** @throws {Error} the database is away, or it was closed */
-  verify(order: PlainOrder): Promise<VerifiedSpan>;
+  verify(order: PlainOrder): Promise<SpanResult>;
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export interface ArrivalVerifier {
   /** Whether there is a thread. */
   readonly threaded: boolean;
   /** @throws {Error} the database is away, or it was closed */
-  verify(order: PlainOrder): Promise<VerifiedSpan>;
+  verify(order: PlainOrder): Promise<SpanResult>;
   close(): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export function openArrivalVerifier(
     close,
   };
 
-  function count(span: VerifiedSpan, { from }: PlainOrder): VerifiedSpan {
+  function count(span: SpanResult, { from }: PlainOrder): SpanResult {
     recent += span.place.position - from.position;
     return span;
   }

@@ -1,19 +1,26 @@
 import { type Store } from "../../store/mod.ts";
-import { anchorTotals } from "../anchors/mod.ts";
+import { readAnchorTotals } from "../anchors/mod.ts";
 import { BadNote, type Hash, type LogPlace, ownCheckpoint, readKept } from "../log/mod.ts";
 import { head, ledgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
 import { signingKey } from "../seal/mod.ts";
-import { beginPass, finishPass, notePlace, noteVerified, openBreaks, readScrub } from "./_scrub_rows.ts";
+import {
+  beginPass,
+  finishPass,
+  notePlace,
+  noteVerified,
+  openBreaks,
+  readScrub,
+} from "./_scrub_rows.ts";
 import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
-import { growRange, type Range, rootOfRange } from "./_range.ts";
+import { appendLeaf, type CompactRange, compactRangeRoot } from "./_range.ts";
 import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";
-import { headBreaks, type KnownChain, lostOf, replacedKeys } from "./_scrub_ends.ts";
-import { type FoundBreak, strangersIn, verifySpan } from "./_span.ts";
+import { type ChainSnapshot, headBreaks, lostOf, replacedKeys } from "./_scrub_ends.ts";
+import { findTileMismatches, type LedgerBreak, verifySpan } from "./_span.ts";
 
-export type { Range } from "./_range.ts";
-export type { KnownChain } from "./_scrub_ends.ts";
-export type { FailedCheck, FoundBreak } from "./_span.ts";
+export type { CompactRange } from "./_range.ts";
+export type { ChainSnapshot } from "./_scrub_ends.ts";
+export type { FailedCheck, LedgerBreak } from "./_span.ts";
 
 /** How far a pass is; all that its next part needs. */
 export interface ScrubPass {
@@ -24,11 +31,11 @@ export interface ScrubPass {
   /** How far it is. */
   readonly place: Place;
   /** The Merkle tree of what was verified; null: a leaf of it is missing. */
-  readonly tree: Range | null;
+  readonly tree: CompactRange | null;
   /** The newest checkpoint that was signed, as it is kept outside of the database; null: there is none. */
   readonly checkpoint: { readonly size: number; readonly root: string } | null;
   /** What the last pass knew; null: there was none. */
-  readonly known: KnownChain | null;
+  readonly known: ChainSnapshot | null;
   /** Something of that is not there any more. */
   readonly lost: boolean;
   /** Breaks so far. */
@@ -44,7 +51,7 @@ export interface ScrubResult {
   /** Positions that do not hold now. */
   readonly breaks: number;
   /** For the next pass. */
-  readonly known: KnownChain;
+  readonly known: ChainSnapshot;
 }
 
 /** What a scrub works with. */
@@ -54,9 +61,9 @@ export interface ScrubParts {
   /** Where the log keeps its checkpoint. */
   readonly log: Pick<LogPlace, "keyFile" | "keptFile">;
   /** Told of each break that is new. */
-  readonly onBreak: (found: FoundBreak) => void;
+  readonly onBreak: (found: LedgerBreak) => void;
   /** Told what can't be compared, and why. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** Receipts in a part. What a part has verified is verified again where it is cut off. */
@@ -74,11 +81,11 @@ const SHARE = 1 / 3;
  */
 export async function beginScrub(
   parts: ScrubParts,
-  known: KnownChain | null,
+  known: ChainSnapshot | null,
 ): Promise<ScrubPass> {
   const { store } = parts;
   const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
-  const { nextPosition } = await anchorTotals(store);
+  const { nextPosition } = await readAnchorTotals(store);
   const [{ size }, row, keys] = await Promise.all([
     head(store),
     readScrub(store.asPlatform()),
@@ -104,7 +111,7 @@ export async function beginScrub(
 
 /** The checkpoint that is kept; null: there is none, or not one that the log's key has signed. */
 async function signedCheckpoint(
-  { log, onTrouble }: ScrubParts,
+  { log, onError }: ScrubParts,
 ): Promise<ScrubPass["checkpoint"]> {
   const note = await readKept(log.keptFile);
   if (note === undefined) return null;
@@ -113,7 +120,7 @@ async function signedCheckpoint(
     return { size, root: Buffer.from(root).toString("hex") };
   } catch (error) {
     if (!(error instanceof BadNote)) throw error;
-    onTrouble(error);
+    onError(error);
     return null;
   }
 }
@@ -134,7 +141,7 @@ export async function scrubPart(
     onLeaf: (position, leaf) => void leaves.set(position, leaf),
   });
   const { tree, wrong } = growTree(at, place.position, leaves);
-  const strange = await strangersIn(parts.store, leaves);
+  const strange = await findTileMismatches(parts.store, leaves);
   const broken = new Set(breaks.map(({ position }) => position));
   const all = [
     ...breaks,
@@ -199,20 +206,20 @@ function growTree(
   { tree, place, checkpoint }: ScrubPass,
   to: number,
   leaves: ReadonlyMap<number, Hash>,
-): { tree: Range | null; wrong?: FoundBreak } {
+): { tree: CompactRange | null; wrong?: LedgerBreak } {
   if (!tree || leaves.size !== to - place.position) return { tree: null };
   let grown = tree;
-  let wrong: FoundBreak | undefined;
+  let wrong: LedgerBreak | undefined;
   for (const [position, leaf] of leaves) {
-    grown = growRange(grown, position, leaf);
+    grown = appendLeaf(grown, position, leaf);
     const size = position + 1;
-    if (size === checkpoint?.size && rootOfRange(grown) !== checkpoint.root) {
+    if (size === checkpoint?.size && compactRangeRoot(grown) !== checkpoint.root) {
       wrong = ofLog(position, `The first ${size} receipts are not those of the signed checkpoint`);
     }
   }
   return { tree: grown, wrong };
 }
 
-const ofLog = (position: number, reason: string): FoundBreak => ({
+const ofLog = (position: number, reason: string): LedgerBreak => ({
   ...{ position, check: "log", reason, receiptId: null },
 });

@@ -6,7 +6,7 @@ import { recheck } from "./_recheck.ts";
 import { openReport, type OwnBreak } from "./_scrub_report.ts";
 import { replacedKeys } from "./_scrub_ends.ts";
 import { SCRUB_CHANNEL, type ScrubState } from "./_scrub_rows.ts";
-import { examine, type FoundBreak } from "./_span.ts";
+import { type LedgerBreak, verifyStoredReceipt } from "./_span.ts";
 import { openArrivalVerifier } from "./_span_thread.ts";
 
 export type { ScrubState } from "./_scrub_rows.ts";
@@ -36,7 +36,7 @@ export interface ChainWatch {
   /** Whether a receipt is known not to hold. @param position from 0 */
   isBroken(position: number): boolean;
   /** Waits until everything that is stored now has been verified. */
-  caughtUp(): Promise<ChainState>;
+  catchUp(): Promise<ChainState>;
   close(): Promise<void>;
 }
 
@@ -53,16 +53,16 @@ const GENESIS: Place = { position: 0, previousHash: "" };
 /** How the chain is watched. */
 export interface WatchOptions {
   /**
-   * Verifies only when it is asked whether it has {@linkcode ChainWatch.caughtUp}, from where the scrub's verified part
+   * Verifies only when it is asked whether it has {@linkcode ChainWatch.catchUp}, from where the scrub's verified part
    * ends then, a few minutes back: for processes of which nobody asks that but now and then. Until then it knows nothing.
    */
-  readonly whenAsked?: boolean;
+  readonly onDemand?: boolean;
   /** Verifies all of it again by itself, with such pauses, milliseconds; default: that is left to the scrub. */
   readonly recheckEveryMs?: number;
   /** File in which it keeps how far it has verified, for the next start; default: it keeps nothing. */
   readonly markFile?: string;
   /** Told why that can't be kept or read. */
-  readonly onTrouble?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
 }
 
 /**
@@ -73,17 +73,17 @@ export interface WatchOptions {
  */
 export async function watchChain(
   store: Store,
-  { whenAsked = false, recheckEveryMs, markFile, onTrouble = () => {} }: WatchOptions = {},
+  { onDemand = false, recheckEveryMs, markFile, onError = () => {} }: WatchOptions = {},
 ): Promise<ChainWatch> {
   const end = new AbortController();
   const report = openReport(store);
-  const mark = openMark(store, markFile, onTrouble);
+  const mark = openMark(store, markFile, onError);
   const verifier = openArrivalVerifier(store, end.signal);
   /** Found here, and not by the scrub. */
   const own = new Map<number, OwnBreak>();
   let notKept = 0;
   /** What is wrong with the end of the chain, as of the last look. */
-  let ending: FoundBreak | undefined;
+  let ending: LedgerBreak | undefined;
   let place: Place | undefined;
   let caughtUp = false;
   let total = 0;
@@ -92,14 +92,14 @@ export async function watchChain(
   const firstLook = new Promise<void>((resolve) => looked = resolve);
 
   async function catchUp(): Promise<void> {
-    if (whenAsked) report.isStale();
+    if (onDemand) report.isStale();
     const { size, hash } = await head(store);
     const fresh = await report.read();
     live = true;
     total = size;
     looked();
     if (fresh) await report.forgetHealed(own);
-    if (!caughtUp || whenAsked) place = await begin(place ?? GENESIS, size);
+    if (!caughtUp || onDemand) place = await begin(place ?? GENESIS, size);
     if (!place) return;
     while (place.position < size) {
       const { place: next, breaks } = await verifier.verify({
@@ -139,7 +139,7 @@ export async function watchChain(
       previousHash: before?.hash ?? "",
       previousEra: before?.era,
     };
-    const { found, after } = examine(last, at, keys);
+    const { found, after } = verifyStoredReceipt(last, at, keys);
     if (found) note(found);
     return after;
   }
@@ -159,7 +159,7 @@ export async function watchChain(
     if (place) await mark.keep(place, breaks === 0, { now });
   };
 
-  function note(found: FoundBreak): void {
+  function note(found: LedgerBreak): void {
     if (own.size < MOST_KEPT || own.has(found.position)) {
       own.set(found.position, { ...found, pass: report.scrub?.pass ?? 0 });
     } else notKept++;
@@ -229,7 +229,7 @@ export async function watchChain(
       await listener.close();
     };
   }
-  const unfollow = whenAsked ? undefined : await follow();
+  const unfollow = onDemand ? undefined : await follow();
 
   const rechecking = recheckEveryMs === undefined ? undefined : recheck(store, {
     everyMs: recheckEveryMs,
@@ -242,7 +242,7 @@ export async function watchChain(
   return {
     state,
     isBroken: (position) => own.has(position) || report.said(position),
-    async caughtUp() {
+    async catchUp() {
       await running; // may have begun before what is stored now
       look();
       await running;
@@ -252,13 +252,13 @@ export async function watchChain(
       end.abort();
       await unfollow?.();
       await Promise.all([running, rechecking, verifier.close()]);
-      await keep(true).catch(onTrouble);
+      await keep(true).catch(onError);
     },
   };
 }
 
 /** Compares the head with what was verified in this process. */
-function wrongEnd(place: Place, size: number, hash: string): FoundBreak | undefined {
+function wrongEnd(place: Place, size: number, hash: string): LedgerBreak | undefined {
   if (size < place.position) {
     const reason = `Missing, with all after it: there were ${place.position} receipts`;
     return { position: size, check: "missing", reason, receiptId: null };

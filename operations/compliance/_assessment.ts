@@ -7,7 +7,7 @@ import {
   readCatalogue,
   transportOf,
 } from "../../compliance/mod.ts";
-import { anchorTotals, pageReceipts } from "../../ledger/mod.ts";
+import { pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
 import { countReceiptsByCategory, getStoredFacts } from "../../store/mod.ts";
 import type { Context } from "../../calls/platform.ts";
 
@@ -42,7 +42,7 @@ async function look({ store, chain, engine, config }: Context): Promise<Facts> {
   const [stored, counts, anchors, answers, newest] = await Promise.all([
     getStoredFacts(store.asPlatform()),
     countReceiptsByCategory(store.asPlatform()),
-    anchorTotals(store),
+    readAnchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(PROVING.map(async (category) => {
       const receipts = await pageReceipts(store, { limit: NEWEST, category });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonText } from "../../contract/mod.ts";
-import { anchorTotals, findReceipt, head, pageReceipts } from "../../ledger/mod.ts";
+import { findReceipt, head, pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 import { Limit, ReceiptId, Timestamp } from "../_shapes.ts";
 
@@ -85,7 +85,7 @@ async function page({ store }: Context, { limit, offset }: { limit: number; offs
   if (kept) return kept;
   const [entries, { anchoredReceipts }] = await Promise.all([
     pageReceipts(store, { limit, before: total - offset }),
-    anchorTotals(store),
+    readAnchorTotals(store),
   ]);
   const text = new JsonText(
     `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":${anchoredReceipts},` +

@@ -71,7 +71,7 @@ export const verifyAll = operation({
     input: {},
     output: { chain_intact: true, breaks: 0, total: 42, verified_through: 41 },
   },
-  run: async (_, { chain }) => ({ ...await chain.caughtUp() }),
+  run: async (_, { chain }) => ({ ...await chain.catchUp() }),
 });
 
 /** Looks for receipts. */

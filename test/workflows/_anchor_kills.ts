@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
-  anchorTotals,
   exportReceipts,
   ledgerKeys,
   openSealer,
+  readAnchorTotals,
   verifyChain,
 } from "../../ledger/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
@@ -95,7 +95,7 @@ async function assertAnchored({ store }: LoopBench, world: Outside): Promise<voi
   }
   const { rows } = await store.pool.query("SELECT first, last, state FROM anchors");
   assert.deepEqual(rows, [{ first: "0", last: "2", state: "confirmed" }]);
-  assert.deepEqual(await anchorTotals(store), {
+  assert.deepEqual(await readAnchorTotals(store), {
     nextPosition: 3,
     confirmedBatches: 1,
     anchoredReceipts: 3,

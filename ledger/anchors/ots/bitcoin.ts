@@ -30,7 +30,7 @@ const HASH = /^[0-9a-f]{64}$/i;
  * @param addresses `https://…` of an Esplora-style endpoint, or `core+http://user:password@host:8332` of Bitcoin
  * Core's RPC
  */
-export function bitcoinSources(addresses: readonly string[]): BitcoinSource[] {
+export function openBitcoinSources(addresses: readonly string[]): BitcoinSource[] {
   return addresses.map((address, i) =>
     address.startsWith("core+")
       ? core(`Bitcoin source ${i + 1}`, address.slice("core+".length))
@@ -110,7 +110,7 @@ function headerOf(name: string, value: unknown): Uint8Array {
 }
 
 /** What sources say of a block, where they agree. */
-export interface Confirmed {
+export interface ConfirmedBlock {
   readonly header: BlockHeader;
   /** How many sources agree. */
   readonly sources: number;
@@ -131,7 +131,7 @@ export async function confirmBlock(
   sources: readonly BitcoinSource[],
   height: number,
   network: Network,
-): Promise<Confirmed> {
+): Promise<ConfirmedBlock> {
   if (sources.length === 0) throw new NotConfirmed("No source of block headers is configured");
   const answers = await Promise.allSettled(sources.map((s) => buriedHeader(s, height, network)));
   const headers = answers.flatMap((a) => a.status === "fulfilled" ? [a.value] : []);

@@ -34,7 +34,7 @@ export async function submitDigest(calendar: string, digest: Uint8Array): Promis
  * @returns undefined: not yet
  * @throws {SourceFailed} it did not answer, or its answer is no timestamp
  */
-export async function askCalendar(
+export async function fetchTimestamp(
   calendar: string,
   commitment: Uint8Array,
 ): Promise<Timestamp | undefined> {
@@ -48,7 +48,7 @@ export async function askCalendar(
  * Whether a promise's calendar may be asked: a configured one, or one of those behind the public pools where one of
  * these is configured. A promise is whatever a calendar has written into it, and must not send us elsewhere.
  */
-export function mayAsk(uri: string, configured: readonly string[]): boolean {
+export function isAllowedCalendar(uri: string, configured: readonly string[]): boolean {
   const asked = uri.replace(/\/$/, "");
   return configured.includes(asked) ||
     (PUBLIC.test(uri) && configured.some((calendar) => calendar.startsWith("https://")));

@@ -41,7 +41,7 @@ const shown = (hash: Uint8Array) => toHex(hash.toReversed());
  *
  * @throws {BadHeader} the compact form is negative, zero, or beyond 256 bits
  */
-export function targetOf(bits: number): bigint {
+export function targetFromBits(bits: number): bigint {
   const mantissa = BigInt(bits & 0x7fffff);
   const exponent = bits >>> 24;
   const target = exponent <= 3
@@ -66,9 +66,9 @@ export interface Network {
    * Height that it had reached before this program was written: nothing of ours is in a block up to there. The work of
    * blocks long ago is cheap to do today, and their times are what their makers write.
    */
-  readonly reached: number;
+  readonly reachedHeight: number;
   /** @param height of a block, ≥ 0 */
-  targets(height: number): TargetRange;
+  targetRange(height: number): TargetRange;
 }
 
 /**
@@ -78,8 +78,8 @@ export interface Network {
  * @throws {BadHeader} says which of them does not hold
  */
 export function checkHeader(header: BlockHeader, height: number, network: Network): void {
-  const target = targetOf(header.bits);
-  const { easiest, hardest } = network.targets(height);
+  const target = targetFromBits(header.bits);
+  const { easiest, hardest } = network.targetRange(height);
   if (target > easiest || target < hardest) {
     const way = target > easiest ? "easier" : "harder";
     throw new BadHeader(

@@ -1,4 +1,4 @@
-import { type Network, targetOf, type TargetRange } from "./header.ts";
+import { type Network, targetFromBits, type TargetRange } from "./header.ts";
 
 /** Blocks between two changes of the difficulty. */
 const PERIOD = 2016;
@@ -37,22 +37,22 @@ const MARGIN_AFTER = 4n;
  * 9·10^22 hashes. That it is part of the longest chain is not proven by this, but by asking sources, and by the
  * blocks that were built on it.
  */
-export const MAINNET: Network = { name: "Bitcoin", reached: KNOWN.at(-1)![0], targets };
+export const MAINNET: Network = { name: "Bitcoin", reachedHeight: KNOWN.at(-1)![0], targetRange };
 
-function targets(height: number): TargetRange {
+function targetRange(height: number): TargetRange {
   const period = Math.floor(height / PERIOD);
   const before = KNOWN.findLast(([known]) => Math.floor(known / PERIOD) <= period)!;
   const beforePeriod = Math.floor(before[0] / PERIOD);
-  const target = targetOf(before[1]);
+  const target = targetFromBits(before[1]);
   if (beforePeriod === period) return { easiest: target, hardest: target };
   const next = KNOWN[KNOWN.indexOf(before) + 1];
   if (!next) {
     const periods = BigInt(Math.min(period - beforePeriod, 128)); // beyond that no target is left
     return { easiest: target * MARGIN_AFTER, hardest: target / MOST_CHANGE ** periods };
   }
-  const other = targetOf(next[1]);
+  const other = targetFromBits(next[1]);
   const [easier, harder] = target > other ? [target, other] : [other, target];
-  const most = targetOf(KNOWN[0]![1]);
+  const most = targetFromBits(KNOWN[0]![1]);
   const easiest = easier * MARGIN_BETWEEN;
   return { easiest: easiest > most ? most : easiest, hardest: harder / MARGIN_BETWEEN };
 }

@@ -14,13 +14,13 @@
 export { type Attestation, bitcoinAttestation, pendingAttestation } from "./attestation.ts";
 export {
   type BitcoinSource,
-  bitcoinSources,
   CONFIRMATIONS,
   confirmBlock,
-  type Confirmed,
+  type ConfirmedBlock,
   NotConfirmed,
+  openBitcoinSources,
 } from "./bitcoin.ts";
-export { askCalendar, mayAsk, submitDigest } from "./calendar.ts";
+export { fetchTimestamp, isAllowedCalendar, submitDigest } from "./calendar.ts";
 export { BadHeader, BadTimestamp, SourceFailed, type TimestampFault } from "./errors.ts";
 export { OTS_TYPE, parseFile, serializeFile, type TimestampFile } from "./file.ts";
 export {
@@ -28,22 +28,22 @@ export {
   checkHeader,
   type Network,
   parseHeader,
-  targetOf,
+  targetFromBits,
   type TargetRange,
 } from "./header.ts";
 export { MAINNET } from "./mainnet.ts";
 export { applyOp, HASHES, type HashName, type Op } from "./operation.ts";
 export {
-  after,
-  attestationsOf,
-  type Attested,
+  type AttestedMessage,
   type Branch,
   graft,
+  listAttestations,
   merge,
   parseTimestamp,
+  prependOps,
   prune,
   serializeTimestamp,
   type Timestamp,
 } from "./timestamp.ts";
-export { type Sha256, SUBTREE, treePath, treeRoot } from "./tree.ts";
-export { type Finding, verifyTimestamp } from "./verify.ts";
+export { type Sha256, SUBTREE_SIZE, treePath, treeRoot } from "./tree.ts";
+export { type AttestationResult, verifyTimestamp } from "./verify.ts";

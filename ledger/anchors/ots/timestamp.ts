@@ -99,7 +99,7 @@ function write({ branches }: Timestamp, parts: Uint8Array[]): void {
 }
 
 /** An attestation, and the message that it is about. */
-export interface Attested {
+export interface AttestedMessage {
   readonly attestation: Attestation;
   readonly message: Uint8Array;
 }
@@ -110,8 +110,8 @@ export interface Attested {
  * @param message what the timestamp is of
  * @throws {BadTimestamp} an operation is not allowed, or all of them are too much work
  */
-export function attestationsOf(timestamp: Timestamp, message: Uint8Array): Attested[] {
-  const found: Attested[] = [];
+export function listAttestations(timestamp: Timestamp, message: Uint8Array): AttestedMessage[] {
+  const found: AttestedMessage[] = [];
   let work = 0;
   const walk = ({ branches }: Timestamp, message: Uint8Array) => {
     for (const branch of branches) {
@@ -131,7 +131,7 @@ export function attestationsOf(timestamp: Timestamp, message: Uint8Array): Attes
 }
 
 /** Puts operations before a timestamp: the timestamp of what they turn into its message. */
-export function after(ops: readonly Op[], timestamp: Timestamp): Timestamp {
+export function prependOps(ops: readonly Op[], timestamp: Timestamp): Timestamp {
   return ops.reduceRight<Timestamp>((then, op) => ({ branches: [{ op, then }] }), timestamp);
 }
 

@@ -3,7 +3,7 @@ import { concat } from "./_bytes.ts";
 import type { Op } from "./operation.ts";
 
 /** Leaves whose common root is kept, so that the path of one leaf needs no more than these and the roots. */
-export const SUBTREE = 1024;
+export const SUBTREE_SIZE = 1024;
 
 /** SHA-256; a caller that has a faster one than that of this module can give it. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
@@ -11,7 +11,7 @@ export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 /**
  * Root of the aggregation tree: neighbours are joined by SHA-256, level by level; an odd one out goes up as it is.
  *
- * So the tree of a long list is the tree over the roots of its pieces of {@linkcode SUBTREE}.
+ * So the tree of a long list is the tree over the roots of its pieces of {@linkcode SUBTREE_SIZE}.
  *
  * @param leaves at least one, 32 bytes each
  */

@@ -3,10 +3,10 @@ import type { Attestation } from "./attestation.ts";
 import { BadHeader } from "./errors.ts";
 import { checkHeader, type Network, parseHeader } from "./header.ts";
 import { MAINNET } from "./mainnet.ts";
-import { attestationsOf, type Timestamp } from "./timestamp.ts";
+import { listAttestations, type Timestamp } from "./timestamp.ts";
 
 /** What can be said of one attestation. */
-export interface Finding {
+export interface AttestationResult {
   readonly attestation: Attestation;
   /** What is attested, hex: for Bitcoin the merkle root, in the order in which it stands in the header. */
   readonly message: string;
@@ -29,7 +29,7 @@ export interface Finding {
  *
  * @param message what the timestamp is of
  * @param headers 80 bytes each, by height
- * @param after height above which the block must be; give {@linkcode Network.reached} for what is newer than that, as
+ * @param after height above which the block must be; give {@linkcode Network.reachedHeight} for what is newer than that, as
  * whoever makes up a block of long ago must do the little work of its time alone
  * @throws {BadTimestamp} an operation can't be carried out
  */
@@ -39,15 +39,15 @@ export function verifyTimestamp(
   headers: ReadonlyMap<number, Uint8Array>,
   network: Network = MAINNET,
   after = -1,
-): Finding[] {
-  return attestationsOf(timestamp, message).map(({ attestation, message }) => ({
+): AttestationResult[] {
+  return listAttestations(timestamp, message).map(({ attestation, message }) => ({
     attestation,
     message: toHex(message),
     ...judge(attestation, message, headers, network, after),
   }));
 }
 
-type Judgement = Pick<Finding, "state" | "reason" | "time">;
+type Judgement = Pick<AttestationResult, "state" | "reason" | "time">;
 
 function judge(
   attestation: Attestation,

@@ -1,7 +1,17 @@
 /** What anchoring needs, on real servers: a ledger, and the world outside. */
 import assert from "node:assert/strict";
-import { type Anchoring, exportReceipts, openAnchors, receiptProof } from "../../../ledger/mod.ts";
-import { bitcoinSources, type Finding, parseFile, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
+import {
+  type AnchorParts,
+  buildReceiptProof,
+  exportReceipts,
+  openAnchors,
+} from "../../../ledger/mod.ts";
+import {
+  type AttestationResult,
+  openBitcoinSources,
+  parseFile,
+  verifyTimestamp,
+} from "../../../ledger/anchors/ots/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import { startSealing, type TestSealing } from "../_ledger.ts";
 import { TEST_NETWORK, type TestChain } from "./ots/_chain.ts";
@@ -10,11 +20,11 @@ import { type Outside, outside } from "./ots/_outside.ts";
 /** A place for anchors. */
 export interface AnchorBench extends Omit<Outside, "stop"> {
   readonly ledger: TestSealing;
-  readonly anchoring: Anchoring;
+  readonly anchoring: AnchorParts;
   /** Seals so many receipts and makes a batch of them. @returns its first position */
   batchOf(receipts: number): Promise<number>;
   /** What the proof of a receipt says, by the headers of the chain. */
-  findings(position: number): Promise<Finding[]>;
+  findings(position: number): Promise<AttestationResult[]>;
   /** The batch as the database has it. */
   // deno-lint-ignore no-explicit-any -- a row as the driver gives it
   rowOf(first: number): Promise<any>;
@@ -31,7 +41,7 @@ export async function anchorBench(): Promise<AnchorBench> {
     anchoring: {
       store,
       calendars: world.calendars.map(({ url }) => url),
-      sources: bitcoinSources(world.sources),
+      sources: openBitcoinSources(world.sources),
       network: TEST_NETWORK,
     },
     async batchOf(receipts) {
@@ -52,9 +62,9 @@ export async function findingsOf(
   store: Store,
   { headers }: TestChain,
   position: number,
-): Promise<Finding[]> {
+): Promise<AttestationResult[]> {
   const [receipt] = await exportReceipts(store, { from: position, to: position + 1 });
-  const { digest, timestamp } = parseFile(await receiptProof(store, receipt!));
+  const { digest, timestamp } = parseFile(await buildReceiptProof(store, receipt!));
   assert.equal(Buffer.from(digest).toString("hex"), receipt!.hash);
   const byHeight = new Map(headers.map((header, height) => [height, header]));
   return verifyTimestamp(timestamp, digest, byHeight, TEST_NETWORK);

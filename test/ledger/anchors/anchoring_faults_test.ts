@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { setInterval } from "node:timers";
-import { advanceAnchor, type Attempt } from "../../../ledger/mod.ts";
+import { advanceAnchor, type AnchorProgress } from "../../../ledger/mod.ts";
 import {
-  after as following,
   bitcoinAttestation,
-  bitcoinSources,
+  openBitcoinSources,
   pendingAttestation,
+  prependOps as following,
   SourceFailed,
   submitDigest,
   type Timestamp,
@@ -47,8 +47,8 @@ const hashed = (times: number, then: Timestamp) =>
 describe("anchoring, while others fail or lie", () => {
   let bench: AnchorBench;
   let slow: TestServer;
-  let slowCalendar: Promise<Attempt>;
-  let slowSource: Promise<Attempt>;
+  let slowCalendar: Promise<AnchorProgress>;
+  let slowSource: Promise<AnchorProgress>;
 
   before(async () => {
     [bench, slow] = await Promise.all([
@@ -68,7 +68,7 @@ describe("anchoring, while others fail or lie", () => {
     await advanceAnchor(anchoring, second);
     bench.commitAll();
     chain.bury(5);
-    const sources = [anchoring.sources[1]!, ...bitcoinSources([slow.url])];
+    const sources = [anchoring.sources[1]!, ...openBitcoinSources([slow.url])];
     slowSource = advanceAnchor({ ...anchoring, calendars: [mine()], sources }, second);
     slowCalendar.catch(() => {}), slowSource.catch(() => {}); // waited for below
   });
@@ -228,7 +228,7 @@ describe("anchoring, while others fail or lie", () => {
     ) {
       await assert.rejects(submitDigest(address, digest), failed);
     }
-    const [source] = bitcoinSources(["core+http://rpc:secret@10.0.0.1:8332"]);
+    const [source] = openBitcoinSources(["core+http://rpc:secret@10.0.0.1:8332"]);
     await assert.rejects(source!.tip(), failed);
   });
 });

@@ -4,13 +4,13 @@ import pg from "pg";
 import {
   advanceAnchor,
   ANCHOR_CONFIRMED,
-  anchorTotals,
+  buildReceiptProof,
   exportReceipts,
   findReceipt,
   importLedger,
   openAnchors,
-  receiptBytes,
-  receiptProof,
+  readAnchorTotals,
+  readReceiptBytes,
 } from "../../../ledger/mod.ts";
 import { MAINNET, parseFile, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import { openStore } from "../../../store/mod.ts";
@@ -34,7 +34,7 @@ describe("anchoring", () => {
     const { chain, calendars, anchoring, ledger: { app: store } } = bench;
     const batch = await bench.batchOf(2500);
     const [receipt] = await exportReceipts(store, { from: batch, to: batch + 1 });
-    await assert.rejects(receiptProof(store, receipt!), { name: "NotFound" });
+    await assert.rejects(buildReceiptProof(store, receipt!), { name: "NotFound" });
 
     assert.deepEqual((await advanceAnchor(anchoring, batch)).state, "pending");
     assert.match((await advanceAnchor(anchoring, batch)).error!, /: not in a block yet/);
@@ -59,7 +59,7 @@ describe("anchoring", () => {
       assert.deepEqual(states.toSorted(), ["pending", "pending", "verified"]);
     }
     assert.equal((await bench.rowOf(batch)).block_hash, hashOf(chain.headers[height]!));
-    assert.equal((await anchorTotals(store)).anchoredReceipts, 2500);
+    assert.equal((await readAnchorTotals(store)).anchoredReceipts, 2500);
   });
 
   it("seals that it did, once, and makes no batch of nothing but such receipts", async () => {
@@ -75,7 +75,7 @@ describe("anchoring", () => {
     assert.deepEqual([details.block_hash, details.sources], [row.block_hash, 2]);
     assert.deepEqual(await openAnchors(store), []);
     assert.equal((await advanceAnchor(anchoring, 0)).state, "confirmed");
-    assert.equal((await anchorTotals(store)).confirmedBatches, 1);
+    assert.equal((await readAnchorTotals(store)).confirmedBatches, 1);
   });
 
   it("puts each receipt into one batch, however many make batches and attempts at once", async () => {
@@ -99,7 +99,7 @@ describe("anchoring", () => {
       assert.equal(Number(first), next);
       return Number(last) + 1;
     }, 0);
-    const { anchoredReceipts, nextPosition } = await anchorTotals(ledger.app);
+    const { anchoredReceipts, nextPosition } = await readAnchorTotals(ledger.app);
     assert.equal(anchoredReceipts, nextPosition);
   });
 
@@ -203,10 +203,13 @@ describe("anchoring", () => {
     await client.end();
     for (const position of [4, 5, 6]) {
       const [receipt] = await exportReceipts(store, { from: position, to: position + 1 });
-      await assert.rejects(receiptProof(store, receipt!), { name: "Conflict", message: /changed/ });
+      await assert.rejects(buildReceiptProof(store, receipt!), {
+        name: "Conflict",
+        message: /changed/,
+      });
     }
     const [far] = await exportReceipts(store, { from: 2000, to: 2001 });
-    await receiptProof(store, far!);
+    await buildReceiptProof(store, far!);
   });
 });
 
@@ -231,8 +234,8 @@ describe("anchoring a ledger that was taken over", () => {
     assert.deepEqual(new Set(receipts.map(({ era }) => era)), new Set([1, 2, 3]));
     const headers = new Map(bench.chain.headers.map((header, height) => [height, header]));
     for (const receipt of receipts) {
-      const { digest, timestamp } = parseFile(await receiptProof(ledger.app, receipt));
-      const bytes = await receiptBytes(ledger.app, receipt.position);
+      const { digest, timestamp } = parseFile(await buildReceiptProof(ledger.app, receipt));
+      const bytes = await readReceiptBytes(ledger.app, receipt.position);
       assert.deepEqual(Buffer.from(digest), sha256(bytes));
       const states = verifyTimestamp(timestamp, digest, headers, TEST_NETWORK);
       assert.ok(states.some(({ state }) => state === "verified"), `#${receipt.position}`);

@@ -84,7 +84,7 @@ describe("importLedger()", () => {
 
     assert.deepEqual(ledger.troubles, [], "the Merkle log has taken them up");
     const watch = await watchChain(ledger.app);
-    const { chain_intact, breaks, total } = await watch.caughtUp();
+    const { chain_intact, breaks, total } = await watch.catchUp();
     await watch.close();
     assert.deepEqual({ chain_intact, breaks, total }, {
       chain_intact: true,

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { advanceAnchor, exportReceipts, receiptProof, type Stored } from "../../../ledger/mod.ts";
+import {
+  advanceAnchor,
+  buildReceiptProof,
+  exportReceipts,
+  type Stored,
+} from "../../../ledger/mod.ts";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { type AnchorAnswer, anchorStep } from "../../../ledger/page/proofs.ts";
 import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
@@ -19,7 +24,7 @@ describe("the page's check of an anchor", () => {
     chain.bury(5);
     await advanceAnchor(anchoring, batch);
     [receipt] = await exportReceipts(ledger.app, { from: 1, to: 2 }) as [Stored];
-    const proof = await receiptProof(ledger.app, receipt);
+    const proof = await buildReceiptProof(ledger.app, receipt);
     answer = { proof, height, header: new Uint8Array(chain.headers[height]!) };
   });
   after(() => bench?.stop());

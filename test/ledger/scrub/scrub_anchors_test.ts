@@ -106,7 +106,7 @@ describe("the scrub of what is anchored in Bitcoin", () => {
       store: bench.ledger.app,
       log: logPlace(loadConfig({ SEALOOP_DATA: bench.ledger.folder })),
       onBreak: () => {},
-      onTrouble: () => {},
+      onError: () => {},
     };
     let at = await beginScrub(parts, null);
     while (at.place.position < at.size) at = await scrubPart(parts, at);

@@ -6,10 +6,10 @@ import pg from "pg";
 import { loadConfig } from "../../../config.ts";
 import {
   beginScrub,
+  type ChainSnapshot,
   endScrub,
   exportReceipts,
   importLedger,
-  type KnownChain,
   logPlace,
   publishedCheckpoint,
   scrubPart,
@@ -141,10 +141,10 @@ describe("the scrub", () => {
     store: sealing.app,
     log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
     onBreak: () => {},
-    onTrouble: (error) => troubles.push(String(error)),
+    onError: (error) => troubles.push(String(error)),
   });
 
-  async function scrub(known: KnownChain | null = null) {
+  async function scrub(known: ChainSnapshot | null = null) {
     let at = await beginScrub(parts(), known);
     while (at.place.position < at.size) at = await scrubPart(parts(), at);
     return await endScrub(parts(), at);
@@ -350,7 +350,7 @@ describe("the scrub of a ledger that was taken over", () => {
       store: sealing.app,
       log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
       onBreak: () => {},
-      onTrouble: () => {},
+      onError: () => {},
     };
     let at = await beginScrub(parts, null);
     while (at.place.position < at.size) at = await scrubPart(parts, at);

@@ -54,7 +54,7 @@ describe("watchChain()", () => {
       store: sealing.app,
       log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
       onBreak: () => {},
-      onTrouble: () => {},
+      onError: () => {},
     };
     let at = await beginScrub(parts, null);
     while (at.place.position < at.size) at = await scrubPart(parts, at);
@@ -74,7 +74,7 @@ describe("watchChain()", () => {
   it("says null until it knows, and then goes with the receipts as they come", async () => {
     const opened = await watch();
     assert.equal(opened.state().chain_intact, null);
-    const { chain_intact, verified_through } = await opened.caughtUp();
+    const { chain_intact, verified_through } = await opened.catchUp();
     assert.deepEqual([chain_intact, verified_through], [true, COUNT - 1]);
     await sealing.seal(5);
     await until(opened, (state) => state.verified_through === COUNT + 4);
@@ -85,7 +85,7 @@ describe("watchChain()", () => {
     await scrub();
     await asSuperuser(EDIT);
     const opened = await watch();
-    const before = await opened.caughtUp();
+    const before = await opened.catchUp();
     assert.deepEqual([before.chain_intact, before.scrub?.pass], [true, 1]); // it was not looked at again
     await scrub();
     const { chain_intact, breaks, first_breaks } = await until(opened, (s) => s.breaks > 0);
@@ -96,31 +96,31 @@ describe("watchChain()", () => {
   it("counts once what both have found", async () => {
     await asSuperuser(EDIT);
     const opened = await watch();
-    assert.equal((await opened.caughtUp()).breaks, 1);
+    assert.equal((await opened.catchUp()).breaks, 1);
     await scrub();
     await until(opened, ({ scrub }) => scrub?.finished_at != null);
-    assert.equal((await opened.caughtUp()).breaks, 1);
+    assert.equal((await opened.catchUp()).breaks, 1);
   });
 
   it("goes on saying that it is broken when somebody removes what the scrub wrote", async () => {
     await asSuperuser(EDIT);
     await scrub();
     const opened = await watch();
-    assert.equal((await opened.caughtUp()).chain_intact, false);
+    assert.equal((await opened.catchUp()).chain_intact, false);
     await asSuperuser("DELETE FROM ledger_breaks; NOTIFY sealoop_scrub");
     await sleep(200);
-    assert.equal((await opened.caughtUp()).chain_intact, false);
+    assert.equal((await opened.catchUp()).chain_intact, false);
     await asSuperuser(
       "INSERT INTO ledger_breaks VALUES (5, 'columns', '', '', now(), 1, now()); NOTIFY sealoop_scrub",
     );
     await sleep(200);
-    assert.equal((await opened.caughtUp()).chain_intact, false, "healed, it says, and is not");
+    assert.equal((await opened.catchUp()).chain_intact, false, "healed, it says, and is not");
   });
 
   it("says that it is whole again when it was mended and a pass has found so", async () => {
     await asSuperuser(EDIT);
     const opened = await watch();
-    await opened.caughtUp(); // so that it has found it by itself
+    await opened.catchUp(); // so that it has found it by itself
     await scrub();
     await until(opened, ({ breaks }) => breaks === 1);
     await asSuperuser(MEND);
@@ -130,10 +130,10 @@ describe("watchChain()", () => {
 
   it("notices at once that an end is cut off which it has seen, and remembers it", async () => {
     const opened = await watch();
-    await opened.caughtUp();
+    await opened.catchUp();
     await sealing.pause();
     await asSuperuser(CUT_OFF);
-    const cut = await opened.caughtUp();
+    const cut = await opened.catchUp();
     assert.deepEqual([cut.chain_intact, positions(cut)], [false, [30]]);
     assert.match(cut.first_breaks[0]!.reason, /Missing, with all after it: there were 40 receipts/);
     sealing.go();
@@ -145,22 +145,22 @@ describe("watchChain()", () => {
   it("does not begin where the scrub is said to have ended when another receipt is there", async () => {
     await scrub();
     await asSuperuser("UPDATE ledger_scrub SET verified_hash = sha256('x')");
-    const { chain_intact, verified_through } = await (await watch()).caughtUp();
+    const { chain_intact, verified_through } = await (await watch()).catchUp();
     assert.deepEqual([chain_intact, verified_through], [false, COUNT - 1]);
   });
 
   it("notices that the head is another", async () => {
     const opened = await watch();
-    await opened.caughtUp();
+    await opened.catchUp();
     await asSuperuser("UPDATE ledger_head SET hash = sha256('x')");
-    assert.equal((await opened.caughtUp()).chain_intact, false);
+    assert.equal((await opened.catchUp()).chain_intact, false);
   });
 
   it("is not held up by a head that says too much", async () => {
     const opened = await watch();
-    await opened.caughtUp();
+    await opened.catchUp();
     await asSuperuser("UPDATE ledger_head SET size = 9000000000000");
-    const { chain_intact, first_breaks: [first] } = await opened.caughtUp();
+    const { chain_intact, first_breaks: [first] } = await opened.catchUp();
     assert.deepEqual([chain_intact, first?.position], [false, COUNT]);
     assert.match(first!.reason, /^Missing, with all up to 8999999999999$/);
   });
@@ -172,17 +172,17 @@ describe("watchChain()", () => {
       CREATE TRIGGER swallow BEFORE INSERT OR UPDATE ON ledger_breaks FOR EACH ROW EXECUTE FUNCTION swallow();
       ${EDIT}`,
     );
-    assert.equal((await (await watch()).caughtUp()).chain_intact, true);
+    assert.equal((await (await watch()).catchUp()).chain_intact, true);
     const opened = await watch({ recheckEveryMs: 50 });
     const { first_breaks } = await until(opened, (state) => state.chain_intact === false);
     assert.deepEqual(first_breaks.map(({ position }) => position), [5]);
     await scrub();
-    assert.equal((await opened.caughtUp()).chain_intact, false);
+    assert.equal((await opened.catchUp()).chain_intact, false);
   });
 
   it("finds by itself, where it is to look again, that the newest receipt is gone", async () => {
     const opened = await watch({ recheckEveryMs: 50 });
-    await opened.caughtUp();
+    await opened.catchUp();
     await sealing.pause();
     await asSuperuser("DELETE FROM receipts WHERE position = 39");
     assert.deepEqual(positions(await until(opened, ({ breaks }) => breaks > 0)), [39]);
@@ -190,34 +190,34 @@ describe("watchChain()", () => {
 
   describe("when asked", () => {
     it("verifies nothing before, and then all that is there", async () => {
-      const [asked, other] = [await watch({ whenAsked: true }), await watch()];
+      const [asked, other] = [await watch({ onDemand: true }), await watch()];
       await sealing.seal(5);
       await until(other, (state) => state.verified_through === COUNT + 4);
       const { chain_intact, verified_through } = asked.state();
       assert.deepEqual([chain_intact, verified_through], [null, -1]);
-      const now = await asked.caughtUp();
+      const now = await asked.catchUp();
       assert.deepEqual([now.chain_intact, now.verified_through], [true, COUNT + 4]);
     });
 
     it("goes on from where the scrub has ended since", async () => {
-      const opened = await watch({ whenAsked: true });
-      await opened.caughtUp();
+      const opened = await watch({ onDemand: true });
+      await opened.catchUp();
       await sealing.seal(10);
       await scrub();
       await asSuperuser(EDIT.replace("5", "45"));
-      const { chain_intact, verified_through } = await opened.caughtUp();
+      const { chain_intact, verified_through } = await opened.catchUp();
       assert.deepEqual([chain_intact, verified_through], [true, COUNT + 9], "45 is not looked at");
       await scrub();
-      assert.deepEqual(positions(await opened.caughtUp()), [45]);
+      assert.deepEqual(positions(await opened.catchUp()), [45]);
     });
 
     it("notices that what it had verified ends as something else by then", async () => {
-      const opened = await watch({ whenAsked: true });
-      await opened.caughtUp();
+      const opened = await watch({ onDemand: true });
+      await opened.catchUp();
       await sealing.seal(10);
       await scrub();
       await asSuperuser("UPDATE receipts SET hash = sha256('other') WHERE position = 39");
-      const { chain_intact, first_breaks } = await opened.caughtUp();
+      const { chain_intact, first_breaks } = await opened.catchUp();
       assert.deepEqual([chain_intact, first_breaks[0]?.position], [false, 39]);
     });
   });
@@ -227,13 +227,13 @@ describe("watchChain()", () => {
     const troubles: string[] = [];
     const options = (more: WatchOptions = {}): WatchOptions => ({
       markFile,
-      onTrouble: (error) => troubles.push(String(error)),
+      onError: (error) => troubles.push(String(error)),
       ...more,
     });
     beforeEach(async () => {
       markFile = join(sealing.folder, "verified.json");
       troubles.length = 0;
-      await (await watch(options())).caughtUp();
+      await (await watch(options())).catchUp();
       await watches.pop()!.close();
     });
 
@@ -244,7 +244,7 @@ describe("watchChain()", () => {
         VALUES (1, 10, 9, (SELECT hash FROM receipts WHERE position = 9))`,
       );
       const opened = await watch(options());
-      const { chain_intact, verified_through } = await opened.caughtUp();
+      const { chain_intact, verified_through } = await opened.catchUp();
       assert.deepEqual([chain_intact, verified_through], [true, COUNT - 1]); // as while it was running
       assert.deepEqual(troubles, []);
     });
@@ -254,15 +254,15 @@ describe("watchChain()", () => {
       const opened = await watch(options({ recheckEveryMs: 50 }));
       await until(opened, ({ breaks }) => breaks === 1);
       await watches.pop()!.close();
-      const { chain_intact, first_breaks } = await (await watch(options())).caughtUp();
+      const { chain_intact, first_breaks } = await (await watch(options())).catchUp();
       assert.deepEqual([chain_intact, first_breaks[0]?.position], [false, 5]);
       await watches.pop()!.close();
       await asSuperuser(MEND);
-      assert.equal((await (await watch(options())).caughtUp()).chain_intact, true);
+      assert.equal((await (await watch(options())).catchUp()).chain_intact, true);
       await watches.pop()!.close();
       await asSuperuser(EDIT);
       assert.equal(
-        (await (await watch(options())).caughtUp()).chain_intact,
+        (await (await watch(options())).catchUp()).chain_intact,
         true,
         "it goes by the mark",
       );
@@ -272,7 +272,7 @@ describe("watchChain()", () => {
       await sealing.pause();
       await asSuperuser(CUT_OFF);
       for (let start = 1; start <= 2; start++) {
-        const state = await (await watch(options())).caughtUp();
+        const state = await (await watch(options())).catchUp();
         assert.deepEqual([state.chain_intact, positions(state)], [false, [30]]);
         await watches.pop()!.close();
       }
@@ -280,14 +280,14 @@ describe("watchChain()", () => {
 
     it("knows that another key was published while it was away", async () => {
       await asSuperuser("UPDATE ledger_keys SET public_key = sha256('x')");
-      const { first_breaks: [first] } = await (await watch(options())).caughtUp();
+      const { first_breaks: [first] } = await (await watch(options())).catchUp();
       assert.equal(first?.position, 0);
     });
 
     it("verifies all where the mark is none, and says so", async () => {
       await writeFile(markFile, "{}");
       await asSuperuser(EDIT);
-      assert.equal((await (await watch(options())).caughtUp()).chain_intact, false);
+      assert.equal((await (await watch(options())).catchUp()).chain_intact, false);
       assert.match(troubles.join(), /verified\.json is none that the ledger wrote/);
     });
   });

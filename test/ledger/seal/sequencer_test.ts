@@ -27,7 +27,7 @@ import {
   migrate,
   openStore,
   type Store,
-  } from "../../../store/mod.ts";
+} from "../../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../../_servers.ts";
 
 const request = (id?: string) => ({
@@ -71,10 +71,12 @@ describe("the sequencer", () => {
 
   it("seals what was asked for within a transaction that committed, and nothing of one that did not", async () => {
     const { id } = await app.asPlatform().transaction((trx) => requestSeal(trx, request("kept")));
-    await assert.rejects(app.asPlatform().transaction(async (trx) => {
-      await requestSeal(trx, request("lost"));
-      throw new Error("rolled back");
-    }));
+    await assert.rejects(
+      app.asPlatform().transaction(async (trx) => {
+        await requestSeal(trx, request("lost"));
+        throw new Error("rolled back");
+      }),
+    );
     await sealer.sealed(id);
     await sealer.request(request("after"));
     await sealer.sealed("after");
@@ -128,7 +130,12 @@ describe("the sequencer", () => {
       { name: "ReceiptConflict" },
     );
     await sealTogether(app.asPlatform(), [nothing], request("not-together"), "none");
-    const there = await app.asPlatform()("seal_requests").whereIn("id", ["a", "b", "c", "not-together"])
+    const there = await app.asPlatform()("seal_requests").whereIn("id", [
+      "a",
+      "b",
+      "c",
+      "not-together",
+    ])
       .orderBy("id").pluck("id");
     assert.deepEqual(there, ["a", "b"]);
   });
@@ -224,7 +231,9 @@ describe("the sequencer", () => {
       assert.deepEqual(asked.flatMap(({ status }, n) => status === "rejected" ? [n] : []), [7, 20]);
       const good = ids.filter((id) => !bad.has(id));
       assert.deepEqual(await rows(), good);
-      const there = await app.asPlatform()("seal_requests").whereIn("id", ids).orderBy("id").pluck("id");
+      const there = await app.asPlatform()("seal_requests").whereIn("id", ids).orderBy("id").pluck(
+        "id",
+      );
       assert.deepEqual(there, good);
       await app.asPlatform()("governance_decisions").delete();
     });
@@ -256,9 +265,10 @@ describe("the sequencer", () => {
       assert.deepEqual(new Set(heldOf(3)), new Set([true]), "nothing to ask");
       const written = ids.filter((_, n) => told[n]!.holds);
       assert.deepEqual(await rows(), written.filter((id) => Number(id.slice(-2)) % 4 !== 3));
-      const there = await app.asPlatform()("seal_requests").whereLike("id", "row-w-%").orderBy("id").pluck(
-        "id",
-      );
+      const there = await app.asPlatform()("seal_requests").whereLike("id", "row-w-%").orderBy("id")
+        .pluck(
+          "id",
+        );
       assert.deepEqual(there, written);
       const { condition, read } = lettingIn(now, { ...use, limit: 10 });
       const over = await sealer.request(request("row-x"), decision("row-x"), { when: condition });
@@ -346,7 +356,7 @@ describe("the sequencer", () => {
     await client.end();
     const ledger = openStore(database.urls.ledger, "ledger");
     const watch = await watchChain(ledger);
-    const { chain_intact, first_breaks } = await watch.caughtUp();
+    const { chain_intact, first_breaks } = await watch.catchUp();
     assert.equal(chain_intact, false);
     assert.equal(first_breaks[0]?.position, 2);
     await watch.close();

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import {
-  after,
   applyOp,
   bitcoinAttestation,
   type Op,
   OTS_TYPE,
   pendingAttestation,
+  prependOps,
   serializeTimestamp,
   type Timestamp,
   treePath,
@@ -48,7 +48,7 @@ export async function testCalendar(): Promise<TestCalendar> {
       if (faults.digest) return void faults.digest(response);
       taken.push(body.toString("hex"));
       const promise = { branches: [{ attestation: pendingAttestation(server.url) }] };
-      return give(response, after(await join(body), promise));
+      return give(response, prependOps(await join(body), promise));
     }
     const [, commitment] = /^\/timestamp\/([0-9a-f]{2,})$/.exec(url!) ?? [];
     if (!commitment) return void response.writeHead(404).end();
@@ -72,7 +72,7 @@ export async function testCalendar(): Promise<TestCalendar> {
       const attested = { branches: [{ attestation: bitcoinAttestation(height) }] };
       commitments.forEach((commitment, i) => {
         const ops = [...treePath(commitments, i), ...inBlock];
-        ready.set(commitment.toString("hex"), after(ops, attested));
+        ready.set(commitment.toString("hex"), prependOps(ops, attested));
       });
       return height;
     },

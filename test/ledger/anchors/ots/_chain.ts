@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
-import { type Network, targetOf } from "../../../../ledger/anchors/ots/mod.ts";
+import { type Network, targetFromBits } from "../../../../ledger/anchors/ots/mod.ts";
 
 /** Some 500 hashes a block. */
 const BITS = 0x1f7fffff;
@@ -12,8 +12,8 @@ export const TOO_EASY_BITS = 0x207fffff;
 /** Whose difficulty never changes. Only tests hand it on; what runs in production knows Bitcoin alone. */
 export const TEST_NETWORK: Network = {
   name: "the test network",
-  reached: 0,
-  targets: () => ({ easiest: targetOf(BITS), hardest: targetOf(BITS) }),
+  reachedHeight: 0,
+  targetRange: () => ({ easiest: targetFromBits(BITS), hardest: targetFromBits(BITS) }),
 };
 
 export const sha256 = (...parts: Uint8Array[]): Buffer =>
@@ -57,7 +57,7 @@ function mined(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buff
   header.writeUInt32LE(bits, 72);
   for (let nonce = 0;; nonce++) {
     header.writeUInt32LE(nonce, 76);
-    if (BigInt(`0x${shown(doubleSha256(header))}`) <= targetOf(bits)) return header;
+    if (BigInt(`0x${shown(doubleSha256(header))}`) <= targetFromBits(bits)) return header;
   }
 }
 
@@ -65,7 +65,7 @@ function mined(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buff
 export function workless(header: Uint8Array): Buffer {
   const other = Buffer.from(header);
   do other.writeUInt32LE((other.readUInt32LE(76) + 1) % 2 ** 32, 76); while (
-    BigInt(`0x${hashOf(other)}`) <= targetOf(BITS)
+    BigInt(`0x${hashOf(other)}`) <= targetFromBits(BITS)
   );
   return other;
 }

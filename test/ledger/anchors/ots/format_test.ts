@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import {
-  after,
   applyOp,
-  attestationsOf,
   BadTimestamp,
   bitcoinAttestation,
+  listAttestations,
   merge,
   type Op,
   parseFile,
   parseTimestamp,
   pendingAttestation,
+  prependOps,
   prune,
   serializeFile,
   serializeTimestamp,
-  SUBTREE,
+  SUBTREE_SIZE,
   type Timestamp,
   treePath,
   treeRoot,
@@ -76,7 +76,7 @@ describe("parseFile() on the official client's examples", () => {
     assert.ok(kinds.includes("bitcoin claimed") && kinds.length > 1, kinds.join());
     assert.ok(!kinds.some((state) => /verified|failed/.test(state)));
     const { timestamp, digest } = parseFile(file("empty.ots"));
-    const heights = attestationsOf(timestamp, digest).map(({ attestation: a }) =>
+    const heights = listAttestations(timestamp, digest).map(({ attestation: a }) =>
       a.kind === "bitcoin" ? a.height : undefined
     );
     assert.ok(heights.includes(129_405));
@@ -199,7 +199,7 @@ describe("parseFile()", () => {
     const file = parseFile(
       hex(`${HEAD} 01 ${DIGEST} ${grown} ${arm.repeat(200)} 00 ${BITCOIN} 01 01`),
     );
-    assert.throws(() => attestationsOf(file.timestamp, file.digest), { name: "BadTimestamp" });
+    assert.throws(() => listAttestations(file.timestamp, file.digest), { name: "BadTimestamp" });
   });
 });
 
@@ -227,7 +227,7 @@ describe("merge() and prune()", () => {
     branches: [{ attestation: pendingAttestation(uri) }],
   });
   const salted = (salt: number, then: Timestamp) =>
-    after([{ kind: "append", arg: Uint8Array.of(salt) }, { kind: "sha256" }], then);
+    prependOps([{ kind: "append", arg: Uint8Array.of(salt) }, { kind: "sha256" }], then);
 
   it("keep what each knows, once", () => {
     const a = salted(1, pending("https://a.example"));
@@ -236,10 +236,10 @@ describe("merge() and prune()", () => {
     assert.equal(both.branches.length, 2);
     assert.deepEqual(both, merge(b, a));
     const digest = hex("11".repeat(32));
-    assert.equal(attestationsOf(both, digest).length, 2);
+    assert.equal(listAttestations(both, digest).length, 2);
     const same = merge(salted(1, pending("https://c.example")), a);
     assert.equal(same.branches.length, 1);
-    assert.equal(attestationsOf(same, digest).length, 2);
+    assert.equal(listAttestations(same, digest).length, 2);
   });
 
   it("drop what is not wanted, with the way to it", () => {
@@ -273,10 +273,12 @@ describe("the aggregation tree", () => {
   }
 
   it("is the tree over the roots of its pieces", () => {
-    for (const n of [SUBTREE, SUBTREE + 1, 2 * SUBTREE, 3 * SUBTREE + 700]) {
+    for (const n of [SUBTREE_SIZE, SUBTREE_SIZE + 1, 2 * SUBTREE_SIZE, 3 * SUBTREE_SIZE + 700]) {
       const all = leaves(n);
       const roots: Uint8Array[] = [];
-      for (let at = 0; at < n; at += SUBTREE) roots.push(treeRoot(all.slice(at, at + SUBTREE)));
+      for (let at = 0; at < n; at += SUBTREE_SIZE) {
+        roots.push(treeRoot(all.slice(at, at + SUBTREE_SIZE)));
+      }
       assert.deepEqual(treeRoot(roots), treeRoot(all));
     }
   });
@@ -311,10 +313,10 @@ describe("parseTimestamp()", () => {
 function branched() {
   const digest = hex("11".repeat(32));
   const timestamp = merge(
-    after([{ kind: "append", arg: hex("0102") }, { kind: "sha256" }], {
+    prependOps([{ kind: "append", arg: hex("0102") }, { kind: "sha256" }], {
       branches: [{ attestation: pendingAttestation("https://a.example") }],
     }),
-    after([{ kind: "prepend", arg: hex("0304") }, { kind: "hexlify" }, { kind: "sha1" }], {
+    prependOps([{ kind: "prepend", arg: hex("0304") }, { kind: "hexlify" }, { kind: "sha1" }], {
       branches: [{ attestation: bitcoinAttestation(358_391) }],
     }),
   );

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import {
   BadHeader,
   bitcoinAttestation,
-  bitcoinSources,
   checkHeader,
   confirmBlock,
   MAINNET,
+  openBitcoinSources,
   parseHeader,
-  targetOf,
+  targetFromBits,
   verifyTimestamp,
 } from "../../../../ledger/anchors/ots/mod.ts";
 import { esplora, TEST_NETWORK, testChain } from "./_chain.ts";
@@ -44,12 +44,12 @@ describe("targetOf()", () => {
     ]] as const
   ) {
     it(`gives the target of 0x${bits.toString(16).padStart(8, "0")}`, () => {
-      assert.equal(targetOf(bits), target);
+      assert.equal(targetFromBits(bits), target);
     });
   }
   for (const bits of [0, 0x01800000, 0x1d800001, 0x23000100, 0xff7fffff]) {
     it(`refuses 0x${bits.toString(16).padStart(8, "0")}, which is none`, () => {
-      assert.throws(() => targetOf(bits), BadHeader);
+      assert.throws(() => targetFromBits(bits), BadHeader);
     });
   }
 });
@@ -87,13 +87,13 @@ describe("checkHeader() for Bitcoin", () => {
 
   it("asks for the work of its time or of more, up to what the rule of the network allows", () => {
     for (let height = 0; height < 2_000_000; height += 1009) {
-      const { easiest, hardest } = MAINNET.targets(height);
+      const { easiest, hardest } = MAINNET.targetRange(height);
       assert.ok(easiest >= hardest && hardest >= 0n, String(height));
-      assert.ok(easiest <= targetOf(0x1d00ffff), String(height));
+      assert.ok(easiest <= targetFromBits(0x1d00ffff), String(height));
     }
-    const now = targetOf(0x17034219);
-    assert.equal(MAINNET.targets(950_000).easiest, now * 4n);
-    assert.ok(MAINNET.targets(950_000).hardest < now / 4n ** 50n);
+    const now = targetFromBits(0x17034219);
+    assert.equal(MAINNET.targetRange(950_000).easiest, now * 4n);
+    assert.ok(MAINNET.targetRange(950_000).hardest < now / 4n ** 50n);
   });
 });
 
@@ -107,7 +107,8 @@ describe("verifyTimestamp()", () => {
     assert.equal(state(), "verified");
   });
 
-  it("refuses that block for what is newer", () => assert.equal(state(MAINNET.reached), "failed"));
+  it("refuses that block for what is newer", () =>
+    assert.equal(state(MAINNET.reachedHeight), "failed"));
 });
 
 describe("confirmBlock()", () => {
@@ -117,7 +118,7 @@ describe("confirmBlock()", () => {
     chain.bury(5);
     const source = await esplora(chain);
     try {
-      const confirmed = await confirmBlock(bitcoinSources([source.url]), height, TEST_NETWORK);
+      const confirmed = await confirmBlock(openBitcoinSources([source.url]), height, TEST_NETWORK);
       assert.deepEqual(Buffer.from(confirmed.header.bytes), chain.headers[height]);
       assert.equal(confirmed.sources, 1);
     } finally {
