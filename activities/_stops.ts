@@ -4,8 +4,8 @@ import type { Held } from "../domain/mod.ts";
 import {
   ADDED,
   type Stop,
-  stopOf,
-  type Stoppable,
+  findStop,
+  type StopSubject,
   type Store,
   ticketEvents,
 } from "../store/mod.ts";
@@ -24,7 +24,7 @@ export const STOPPED_AS = {
 export function stoppable(
   what: keyof typeof STOPPED_AS,
   requestedBy: string | undefined,
-): Stoppable {
+): StopSubject {
   const keyId = /^key:(.+)$/.exec(requestedBy ?? "")?.[1] ?? null;
   return { keyId, names: STOPPED_AS[what] };
 }
@@ -34,7 +34,7 @@ export async function stopOfRepair(
   { knex }: Store,
   { finding }: Pick<RepairOrder, "finding">,
 ): Promise<Stopped | undefined> {
-  return await stopOf(knex, stoppable("repair", finding.requested_by));
+  return await findStop(knex, stoppable("repair", finding.requested_by));
 }
 
 /** A switch, and when it was set. */
@@ -77,7 +77,7 @@ export async function mayDrill(
   what: "test" | "attack",
   requestedBy: string,
 ): Promise<void> {
-  const stop = await stopOf(knex, stoppable(what, requestedBy));
+  const stop = await findStop(knex, stoppable(what, requestedBy));
   if (!stop) return;
   const which = stop.kind === "all" ? "everything" : `${stop.kind} ${stop.name}`;
   throw new Problem("Denied", `No drill is begun, as ${which} is stopped: ${stop.reason}`);

@@ -4,17 +4,17 @@ import {
   addApprovalMove,
   type ApprovalMove,
   type ApprovalRecord,
-  countedApprovers,
+  countApprovers,
   getApproval,
-  getVoice,
+  getVote,
   lockApproval,
   type Db,
-  receiptOfMove,
-  refusalOf,
-  refuseVoice,
-  takeVoice,
-  validKeys,
-  type VoiceMove,
+  getMoveReceipt,
+  voteRefusal,
+  refuseVote,
+  acceptVote,
+  findValidKeys,
+  type VoteMove,
 } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
@@ -65,22 +65,22 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   async function hear(
     trx: Db,
     known: ApprovalRecord,
-    order: ApprovalMoveOrder & { readonly move: VoiceMove },
+    order: ApprovalMoveOrder & { readonly move: VoteMove },
   ): Promise<ApprovalMoved | Problem> {
     const { run, move, voice_id } = order;
-    const voice = voice_id === undefined ? undefined : await getVoice(trx, voice_id);
+    const voice = voice_id === undefined ? undefined : await getVote(trx, voice_id);
     if (!voice || voice.approvalId !== known.id || voice.move !== move) {
       return await sealUnsaid(trx, known, move);
     }
     const receiptId = receiptIdOf({ workflow_id: `approval-${known.id}`, run_id: voice.id }, move);
     if (voice.number !== null) return movedTo(known, receiptId);
-    const { counted, notCounted } = await countedApprovers(trx, known);
-    const [key] = await validKeys(trx, [voice.keyId]);
+    const { counted, notCounted } = await countApprovers(trx, known);
+    const [key] = await findValidKeys(trx, [voice.keyId]);
     const refusal = voice.refused
       ? new Problem(voice.refused.name, voice.refused.message)
-      : refusalOf(known, move, key, counted);
+      : voteRefusal(known, move, key, counted);
     if (refusal) {
-      await refuseVoice(trx, voice.id, refusal);
+      await refuseVote(trx, voice.id, refusal);
       return refusal;
     }
     const by = { key_id: key!.id, principal: key!.principal };
@@ -91,7 +91,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
       ? "denied"
       : "pending";
     const number = known.moves + 1;
-    await takeVoice(trx, voice.id, number);
+    await acceptVote(trx, voice.id, number);
     const dropped = move === "approved" ? notCounted : [];
     return await write(trx, known, run, {
       ...{ number, move, status, approvers, by, receiptId, notCounted: dropped },
@@ -106,7 +106,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
     const receiptId = receiptIdOf(run, `approval-${move}-${cycle}`);
     const isOver = known.status !== "pending" || move === "escalated" && known.escalated;
     if (isOver) { // people were quicker, or it is told already
-      return movedTo(known, await receiptOfMove(trx, known.id, known.moves) ?? receiptId);
+      return movedTo(known, await getMoveReceipt(trx, known.id, known.moves) ?? receiptId);
     }
     const status = move === "expired" ? move : known.status;
     const { approvers } = known;
@@ -152,7 +152,7 @@ export function approvalMoves({ store, calls, deliverVoices }: ActivityParts) {
   async function sealUnsaid(
     trx: Db,
     { id, actionSha256, moves }: ApprovalRecord,
-    move: VoiceMove,
+    move: VoteMove,
   ): Promise<Problem> {
     await requestSeal(trx, {
       id: receiptIdOf({ workflow_id: `approval-${id}`, run_id: "unsaid" }, String(moves)),

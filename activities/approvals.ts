@@ -12,7 +12,7 @@ import {
   addTicketEvent,
   getApproval,
   getTicket,
-  principalOf,
+  getPrincipal,
   putApproval,
   type Db,
   setResumedRun,
@@ -153,7 +153,7 @@ export async function tellTicket(
 
 async function newApproval(on: Db, opening: ApprovalOpening, terms: ApprovalTerms) {
   const keyId = /^key:([0-9a-f]{16})$/.exec(opening.requested_by)?.[1];
-  const holder = keyId && await principalOf(on, keyId);
+  const holder = keyId && await getPrincipal(on, keyId);
   return {
     id: opening.approval_id,
     subject: opening.subject,

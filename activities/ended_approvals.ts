@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
 import type { RunId } from "../domain/mod.ts";
-import { type ApprovalRecord, dropApproval, getApproval, pendingApprovals } from "../store/mod.ts";
+import { type ApprovalRecord, dropApproval, getApproval, listPendingApprovals } from "../store/mod.ts";
 import type { ApprovalMoveOrder } from "./approval_moves.ts";
 import type { ActivityParts } from "./_parts.ts";
 
@@ -24,7 +24,7 @@ export function endedApprovals(
   /** Looks for pending approvals whose workflow has ended without a decision. Safe to repeat: it only looks. */
   async function findEndedApprovals(): Promise<EndedApproval[]> {
     const found: EndedApproval[] = [];
-    for (const { id } of await pendingApprovals(store.asPlatform())) {
+    for (const { id } of await listPendingApprovals(store.asPlatform())) {
       const ended = await endOf(id);
       // Its last move is written down before it ends, so what is pending now was not decided.
       const known = ended && await getApproval(store.asPlatform(), id);

@@ -3,12 +3,12 @@ import type { Trace } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   type AbandonedCall,
-  abandonedCalls,
-  endAct,
-  forgetCallTraces,
-  getAct,
-  lateActs,
-  leaveUnknownToPeople,
+  listAbandonedCalls,
+  endHeldCall,
+  pruneCallEffects,
+  getHeldCall,
+  listOverdueHeldCalls,
+  openUnknownCallTicket,
   settleCall,
   settleEndedCalls,
   } from "../store/mod.ts";
@@ -29,7 +29,7 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
    */
   async function settleOpenCalls(): Promise<number> {
     await settleEndedCalls(store.asPlatform());
-    const found = await abandonedCalls(store.asPlatform(), LATE_SECONDS);
+    const found = await listAbandonedCalls(store.asPlatform(), LATE_SECONDS);
     let settled = 0;
     for (const call of found) {
       const traced = await trace(call);
@@ -38,7 +38,7 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
         if (!await settleCall(trx, call.id)) return;
         settled++;
         if (traced.state === "unknown") {
-          await leaveUnknownToPeople(trx, { ...call, ...traced, receiptId: call.callReceiptId });
+          await openUnknownCallTicket(trx, { ...call, ...traced, receiptId: call.callReceiptId });
         }
         await requestSeal(trx, {
           id: call.callReceiptId,
@@ -58,7 +58,7 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
         });
       });
     }
-    await forgetCallTraces(store.asPlatform());
+    await pruneCallEffects(store.asPlatform());
     return settled + await settleLateActs();
   }
 
@@ -77,17 +77,17 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
   /** Approved calls whose workflow was ended from outside. */
   async function settleLateActs(): Promise<number> {
     let ended = 0;
-    for (const approvalId of await lateActs(store.asPlatform(), LATE_SECONDS)) {
+    for (const approvalId of await listOverdueHeldCalls(store.asPlatform(), LATE_SECONDS)) {
       const run = await endedRun(`act-${approvalId}`);
-      const act = run && await getAct(store.asPlatform(), approvalId);
+      const act = run && await getHeldCall(store.asPlatform(), approvalId);
       if (!run || !act || act.endedAt) continue;
       const state = act.state === "begun" ? "unknown" : "refused";
       const receiptId = receiptIdOf(run, "ENDED");
       const message = `The run of ${approvalId} was ended from outside`;
       await store.asPlatform().transaction(async (trx) => {
         const error = { name: "Cancelled", message };
-        if (!await endAct(trx, approvalId, { state, output: null, error, receiptId })) return;
-        if (state === "unknown") await leaveUnknownToPeople(trx, { ...act, receiptId });
+        if (!await endHeldCall(trx, approvalId, { state, output: null, error, receiptId })) return;
+        if (state === "unknown") await openUnknownCallTicket(trx, { ...act, receiptId });
         await requestSeal(trx, {
           id: receiptId,
           category: "governed_act",

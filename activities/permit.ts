@@ -6,7 +6,7 @@ import {
   getApproval,
   getFinding,
   getTicketEvent,
-  principalOf,
+  getPrincipal,
   ticketEvents,
   findTicketOfRun,
 } from "../store/mod.ts";
@@ -172,7 +172,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
   /** Principal of the key that asked for the run. */
   async function requesterOf({ requested_by }: Finding): Promise<string> {
     const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
-    return (keyId && await principalOf(store.asPlatform(), keyId)) ?? ACTOR;
+    return (keyId && await getPrincipal(store.asPlatform(), keyId)) ?? ACTOR;
   }
 
   return permit;

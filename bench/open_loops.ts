@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
-import { pendingApprovals, putServices } from "../store/mod.ts";
+import { listPendingApprovals, putServices } from "../store/mod.ts";
 import { testFolder } from "../test/_servers.ts";
 import { person, say } from "../test/workflows/_people.ts";
 import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
@@ -53,12 +53,12 @@ export async function run(): Promise<readonly never[]> {
     const before = await most.now();
     const started = performance.now();
     const handles = await inTurns(services.all, (service) => start(platform, service));
-    await until(async () => (await pendingApprovals(platform.store.asPlatform())).length === LOOPS);
+    await until(async () => (await listPendingApprovals(platform.store.asPlatform())).length === LOOPS);
     const opened = performance.now();
     const open = await running(platform);
     const atOpen = await most.now();
     const ann = await person(platform.store, "ann");
-    const ids = (await pendingApprovals(platform.store.asPlatform())).map(({ id }) => id);
+    const ids = (await listPendingApprovals(platform.store.asPlatform())).map(({ id }) => id);
     await inTurns(ids, async (id) => {
       await say(platform, id, "approved", ann);
     });

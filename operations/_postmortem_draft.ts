@@ -1,4 +1,4 @@
-import { approvalMoves, listRepairsOfTicket, type Ticket, listTicketEvents } from "../store/mod.ts";
+import { listApprovalMoves, listRepairsOfTicket, type Ticket, listTicketEvents } from "../store/mod.ts";
 import { postmortemOf } from "./_postmortem.ts";
 import type { Context } from "../calls/platform.ts";
 import { receiptOf } from "./_ticket_shapes.ts";
@@ -14,7 +14,7 @@ export async function draftOf(
     receiptOf(store, ticket.receipt_id),
   ]);
   const asked = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));
-  const moves = await Promise.all([...asked].map((id) => approvalMoves(store.asPlatform(), id)));
+  const moves = await Promise.all([...asked].map((id) => listApprovalMoves(store.asPlatform(), id)));
   const ledgerUrl = urls.ledger;
   return postmortemOf({ ticket, events, repairs, receipt, ledgerUrl, decisions: moves.flat() });
 }

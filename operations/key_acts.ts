@@ -7,7 +7,7 @@ import {
   issueKey,
   type KeyRecord,
   type NewKey,
-  noteCall,
+  noteCallEffects,
   type Db,
   revokeKey,
   type Store,
@@ -39,7 +39,7 @@ export async function issueSealedKey(
   if (issues.length > 0) throw new InvalidInput(issues);
   return await store.asPlatform().transaction(async (trx) => {
     const issued = await issueIn(trx, actor, fields);
-    await noteCall(trx, decisionId, { key_id: issued.record.id });
+    await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
     return issued;
   });
 }

@@ -1,7 +1,7 @@
 import { createPlatformInvoke, openKeyring, type Platform } from "../operations/mod.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { openSealer, watchChain } from "../ledger/mod.ts";
-import { openMeter, openStore } from "../store/mod.ts";
+import { openUsageMeter, openStore } from "../store/mod.ts";
 import { lazyTemporal } from "../temporal/mod.ts";
 import type { AppOptions } from "../web/mod.ts";
 import { isSecure } from "../web/mod.ts";
@@ -32,7 +32,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     store,
     sealer,
     chain,
-    meter: openMeter(store),
+    meter: openUsageMeter(store),
     keyring,
     engine: openConfiguredEngine(config),
     temporal: temporal.client,

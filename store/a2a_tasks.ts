@@ -40,7 +40,7 @@ export async function getTask<T extends StoredTask>(
 }
 
 /** A task, whosever it is: for the platform itself. */
-export async function anyTask<T extends StoredTask>(
+export async function getTaskOfAnyKey<T extends StoredTask>(
   on: Queryable,
   id: string,
 ): Promise<T | undefined> {
@@ -53,7 +53,7 @@ export async function dropTask(on: Queryable, id: string): Promise<void> {
 }
 
 /** Ids of a key's tasks that wait for an approval, or do what it allows. */
-export async function tasksOfApproval(
+export async function listTasksOfApproval(
   on: Queryable,
   keyId: string,
   approvalId: string,

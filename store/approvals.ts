@@ -170,12 +170,12 @@ function withTenant(on: Queryable) {
 }
 
 /** Ids of all approvals that are pending, oldest first. */
-export async function pendingApprovals(on: Queryable): Promise<{ id: string }[]> {
+export async function listPendingApprovals(on: Queryable): Promise<{ id: string }[]> {
   return await on("approvals").where({ status: "pending" }).orderBy("asked_at").select("id");
 }
 
 /** An approval's moves, oldest first. */
-export async function approvalMoves(on: Queryable, id: string) {
+export async function listApprovalMoves(on: Queryable, id: string) {
   const rows = await on("approval_moves").where({ approval_id: id }).orderBy("number");
   return rows.map(({ at, move, status, key_id, principal, not_counted, receipt_id }) => ({
     at: at.toISOString() as string,
@@ -189,7 +189,7 @@ export async function approvalMoves(on: Queryable, id: string) {
 }
 
 /** Id of the receipt of a move, or null. */
-export async function receiptOfMove(
+export async function getMoveReceipt(
   on: Queryable,
   id: string,
   number: number,

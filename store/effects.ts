@@ -1,5 +1,5 @@
 import type { Queryable } from "./connection.ts";
-import { type Stoppable, STOPPING, stoppingBy } from "./governance.ts";
+import { type StopSubject, STOPPING, stoppingBy } from "./governance.ts";
 import { type Part, together } from "./together.ts";
 
 /** A side effect on the world: intended first, then known to be done, not done, or unknown. */
@@ -36,7 +36,7 @@ export function intendedEffect(
     "state" | "intended_at" | "ended_at"
   >,
   runId: string,
-  stoppable: Stoppable,
+  stoppable: StopSubject,
 ): Part {
   return {
     tables: `${INTENDED} AS (

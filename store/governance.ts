@@ -1,6 +1,6 @@
 import type { Queryable, Store } from "./connection.ts";
 import { shared } from "./shared.ts";
-import { type Count, countOf, type Taking, takingOf, type Use } from "./limits.ts";
+import { type UsageCount, countOf, type Taking, takingOf, type Use } from "./limits.ts";
 import type { AlikeCondition, Condition, Row } from "./row.ts";
 
 /** What becomes of a call: it is done, people are asked, or it is refused. */
@@ -51,7 +51,7 @@ export interface Stop {
 export const FILE_STOP = "governance-file";
 
 /** All switches, and the policy's version. */
-export interface InForce {
+export interface GovernanceInForce {
   /** Of all this, a UUID: another one with each change. */
   readonly revision: string;
   /** 0: none was set. */
@@ -60,15 +60,15 @@ export interface InForce {
 }
 
 /** What holds as of now. Calls that arrive together share one small query; none is told less than held when it came. */
-export function inForce(store: Store): Promise<InForce> {
+export function governanceInForce(store: Store): Promise<GovernanceInForce> {
   let read = readers.get(store);
   if (!read) readers.set(store, read = shared(() => readInForce(store)));
   return read();
 }
 
-const readers = new WeakMap<Store, () => Promise<InForce>>();
+const readers = new WeakMap<Store, () => Promise<GovernanceInForce>>();
 
-async function readInForce({ pool }: Store): Promise<InForce> {
+async function readInForce({ pool }: Store): Promise<GovernanceInForce> {
   const { rows: [row] } = await pool.query({
     name: "governance_in_force",
     text: "SELECT governance_in_force() AS in_force",
@@ -82,7 +82,7 @@ export function stopsCall({ kind, name }: Stop, keyId: string, names: readonly s
 }
 
 /** What switches are held against: in whose name something is done, and what stops it by its names. */
-export interface Stoppable {
+export interface StopSubject {
   /** Null: in nobody's. */
   readonly keyId: string | null;
   /** Of tools and operations. */
@@ -94,15 +94,15 @@ export const STOPPING =
   "(kind = 'all' OR kind = 'key' AND name = ? OR kind = 'tool' AND name = ANY(?))";
 
 /** Values of {@linkcode STOPPING}. */
-export const stoppingBy = ({ keyId, names }: Stoppable): [string, string[]] => [
+export const stoppingBy = ({ keyId, names }: StopSubject): [string, string[]] => [
   keyId ?? "",
   [...names],
 ];
 
 /** The switch that stops something now, the widest where there are several; read from the database, never remembered. */
-export async function stopOf(
+export async function findStop(
   on: Queryable,
-  what: Stoppable,
+  what: StopSubject,
 ): Promise<(Stop & { readonly stopped_at: Date }) | undefined> {
   return await on("governance_stops").whereRaw(STOPPING, stoppingBy(what)).orderBy("kind")
     .first();
@@ -111,14 +111,14 @@ export async function stopOf(
 /** What became of a call that was to be let in with its decision. */
 export interface Entered {
   /** How its use was counted; absent: nothing of it was to be counted, or nothing yet. */
-  readonly count?: Count;
+  readonly count?: UsageCount;
   /** What is in force in place of that by which it was decided; then nothing was counted, or written. */
-  readonly inForce?: InForce;
+  readonly inForce?: GovernanceInForce;
 }
 
 /** That a call was decided by what is in force, and is within its limit, of which it takes a use. */
 export function lettingIn(
-  inForce: InForce,
+  inForce: GovernanceInForce,
   use: Use | undefined,
 ): { readonly condition: Condition; read(found: unknown): Entered } {
   const taking = use && takingOf(use);
@@ -140,7 +140,7 @@ export function lettingIn(
 /** That a call is within its limit, of which it takes a use, whatever is in force. */
 export function countingIn(
   use: Use,
-): { readonly condition: Condition; read(found: unknown): Count } {
+): { readonly condition: Condition; read(found: unknown): UsageCount } {
   const taking = takingOf(use);
   return {
     condition: { function: "let_in", value: { use: taking }, alike: takingAlike(taking) },
@@ -173,7 +173,7 @@ function takingAlike({ subject, kind, start, limit }: Taking, revision?: string)
 
 /** What the function `let_in` tells of a call. */
 interface LetIn {
-  readonly in_force?: InForce;
+  readonly in_force?: GovernanceInForce;
   readonly used?: number | null;
 }
 

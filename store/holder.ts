@@ -39,7 +39,7 @@ async function lock(client: pg.Client): Promise<number> {
 }
 
 /** Whether the process lives that holds such a lock. */
-export async function isHeld(on: Queryable, number: number): Promise<boolean> {
+export async function isHolderAlive(on: Queryable, number: number): Promise<boolean> {
   const { rows } = await on.raw(
     `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

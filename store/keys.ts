@@ -59,13 +59,13 @@ export async function issueKey(
 }
 
 /** Who holds a key, or held it, by its public id. */
-export async function principalOf(on: Queryable, id: string): Promise<string | undefined> {
+export async function getPrincipal(on: Queryable, id: string): Promise<string | undefined> {
   const row = await on("keys").where({ id }).first("principal");
   return row?.principal;
 }
 
 /** Tenant of a key, be that revoked, by its public id. */
-export async function tenantOf(on: Queryable, id: string): Promise<string | undefined> {
+export async function getTenant(on: Queryable, id: string): Promise<string | undefined> {
   const row = await on("keys").where({ id }).first("tenant");
   return row?.tenant;
 }
@@ -86,7 +86,7 @@ export async function findKeyById(
 }
 
 /** Those of these keys that are valid now, by their public ids. */
-export async function validKeys(on: Queryable, ids: readonly string[]): Promise<KeyRecord[]> {
+export async function findValidKeys(on: Queryable, ids: readonly string[]): Promise<KeyRecord[]> {
   const rows = await on("keys").whereIn("id", ids).whereNull("revoked_at")
     .where((or) => or.whereNull("expires_at").orWhere("expires_at", ">", on.fn.now()));
   return rows.map(recordOf);
@@ -126,7 +126,7 @@ export async function expireKey(on: Queryable, id: string, at: Date): Promise<bo
 }
 
 /** A key as it is listed. */
-export interface ListedKey extends KeyRecord {
+export interface KeyListing extends KeyRecord {
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
   /** Null: never; else true to some seconds. */
@@ -134,7 +134,7 @@ export interface ListedKey extends KeyRecord {
 }
 
 /** Every key that there is or was, oldest first. */
-export async function listKeys(on: Queryable): Promise<ListedKey[]> {
+export async function listKeys(on: Queryable): Promise<KeyListing[]> {
   const rows = await on("keys").orderBy("created_at").orderBy("id");
   return rows.map((row) => ({
     ...recordOf(row),
@@ -161,7 +161,7 @@ export type UnusedKey = Pick<KeyRecord, "id" | "tier" | "mayApprove" | "expiresA
 };
 
 /** Valid keys that nobody has used for so many days, the longest unused first. */
-export async function unusedKeys(on: Queryable, days: number): Promise<UnusedKey[]> {
+export async function listUnusedKeys(on: Queryable, days: number): Promise<UnusedKey[]> {
   const { rows } = await on.raw(
     `SELECT id, tier, may_approve, expires_at,
        floor(extract(epoch FROM now() - coalesce(last_used_at, created_at)) / 86400)::int AS days

@@ -13,7 +13,7 @@ export interface Use {
 }
 
 /** Whether a use was within its limit. */
-export interface Count {
+export interface UsageCount {
   readonly allowed: boolean;
   /** Uses left in this period, ≥ 0. */
   readonly remaining: number;
@@ -40,7 +40,7 @@ export function countOf(
   { limit, periodSeconds }: Use,
   { start }: Taking,
   used: number | null,
-): Count {
+): UsageCount {
   return {
     allowed: used !== null,
     remaining: Math.max(0, limit - (used ?? limit)),
@@ -58,16 +58,16 @@ function secondsLeft(start: number, periodSeconds: number): number {
 }
 
 /** Counts uses against limits, exactly, over all processes. */
-export interface Meter {
+export interface UsageMeter {
   /** Counts one use: of N + 1 at once, exactly N are allowed. A refused one is not counted. */
-  count(use: Use): Promise<Count>;
+  count(use: Use): Promise<UsageCount>;
   /** Forgets periods that ended more than two days ago. */
   prune(): Promise<void>;
 }
 
 interface Waiting {
   readonly use: Use;
-  readonly resolve: (count: Count) => void;
+  readonly resolve: (count: UsageCount) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -76,7 +76,7 @@ interface Waiting {
  * busy server pays one small commit for many calls. The commit does not wait for the disk: after a power cut the
  * last instants of counting may be lost, never more.
  */
-export function openMeter(store: Store): Meter {
+export function openUsageMeter(store: Store): UsageMeter {
   let waiting: Waiting[] = [];
   let running = false;
 

@@ -11,9 +11,9 @@
  */
 export * from "./a2a_tasks.ts";
 export * from "./admin_key.ts";
-export * from "./approval_voices.ts";
+export * from "./approval_votes.ts";
 export * from "./approvals.ts";
-export * from "./call_traces.ts";
+export * from "./call_effects.ts";
 export * from "./cmdb.ts";
 export * from "./cmdb_search.ts";
 export * from "./compliance.ts";
@@ -21,7 +21,7 @@ export * from "./connection.ts";
 export * from "./detections.ts";
 export * from "./effects.ts";
 export * from "./governance.ts";
-export * from "./governed_acts.ts";
+export * from "./held_calls.ts";
 export * from "./holder.ts";
 export * from "./keys.ts";
 export * from "./knowledge.ts";

@@ -24,7 +24,7 @@ export async function settleEndedCalls(on: Queryable): Promise<void> {
 }
 
 /** Calls that were allowed so many seconds ago or longer, have not ended, and whose process is gone. */
-export async function abandonedCalls(on: Queryable, seconds: number): Promise<AbandonedCall[]> {
+export async function listAbandonedCalls(on: Queryable, seconds: number): Promise<AbandonedCall[]> {
   const { rows } = await on.raw(
     `SELECT id, at, key_id AS "keyId", door, tool, operation, effect, call_receipt_id AS "callReceiptId",
        EXISTS (SELECT FROM seal_requests s WHERE s.id = receipt_id) AS sealed
@@ -45,7 +45,7 @@ export async function settleCall(on: Queryable, id: string): Promise<boolean> {
 }
 
 /** Approved calls that have not ended so many seconds after their approval. */
-export async function lateActs(on: Queryable, seconds: number): Promise<string[]> {
+export async function listOverdueHeldCalls(on: Queryable, seconds: number): Promise<string[]> {
   const { rows } = await on.raw(
     `SELECT approval_id FROM governed_acts a JOIN approvals p ON p.id = a.approval_id
      WHERE a.ended_at IS NULL AND p.status = 'approved' AND p.decided_at < now() - ? * interval '1 second' LIMIT 500`,

@@ -51,22 +51,22 @@ export async function setPolicy(
 }
 
 /** How the file of the governance policy stands. */
-export interface PolicyFileNote {
+export interface PolicyFileStatus {
   readonly path: string;
   /** Why it is not followed; null: it is, or there is none. */
-  readonly trouble: string | null;
+  readonly error: string | null;
 }
 
 /** Keeps how the file of the governance policy stands. */
-export async function notePolicyFile(
+export async function setPolicyFileStatus(
   on: Queryable,
-  { path, trouble }: PolicyFileNote,
+  { path, error }: PolicyFileStatus,
 ): Promise<void> {
   await on("governance_file").insert({ path, trouble, since: on.fn.now() }).onConflict("one")
     .merge();
 }
 
 /** How the file of the governance policy stands; undefined: nobody has looked yet. */
-export async function policyFileNote(on: Queryable): Promise<PolicyFileNote | undefined> {
+export async function getPolicyFileStatus(on: Queryable): Promise<PolicyFileStatus | undefined> {
   return await on("governance_file").first("path", "trouble");
 }

@@ -13,17 +13,17 @@ export interface UnknownCall {
 }
 
 /** Id of the ticket in which people look. @param receiptId of the end, sealed as unknown */
-export function unknownTicketOf(receiptId: string): string {
+export function unknownCallTicketId(receiptId: string): string {
   const digest = createHash("sha256").update(`unknown\n${receiptId}`).digest("hex");
   return `INC-${digest.slice(0, 12)}`;
 }
 
 /** Opens a ticket for people to look at the world, once a call. @returns its id */
-export async function leaveUnknownToPeople(
+export async function openUnknownCallTicket(
   on: Queryable,
   { tool, keyId, receiptId, look = "at what it acts on" }: UnknownCall,
 ): Promise<string> {
-  const id = unknownTicketOf(receiptId);
+  const id = unknownCallTicketId(receiptId);
   const opened = await openTicket(on, {
     id,
     title: `Nobody knows whether ${tool} was done`,

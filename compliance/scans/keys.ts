@@ -1,4 +1,4 @@
-import { unusedKeys } from "../../store/mod.ts";
+import { listUnusedKeys } from "../../store/mod.ts";
 import type { Scanner } from "./_scanner.ts";
 
 const UNUSED_DAYS = 90;
@@ -7,7 +7,7 @@ const PRIVILEGED = new Set(["admin", "enterprise"]);
 
 /** API keys that nobody seems to need any more. */
 export const keys: Scanner = async ({ store }) =>
-  (await unusedKeys(store.asPlatform(), UNUSED_DAYS)).map(({ id, tier, mayApprove, expiresAt, days }) => ({
+  (await listUnusedKeys(store.asPlatform(), UNUSED_DAYS)).map(({ id, tier, mayApprove, expiresAt, days }) => ({
     code: "stale_key",
     severity: PRIVILEGED.has(tier) || mayApprove ? "high" as const : "medium" as const,
     summary: `The ${tier} key ${id} has not been used for ${days} days`,

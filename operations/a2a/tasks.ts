@@ -9,7 +9,7 @@ import {
 } from "../../domain/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { getTask, noteCall } from "../../store/mod.ts";
+import { getTask, noteCallEffects } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { begunTask, openedBy } from "../../calls/tasks/sent_messages.ts";
 import { traceInTask } from "../../calls/tasks/traces.ts";
@@ -63,7 +63,7 @@ export const sayInTask = operation({
       const key_id = context.caller.keyId!;
       const held = opens && await begunTask(context, opens, key_id);
       if (held) {
-        await noteCall(store.asPlatform(), decisionId, { task_id: opens }, { held: true });
+        await noteCallEffects(store.asPlatform(), decisionId, { task_id: opens }, { held: true });
         return held; // it goes on by itself, as this was approved
       }
       const sent = { key_id, message_id, context_id, content: parts };
@@ -71,7 +71,7 @@ export const sayInTask = operation({
       if ("task" in opened) return opened.task;
       const about = { id: opened.id, key_id, history: [message] };
       const fresh = newTask({ ...about, ...(context_id ? { context_id } : {}) });
-      await noteCall(store.asPlatform(), decisionId, { task_id: fresh.id });
+      await noteCallEffects(store.asPlatform(), decisionId, { task_id: fresh.id });
       return await beginTask(context, fresh, undefined, decisionId);
     }
     const task = await ownTask(context, task_id);
@@ -87,7 +87,7 @@ export const sayInTask = operation({
     }
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
-    await noteCall(store.asPlatform(), decisionId, { task_id });
+    await noteCallEffects(store.asPlatform(), decisionId, { task_id });
     return await told(
       handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
@@ -113,7 +113,7 @@ export const cancelTask = operation({
     const task = await ownTask(context, task_id);
     refuseEnded(task);
     const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
-    await noteCall(store.asPlatform(), decisionId, { task_id });
+    await noteCallEffects(store.asPlatform(), decisionId, { task_id });
     const ended = await told(
       handle.executeUpdate(cancelUpdate, { updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended`),

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { type LostCall, Problem, type Trace, withoutSecrets } from "../../contract/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import {
-  type ActRecord,
-  approvalMoves,
-  getAct,
+  type HeldCall,
+  listApprovalMoves,
+  getHeldCall,
   getApproval,
   getTicket,
   listApprovals,
@@ -201,8 +201,8 @@ export const approvalsInfo = operation({
   },
   run: async ({ approval_id }, { store, caller }) => {
     const record = await existingApproval(store, approval_id);
-    const moves = await approvalMoves(store.asPlatform(), approval_id);
-    const act = await getAct(store.asPlatform(), approval_id);
+    const moves = await listApprovalMoves(store.asPlatform(), approval_id);
+    const act = await getHeldCall(store.asPlatform(), approval_id);
     return {
       ...approvalFor(caller, record),
       moves,
@@ -212,7 +212,7 @@ export const approvalsInfo = operation({
 });
 
 /** What it gave is for those whom the approval concerns. */
-function shownAct(act: ActRecord, mayRead: boolean): z.output<typeof Act> {
+function shownAct(act: HeldCall, mayRead: boolean): z.output<typeof Act> {
   return {
     state: act.state,
     tool: act.tool,

@@ -8,7 +8,7 @@ import {
   getLearningMetrics,
   listQueuedLearningItems,
   type LearningRecord,
-  noteCall,
+  noteCallEffects,
   type Db,
   storeIncidents,
 } from "../../store/mod.ts";
@@ -121,7 +121,7 @@ export const approveItem = operation({
     const item = await waiting(store.asPlatform(), item_id); // nobody is asked about what can't be approved
     return { input: { item_id }, about: lessonOf(item) };
   },
-  trace: (call, platform) => traceNoted(platform, call, ({ given }) => given),
+  trace: (call, platform) => traceNoted(platform, call, ({ output }) => output),
   run: async ({ item_id }, { store, caller, decisionId }) => {
     const item = await waiting(store.asPlatform(), item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
@@ -147,7 +147,7 @@ export const approveItem = operation({
           principal: caller.principal,
         },
       });
-      await noteCall(trx, decisionId, { item_id, receipt_id }, given);
+      await noteCallEffects(trx, decisionId, { item_id, receipt_id }, given);
     });
     return given;
   },

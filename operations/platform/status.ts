@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { head } from "../../ledger/mod.ts";
-import { DRILLS, inForce, getOutboxState, policyFileNote } from "../../store/mod.ts";
+import { DRILLS, governanceInForce, getOutboxState, getPolicyFileStatus } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
@@ -104,10 +104,10 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       }),
       probe(async () => {
         const [{ version, stops }, file] = await Promise.all([
-          inForce(store),
-          policyFileNote(store.asPlatform()),
+          governanceInForce(store),
+          getPolicyFileStatus(store.asPlatform()),
         ]);
-        if (file?.trouble) {
+        if (file?.error) {
           throw new Error("the policy's file is not followed; npm run governance -- show says why");
         }
         return { policy_version: version, stops: stops.length };

@@ -4,7 +4,7 @@ import { findReceipt, type Stored } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
   getTicketEvent,
-  noteCall,
+  noteCallEffects,
   replaceTicketReceipt,
   type Store,
   type Ticket,
@@ -86,7 +86,7 @@ async function embed(
       kind: "receipt_embedded",
       data: { receipt_id: receipt.id },
     });
-    await noteCall(trx, decisionId, { ticket_id, receipt_id: receipt.id });
+    await noteCallEffects(trx, decisionId, { ticket_id, receipt_id: receipt.id });
   });
 }
 

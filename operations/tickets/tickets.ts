@@ -8,7 +8,7 @@ import {
   getTicket,
   openTicket,
   listTickets,
-  noteCall,
+  noteCallEffects,
   } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { draftOf } from "../_postmortem_draft.ts";
@@ -226,7 +226,7 @@ export const closeTicket = operation({
         outcome: "resolved",
         ...(isPublic ? { human_input: resolution } : { evidence: { resolution } }),
       });
-      await noteCall(trx, decisionId, { ticket_id });
+      await noteCallEffects(trx, decisionId, { ticket_id });
     });
     return await existingTicket(store, ticket_id);
   },

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
 import { newWebhookSecret, openSecretBox, WEBHOOK_KEY, WEBHOOK_SECRET } from "../../integrations/webhooks/mod.ts";
-import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCall, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, getWebhookSecret } from "../../store/mod.ts";
+import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCallEffects, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, getWebhookSecret } from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -70,7 +70,7 @@ export const registerWebhook = operation({
     traceNoted(
       platform,
       call,
-      ({ ids, given }) => lostOutput(platform, ids.webhook_id!, given as Registered),
+      ({ ids, output }) => lostOutput(platform, ids.webhook_id!, output as Registered),
     ),
   run: async ({ url: text, events: asked, secret }, context) => {
     const { store, caller, config, decisionId } = context;
@@ -100,7 +100,7 @@ export const registerWebhook = operation({
         evidence: { url },
       });
       const registered: Registered = { url, events, made: secret === undefined };
-      await noteCall(trx, decisionId, { webhook_id: webhook }, registered);
+      await noteCallEffects(trx, decisionId, { webhook_id: webhook }, registered);
       return webhook;
     });
     return { webhook_id: id, url, events, secret: secret === undefined ? used : null };
@@ -143,7 +143,7 @@ async function remove(text: string, { store, caller, decisionId }: Context) {
       details: { events: [] },
     });
     const removed: Registered = { url, events: [], made: false };
-    await noteCall(trx, decisionId, { webhook_id: webhook }, removed);
+    await noteCallEffects(trx, decisionId, { webhook_id: webhook }, removed);
     return webhook;
   });
   return { webhook_id: id, url, events: [], secret: null };

@@ -2,7 +2,7 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { WORKFLOW } from "../../domain/mod.ts";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../../contract/mod.ts";
-import { tenantOf } from "../../store/mod.ts";
+import { getTenant } from "../../store/mod.ts";
 import { TOKEN_HOLDER } from "../../calls/authenticate.ts";
 import type { Context } from "../../calls/platform.ts";
 
@@ -53,7 +53,7 @@ export async function refuseOtherTenants(
   if (what === "read" && type === WORKFLOW.itsmLoop) return;
   const by = await keyThatAsked(handle);
   if (by === undefined || by === caller.keyId) return;
-  const tenant = await tenantOf(store.asPlatform(), by);
+  const tenant = await getTenant(store.asPlatform(), by);
   if (tenant === undefined || tenant === caller.tenant) return;
   throw new Problem(
     "Forbidden",

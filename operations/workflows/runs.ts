@@ -3,7 +3,7 @@ import { WORKFLOW } from "../../domain/mod.ts";
 import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
 import { type LostCall, Problem, type Trace } from "../../contract/mod.ts";
-import { callTrace, noteCall } from "../../store/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
 import { markedRun } from "../../calls/recover/marks.ts";
 import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RUN_STATUS, RunShape, shownRun } from "./_run_shapes.ts";
@@ -130,7 +130,7 @@ export const cancelRun = operation({
     }
     await ofWorkflow(context, workflow_id, async (handle) => {
       await refuseOtherTenants(context, handle, "cancel");
-      await noteCall(context.store.asPlatform(), context.decisionId, { workflow_id });
+      await noteCallEffects(context.store.asPlatform(), context.decisionId, { workflow_id });
       await askToEnd(await context.temporal(), workflow_id, context.decisionId);
     });
     return { workflow_id, cancel_requested: true as const };
@@ -148,7 +148,7 @@ async function askToEnd(client: Client, workflowId: string, decisionId: string |
 
 /** A run that had been asked to end before is asked by nobody else: then nothing was done. */
 async function traceCancel(call: LostCall, platform: Platform): Promise<Trace> {
-  const noted = await callTrace(platform.store.asPlatform(), call.decisionId);
+  const noted = await getCallEffects(platform.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const workflow_id = noted.ids.workflow_id!;
   const run = await markedRun(platform, workflow_id, call);

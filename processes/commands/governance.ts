@@ -14,7 +14,7 @@ import {
   FILE_STOP,
   listKeys,
   listStops,
-  policyFileNote,
+  getPolicyFileStatus,
   type Db,
   removeStop,
   type Stop,
@@ -139,10 +139,10 @@ async function show(store: Store): Promise<void> {
     ["rule", "from", "then", "when"],
     rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
   ));
-  const file = await policyFileNote(store.asPlatform());
-  if (file?.trouble) {
+  const file = await getPolicyFileStatus(store.asPlatform());
+  if (file?.error) {
     console.log(
-      `\nNOT FOLLOWED: the file ${file.path}: ${file.trouble}\nWhat is above stays in force`,
+      `\nNOT FOLLOWED: the file ${file.path}: ${file.error}\nWhat is above stays in force`,
     );
   }
   const stops = await listStops(store.asPlatform());

@@ -6,7 +6,7 @@ import {
   revokeSealedKey,
   rotateSealedKey,
 } from "../../operations/mod.ts";
-import { type ListedKey, listKeys, type Store } from "../../store/mod.ts";
+import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
 import { OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
 import { Misused } from "./_typed.ts";
 
@@ -74,7 +74,7 @@ async function list(store: Store, all: boolean): Promise<void> {
   console.log(table(head, rows));
 }
 
-function stateOf({ revokedAt, expiresAt }: ListedKey, now: Date): string {
+function stateOf({ revokedAt, expiresAt }: KeyListing, now: Date): string {
   if (revokedAt) return "revoked";
   return expiresAt && expiresAt <= now ? "expired" : "valid";
 }

@@ -18,7 +18,7 @@ import {
 import { findInjection } from "../../engine/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { watchChain } from "../../ledger/mod.ts";
-import { issueKey, type NewKey, openMeter, type Store } from "../../store/mod.ts";
+import { issueKey, type NewKey, openUsageMeter, type Store } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { late } from "../_late.ts";
 import { connect } from "../mcp/_tool_server.ts";
@@ -83,7 +83,7 @@ export async function openPeople(
   const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
   const platform: Platform = {
     ...{ config, log, store, sealer, chain, keyring, engine: loop.engine },
-    meter: openMeter(store),
+    meter: openUsageMeter(store),
     temporal: () => Promise.resolve(loop.client),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
   };

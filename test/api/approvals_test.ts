@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { getVoice, openTicket, issueKey, putApproval, putVoice, listTicketEvents } from "../../store/mod.ts";
+import { getVote, openTicket, issueKey, putApproval, putVote, listTicketEvents } from "../../store/mod.ts";
 import type { reconcileRuns } from "../../workflows/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { setGovernance } from "../_governance.ts";
@@ -155,7 +155,7 @@ describe("approvals over REST", () => {
   it("hear what was said to a gateway that died before it could tell of it, once", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
-    const voice = await putVoice(people.store.asPlatform(), { ...said, move: "approved" });
+    const voice = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
     await people.store.asPlatform()("approval_voices").where({ id: voice })
       .update({ said_at: new Date(Date.now() - 60_000) });
     const reconcile = () =>
@@ -172,19 +172,19 @@ describe("approvals over REST", () => {
   it("take what was said and not told of, where its holder says it again, as the same", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVoice(people.store.asPlatform(), said);
+    const voice = await putVote(people.store.asPlatform(), said);
     const { status } = await move(approval_id, "approve", "ann");
     assert.equal(status, 200);
-    assert.equal((await getVoice(people.store.asPlatform(), voice))!.number, 2);
+    assert.equal((await getVote(people.store.asPlatform(), voice))!.number, 2);
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 
   it("take the last word of a key where none was told of, and leave the other", async () => {
     const { approval_id } = await ask();
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVoice(people.store.asPlatform(), said);
+    const voice = await putVote(people.store.asPlatform(), said);
     assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
-    assert.match((await getVoice(people.store.asPlatform(), voice))!.refused!.message, /something else/);
+    assert.match((await getVote(people.store.asPlatform(), voice))!.refused!.message, /something else/);
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 

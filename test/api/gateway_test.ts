@@ -9,7 +9,7 @@ import {
   findKey,
   hashKey,
   openTicket,
-  notePolicyFile,
+  setPolicyFileStatus,
   openStore,
   putService,
 } from "../../store/mod.ts";
@@ -121,11 +121,11 @@ describe("the gateway", () => {
       const store = openStore(gateway.urls.app, "app", 1);
       const trouble = async () => (await call("/v1/status/fresh", { key: partner })).body;
       const note = { path: "/etc/policy.yaml", trouble: "line 3: rule own" };
-      await notePolicyFile(store.asPlatform(), note);
+      await setPolicyFileStatus(store.asPlatform(), note);
       const { status, backends } = await trouble();
       assert.deepEqual([status, backends.governance.ok], ["degraded", false]);
       assert.match(backends.governance.error, /^the policy's file is not followed; [^/]*$/);
-      await notePolicyFile(store.asPlatform(), { ...note, trouble: null });
+      await setPolicyFileStatus(store.asPlatform(), { ...note, error: null });
       assert.equal((await trouble()).backends.governance.ok, true);
       await store.close();
     });

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Platform } from "../../operations/mod.ts";
-import { addStop, endAct, removeStop } from "../../store/mod.ts";
+import { addStop, endHeldCall, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { say } from "../workflows/_people.ts";
 import { setGovernance } from "../_governance.ts";
@@ -118,7 +118,7 @@ describe("a call that changes something", () => {
     const message = "It was begun, and may have been done: look at the disk";
     const error = { name: "OutcomeUnknown", message };
     const end = { state: "unknown", output: null, error, receiptId: "unknown-end" } as const;
-    assert.ok(await endAct(people.store.asPlatform(), approval_id, end));
+    assert.ok(await endHeldCall(people.store.asPlatform(), approval_id, end));
     const told = await call("wipe_disk", { disk: "lost" });
     assert.equal(told.isError, true);
     assert.equal(

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { getAct } from "../../store/mod.ts";
+import { getHeldCall } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { setGovernance } from "../_governance.ts";
 import { type A2aClient, a2aClient, message, skill } from "../mcp/_a2a.ts";
@@ -71,7 +71,7 @@ describe("what agents ask for over A2A and people decide", () => {
     const { result } = await agent.ask("tasks/get", { id: held.result.id });
     assert.deepEqual(result.artifacts[0].parts[0].data, { wiped: "sda", passes: 1 });
     assert.deepEqual(runs, [{ disk: "sda", passes: 1 }]);
-    const { receiptId } = (await getAct(people.store.asPlatform(), approvalOf(held.result)))!;
+    const { receiptId } = (await getHeldCall(people.store.asPlatform(), approvalOf(held.result)))!;
     assert.equal(result.metadata.receipt_id, receiptId);
     await people.sealed(receiptId!);
     const again = await wipe("sda");
@@ -100,7 +100,7 @@ describe("what agents ask for over A2A and people decide", () => {
       const path = `/v1/approvals/${approval_id}`;
       assert.equal((await people.call("POST", `${path}/approve`, "ann")).status, 200);
       const { endedAt } = await people.eventually(async () => {
-        const act = await getAct(people.store.asPlatform(), approval_id);
+        const act = await getHeldCall(people.store.asPlatform(), approval_id);
         return act?.state === state ? act : undefined;
       });
       const { result, error } = await wipe(disk);
@@ -152,7 +152,7 @@ describe("what agents ask for over A2A and people decide", () => {
     const { status, body } = await people.call("POST", `/v1/approvals/${approval}/approve`, "ann");
     assert.equal(status, 409);
     assert.match(body.detail, /in vain: APR-\w+ is not run: its caller has canceled the task/);
-    const act = (await getAct(people.store.asPlatform(), approval))!;
+    const act = (await getHeldCall(people.store.asPlatform(), approval))!;
     assert.deepEqual([act.state, act.error?.name], ["refused", "Cancelled"]);
     assert.equal(runs.length, 0);
     assert.equal(
@@ -206,7 +206,7 @@ describe("what agents ask for over A2A and people decide", () => {
     const states = (await followed()).map(({ status }: Json) => status?.state);
     assert.equal(states.at(-1), "completed");
     const { endedAt } = await people.eventually(async () => {
-      const act = await getAct(people.store.asPlatform(), approval);
+      const act = await getHeldCall(people.store.asPlatform(), approval);
       return act?.endedAt ? act : undefined;
     });
     const { result: again } = await holding(
@@ -224,7 +224,7 @@ describe("what agents ask for over A2A and people decide", () => {
     const [{ data }] = task.artifacts[0].parts;
     assert.equal(data.outcome, "answered");
     assert.equal(data.steps.length, 7);
-    const act = (await getAct(people.store.asPlatform(), approvalOf(held.result)))!;
+    const act = (await getHeldCall(people.store.asPlatform(), approvalOf(held.result)))!;
     assert.equal(JSON.parse(act.output!).workflow_id, data.workflow_id);
   });
 });

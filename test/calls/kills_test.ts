@@ -14,7 +14,7 @@ import {
 } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { getAct, getTicket, HOLDER_LOCK, issueKey, putAct, putApproval } from "../../store/mod.ts";
+import { getHeldCall, getTicket, HOLDER_LOCK, issueKey, putHeldCall, putApproval } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -187,7 +187,7 @@ describe("a governed call whose process is killed", () => {
     });
     await store.asPlatform()("approvals").where({ id: approvalId })
       .update({ status: "approved", decided_at: new Date() });
-    await putAct(store.asPlatform(), {
+    await putHeldCall(store.asPlatform(), {
       ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
       ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
       ...{ keyId: key.record.id, address: "127.0.0.1" },
@@ -205,7 +205,7 @@ describe("a governed call whose process is killed", () => {
     const id = "APR-000000000003";
     await approved(id, 3);
     await killed("act", id);
-    assert.equal((await getAct(open.platform.store.asPlatform(), id))?.state, "begun");
+    assert.equal((await getHeldCall(open.platform.store.asPlatform(), id))?.state, "begun");
     assert.equal((await receiptsOf(`${id}-intent`))[0].outcome, "intended");
     const result = await again(id);
     assert.equal(result.state, "unknown");
@@ -217,7 +217,7 @@ describe("a governed call whose process is killed", () => {
     assert.ok(tickets.length >= 1);
     assert.match(tickets[0].title, /Nobody knows whether deadly was done/);
     assert.equal((await receiptsOf(`${id}-outcome`))[0].outcome, "unknown");
-    const { error } = (await getAct(open.platform.store.asPlatform(), id))!;
+    const { error } = (await getHeldCall(open.platform.store.asPlatform(), id))!;
     assert.equal(error?.name, "OutcomeUnknown");
     assert.match(
       error.message,
@@ -244,7 +244,7 @@ describe("a governed call whose process is killed", () => {
       assert.deepEqual([result.state, result.error], [state, name ?? null]);
       assert.deepEqual(await again(id, traced), result);
       assert.equal(await timesRun(n), 1);
-      const { output, error } = (await getAct(open.platform.store.asPlatform(), id))!;
+      const { output, error } = (await getHeldCall(open.platform.store.asPlatform(), id))!;
       const [receipt] = await receiptsOf(`${id}-outcome`);
       assert.equal(receipt.outcome, outcome);
       if (found.state === "done") {

@@ -9,14 +9,14 @@ import { sha256 } from "../../operations/_shapes.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import {
   addLearningItems,
-  getAct,
+  getHeldCall,
   getTicket,
   HOLDER_LOCK,
   issueKey,
   getLearningItem,
   listWebhooks,
   recordFindings,
-  putAct,
+  putHeldCall,
   putApproval,
 } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
@@ -251,7 +251,7 @@ describe("an operation's call whose process is killed", function () {
       });
       await store.asPlatform()("approvals").where({ id: approvalId })
         .update({ status: "approved", decided_at: new Date() });
-      await putAct(store.asPlatform(), {
+      await putHeldCall(store.asPlatform(), {
         ...{ approvalId, decisionId: `GOV-00000000000${shared.indexOf(moment)}`, door: "mcp" },
         ...{ tool: as, operation: operation.name, input: JSON.stringify(input) },
         ...{ actionSha256: sha256(text), tenant: "test", keyId: key.record.id },
@@ -265,7 +265,7 @@ describe("an operation's call whose process is killed", function () {
         outcomeReceiptId: `${approvalId}-outcome`,
       });
       assert.equal(result.state, state);
-      const { output, error } = (await getAct(store.asPlatform(), approvalId))!;
+      const { output, error } = (await getHeldCall(store.asPlatform(), approvalId))!;
       if (moment === "after") {
         const { status, workflow_id, finding } = JSON.parse(output!);
         assert.deepEqual([status, workflow_id, finding.fingerprint, finding.index], [

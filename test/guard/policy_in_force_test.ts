@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/governance_file.ts";
 import { misnamed } from "../../calls/governance/names.ts";
-import { addStop, currentPolicy, listStops, policyFileNote, removeStop } from "../../store/mod.ts";
+import { addStop, currentPolicy, listStops, getPolicyFileStatus, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder, testStore } from "../_servers.ts";
 
@@ -50,7 +50,7 @@ describe("the file of the governance policy", () => {
     const [stop] = await listStops(knex);
     assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
     assert.match(stop!.reason, /line 3: rule own/);
-    assert.match((await policyFileNote(knex))!.trouble!, /line 3/);
+    assert.match((await getPolicyFileStatus(knex))!.error!, /line 3/);
     await assert.rejects(following({ path: `${path}.none`, named: true }), /it is not there/);
 
     const operators = { kind: "all", name: "", reason: "An audit" } as const;
@@ -60,7 +60,7 @@ describe("the file of the governance policy", () => {
     (await following(file)).end();
     assert.deepEqual((await listStops(knex)).map(({ reason }) => reason), ["An audit"]);
     await removeStop(knex, operators);
-    assert.deepEqual(await policyFileNote(knex), { path, trouble: null });
+    assert.deepEqual(await getPolicyFileStatus(knex), { path, trouble: null });
   });
 
   it("leaves alone what an operator has stopped", async () => {
@@ -85,7 +85,7 @@ describe("the file of the governance policy", () => {
     end();
     const { policy } = (await currentPolicy(opened.store.asPlatform(), "governance_policies"))!;
     assert.equal((policy as { rules: { name: string }[] }).rules[0]!.name, "own");
-    assert.match((await policyFileNote(opened.store.asPlatform()))!.trouble!, /not there any more/);
+    assert.match((await getPolicyFileStatus(opened.store.asPlatform()))!.error!, /not there any more/);
   });
 
   it("is put in force, and the log warns of a name that nothing has", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { keepForgetting } from "../../runbooks/forget.ts";
-import { openMeter } from "../../store/mod.ts";
+import { openUsageMeter } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testStore } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -10,7 +10,7 @@ describe("a worker", () => {
     const { store, config, close } = await testStore();
     const stopping = new AbortController();
     const use = { subject: "now", kind: "tools", limit: 60, periodSeconds: 60 };
-    await openMeter(store).count(use);
+    await openUsageMeter(store).count(use);
     await store.pool.query(
       "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
     );

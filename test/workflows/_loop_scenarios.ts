@@ -5,7 +5,7 @@ import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
-import { getApproval, putService, type VoiceMove } from "../../store/mod.ts";
+import { getApproval, putService, type VoteMove } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
@@ -60,7 +60,7 @@ type Scenarios = Readonly<Record<string, () => Promise<WorkflowHandle>>>;
 
 /** @param victims gets the services that are broken, to be removed at the end */
 export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
-  const speak = async (id: string, move: VoiceMove) =>
+  const speak = async (id: string, move: VoteMove) =>
     await say(loop, id, move, await person(loop.store, "ann"));
 
   async function broken(name: string): Promise<Victim> {

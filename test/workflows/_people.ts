@@ -6,9 +6,9 @@ import {
   issueKey,
   type KeyRecord,
   type NewKey,
-  putVoice,
+  putVote,
   type Store,
-  type VoiceMove,
+  type VoteMove,
 } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 
@@ -31,18 +31,18 @@ export async function person(
 export async function keepVoice(
   store: Store,
   approvalId: string,
-  move: VoiceMove,
+  move: VoteMove,
   { id: keyId }: Pick<KeyRecord, "id">,
 ): Promise<string> {
   await eventually(() => getApproval(store.asPlatform(), approvalId));
-  return await putVoice(store.asPlatform(), { approvalId, move, keyId });
+  return await putVote(store.asPlatform(), { approvalId, move, keyId });
 }
 
 /** Says something, and waits for what that leads to. @throws why it is no move */
 export async function say(
   { store, client }: { readonly store: Store; readonly client: Client },
   approvalId: string,
-  move: VoiceMove,
+  move: VoteMove,
   by: Pick<KeyRecord, "id">,
 ): Promise<ApprovalState> {
   const voice_id = await keepVoice(store, approvalId, move, by);

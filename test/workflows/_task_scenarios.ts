@@ -8,7 +8,7 @@ import {
   type TaskRecord,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { putService, putTask, type VoiceMove } from "../../store/mod.ts";
+import { putService, putTask, type VoteMove } from "../../store/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type Asked, servedModel } from "./_model.ts";
@@ -19,7 +19,7 @@ export interface Recorder {
   /** Waits for the end, whatever it is. */
   ended(run: WorkflowHandle): Promise<WorkflowHandle>;
   /** Gives a person's word. */
-  speak(run: WorkflowHandle, move: VoiceMove, who: string): Promise<void>;
+  speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void>;
   /** Has people asked about a call. @returns the approval's id */
   held(name: string): Promise<string>;
 }

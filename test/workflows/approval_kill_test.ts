@@ -4,7 +4,7 @@ import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
 import type { approval } from "../../workflows/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { approvalMoves, type KeyRecord } from "../../store/mod.ts";
+import { listApprovalMoves, type KeyRecord } from "../../store/mod.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";
@@ -45,7 +45,7 @@ describe("an approval whose worker is killed with -9", () => {
     return { id, handle, request };
   };
   const moves = async (id: string) =>
-    (await approvalMoves(bench.store.asPlatform(), id)).map(({ move }) => move);
+    (await listApprovalMoves(bench.store.asPlatform(), id)).map(({ move }) => move);
   const begun = (id: string) => eventually(async () => (await moves(id)).length > 0 || undefined);
   const receipts = async (id: string, count: number) =>
     await eventually(async () => {

@@ -9,7 +9,7 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import {
-  approvalMoves,
+  listApprovalMoves,
   expireKey,
   getApproval,
   getTicket,
@@ -98,7 +98,7 @@ describe("the approval workflow", () => {
     assert.equal((await refusal(say(loop, id, "approved", mute)))[0], "Forbidden");
     assert.equal((await refusal(say(loop, id, "reopened", ann)))[0], "Conflict");
     assert.equal((await handle.query(approvalQuery)).status, "pending");
-    assert.equal((await approvalMoves(loop.store.asPlatform(), id)).length, 1);
+    assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 1);
   });
 
   it("counts nobody's word that the gateway has not kept, whatever comes by Temporal, and seals that it was tried", async () => {
@@ -152,7 +152,7 @@ describe("the approval workflow", () => {
     const again = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
     assert.deepEqual(again, first);
     assert.deepEqual([again.status, again.approvers], ["pending", [`key:${ann.id}`]]);
-    assert.equal((await approvalMoves(loop.store.asPlatform(), id)).length, 2);
+    assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 2);
   });
 
   it("tells who may not decide the same however often it is told of", async () => {
@@ -187,7 +187,7 @@ describe("the approval workflow", () => {
     await expireKey(loop.store.asPlatform(), old.id, new Date(0));
     const { status, approvers, receipt_id } = await say(loop, id, "approved", ann);
     assert.deepEqual([status, approvers], ["pending", [`key:${ann.id}`]]);
-    const moves = await approvalMoves(loop.store.asPlatform(), id);
+    const moves = await listApprovalMoves(loop.store.asPlatform(), id);
     assert.deepEqual(moves.map(({ not_counted }) => not_counted), [[], [], [lost.id], [old.id]]);
     await loop.sealer.sealed(receipt_id!);
     const receipts = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
@@ -257,7 +257,7 @@ describe("the approval workflow", () => {
     assert.equal((await reconcile()).sealed, 0);
     const { status, moves } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.deepEqual([status, moves], ["expired", 2]);
-    const { receipt_id } = (await approvalMoves(loop.store.asPlatform(), id)).at(-1)!;
+    const { receipt_id } = (await listApprovalMoves(loop.store.asPlatform(), id)).at(-1)!;
     await loop.sealer.sealed(receipt_id);
     const [{ text }] = (await exportReceipts(loop.store, { from: 0, to: 10_000 }))
       .filter(({ text }) => JSON.parse(text).id === receipt_id) as unknown as [{ text: string }];

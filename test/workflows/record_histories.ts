@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { createTaskCalls, operations } from "../../operations/mod.ts";
-import { putAct, putService, putWebhook, type VoiceMove } from "../../store/mod.ts";
+import { putHeldCall, putService, putWebhook, type VoteMove } from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { outside } from "../ledger/anchors/ots/_outside.ts";
 import { late } from "../_late.ts";
@@ -281,7 +281,7 @@ async function held(name: string): Promise<string> {
   await eventually(async () =>
     await loop.store.asPlatform()("approvals").where({ id: approvalId }).first() ? true : undefined
   );
-  await putAct(loop.store.asPlatform(), {
+  await putHeldCall(loop.store.asPlatform(), {
     ...{ approvalId, decisionId: "GOV-000000000000", door: "a2a", operation: "reasoning.invoke" },
     ...{ tool: "invoke_reasoning_pipeline", input: "{}", actionSha256: name.padEnd(64, "0") },
     ...{ tenant: "recorder", keyId: "recorder", address: "127.0.0.1" },
@@ -317,7 +317,7 @@ async function delivery(port: number): Promise<WorkflowHandle> {
   return await start(WORKFLOW.webhookDelivery, `webhook-${id}`, [id]);
 }
 
-async function speak(run: WorkflowHandle, move: VoiceMove, who: string): Promise<void> {
+async function speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void> {
   const id = run.workflowId.slice("approval-".length);
   await say(loop, id, move, await person(loop.store, who));
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
 import type { Call, Trace } from "../../contract/mod.ts";
-import { decisionRow, noteCall } from "../../store/mod.ts";
+import { decisionRow, noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
 
@@ -125,7 +125,7 @@ describe("a run that a call has started", () => {
       const run = await start(name, input, first);
       const joined = await start(name, input, second);
       assert.deepEqual([joined.workflow_id, joined.run_id], [run.workflow_id, run.run_id]);
-      await noteCall(parts.store.asPlatform(), noted, { workflow_id: run.workflow_id });
+      await noteCallEffects(parts.store.asPlatform(), noted, { workflow_id: run.workflow_id });
       await parts.client.workflow.getHandle(run.workflow_id).terminate();
       const another = await start(name, input, third);
       assert.notEqual(another.run_id, run.run_id);
@@ -213,7 +213,7 @@ describe("what a call has asked of a run", function () {
     assert.equal((again.output as TaskRecord).version, version);
     await start("a2a.cancel", { task_id }, canceled);
     assert.equal(await stateOf(canceled, "a2a.cancel"), "canceled");
-    await noteCall(loop.store.asPlatform(), noted, { task_id });
+    await noteCallEffects(loop.store.asPlatform(), noted, { task_id });
     assert.deepEqual(await found("a2a.message", noted), { state: "not_done" });
     assert.deepEqual(await trace("a2a.message", newDecision()), { state: "not_done" });
   });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
-  getVoice,
+  getVote,
   lockApproval,
   putApproval,
-  putVoice,
-  takeVoice,
+  putVote,
+  acceptVote,
   } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 
@@ -28,7 +28,7 @@ describe("what a key says twice about an approval", () => {
     return id;
   }
   const say = (approvalId: string, move: "approved" | "denied") =>
-    test.store.asPlatform().transaction((trx) => putVoice(trx, { approvalId, move, keyId: KEY }));
+    test.store.asPlatform().transaction((trx) => putVote(trx, { approvalId, move, keyId: KEY }));
   /** Until a statement waits for what another one has locked. */
   async function somebodyWaits(): Promise<void> {
     for (;;) {
@@ -42,12 +42,12 @@ describe("what a key says twice about an approval", () => {
   it("is what it says last, where both come at once", async () => {
     const approvalId = await asked();
     const denial = await test.store.asPlatform().transaction(async (trx) => {
-      await putVoice(trx, { approvalId, move: "approved", keyId: KEY });
+      await putVote(trx, { approvalId, move: "approved", keyId: KEY });
       const denying = say(approvalId, "denied");
       await somebodyWaits();
       return { denying }; // not waited for: it waits for this
     });
-    const voice = await getVoice(test.store.asPlatform(), await denial.denying);
+    const voice = await getVote(test.store.asPlatform(), await denial.denying);
     assert.equal(voice!.move, "denied");
   });
 
@@ -59,11 +59,11 @@ describe("what a key says twice about an approval", () => {
       const denying = say(approvalId, "denied");
       denying.catch(() => {});
       await somebodyWaits();
-      await takeVoice(trx, first, 2);
+      await acceptVote(trx, first, 2);
       return { denying };
     });
-    const second = (await getVoice(test.store.asPlatform(), await denying))!;
+    const second = (await getVote(test.store.asPlatform(), await denying))!;
     assert.deepEqual([second.move, second.number], ["denied", null]);
-    assert.equal((await getVoice(test.store.asPlatform(), first))!.number, 2);
+    assert.equal((await getVote(test.store.asPlatform(), first))!.number, 2);
   });
 });

@@ -5,8 +5,8 @@ import {
   addStop,
   countingIn,
   type Entered,
-  type InForce,
-  inForce,
+  type GovernanceInForce,
+  governanceInForce,
   lettingIn,
   openStore,
   removeStop,
@@ -67,7 +67,7 @@ describe("the conditions of what is sealed", () => {
   /** Asks for as many receipts at once, each where it is let in. */
   async function letIn(
     many: number,
-    by: InForce,
+    by: GovernanceInForce,
     wanted: Use,
   ): Promise<(Entered & { holds: boolean })[]> {
     return await Promise.all(Array.from({ length: many }, async () => {
@@ -80,7 +80,7 @@ describe("the conditions of what is sealed", () => {
 
   it("are asked by the statement itself where all are alike, and each is told its own count", async () => {
     const before = await sealed();
-    const told = await letIn(20, await inForce(store), use(30));
+    const told = await letIn(20, await governanceInForce(store), use(30));
     assert.deepEqual(statements, ["seal_insert_use_by_revision"]);
     assert.ok(told.every(({ holds, count }) => holds && count?.allowed));
     assert.deepEqual(told.map(({ count }) => count?.remaining), Array.from(told, (_, n) => 29 - n));
@@ -89,7 +89,7 @@ describe("the conditions of what is sealed", () => {
 
   it("hold for exactly as many as there is room for", async () => {
     const limited = use(30);
-    const now = await inForce(store);
+    const now = await governanceInForce(store);
     const before = await sealed();
     await letIn(20, now, limited);
     const told = await letIn(20, now, limited);
@@ -104,7 +104,7 @@ describe("the conditions of what is sealed", () => {
   it("hold for none where nothing is allowed at all", async () => {
     const before = await sealed();
     const none = use(0);
-    const told = await letIn(3, await inForce(store), none);
+    const told = await letIn(3, await governanceInForce(store), none);
     assert.deepEqual(
       told.map(({ holds, count }) => [holds, count?.allowed]),
       Array(3).fill([false, false]),
@@ -117,7 +117,7 @@ describe("the conditions of what is sealed", () => {
 
   it("are held to their limit over statements at the same time", async () => {
     const limited = use(50);
-    const now = await inForce(store);
+    const now = await governanceInForce(store);
     const other = await openSealer(store);
     try {
       const told = await Promise.all(Array.from({ length: 100 }, async (_, n) => {
@@ -132,7 +132,7 @@ describe("the conditions of what is sealed", () => {
 
   it("do not hold once a policy or a switch has changed, which is told and counted for nobody", async () => {
     const limited = use(2);
-    const seen = [await inForce(store)];
+    const seen = [await governanceInForce(store)];
     const stop = { kind: "tool", name: "x", reason: "test" } as const;
     for (
       const change of [
@@ -142,7 +142,7 @@ describe("the conditions of what is sealed", () => {
       ]
     ) {
       await change();
-      const now = await inForce(store);
+      const now = await governanceInForce(store);
       assert.ok(
         seen.every(({ revision }) => revision !== now.revision),
         "never one that was before",
@@ -158,7 +158,7 @@ describe("the conditions of what is sealed", () => {
   });
 
   it("hold for servers of the version before, too, by all that is in force", async () => {
-    const { revision: _, ...now } = await inForce(store);
+    const { revision: _, ...now } = await governanceInForce(store);
     const value = (in_force: unknown) => ({ in_force, use: takingOf(use(9)) });
     const ask = async (in_force: unknown) => {
       const when = { function: "let_in", value: value(in_force) };
@@ -167,8 +167,8 @@ describe("the conditions of what is sealed", () => {
     assert.equal((await ask(now)).holds, true);
     const { holds, found } = await ask({ ...now, version: now.version + 1 });
     assert.equal(holds, false);
-    const { in_force } = found as { in_force: InForce };
-    assert.deepEqual(in_force, await inForce(store));
+    const { in_force } = found as { in_force: GovernanceInForce };
+    assert.deepEqual(in_force, await governanceInForce(store));
     assert.equal((await ask(in_force)).holds, true);
   });
 });

@@ -22,7 +22,7 @@ import {
 } from "../../../ledger/mod.ts";
 import {
   decisionRow,
-  inForce,
+  governanceInForce,
   lettingIn,
   migrate,
   openStore,
@@ -242,7 +242,7 @@ describe("the sequencer", () => {
       await withinOneDay(60); // it counts by the day
       const ids = Array.from({ length: 40 }, (_, n) => `row-w-${String(n).padStart(2, "0")}`);
       const use = { subject: "limited", kind: "test", limit: 15, periodSeconds: 86_400 };
-      const now = await inForce(app);
+      const now = await governanceInForce(app);
       const old = { ...now, revision: randomUUID() };
       const told = await Promise.all(ids.map(async (id, n) => {
         const { condition, read } = lettingIn(

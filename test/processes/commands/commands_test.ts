@@ -8,7 +8,7 @@ import {
   findKey,
   findKeyById,
   hashKey,
-  notePolicyFile,
+  setPolicyFileStatus,
   openStore,
   type Store,
 } from "../../../store/mod.ts";
@@ -126,7 +126,7 @@ describe("commands of an operator", () => {
     assert.match(shown, /tool itsm_run_test: look first/);
     assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
-    await notePolicyFile(store.asPlatform(), { path: "/etc/policy.yaml", trouble: "line 3: rule own" });
+    await setPolicyFileStatus(store.asPlatform(), { path: "/etc/policy.yaml", error: "line 3: rule own" });
     assert.match(
       await run("governance", "show"),
       /NOT FOLLOWED: the file \/etc\/policy\.yaml: line 3: rule own\nWhat is above stays in force/,

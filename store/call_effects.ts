@@ -1,15 +1,15 @@
 import type { Queryable } from "./connection.ts";
 
 /** What is noted of what a call does. */
-export interface CallTrace {
+export interface CallEffects {
   /** Of what it makes, by their names; public. */
   readonly ids: Readonly<Record<string, string>>;
   /** What else it gives. */
-  readonly given: Readonly<Record<string, unknown>> | null;
+  readonly output: Readonly<Record<string, unknown>> | null;
 }
 
 /** Days that notes are kept: much longer than it takes to find out what became of a call. */
-export const TRACES_KEPT_DAYS = 30;
+export const CALL_EFFECTS_DAYS = 30;
 
 /**
  * Notes what a call does: in the same transaction, and so the note is there exactly if that is; or right before it is
@@ -17,11 +17,11 @@ export const TRACES_KEPT_DAYS = 30;
  *
  * @param decisionId of the call; undefined: nothing is noted, as nobody would look for it
  */
-export async function noteCall(
+export async function noteCallEffects(
   on: Queryable,
   decisionId: string | undefined,
-  ids: CallTrace["ids"],
-  given?: CallTrace["given"],
+  ids: CallEffects["ids"],
+  given?: CallEffects["output"],
 ): Promise<void> {
   if (decisionId === undefined) return;
   await on("call_traces").insert({
@@ -31,19 +31,19 @@ export async function noteCall(
 }
 
 /** What is noted of a call; undefined: nothing. */
-export async function callTrace(
+export async function getCallEffects(
   on: Queryable,
   decisionId: string,
-): Promise<CallTrace | undefined> {
+): Promise<CallEffects | undefined> {
   return await on("call_traces").where({ decision_id: decisionId }).first("ids", "given");
 }
 
 /** Removes notes that nobody needs any more. */
-export async function forgetCallTraces(on: Queryable): Promise<void> {
+export async function pruneCallEffects(on: Queryable): Promise<void> {
   await on.raw(
     `DELETE FROM call_traces WHERE decision_id IN (SELECT decision_id FROM call_traces
        WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT 1000)`,
-    [TRACES_KEPT_DAYS],
+    [CALL_EFFECTS_DAYS],
   );
 }
 

@@ -2,17 +2,17 @@ import { randomBytes } from "node:crypto";
 import { type ErrorName, Problem, samePrincipal } from "../contract/mod.ts";
 import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
 import type { Queryable } from "./connection.ts";
-import { type KeyRecord, validKeys } from "./keys.ts";
+import { type KeyRecord, findValidKeys } from "./keys.ts";
 
 /** What a person can say about an approval, as the move that it becomes. */
-export type VoiceMove = "approved" | "denied" | "reopened";
+export type VoteMove = "approved" | "denied" | "reopened";
 
 /** What a person said, as the gateway heard it from a valid key. */
-export interface VoiceRecord {
+export interface VoteRecord {
   /** `VOC-` and 12 hex characters. */
   readonly id: string;
   readonly approvalId: string;
-  readonly move: VoiceMove;
+  readonly move: VoteMove;
   readonly keyId: string;
   /** Of the move that it became; null: of none yet. */
   readonly number: number | null;
@@ -27,9 +27,9 @@ export interface VoiceRecord {
  * @param on a transaction: it is taken in after the move that is being made, or what else is being said
  * @returns the voice's id
  */
-export async function putVoice(
+export async function putVote(
   on: Queryable,
-  { approvalId, move, keyId }: Pick<VoiceRecord, "approvalId" | "move" | "keyId">,
+  { approvalId, move, keyId }: Pick<VoteRecord, "approvalId" | "move" | "keyId">,
 ): Promise<string> {
   await lockApproval(on, approvalId);
   await on("approval_voices").where({ approval_id: approvalId, key_id: keyId })
@@ -47,18 +47,18 @@ export async function putVoice(
 }
 
 /** A voice by id, or undefined. */
-export async function getVoice(on: Queryable, id: string): Promise<VoiceRecord | undefined> {
+export async function getVote(on: Queryable, id: string): Promise<VoteRecord | undefined> {
   const row = await on("approval_voices").where({ id }).first();
   return row && fromRow(row);
 }
 
 /** Notes the move that a voice became. */
-export async function takeVoice(on: Queryable, id: string, number: number): Promise<void> {
+export async function acceptVote(on: Queryable, id: string, number: number): Promise<void> {
   await on("approval_voices").where({ id }).update({ number });
 }
 
 /** Notes why a voice became no move. What is known of it already stays. */
-export async function refuseVoice(
+export async function refuseVote(
   on: Queryable,
   id: string,
   { name, message }: Problem,
@@ -68,18 +68,18 @@ export async function refuseVoice(
 }
 
 /** Voices that have waited for so many seconds to become a move, oldest first. */
-export async function unheardVoices(on: Queryable, seconds: number): Promise<VoiceRecord[]> {
+export async function listWaitingVotes(on: Queryable, seconds: number): Promise<VoteRecord[]> {
   const rows = await on("approval_voices").whereNull("number").whereNull("refused")
     .whereRaw("said_at < now() - make_interval(secs => ?)", [seconds]).orderBy("said_at");
   return rows.map(fromRow);
 }
 
 /** Approvals that count now: their keys are valid, and may approve. */
-export async function countedApprovers(
+export async function countApprovers(
   on: Queryable,
   { approvers }: Pick<ApprovalRecord, "approvers">,
 ): Promise<{ counted: Approver[]; notCounted: string[] }> {
-  const keys = await validKeys(on, approvers.map(({ key_id }) => key_id));
+  const keys = await findValidKeys(on, approvers.map(({ key_id }) => key_id));
   const may = new Set(keys.filter(({ mayApprove }) => mayApprove).map(({ id }) => id));
   return {
     counted: approvers.filter(({ key_id }) => may.has(key_id)),
@@ -88,9 +88,9 @@ export async function countedApprovers(
 }
 
 /** Why a key's word about an approval can't become a move; undefined: it can. @param key undefined: it is not valid any more */
-export function refusalOf(
+export function voteRefusal(
   { id, status, requestedBy, requestedByKey, requestedByTenant }: ApprovalRecord,
-  move: VoiceMove,
+  move: VoteMove,
   key: KeyRecord | undefined,
   counted: readonly Approver[],
 ): Problem | undefined {
@@ -131,7 +131,7 @@ export function refusalOf(
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): VoiceRecord {
+function fromRow(row: any): VoteRecord {
   return {
     ...{ id: row.id, approvalId: row.approval_id, move: row.move, keyId: row.key_id },
     ...{ number: row.number, refused: row.refused },

@@ -2,7 +2,7 @@ import { withoutSecrets } from "../contract/mod.ts";
 import type { Queryable } from "./connection.ts";
 
 /** Where an act that needs approval stands. */
-export type ActState =
+export type HeldCallState =
   | "waiting"
   | "intended"
   | "begun"
@@ -12,7 +12,7 @@ export type ActState =
   | "unknown";
 
 /** A call that people were asked about, bound to exactly these arguments. */
-export interface NewAct {
+export interface NewHeldCall {
   readonly approvalId: string;
   readonly decisionId: string;
   readonly door: "rest" | "mcp" | "a2a";
@@ -28,8 +28,8 @@ export interface NewAct {
 }
 
 /** Such a call, and what became of it. */
-export interface ActRecord extends NewAct {
-  readonly state: ActState;
+export interface HeldCall extends NewHeldCall {
+  readonly state: HeldCallState;
   /** Lock that the process which runs it holds as long as it lives; null: none does. */
   readonly holder: number | null;
   /** JSON of what it gave; null: nothing yet. */
@@ -40,12 +40,12 @@ export interface ActRecord extends NewAct {
 }
 
 /** How it ended. */
-export type ActEnd = Pick<ActRecord, "output" | "error" | "receiptId"> & {
+export type HeldCallEnd = Pick<HeldCall, "output" | "error" | "receiptId"> & {
   readonly state: "done" | "failed" | "refused" | "unknown";
 };
 
 /** Keeps a call until people have decided. @returns false where the same call of that key waits already */
-export async function putAct(on: Queryable, act: NewAct): Promise<boolean> {
+export async function putHeldCall(on: Queryable, act: NewHeldCall): Promise<boolean> {
   const { rows } = await on.raw(
     `INSERT INTO governed_acts
        (approval_id, decision_id, door, tool, operation, input, action_sha256, tenant, key_id, address)
@@ -60,41 +60,41 @@ export async function putAct(on: Queryable, act: NewAct): Promise<boolean> {
 }
 
 /** Forgets a call whose approval never began. */
-export async function dropAct(on: Queryable, approvalId: string): Promise<void> {
+export async function dropHeldCall(on: Queryable, approvalId: string): Promise<void> {
   await on("governed_acts").where({ approval_id: approvalId, state: "waiting" }).delete();
 }
 
 /** By its approval, or undefined. */
-export async function getAct(on: Queryable, approvalId: string): Promise<ActRecord | undefined> {
+export async function getHeldCall(on: Queryable, approvalId: string): Promise<HeldCall | undefined> {
   const row = await on("governed_acts").where({ approval_id: approvalId }).first();
   return row && fromRow(row);
 }
 
 /** The same call of the same key, whose end was not given to it yet; or undefined. */
-export async function openAct(
+export async function findHeldCall(
   on: Queryable,
   keyId: string,
   actionSha256: string,
-): Promise<ActRecord | undefined> {
+): Promise<HeldCall | undefined> {
   const row = await on("governed_acts").where({ key_id: keyId, action_sha256: actionSha256 })
     .whereNull("collected_at").first();
   return row && fromRow(row);
 }
 
 /** A call of a tool and key whose arguments hold at least these, and whose end was not given to it yet; or undefined. */
-export async function openActLike(
+export async function findHeldCallLike(
   on: Queryable,
   keyId: string,
   tool: string,
   input: string,
-): Promise<ActRecord | undefined> {
+): Promise<HeldCall | undefined> {
   const row = await on("governed_acts").where({ key_id: keyId, tool }).whereNull("collected_at")
     .whereRaw("input::jsonb @> ?::jsonb", [input]).orderBy("asked_at").first();
   return row && fromRow(row);
 }
 
 /** How many calls of a key wait for people. */
-export async function waitingActs(on: Queryable, keyId: string): Promise<number> {
+export async function countWaitingCalls(on: Queryable, keyId: string): Promise<number> {
   const { rows: [row] } = await on.raw(
     `SELECT count(*)::int AS n FROM governed_acts a JOIN approvals p ON p.id = a.approval_id
      WHERE a.key_id = ? AND a.state = 'waiting' AND p.status = 'pending' AND a.collected_at IS NULL`,
@@ -109,28 +109,28 @@ export async function waitingActs(on: Queryable, keyId: string): Promise<number>
  *
  * @returns false where that was done before
  */
-export async function collectAct(
+export async function collectHeldCall(
   on: Queryable,
-  act: Pick<ActRecord, "approvalId" | "input" | "output" | "endedAt">,
+  act: Pick<HeldCall, "approvalId" | "input" | "output" | "endedAt">,
 ): Promise<boolean> {
   return await on("governed_acts").where({ approval_id: act.approvalId }).whereNull("collected_at")
     .update({ collected_at: on.fn.now(), ...(act.endedAt ? bare(act) : {}) }) > 0;
 }
 
 /** What is kept of it once nobody is given it any more. */
-function bare({ input, output }: Pick<ActRecord, "input" | "output">) {
+function bare({ input, output }: Pick<HeldCall, "input" | "output">) {
   const texts = (json: string) => JSON.stringify(withoutSecrets(JSON.parse(json)));
   return { input: texts(input), output: output && texts(output) };
 }
 
 /** Notes that it is going to be run. @returns false where that was noted before */
-export async function intendAct(on: Queryable, approvalId: string): Promise<boolean> {
+export async function intendHeldCall(on: Queryable, approvalId: string): Promise<boolean> {
   return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
     .update({ state: "intended" }) > 0;
 }
 
 /** Notes that it is run now, by the holder of a lock. @returns false where somebody has begun it already */
-export async function beginAct(
+export async function beginHeldCall(
   on: Queryable,
   approvalId: string,
   holder: number,
@@ -140,10 +140,10 @@ export async function beginAct(
 }
 
 /** Notes how it ended. @returns false where that is known already */
-export async function endAct(
+export async function endHeldCall(
   on: Queryable,
   approvalId: string,
-  { state, output, error, receiptId }: ActEnd,
+  { state, output, error, receiptId }: HeldCallEnd,
 ): Promise<boolean> {
   const its = () => on("governed_acts").where({ approval_id: approvalId });
   const [ended] = await its().whereNull("ended_at").update({
@@ -155,10 +155,10 @@ export async function endAct(
 }
 
 /** Notes that its caller does not want it any more. @returns false where it is under way already, or has ended */
-export async function withdrawAct(
+export async function withdrawHeldCall(
   on: Queryable,
   approvalId: string,
-  { error, receiptId }: Pick<ActRecord, "error" | "receiptId">,
+  { error, receiptId }: Pick<HeldCall, "error" | "receiptId">,
 ): Promise<boolean> {
   const now = on.fn.now();
   return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
@@ -169,7 +169,7 @@ export async function withdrawAct(
 }
 
 // deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): ActRecord {
+function fromRow(row: any): HeldCall {
   return {
     ...{ approvalId: row.approval_id, decisionId: row.decision_id, door: row.door, tool: row.tool },
     ...{ operation: row.operation, input: row.input, actionSha256: row.action_sha256 },
