@@ -1,7 +1,12 @@
 import { join } from "node:path";
-import { stampOf } from "../integrations/files/mod.ts";
+import { followFile } from "../integrations/files/mod.ts";
 import { discover, hostInGraph } from "../integrations/host/mod.ts";
-import { replaceRunbookValues, replaceServices, type ServiceRecord, type Store } from "../store/mod.ts";
+import {
+  replaceRunbookValues,
+  replaceServices,
+  type ServiceRecord,
+  type Store,
+} from "../store/mod.ts";
 import { BadServicesFile, readServicesFile } from "./services_file.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -11,8 +16,6 @@ import { platformServices, withHosts } from "./_platform_services.ts";
 
 /** Between looks at what listens on this host, milliseconds. */
 const LOOK_MS = 60_000;
-/** Between looks at whether the file has changed, milliseconds. */
-const FILE_LOOK_MS = 2_000;
 
 /** What the services of a platform depend on. */
 export interface Services {
@@ -56,53 +59,55 @@ function pathOf({ settings, dataDir }: Config): string {
   return settings.SEALOOP_SERVICES ?? join(dataDir, "sealoop.services.yaml");
 }
 
-/** The user's file, followed. */
+/** The services file, while it is being followed. */
 export interface FollowedServices {
   /**
-   * Puts what it says now in force, where it has changed.
+   * Puts the file in force where it has changed.
    *
-   * @returns code of why the file as it is now is not in force: `services_file_line_3`; undefined: it is
+   * @returns code of why the file as it is now is not in force, such as `services_file_line_3`; undefined: it is
    */
   refresh(): Promise<string | undefined>;
   stop(): void;
 }
 
 /**
- * Puts the services of the platform and of the user's file in force, and the file's again whenever it has changed. A new
- * version that is wrong is refused: the old one stays in force, and the log says what is wrong in which line. A file that
- * is taken away changes nothing until the next start.
+ * Puts the services of the platform and of the user's file in force, and the file's again after each change. A new version
+ * that is wrong is refused and logged: the old one stays in force. A file that is removed changes nothing until the next
+ * start.
  *
  * @throws {BadServicesFile} the file is wrong now
  */
 export async function followServices(services: Services, log: Logger): Promise<FollowedServices> {
-  const path = pathOf(services.config);
-  let seen = stampOf(path);
-  await syncServices(services);
-  let trouble: string | undefined;
-  let looking: Promise<void> | undefined;
-  async function look(): Promise<void> {
-    const stamp = stampOf(path);
-    if (stamp === undefined || stamp === seen) return;
-    try {
-      await syncServices(services);
-      trouble = undefined;
-      log.info("the services file has changed and is in force");
-    } catch (error) {
-      if (!(error instanceof BadServicesFile)) {
-        log.warn({ err: error }, "the services file could not be put in force; trying again");
-        return;
+  let isInForce = false;
+  let problem: string | undefined;
+  const followed = await followFile({
+    path: pathOf(services.config),
+    name: "services file",
+    log,
+    async apply(exists) {
+      if (isInForce && !exists) return;
+      try {
+        await syncServices(services);
+      } catch (error) {
+        if (error instanceof BadServicesFile) problem = problemCode(error);
+        throw error;
       }
-      trouble = `services_file_line_${/ line (\d+):/.exec(error.message)?.[1] ?? 1}`;
-      log.error({ reason: error.message }, "the services file is refused; the old one stays");
-    }
-    seen = stamp;
-  }
-  async function refresh(): Promise<string | undefined> {
-    await (looking ??= look().finally(() => looking = undefined));
-    return trouble;
-  }
-  const timer = setInterval(refresh, FILE_LOOK_MS);
-  return { refresh, stop: () => clearInterval(timer) };
+      problem = undefined;
+      if (isInForce) log.info("The services file has changed and is in force");
+      isInForce = true;
+    },
+  });
+  return {
+    stop: () => followed.stop(),
+    async refresh() {
+      await followed.refresh();
+      return problem;
+    },
+  };
+}
+
+function problemCode({ message }: BadServicesFile): string {
+  return `services_file_line_${/ line (\d+):/.exec(message)?.[1] ?? 1}`;
 }
 
 /** Keeps the store told of what else listens on this host, until it is asked to stop. */

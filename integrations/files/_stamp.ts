@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 
-/** What differs when a file has been written anew; undefined: there is none. */
+/** Returns a text that differs once the file was written anew; undefined: there is no file. */
 export function stampOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.mtimeMs} ${found.size} ${found.ino}`;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
 }
