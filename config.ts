@@ -11,7 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
-import { nearNames } from "./contract/mod.ts";
+import { similarNames } from "./contract/mod.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -301,7 +301,7 @@ function wrong(issue: z.core.$ZodIssue, all: unknown): string {
 function suggestion(name: string): string {
   const plain = (setting: string) => setting.replace(/^SEALOOP_/, "");
   const known = new Map(Object.keys(SETTINGS.shape).map((known) => [plain(known), known]));
-  const near = known.get(nearNames(plain(name), [...known.keys()])[0] ?? "");
+  const near = known.get(similarNames(plain(name), [...known.keys()])[0] ?? "");
   return near ? `; did you mean ${near}?` : "; docs/operating.md lists those there are";
 }
 

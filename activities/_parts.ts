@@ -4,7 +4,7 @@ import type { GovernedActResult, RunId } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Client } from "@temporalio/client";
 import type { Config } from "../config.ts";
-import type { LostCall, Trace } from "../contract/mod.ts";
+import type { LostCall, Recovery } from "../contract/mod.ts";
 import type { Engine } from "../engine/mod.ts";
 import type { Sealer } from "../ledger/mod.ts";
 import type { Network } from "../ledger/anchors/ots/mod.ts";
@@ -37,7 +37,7 @@ export interface ActivityParts {
     readonly outcomeReceiptId: string;
   }) => Promise<GovernedActResult>;
   /** Looks for what a call did whose process ended in the midst of it; absent: nobody can tell. */
-  readonly traceCall?: (call: LostCall & { readonly operation: string }) => Promise<Trace>;
+  readonly traceCall?: (call: LostCall & { readonly operation: string }) => Promise<Recovery>;
   /** Tells runs of approvals what people said that no run has heard; gives how much that was. Absent: nobody says anything. */
   readonly deliverVoices?: () => Promise<number>;
   /** What tasks of agents do with calls of tools; absent: there is nothing that could be called. */

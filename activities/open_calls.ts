@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from "@temporalio/client";
-import type { Trace } from "../contract/mod.ts";
+import type { Recovery } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   type AbandonedCall,
@@ -63,7 +63,7 @@ export function openCalls({ store, temporal, traceCall }: ActivityParts) {
   }
 
   /** @returns undefined where that can't be found out at the moment */
-  async function trace(call: AbandonedCall): Promise<Trace | undefined> {
+  async function trace(call: AbandonedCall): Promise<Recovery | undefined> {
     if (!call.sealed) return { state: "not_done" }; // then it was not begun
     const { id: decisionId, at: since, operation } = call;
     try {

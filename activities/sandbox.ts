@@ -5,7 +5,7 @@ import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../do
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem, timeoutSignal } from "../contract/mod.ts";
+import { Problem, createTimeoutSignal } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import { getService, putService } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
@@ -114,7 +114,7 @@ const portOf = ({ check }: Service) => new URL((check as { http: string }).http)
 
 async function ask(service: Service, path: string, method: "GET" | "POST"): Promise<unknown> {
   const url = new URL(path, (service.check as { http: string }).http);
-  const response = await fetch(url, { method, signal: timeoutSignal(5_000) });
+  const response = await fetch(url, { method, signal: createTimeoutSignal(5_000) });
   return await response.json();
 }
 

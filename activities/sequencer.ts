@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { cancellationSignal, log } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
-import { timeoutSignal } from "../contract/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import { LogBroken, logPlace, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
@@ -20,7 +20,7 @@ export function sequencing({ config, sequencerStore, stopping }: ActivityParts) 
    */
   async function runLedgerSequencer(): Promise<void> {
     const end = new AbortController();
-    const signal = AbortSignal.any([stopping, cancellationSignal(), timeoutSignal(TURN_MS)]);
+    const signal = AbortSignal.any([stopping, cancellationSignal(), createTimeoutSignal(TURN_MS)]);
     let merkleLog: LogWriter | undefined;
     const openMerkleLog = () => {
       merkleLog = openLog({

@@ -5,7 +5,7 @@ import { disableWebhook, type OutgoingDelivery, getOutgoingDelivery, forgetDeliv
 import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { cancellationSignal } from "@temporalio/activity";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { timeoutSignal } from "../contract/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { takenOver } from "./sequencer.ts";
 
@@ -106,7 +106,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
    * @throws where this worker stops, so that another takes over
    */
   async function relayWebhooks(): Promise<void> {
-    const signal = AbortSignal.any([stopping, cancellationSignal(), timeoutSignal(TURN_MS)]);
+    const signal = AbortSignal.any([stopping, cancellationSignal(), createTimeoutSignal(TURN_MS)]);
     await forgetDeliveries(store.asPlatform(), KEPT_DAYS);
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });

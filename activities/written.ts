@@ -1,7 +1,7 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { AnswerOrder, DiagnosisOrder, Draft, DraftedAnswer, DraftedDiagnosis, DraftedPlan, Judged, KeptDiagnosis, Look } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { withoutSecrets } from "../contract/mod.ts";
+import { redactSecrets } from "../contract/mod.ts";
 import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
 import { getService, listServiceNames } from "../store/mod.ts";
 import { type Held, holdClaims } from "./_claims.ts";
@@ -21,7 +21,7 @@ export function writers({ store, engine }: ActivityParts) {
   async function ask(request: WriteRequest) {
     const signal = cancellationSignal();
     try {
-      return await engine.write(withoutSecrets(request), signal);
+      return await engine.write(redactSecrets(request), signal);
     } catch (error) {
       signal.throwIfAborted();
       throw error;

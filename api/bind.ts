@@ -1,18 +1,18 @@
 import Router from "@koa/router";
 import type { Context } from "koa";
 import {
-  EARLIER,
+  EARLIER_HEADER,
   FileOutput,
-  fromStrings,
+  parseStrings,
   InvalidInput,
   type Invoke,
   JsonText,
-  located,
+  withLocations,
   type Operation,
   type Places,
   Problem,
-  unknownFields,
-  wishesInHeader,
+  refuseUnknownFields,
+  parseDryRunHeader,
 } from "../contract/mod.ts";
 import { FOR_EVER, readJson, type RequestState } from "../web/mod.ts";
 
@@ -62,7 +62,7 @@ function handler<C>(
     const input = await fieldsOf(ctx);
     const dryRun = wantsDryRun(ctx);
     try {
-      const { output, receiptId, limit, ruling } = await invoke(operation, {
+      const { output, receiptId, limit, governance } = await invoke(operation, {
         door: "rest",
         as: operationId,
         requestId: state.requestId,
@@ -82,16 +82,16 @@ function handler<C>(
         });
       }
       if (receiptId) ctx.set("x-receipt-id", receiptId);
-      if (ruling?.earlier) ctx.set(EARLIER, ruling.earlier);
-      if (ruling) tellDecision(ctx, ruling);
-      const { kind } = ruling?.instead ?? {};
+      if (governance?.earlier) ctx.set(EARLIER_HEADER, governance.earlier);
+      if (governance) tellDecision(ctx, governance);
+      const { kind } = governance?.answer ?? {};
       ctx.status = kind === "held" ? 202 : kind === "dry_run" ? 200 : operation.status ?? 200;
       if (operation.immutable) ctx.set("cache-control", FOR_EVER);
       give(ctx, output, operation.media);
     } catch (error) {
       if (error instanceof Problem && error.receiptId) ctx.set("x-receipt-id", error.receiptId);
-      if (error instanceof Problem && error.decided) tellDecision(ctx, error.decided);
-      throw error instanceof InvalidInput ? located(error, places) : withHint(error, ctx);
+      if (error instanceof Problem && error.governance) tellDecision(ctx, error.governance);
+      throw error instanceof InvalidInput ? withLocations(error, places) : withHint(error, ctx);
     }
   };
 }
@@ -111,10 +111,10 @@ function tellDecision(
 /** @throws {Problem} `InvalidInput`: who misspells that would have it done */
 function wantsDryRun({ req: { headers } }: Context): boolean {
   const given = headers["x-dry-run"];
-  const { dryRun, misasked } = wishesInHeader(given?.toString(), Object.keys(headers));
-  if (misasked === undefined) return dryRun;
-  const detail = [{ loc: ["header", "x-dry-run"], msg: misasked, type: "value_error" }];
-  throw new Problem("InvalidInput", misasked, { body: { detail } });
+  const { dryRun, dryRunError } = parseDryRunHeader(given?.toString(), Object.keys(headers));
+  if (dryRunError === undefined) return dryRun;
+  const detail = [{ loc: ["header", "x-dry-run"], msg: dryRunError, type: "value_error" }];
+  throw new Problem("InvalidInput", dryRunError, { body: { detail } });
 }
 
 /** Tells who sent a key as to the tool server that it is not looked for there. */
@@ -165,10 +165,10 @@ function reader<C>(
     const sent = Object.entries(ctx.query).filter(([name]) => !ignoreUnknownQuery || isKnown(name));
     // What the operation would not see is refused here, the rest with all else that is wrong.
     const unseen = sent.map(([name]) => name).filter((name) => !isRead(name));
-    if (unseen.length > 0) throw unknownFields(unseen, "query", places);
+    if (unseen.length > 0) throw refuseUnknownFields(unseen, "query", places);
     const twice = sent.find(([name, value]) => isKnown(name) && Array.isArray(value));
     if (twice) throw givenTwice(twice[0]);
-    return fromStrings(input, Object.fromEntries(sent) as Record<string, string>);
+    return parseStrings(input, Object.fromEntries(sent) as Record<string, string>);
   }
 
   return {
@@ -176,7 +176,7 @@ function reader<C>(
     async fieldsOf(ctx) {
       const query = queryOf(ctx);
       const body = inQuery ? {} : await bodyOf(ctx);
-      return { ...query, ...body, ...fromStrings(input, ctx.params) };
+      return { ...query, ...body, ...parseStrings(input, ctx.params) };
     },
   };
 }

@@ -9,7 +9,7 @@
  */
 import Router from "@koa/router";
 import type Koa from "koa";
-import { type Invoke, openApi, type OpenApiInfo, type Operation } from "../contract/mod.ts";
+import { type Invoke, buildOpenApi, type OpenApiInfo, type Operation } from "../contract/mod.ts";
 import {
   type AppOptions,
   bindPages,
@@ -40,7 +40,7 @@ export function createRestApp<C>(
   const router = new Router<RequestState>();
   routes?.(router);
   bindOperations(router, operations, invoke, options);
-  bindPages(router, openApi(operations, info), info.title);
+  bindPages(router, buildOpenApi(operations, info), info.title);
   app.use(router.routes());
   app.use(refuseMethods(router, "/docs lists what there is"));
   return app;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GovernedActResult } from "../domain/mod.ts";
-import { isAway, JsonText, outputValue, type Trace } from "../contract/mod.ts";
+import { isDatabaseAway, JsonText, outputValue, type Recovery } from "../contract/mod.ts";
 import { type ActEnd, type ActRecord, unknownTicketOf } from "../store/mod.ts";
 import type { CallReceipt } from "./record.ts";
 import type { ActOrder } from "./approved_calls.ts";
@@ -47,7 +47,7 @@ interface LostEnd {
 }
 
 /** Says how an act ended, by what was found of it. @param receiptId of its end */
-export function lostEnd({ approvalId }: ActRecord, receiptId: string, found: Trace): LostEnd {
+export function lostEnd({ approvalId }: ActRecord, receiptId: string, found: Recovery): LostEnd {
   const began = `${approvalId} was begun, and its process ended`;
   if (found.state === "done") {
     return {
@@ -103,7 +103,7 @@ export async function whenThere<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isAway(error) || tries === 30) throw error;
+      if (!isDatabaseAway(error) || tries === 30) throw error;
       await sleep(1_000);
     }
   }

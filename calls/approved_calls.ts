@@ -6,8 +6,8 @@ import {
   parseInput,
   Problem,
   type CallRequest,
-  type Ruling,
-  type Trace,
+  type GovernanceDecision,
+  type Recovery,
 } from "../contract/mod.ts";
 import type { GovernedActResult, RunId } from "../domain/mod.ts";
 import {
@@ -137,14 +137,14 @@ export function createRunAct(
       ...{ door: act.door, requestId: act.approvalId, credential: undefined, as: act.tool, input },
       ...{ address: act.address, signal: new AbortController().signal },
     };
-    const ruling: Ruling = {
+    const ruling: GovernanceDecision = {
       ...{ id: act.decisionId, decision: "needs_approval", rule: "approved", policyVersion: "" },
       ...{ dryRun: false, approvalId: act.approvalId, callReceiptId: order.outcomeReceiptId },
     };
     let output: unknown;
     let error: Problem | undefined;
     try {
-      const detached = act.door === "a2a" && operation.long !== undefined;
+      const detached = act.door === "a2a" && operation.longRunning !== undefined;
       const { signal } = request;
       const { door, approvalId: requestId, decisionId } = act;
       const call = { caller, door, requestId, signal, detached, decisionId };
@@ -198,7 +198,7 @@ export function createRunAct(
     const { approvalId, operation, decisionId } = act;
     const receiptId = order.outcomeReceiptId;
     const since = (await getApproval(store.asPlatform(), approvalId))?.decidedAt;
-    const found: Trace = since
+    const found: Recovery = since
       ? await trace({ operation, decisionId, since: new Date(since), awaited: act.door !== "a2a" })
       : { state: "unknown" };
     const lost = lostEnd(act, receiptId, found);

@@ -6,7 +6,7 @@ import { InvalidInput, type Invoke, type Operation, TIERS } from "../contract/mo
  */
 export function resolvingStandIns<C>(invoke: Invoke<C>): Invoke<C> {
   return async (operation, request) => {
-    const meant = operation.standsFor?.(request.input);
+    const meant = operation.delegateTo?.(request.input);
     if (!meant) return await invoke(operation, request);
     const access = stricter(operation, meant.operation);
     try {

@@ -2,7 +2,7 @@ import type { CallRequest } from "../contract/mod.ts";
 import type { Allowance, Invoke, CallResult } from "../contract/mod.ts";
 import { type Call, type Caller, type Door, type Operation, scopesOf, TIERS } from "../contract/operation.ts";
 import { asProblem, Problem } from "../contract/errors.ts";
-import type { Ruling } from "../contract/governed.ts";
+import type { GovernanceDecision } from "../contract/governance.ts";
 import { parseInput } from "../contract/input.ts";
 
 /** What was called and how it ended, for the receipt. */
@@ -14,7 +14,7 @@ export interface Act<Context> {
   readonly input: Record<string, unknown> | undefined;
   readonly output?: unknown;
   readonly error?: Problem;
-  readonly ruling?: Ruling;
+  readonly ruling?: GovernanceDecision;
   /** Milliseconds from the request to its end. */
   readonly durationMs: number;
 }
@@ -72,7 +72,7 @@ export type Decide<Context> = (call: GovernedCall<Context>) => Promise<Decided>;
 /** A decision on a call, and what is left of its limit. */
 export interface Decided {
   /** Absent: there was nothing to decide. */
-  readonly ruling?: Ruling;
+  readonly ruling?: GovernanceDecision;
   readonly limit?: Allowance | undefined;
 }
 
@@ -106,7 +106,7 @@ async function pass<Context>(
   let input: Record<string, unknown> | undefined;
   let output: unknown;
   let limit: Allowance | undefined;
-  let ruling: Ruling | undefined;
+  let ruling: GovernanceDecision | undefined;
   const check = async () => {
     authorize(operation, request, caller);
     if (caller.keyId === null) limit = await count();
@@ -131,8 +131,8 @@ async function pass<Context>(
       input = await check();
     }
     if (ruling?.problem) throw ruling.problem;
-    output = ruling?.instead
-      ? ruling.instead.output
+    output = ruling?.answer
+      ? ruling.answer.output
       : await operation.run(input, gates.context(callOf(request, caller, ruling)));
   } catch (error) {
     const problem = asProblem(error);
@@ -144,13 +144,13 @@ async function pass<Context>(
     throw problem;
   }
   const receiptId = await seal({ output });
-  return { output, receiptId, limit, ruling };
+  return { output, receiptId, limit, governance: ruling };
 }
 
 function callOf(
   { door, requestId, signal, progress = () => {}, detached = false }: CallRequest,
   caller: Caller,
-  ruling: Ruling | undefined,
+  ruling: GovernanceDecision | undefined,
 ): Call {
   return { caller, door, requestId, signal, progress, detached, decisionId: ruling?.id };
 }

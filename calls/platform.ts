@@ -71,7 +71,7 @@ function governorOf(platform: Platform): Governor {
     ...{ store, sealer, meter, engine },
     environment: settings.SEALOOP_ENVIRONMENT,
     lasting: async (operation, input) =>
-      await (operation as Operation<Platform>).lasting?.(input, platform),
+      await (operation as Operation<Platform>).resolveStableInput?.(input, platform),
     async ask({ approvalId, ...question }, within) {
       await askPeople(platform, {
         ...{ ...question, id: approvalId, ticketId: null, askingRun: null },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Caller, type Door, InvalidInput, outputValue, Problem, type Ruling, withoutSecrets } from "../contract/mod.ts";
+import { type Caller, type Door, InvalidInput, outputValue, Problem, type GovernanceDecision, redactSecrets } from "../contract/mod.ts";
 import type { Act, Counted } from "./invoke.ts";
 import type { Turn } from "./governance/mod.ts";
 import { ReceiptConflict, type Requested, type Sealer, type SealRequest } from "../ledger/mod.ts";
@@ -96,7 +96,7 @@ export type CallReceipt = SealRequest & { readonly evidence: Readonly<Record<str
 /** What was called and how it ended, as a receipt. */
 export function callReceipt<C>(act: Act<C>): CallReceipt {
   const { operation, request, caller, input, output, error, ruling, durationMs } = act;
-  const gave = error || ruling?.instead || output == null ? {} : operation.receipt?.(output);
+  const gave = error || ruling?.answer || output == null ? {} : operation.receipt?.(output);
   return {
     ...(ruling?.callReceiptId ? { id: ruling.callReceiptId } : {}),
     category: request.door === "rest" ? "api_call" : "tool_call",
@@ -112,14 +112,14 @@ export function callReceipt<C>(act: Act<C>): CallReceipt {
       ...(ruling ? decided(ruling) : {}),
       ...(error ? { error: error.name } : {}),
     },
-    evidence: withoutSecrets({
+    evidence: redactSecrets({
       arguments: input ?? request.input ?? {},
       ...(error ? { error: error.message } : { result: outputValue(output) ?? null }),
     }),
   };
 }
 
-function decided({ id, decision, dryRun, approvalId }: Ruling): Record<string, unknown> {
+function decided({ id, decision, dryRun, approvalId }: GovernanceDecision): Record<string, unknown> {
   return {
     decision,
     decision_id: id,
@@ -128,11 +128,11 @@ function decided({ id, decision, dryRun, approvalId }: Ruling): Record<string, u
   };
 }
 
-function outcomeOf(error: Problem | undefined, ruling: Ruling | undefined): string {
+function outcomeOf(error: Problem | undefined, ruling: GovernanceDecision | undefined): string {
   if (error?.name === "Cancelled") return "canceled";
   if (error?.name === "OutcomeUnknown") return "unknown";
   if (error) return error.rule.status < 500 ? "refused" : "failed";
-  const { kind } = ruling?.instead ?? {};
+  const { kind } = ruling?.answer ?? {};
   return kind === "held" || kind === "dry_run" ? kind : "success";
 }
 
@@ -146,7 +146,7 @@ function asTexts(evidence: Readonly<Record<string, unknown>>): Record<string, st
 function isSealed<C>({ operation, request, caller, error, ruling }: Act<C>): boolean {
   if (caller.keyId === null) return false;
   if (request.door !== "rest") return true;
-  return operation.effect !== "read" && !(operation.sealsItself && !error && !ruling?.instead);
+  return operation.effect !== "read" && !(operation.sealsItself && !error && !ruling?.answer);
 }
 
 /** What an agent did that is no call of an operation: it read a resource, took a prompt, sent or cancelled a task. */
@@ -178,7 +178,7 @@ export async function sealAction(sealer: Sealer, action: Action): Promise<string
       duration_ms: Math.round(durationMs),
       ...(error ? { error: error.name } : {}),
     },
-    evidence: withoutSecrets({
+    evidence: redactSecrets({
       arguments: action.arguments ?? {},
       ...(error ? { error: error.message } : { result: action.result ?? null }),
     }),

@@ -4,7 +4,8 @@ import {
   WorkflowUpdateFailedError,
 } from "@temporalio/client";
 import { ApplicationFailure } from "@temporalio/common";
-import { type ErrorName, ERRORS, Problem } from "../contract/mod.ts";
+import { Problem } from "../contract/mod.ts";
+import { type ErrorName, ERRORS } from "../domain/mod.ts";
 
 /** Codes of gRPC that say: nobody answers, or not in time. @see google.rpc.Code */
 const AWAY = [4, 8, 10, 14];

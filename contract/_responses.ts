@@ -1,7 +1,12 @@
 import type { Components } from "./_components.ts";
-import { type ErrorName, ERRORS } from "./errors.ts";
-import { type JsonSchema, jsonSchema } from "./json_schema.ts";
-import { EARLIER as EARLIER_HEADER, exampleGoverned, Governed, isGoverned } from "./governed.ts";
+import { type ErrorName, ERRORS } from "../domain/mod.ts";
+import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
+import {
+  EARLIER_HEADER,
+  governanceAnswerExample,
+  GovernanceAnswerSchema,
+  isGoverned,
+} from "./governance.ts";
 import type { Operation } from "./operation.ts";
 
 const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -137,7 +142,7 @@ export interface ResponseParts {
 /** Every answer that an operation's door can give, by status. */
 export function responses<C>(operation: Operation<C>, parts: ResponseParts): JsonSchema {
   const { output, example, media, status = 200, counted } = operation;
-  const given = { schema: parts.components.lift(jsonSchema(output, "output"), "output") };
+  const given = { schema: parts.components.lift(toJsonSchema(output, "output"), "output") };
   return {
     [status]: {
       description: operation.summary,
@@ -168,8 +173,8 @@ function held(components: Components): JsonSchema {
     headers: { ...ALWAYS_SENT, ...RECEIPT },
     content: {
       "application/json": {
-        schema: components.lift(jsonSchema(Governed, "output"), "output"),
-        example: exampleGoverned,
+        schema: components.lift(toJsonSchema(GovernanceAnswerSchema, "output"), "output"),
+        example: governanceAnswerExample,
       },
     },
   };

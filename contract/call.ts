@@ -1,5 +1,5 @@
-import type { Caller, Call, Door, Operation } from "./operation.ts";
-import type { Ruling } from "./governed.ts";
+import type { Call, Caller, Door, Operation } from "./operation.ts";
+import type { GovernanceDecision } from "./governance.ts";
 
 /** A call as a door received it. */
 export interface CallRequest {
@@ -29,7 +29,7 @@ export interface CallResult {
   readonly output: unknown;
   readonly receiptId?: string;
   /** What governance decided; absent: it had nothing to decide. */
-  readonly ruling?: Ruling;
+  readonly governance?: GovernanceDecision;
   readonly limit?: Allowance;
 }
 
@@ -48,4 +48,3 @@ export type Invoke<Context> = (
   operation: Operation<Context>,
   request: CallRequest,
 ) => Promise<CallResult>;
-

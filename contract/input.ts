@@ -103,7 +103,7 @@ const tooBig = (issue: { origin: string }) =>
  *
  * @param fields names to strings, as parsed from the address
  */
-export function fromStrings(
+export function parseStrings(
   schema: z.ZodObject,
   fields: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
@@ -138,7 +138,7 @@ export interface Places {
 }
 
 /** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
-export function located({ issues, message }: InvalidInput, places: Places): Problem {
+export function withLocations({ issues, message }: InvalidInput, places: Places): Problem {
   const detail = issues.map(({ path, msg, type }) => {
     const place = places.placeOf(path[0]);
     const isOutermost = type === UNKNOWN && path.length === 1;
@@ -148,7 +148,11 @@ export function located({ issues, message }: InvalidInput, places: Places): Prob
 }
 
 /** The refusal of fields that a place does not take. @param names at least one */
-export function unknownFields(names: readonly string[], place: Place, places: Places): Problem {
+export function refuseUnknownFields(
+  names: readonly string[],
+  place: Place,
+  places: Places,
+): Problem {
   const msg = unknownField(place, places);
   return new Problem("InvalidInput", msg, {
     body: { detail: names.map((name) => ({ loc: [place, name], msg, type: UNKNOWN })) },

@@ -8,7 +8,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  *
  * @param io `input` before defaults are filled in, `output` after
  */
-export function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+export function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",

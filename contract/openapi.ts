@@ -1,7 +1,7 @@
 import { API_VERSION, PRODUCT } from "../domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
 import { ERROR_SCHEMAS, responses } from "./_responses.ts";
-import { type JsonSchema, jsonSchema } from "./json_schema.ts";
+import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
 import type { Operation } from "./operation.ts";
 
 /** What stands at the head of a description. */
@@ -30,7 +30,7 @@ interface Input {
  *
  * @see https://spec.openapis.org/oas/v3.1.0
  */
-export function openApi<C>(
+export function buildOpenApi<C>(
   operations: readonly Operation<C>[],
   { keys = true, ...info }: OpenApiInfo,
 ): JsonSchema {
@@ -97,7 +97,7 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
 const security = (isPublic: boolean) => isPublic ? [{}, { api_key: [] }] : [{ api_key: [] }];
 
 function inputOf<C>({ input, example }: Operation<C>, components: Components): Input {
-  const schema = components.lift(jsonSchema(input, "input"), "input");
+  const schema = components.lift(toJsonSchema(input, "input"), "input");
   const { properties = {}, required = [] } = schema as Partial<Input>;
   return { properties, required, example: example.input };
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { StartedRun } from "../domain/mod.ts";
 
 /** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
 export type Effect = "read" | "write" | "run";
@@ -68,7 +69,7 @@ export interface LostCall {
 }
 
 /** What is found of such a call. */
-export type Trace = {
+export type Recovery = {
   readonly state: "done";
   /** What it made, by the names of ids; public. */
   readonly ids: Readonly<Record<string, string>>;
@@ -89,18 +90,12 @@ export type Trace = {
   readonly look?: string;
 };
 
-/** A run of a workflow that a call has started, and what else the call gave. */
-export interface GivenRun extends Readonly<Record<string, unknown>> {
-  readonly workflow_id: string;
-  readonly run_id: string;
-}
-
 /** What a call that starts a workflow leaves to be done when that has ended. */
-export interface Long {
+export interface LongRunning {
   /** Others may have started the run, or wait for it too: it is not ended with the call. */
   readonly shared?: true;
   /** The operation's output. @param given at the start @param result of the run */
-  outcome(given: GivenRun, result: unknown): unknown;
+  outcome(given: StartedRun, result: unknown): unknown;
 }
 
 /** Example of a call, shown in the descriptions and run by the contract's tests against the schemas. */
@@ -110,7 +105,7 @@ export interface Example {
 }
 
 /** What a call means, whenever it is run. */
-export interface Lasting {
+export interface StableInput {
   /** All of the input, with what its own leaves open. */
   readonly input: Readonly<Record<string, unknown>>;
   /** What it stands for, a sentence for people without a full stop. */
@@ -154,7 +149,7 @@ export interface Operation<Context = never> {
   /** Prompt doors: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
   readonly prompt?: Readonly<Record<string, readonly Scope[]>>;
   /** Where it starts a workflow that outlives the call. Over A2A such a call is a task. */
-  readonly long?: Long;
+  readonly longRunning?: LongRunning;
   /** True where the output quotes the outside: people, logs, devices. Agents are given it as data, and told so. */
   readonly untrusted?: true;
   /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */
@@ -188,7 +183,7 @@ export interface Operation<Context = never> {
    * @param input as sent; not checked yet
    * @returns undefined where it stands for itself
    */
-  standsFor?(input: unknown): StandIn<Context> | undefined;
+  delegateTo?(input: unknown): Delegate<Context> | undefined;
   /** Error kinds that this operation can answer with, besides those that any can. */
   readonly errors?: readonly string[];
   readonly example: Example;
@@ -199,19 +194,19 @@ export interface Operation<Context = never> {
    * @throws {Problem} it means nothing
    */
   // deno-lint-ignore no-explicit-any -- as in `run`
-  lasting?(input: any, context: Context): Promise<Lasting>;
+  resolveStableInput?(input: any, context: Context): Promise<StableInput>;
   /**
    * Looks for what a call did whose process ended in the midst of it. Absent: nobody can tell.
    *
    * @throws {Problem} it can't be looked for at the moment, or what is awaited of it goes on
    */
-  trace?(call: LostCall, context: Context): Promise<Trace>;
+  recover?(call: LostCall, context: Context): Promise<Recovery>;
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
   run(input: any, context: Context & Call): Promise<unknown>;
 }
 
 /** The call that another one stands for. */
-export interface StandIn<Context = never> {
+export interface Delegate<Context = never> {
   readonly operation: Operation<Context>;
   /** Not checked yet. */
   readonly input: unknown;

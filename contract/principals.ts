@@ -4,7 +4,7 @@
  * Whether two names are one holder's: capitals, spaces, wide or composed letters, and what can't be seen, make no
  * difference. Issuers may have spelled a name in several ways.
  */
-export function samePrincipal(a: string, b: string): boolean {
+export function isSamePrincipal(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
@@ -23,7 +23,7 @@ const ALIKE = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee"].map((script
 }));
 
 /** Why people can't tell a name from others by eye, with what would be right; undefined: they can. */
-export function nameTrouble(name: string): string | undefined {
+export function nameProblem(name: string): string | undefined {
   const hidden = NO_NAME.exec(name)?.[0];
   if (hidden !== undefined) {
     const code = hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");

@@ -6,7 +6,7 @@
  *
  * @param ms milliseconds, > 0 and < 2³¹
  */
-export function timeoutSignal(ms: number): AbortSignal {
+export function createTimeoutSignal(ms: number): AbortSignal {
   const late = new AbortController();
   const fire = () => late.abort(new DOMException(`Not done within ${ms} ms`, "TimeoutError"));
   setTimeout(fire, ms).unref();

@@ -11,7 +11,7 @@ import {
   } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { join } from "node:path";
-import { timeoutSignal } from "../contract/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import type { Config } from "../config.ts";
 import type { Detector, Found, Look, World } from "./_detector.ts";
 import { type Dependencies, type Group, groupFindings } from "./group.ts";
@@ -138,7 +138,7 @@ async function run(detector: Detector, world: World, signal?: AbortSignal): Prom
   let error: string | null = null;
   let complete = true;
   if (enabled) {
-    const deadline = AbortSignal.any([timeoutSignal(LOOK_MS), ...signal ? [signal] : []]);
+    const deadline = AbortSignal.any([createTimeoutSignal(LOOK_MS), ...signal ? [signal] : []]);
     try {
       look = await Promise.race([detector.look(world, deadline), aborted(deadline)]);
       if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);
@@ -234,7 +234,7 @@ export async function detectInLog(
   const settings = { ...world.settings, logs: { ...world.settings.logs, files: [file] } };
   const { found, remember } = await logs.look(
     { ...world, settings },
-    timeoutSignal(LOOK_MS),
+    createTimeoutSignal(LOOK_MS),
   );
   await world.store.asPlatform().transaction(async (trx) => {
     await remember?.(trx);

@@ -32,6 +32,7 @@ export {
   SCENARIOS,
   type TestRequest,
 } from "./drills.ts";
+export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
 export {
   type Finding,
   type LoopResult,

@@ -2,7 +2,7 @@
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import type { z } from "zod";
-import { Problem, timeoutSignal } from "../contract/mod.ts";
+import { Problem, createTimeoutSignal } from "../contract/mod.ts";
 import {
   CLASSIFIED,
   type Classified,
@@ -104,7 +104,7 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
   ) {
     try {
       const sent = body === undefined ? undefined : JSON.stringify(body);
-      const late = timeoutSignal(limitMs);
+      const late = createTimeoutSignal(limitMs);
       const text = await send(path, sent, signal ? AbortSignal.any([late, signal]) : late);
       return shape.parse(JSON.parse(text));
     } catch (error) {

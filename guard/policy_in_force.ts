@@ -4,7 +4,7 @@ import { stampOf } from "../integrations/files/mod.ts";
 import type { Logger } from "pino";
 import { parse } from "yaml";
 import { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./mod.ts";
-import { isAway } from "../contract/mod.ts";
+import { isDatabaseAway } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { type PolicyRecord, type Db, setPolicy, type Store } from "../store/mod.ts";
 
@@ -73,7 +73,7 @@ export function followPolicyFile(path: string, store: Store, log: Logger): () =>
     } catch (error) {
       const { message } = error as Error;
       log.error({ reason: message }, `the file of ${what} is not followed`);
-      if (!isAway(error)) seen = stamp;
+      if (!isDatabaseAway(error)) seen = stamp;
     } finally {
       busy = false;
     }

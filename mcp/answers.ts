@@ -1,7 +1,7 @@
 import {
   asProblem,
   type Invoke,
-  nearNames,
+  similarNames,
   type Operation,
   outputValue,
   Problem,
@@ -119,7 +119,7 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
       }
       const { name, requestId } = call;
       const known = mine(tools.values()).map(({ description }) => description.name);
-      const [near] = nearNames(name.slice(0, MOST_NAME), known);
+      const [near] = similarNames(name.slice(0, MOST_NAME), known);
       const message = call.misasked ??
         `Unknown tool: ${name}; ${near ? `did you mean ${near}?` : "see tools/list"}`;
       try {

@@ -1,6 +1,6 @@
 import {
   asProblem,
-  EARLIER,
+  EARLIER_HEADER,
   type Invoke,
   JsonText,
   type CallResult,
@@ -55,12 +55,12 @@ export async function callTool<C>(
 }
 
 function success<C>(
-  { output, receiptId, ruling }: CallResult,
+  { output, receiptId, governance }: CallResult,
   tool: Tool<C>,
   find: FindInjection,
 ): ToolResult {
-  const meta = receiptId ? { ...receiptMeta(receiptId), ...decisionMeta(ruling) } : {};
-  const kind = ruling?.instead?.kind;
+  const meta = receiptId ? { ...receiptMeta(receiptId), ...decisionMeta(governance) } : {};
+  const kind = governance?.answer?.kind;
   const isGiven = kind === undefined || kind === "earlier"; // else governance answers, with an object of its own
   const wrapped = tool.wrapped && isGiven;
   const value = outputValue(output);
@@ -78,7 +78,7 @@ function success<C>(
 
 /** What went wrong, as a result that says what to do next. */
 export function failure(problem: Problem, requestId: string): ToolResult {
-  const { name, message, rule, receiptId, extra, decided } = problem;
+  const { name, message, rule, receiptId, extra, governance } = problem;
   const internal = name === "Internal";
   const what = internal ? `The service failed to do this (request id ${requestId})` : message;
   const retryAfter = extra.headers?.["retry-after"];
@@ -89,12 +89,12 @@ export function failure(problem: Problem, requestId: string): ToolResult {
       "sealoop/error": name,
       "sealoop/request_id": requestId,
       ...(retryAfter ? { "sealoop/retry_after_seconds": Number(retryAfter) } : {}),
-      ...earlierMeta(extra.headers?.[EARLIER]),
-      ...(decided
+      ...earlierMeta(extra.headers?.[EARLIER_HEADER]),
+      ...(governance
         ? {
-          "sealoop/decision": decided.decision,
-          "sealoop/decision_id": decided.id,
-          "sealoop/rule": decided.rule,
+          "sealoop/decision": governance.decision,
+          "sealoop/decision_id": governance.id,
+          "sealoop/rule": governance.rule,
         }
         : {}),
       ...receiptMeta(receiptId),
@@ -106,7 +106,7 @@ export function failure(problem: Problem, requestId: string): ToolResult {
 export const earlierMeta = (at: string | undefined): Readonly<Record<string, string>> =>
   at ? { "sealoop/earlier": at } : {};
 
-function decisionMeta(ruling: CallResult["ruling"]) {
+function decisionMeta(ruling: CallResult["governance"]) {
   if (!ruling) return {};
   return {
     "sealoop/decision": ruling.decision,

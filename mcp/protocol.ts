@@ -36,7 +36,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { CallerGone, wishesIn } from "../contract/mod.ts";
+import { CallerGone, parseDryRun } from "../contract/mod.ts";
 import { type Ask, type Handlers, type Origin, Refused, type ToolResult } from "./handlers.ts";
 
 /** One client's open stream. */
@@ -284,7 +284,7 @@ function serverOf(handlers: Handlers) {
         ...(authInfo?.extra as unknown as Origin),
         name: params.name,
         input: params.arguments,
-        ...wishesIn(params._meta),
+        ...parseDryRun(params._meta),
         signal: withReason(signal, isCancelled),
         progress: teller(token, sendNotification, handlers),
       }).finally(() => calls.delete(requestId));
@@ -453,7 +453,7 @@ function currentServerOf(
       ...origin(),
       name: params.name,
       input: params.arguments,
-      ...wishesIn(params._meta),
+      ...parseDryRun(params._meta),
       signal: heard(mcpReq.signal),
       progress: teller(mcpReq._meta?.progressToken, (told) => mcpReq.notify(told), handlers),
     })));

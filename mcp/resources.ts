@@ -1,4 +1,4 @@
-import { type JsonSchema, jsonSchema, type Operation, type Scope } from "../contract/mod.ts";
+import { type JsonSchema, toJsonSchema, type Operation, type Scope } from "../contract/mod.ts";
 import type { PromptDescription, TemplateDescription } from "./handlers.ts";
 
 /** An operation's door as a resource. */
@@ -69,7 +69,7 @@ export function bindPrompts<C>(
   return new Map(
     operations.flatMap((operation) =>
       Object.entries(operation.prompt ?? {}).map(([name, scopes]) => {
-        const input = jsonSchema(operation.input, "input");
+        const input = toJsonSchema(operation.input, "input");
         const description = {
           name,
           title: operation.summary,

@@ -1,10 +1,10 @@
 import {
   type Effect,
-  Governed,
+  GovernanceAnswerSchema,
   InvalidInput,
   isGoverned,
   type JsonSchema,
-  jsonSchema,
+  toJsonSchema,
   type Operation,
 } from "../contract/mod.ts";
 import type { Scope } from "../contract/mod.ts";
@@ -59,7 +59,7 @@ export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
 
 function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
   const { summary, description } = operation;
-  const output = jsonSchema(operation.output, "output");
+  const output = toJsonSchema(operation.output, "output");
   const wrapped = !isObject(output, output);
   return {
     operation,
@@ -71,7 +71,7 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
       title: summary,
       description: description ? `${summary}. ${description}` : summary,
       inputSchema: {
-        ...jsonSchema(operation.input.strict(), "input"),
+        ...toJsonSchema(operation.input.strict(), "input"),
         type: "object",
         ...{ examples: [operation.example.input] },
       },
@@ -98,7 +98,7 @@ function outputSchema<C>(
 ): ToolDescription["outputSchema"] {
   if (!isGoverned(operation)) return own;
   const { $defs = {}, ...schema } = own as JsonSchema;
-  const { $defs: more = {}, ...held } = jsonSchema(Governed, "output");
+  const { $defs: more = {}, ...held } = toJsonSchema(GovernanceAnswerSchema, "output");
   return {
     type: "object",
     ...{ anyOf: [schema, held], $defs: { ...$defs as JsonSchema, ...more as JsonSchema } },

@@ -1,4 +1,4 @@
-import { visible } from "../contract/mod.ts";
+import { stripInvisible } from "../contract/mod.ts";
 import type { ToolResult } from "./handlers.ts";
 
 /**
@@ -46,7 +46,7 @@ export function shown(value: unknown, find: FindInjection): Shown {
   for (const longest of LENGTHS) {
     let cut = 0;
     const clean = mapTexts(value, (text) => {
-      const seen = visible(text);
+      const seen = stripInvisible(text);
       if (seen.length <= longest) return seen;
       const kept = seen.slice(0, longest).replace(/[\uD800-\uDBFF]$/, "");
       cut += seen.length - kept.length;
@@ -106,7 +106,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((one) => mapTexts(one, change));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [visible(name), mapTexts(one, change)]),
+    Object.entries(value).map(([name, one]) => [stripInvisible(name), mapTexts(one, change)]),
   );
 }
 
@@ -133,7 +133,7 @@ function search(value: unknown, find: FindInjection): Injection[] {
     else if (Array.isArray(one)) one.forEach((inner, n) => walk(`${at}/${n}`, inner));
     else if (typeof one === "object" && one !== null) {
       for (const [name, inner] of Object.entries(one)) {
-        const step = `${at}/${visible(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        const step = `${at}/${stripInvisible(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
         look(step, name);
         walk(step, inner);
       }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Caller, laidOpen } from "../contract/mod.ts";
+import { type Caller, escapeInvisible } from "../contract/mod.ts";
 import type { ApprovalRecord } from "../store/mod.ts";
 import { concerns } from "../calls/approvals/rights.ts";
 import { Sha256, Timestamp } from "./_shapes.ts";
@@ -71,12 +71,12 @@ export function shownApproval(record: ApprovalRecord) {
   return {
     approval_id: record.id,
     status: record.status,
-    subject: laidOpen(record.subject),
+    subject: escapeInvisible(record.subject),
     ticket_id: record.ticketId,
-    description: laidOpen(record.description),
-    action: laidOpen({ ...record.action }),
+    description: escapeInvisible(record.description),
+    action: escapeInvisible({ ...record.action }),
     action_sha256: record.actionSha256,
-    requested_by: laidOpen(record.requestedBy),
+    requested_by: escapeInvisible(record.requestedBy),
     needed: record.needed,
     approvers: [...record.approvers],
     escalated: record.escalated,

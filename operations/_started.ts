@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import { z } from "zod";
-import { CallerGone, type Long, Problem } from "../contract/mod.ts";
+import { CallerGone, type LongRunning, Problem } from "../contract/mod.ts";
 import { followLoop } from "../calls/follow.ts";
 import type { SharedRun } from "../calls/recover/marks.ts";
 import { told } from "../calls/temporal_errors.ts";
@@ -23,7 +23,7 @@ export const Started = z.object({
 }).meta({ id: "StartedRun" });
 
 /** What of such a run is left to be said when it has ended. */
-export const startedOutcome: Long["outcome"] = (given, result) => ({
+export const startedOutcome: LongRunning["outcome"] = (given, result) => ({
   ...given,
   ...{ status: "COMPLETED", result: result ?? null },
 });

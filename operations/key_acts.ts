@@ -1,5 +1,5 @@
 /** What is done to keys, each sealed with the change: over REST, and by the command. */
-import { InvalidInput, nameTrouble, Problem } from "../contract/mod.ts";
+import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   expireKey,
@@ -33,7 +33,7 @@ export async function issueSealedKey(
   decisionId?: string,
 ): Promise<IssuedKey> {
   const issues = (["tenant", "principal"] as const).flatMap((field) => {
-    const trouble = nameTrouble(fields[field]);
+    const trouble = nameProblem(fields[field]);
     return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
   });
   if (issues.length > 0) throw new InvalidInput(issues);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createInvoke } from "../calls/invoke.ts";
-import { asProblem, type Invoke, isAway, Problem } from "../contract/mod.ts";
+import { asProblem, type Invoke, isDatabaseAway, Problem } from "../contract/mod.ts";
 import {
   bindExportStream,
   bindLog,
@@ -111,7 +111,7 @@ function sayingNothing<C>(invoke: Invoke<C>): Invoke<C> {
       return await invoke(operation, request);
     } catch (error) {
       const { extra, message } = asProblem(error);
-      if (!isAway(extra.cause)) throw error;
+      if (!isDatabaseAway(extra.cause)) throw error;
       const body = { detail: message, chain_intact: null };
       throw new Problem("Unavailable", message, { ...extra, body });
     }

@@ -1,4 +1,4 @@
-import { timeoutSignal } from "../contract/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import { leaveMark, markOf, marksOf } from "./_marks.ts";
 import type { HttpAct } from "./schema.ts";
 import type { StepHappened } from "./step.ts";
@@ -48,7 +48,7 @@ async function send(
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     redirect: "manual",
-    signal: timeoutSignal(withinMs),
+    signal: createTimeoutSignal(withinMs),
   });
   await response.body?.cancel();
   return response.status;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type ErrorName, Problem, samePrincipal } from "../contract/mod.ts";
+import { isSamePrincipal, Problem } from "../contract/mod.ts";
+import type { ErrorName } from "../domain/mod.ts";
 import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
 import type { Queryable } from "./connection.ts";
 import { type KeyRecord, findValidKeys } from "./keys.ts";
@@ -116,13 +117,13 @@ export function voteRefusal(
         `tier admin`,
     );
   }
-  if (samePrincipal(key.principal, requestedBy) || key.id === requestedByKey) {
+  if (isSamePrincipal(key.principal, requestedBy) || key.id === requestedByKey) {
     return new Problem(
       "Forbidden",
       `Approval ${id} was asked for by the holder of this key, and somebody else has to decide about it`,
     );
   }
-  return counted.some(({ principal }) => samePrincipal(principal, key.principal))
+  return counted.some(({ principal }) => isSamePrincipal(principal, key.principal))
     ? new Problem(
       "Conflict",
       `The holder of this key has approved ${id} already; it takes others too`,

@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../contract/mod.ts";
+import { redactSecrets } from "../contract/mod.ts";
 import type { Queryable } from "./connection.ts";
 
 /** Where an act that needs approval stands. */
@@ -119,7 +119,7 @@ export async function collectHeldCall(
 
 /** What is kept of it once nobody is given it any more. */
 function bare({ input, output }: Pick<HeldCall, "input" | "output">) {
-  const texts = (json: string) => JSON.stringify(withoutSecrets(JSON.parse(json)));
+  const texts = (json: string) => JSON.stringify(redactSecrets(JSON.parse(json)));
   return { input: texts(input), output: output && texts(output) };
 }
 

@@ -1,5 +1,5 @@
 import type Router from "@koa/router";
-import { nearNames } from "../contract/mod.ts";
+import { similarNames } from "../contract/mod.ts";
 import type { RequestState } from "./app.ts";
 
 /** Whoever asks for a longer one has not misspelt it, and must not make us work. */
@@ -48,7 +48,7 @@ function nearest(
 ): Door | undefined {
   const rest = (segments: readonly string[]) =>
     segments.slice(depth).map((segment) => `/${segment}`).join("");
-  const [near] = nearNames(rest(sent), doors.map(({ segments }) => rest(segments)));
+  const [near] = similarNames(rest(sent), doors.map(({ segments }) => rest(segments)));
   const wanted = (door: Door) =>
     sent.length === depth
       ? /^(\/\{\w+\})+$/.test(rest(door.segments)) // only its variables were left out
@@ -63,7 +63,7 @@ function filled(route: string, sent: readonly string[]): string[] {
   return segments.map((segment, at) => {
     const word = segments[at - 1] ?? "";
     const before = sent.indexOf(word);
-    const isLike = nearNames(sent[at - 1] ?? "", [word]).length > 0;
+    const isLike = similarNames(sent[at - 1] ?? "", [word]).length > 0;
     const place = before >= 0 ? before + 1 : isLike ? at : -1;
     return segment.replace(/^:(\w+)$/, (_, name) => sent[place] || `{${name}}`);
   });

@@ -4,8 +4,7 @@ import {
   proxyActivities,
 } from "@temporalio/workflow";
 import type { Activities } from "../activities/mod.ts";
-// Not through mod.ts, which would bring zod into every workflow's memory.
-import { ERRORS } from "../contract/errors.ts";
+import { ERRORS } from "../domain/mod.ts";
 
 /** Kinds of errors that trying again can't mend. */
 const NON_RETRYABLE = Object.entries(ERRORS).filter(([, rule]) => !rule.retryable)

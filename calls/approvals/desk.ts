@@ -1,6 +1,7 @@
 /** Where calls wait for people. */
 import { createHash, randomBytes } from "node:crypto";
-import { EARLIER, type ErrorName, ERRORS, JsonText, Problem, withoutSecrets } from "../../contract/mod.ts";
+import { EARLIER_HEADER, JsonText, Problem, redactSecrets } from "../../contract/mod.ts";
+import { type ErrorName, ERRORS } from "../../domain/mod.ts";
 import { type ActRecord, collectAct, getAct, getApproval, openAct, openActLike, putAct, waitingActs } from "../../store/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import { canonicalize } from "../../ledger/mod.ts";
@@ -114,7 +115,7 @@ export function createDesk(parts: GovernanceParts) {
     const { operation, request, input } = call;
     const keyId = call.caller.keyId!;
     const same = await openAct(store.asPlatform(), keyId, sha256(actionOf(call).text));
-    if (same || !operation.lasting) return same;
+    if (same || !operation.resolveStableInput) return same;
     return await openActLike(store.asPlatform(), keyId, request.as, JSON.stringify(plain(input)));
   }
 
@@ -138,7 +139,7 @@ export function createDesk(parts: GovernanceParts) {
       await recordWithin(trx, { call, ruling: decided, runs: false, approvalId }); // or it could be given to nobody
       return found;
     });
-    const meant = call.operation.lasting ? { input: JSON.parse(input) } : {};
+    const meant = call.operation.resolveStableInput ? { input: JSON.parse(input) } : {};
     return { ...meant, ...found, approvalId };
   }
 
@@ -166,7 +167,7 @@ function endOf(act: ActRecord, approval: string): Found {
     const name = Object.hasOwn(ERRORS, error.name) ? error.name as ErrorName : "Internal";
     const reasons = [`${approvalId} was approved, and ended as ${state}`];
     const verdict = { decision: "allow", rule: "approved", reasons } as const;
-    const extra = earlier === undefined ? {} : { headers: { [EARLIER]: earlier } };
+    const extra = earlier === undefined ? {} : { headers: { [EARLIER_HEADER]: earlier } };
     return { problem: new Problem(name, error.message, extra), verdict };
   }
   if (approval === "denied" || approval === "expired") {
@@ -200,7 +201,7 @@ export function actionOf<C>(
   const action = {
     tool: request.as,
     operation: operation.name,
-    arguments: withoutSecrets(given),
+    arguments: redactSecrets(given),
     arguments_sha256: sha256(canonicalize(given)),
     key_id: caller.keyId,
     tenant: caller.tenant,

@@ -6,7 +6,7 @@ import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion, type Polic
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { BadSetting, type Config } from "../../config.ts";
-import { isAway } from "../../contract/mod.ts";
+import { isDatabaseAway } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 
 const LOOK_MS = 2_000;
@@ -126,7 +126,7 @@ export async function followGovernanceFile(
     } catch (error) {
       const reason = (error as Error).message;
       log.error({ path, reason }, "the file of the governance policy is not followed");
-      if (!isAway(error)) seen = stamp;
+      if (!isDatabaseAway(error)) seen = stamp;
     } finally {
       busy = false;
     }

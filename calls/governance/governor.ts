@@ -1,4 +1,4 @@
-import { type Allowance, isGoverned, type Lasting, type Operation, Problem } from "../../contract/mod.ts";
+import { type Allowance, isGoverned, type StableInput, type Operation, Problem } from "../../contract/mod.ts";
 import { type Count, type InForce, inForce, lettingIn, type Meter, openHolder, type Store, type Use } from "../../store/mod.ts";
 import type { Decided, GovernedCall } from "../invoke.ts";
 import type { Engine } from "../../engine/mod.ts";
@@ -25,7 +25,7 @@ export interface GovernanceParts {
   lasting(
     operation: Operation<never>,
     input: Readonly<Record<string, unknown>>,
-  ): Promise<Lasting | undefined>;
+  ): Promise<StableInput | undefined>;
 }
 
 /** How a call is counted, once: by itself, or by what writes its decision down. */

@@ -1,5 +1,5 @@
 /** Names of tools and operations, as operators write them in switches and in rules. */
-import { isGoverned, nearNames, type Operation } from "../../contract/mod.ts";
+import { isGoverned, similarNames, type Operation } from "../../contract/mod.ts";
 import { fitsGlob, type PolicyFile } from "./mod.ts";
 import { approvable, type Platform } from "../../operations/mod.ts";
 
@@ -18,7 +18,7 @@ export function whyNothing(
   const meant = approvable.filter((one) => namesOf(one).some((own) => fitsGlob(name, own)));
   if (meant.some(counts)) return undefined;
   if (meant.length > 0) return `${name} ${otherwise}`;
-  const near = nearNames(name, [...new Set(approvable.filter(counts).flatMap(namesOf))]);
+  const near = similarNames(name, [...new Set(approvable.filter(counts).flatMap(namesOf))]);
   return `there is no tool or operation ${name}${suggestion(near)}`;
 }
 

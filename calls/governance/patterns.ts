@@ -1,6 +1,6 @@
 /** Patterns of rules: regular expressions that take linear time, whatever they are held against. */
 import { RE2JS, RE2JSSyntaxException } from "re2js";
-import { visible } from "../../contract/mod.ts";
+import { stripInvisible } from "../../contract/mod.ts";
 
 /** Longest text, characters, that is held against a pattern; of a list, all its entries together. */
 const MOST_TEXT = 20_000;
@@ -61,7 +61,7 @@ export function fitsPattern(
 ): boolean {
   if (values.length === 0) return false;
   const texts = values.map((value) => typeof value === "string" ? value : JSON.stringify(value));
-  const forms = texts.map((text) => [text, visible(text.normalize("NFKC"))]).flat();
+  const forms = texts.map((text) => [text, stripInvisible(text.normalize("NFKC"))]).flat();
   const length = (all: readonly string[]) => all.reduce((sum, text) => sum + text.length, 0);
   if (length(texts) > MOST_TEXT || length(forms) > 3 * MOST_TEXT) return purpose === "restrict";
   const made = patternOf(pattern);

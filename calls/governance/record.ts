@@ -1,4 +1,4 @@
-import { InvalidInput, withoutSecrets } from "../../contract/mod.ts";
+import { InvalidInput, redactSecrets } from "../../contract/mod.ts";
 import { type Condition, type DecisionRecord, decisionRow, type Db, rowPart } from "../../store/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import { type Sealer, type SealRequest, sealTogether } from "../../ledger/mod.ts";
@@ -86,7 +86,7 @@ function receiptOf<C>(entry: DecisionEntry<C>): SealRequest {
       ...(approvalId ? { approval_id: approvalId } : {}),
       ...(ruling.callReceiptId ? { call_receipt_id: ruling.callReceiptId } : {}),
     },
-    evidence: { arguments: withoutSecrets(plain(input)), reasons: ruling.reasons },
+    evidence: { arguments: redactSecrets(plain(input)), reasons: ruling.reasons },
   };
 }
 

@@ -1,5 +1,5 @@
 /** What governance says of a call, to those who run it and to the caller. */
-import { type GovernedOutput, Problem, type Ruling } from "../../contract/mod.ts";
+import { type GovernanceAnswer, Problem, type GovernanceDecision } from "../../contract/mod.ts";
 import type { GovernedCall } from "../invoke.ts";
 import type { Decision } from "../../domain/mod.ts";
 import type { Found } from "../approvals/desk.ts";
@@ -15,18 +15,18 @@ export interface Recorded extends Verdict {
 }
 
 /** What becomes of a call. @param found where people were asked, what came of that */
-export function rulingOf<C>(call: GovernedCall<C>, ruling: Recorded, found?: Found): Ruling {
+export function rulingOf<C>(call: GovernedCall<C>, ruling: Recorded, found?: Found): GovernanceDecision {
   const { id, decision, rule, policyVersion, dryRun, callReceiptId } = ruling;
   const about = { id, decision, rule, policyVersion, dryRun, callReceiptId };
   if (found) {
     const { approvalId, output, problem, status, earlier } = found;
     if (problem) return { ...about, approvalId, problem: knowing(problem, ruling) };
-    if (output) return { ...about, approvalId, earlier, instead: { kind: "earlier", output } };
+    if (output) return { ...about, approvalId, earlier, answer: { kind: "earlier", output } };
     const input = found.input ?? call.input;
     const told = toldOf({ ...call, input }, ruling, approvalId, status);
-    return { ...about, approvalId, instead: { kind: "held", output: told } };
+    return { ...about, approvalId, answer: { kind: "held", output: told } };
   }
-  if (dryRun) return { ...about, instead: { kind: "dry_run", output: toldOf(call, ruling) } };
+  if (dryRun) return { ...about, answer: { kind: "dry_run", output: toldOf(call, ruling) } };
   if (decision !== "deny") return about;
   const problem = ruling.problem ??
     new Problem("Denied", `Governance refuses this call: ${ruling.reasons.join("; ")}`);
@@ -35,7 +35,7 @@ export function rulingOf<C>(call: GovernedCall<C>, ruling: Recorded, found?: Fou
 
 /** The same problem, which knows by what decision the call ended so. */
 function knowing(problem: Problem, { id, decision, rule }: Recorded): Problem {
-  problem.decided = { id, decision, rule };
+  problem.governance = { id, decision, rule };
   return problem;
 }
 
@@ -44,7 +44,7 @@ function toldOf<C>(
   { id, decision, rule, reasons, policyVersion, dryRun }: Recorded,
   approvalId?: string,
   status: "pending" | "approved" = "pending",
-): GovernedOutput {
+): GovernanceAnswer {
   return {
     governance: {
       decision,

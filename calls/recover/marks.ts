@@ -1,7 +1,7 @@
 /** Runs that a call shares with others: that it has started or joined one stands in the history of that run. */
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
-import { type LostCall, Problem, type Trace } from "../../contract/mod.ts";
+import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { callTrace, noteCall } from "../../store/mod.ts";
 import { told } from "../temporal_errors.ts";
 import {
@@ -59,7 +59,7 @@ export async function traceMarked(
   on: Looking,
   call: LostCall,
   tell: TellOfRun = tellStarted,
-): Promise<Trace> {
+): Promise<Recovery> {
   const noted = await callTrace(on.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const workflowId = noted.ids.workflow_id!;

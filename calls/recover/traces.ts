@@ -4,18 +4,18 @@
  */
 import { randomBytes } from "node:crypto";
 import {
-  type Long,
+  type LongRunning,
   type LostCall,
   type Operation,
   Problem,
-  type Trace,
+  type Recovery,
 } from "../../contract/mod.ts";
 import { type CallTrace, callTrace, leavesTraces, TRACES_KEPT_DAYS } from "../../store/mod.ts";
 import { told } from "../temporal_errors.ts";
 import type { Platform } from "../platform.ts";
 
 /** Looks for what a call did. @throws {Problem} it can't be looked for at the moment */
-export type TraceCall = (call: LostCall & { readonly operation: string }) => Promise<Trace>;
+export type TraceCall = (call: LostCall & { readonly operation: string }) => Promise<Recovery>;
 
 /** What looking takes. */
 export type Looking = Pick<Platform, "store" | "temporal" | "urls">;
@@ -29,7 +29,7 @@ export interface TracedRun {
 }
 
 /** Tells what a call did, by its run. */
-export type TellOfRun = (on: Looking, run: TracedRun, call: LostCall) => Promise<Trace>;
+export type TellOfRun = (on: Looking, run: TracedRun, call: LostCall) => Promise<Recovery>;
 
 /** Temporal forgets runs that have ended; what is older may only be forgotten. */
 const REMEMBERED_MS = 12 * 60 * 60_000;
@@ -43,7 +43,7 @@ export function createTraceCall(
 ): TraceCall {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   return async ({ operation, ...call }) => {
-    const found = await byName.get(operation)?.trace?.(call, platform);
+    const found = await byName.get(operation)?.recover?.(call, platform);
     const isLost = !found ||
       found.state === "not_done" && !await leavesTraces(platform.store.asPlatform(), call.decisionId);
     return isLost ? { state: "unknown" } : found;
@@ -57,21 +57,21 @@ export function nameOfCall(decisionId: string | undefined, length: 8 | 12): stri
 }
 
 /** Of calls that change nothing, so that whatever became of them nothing is there. */
-export const nothingDone = (): Promise<Trace> => Promise.resolve({ state: "not_done" });
+export const nothingDone = (): Promise<Recovery> => Promise.resolve({ state: "not_done" });
 
 /** What was noted in the same transaction as what the call did. @param outputOf the operation's output, by that */
 export async function traceNoted(
   { store }: Pick<Platform, "store">,
   call: LostCall,
   outputOf: (noted: CallTrace) => unknown,
-): Promise<Trace> {
+): Promise<Recovery> {
   const noted = await callTrace(store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   return { state: "done", ids: noted.ids, output: await outputOf(noted) };
 }
 
 /** Where there is no note nothing was begun, as long as notes are kept. */
-export function unnoted({ since }: LostCall): Trace {
+export function unnoted({ since }: LostCall): Recovery {
   return { state: isWithin(since, NOTED_MS) ? "not_done" : "unknown" };
 }
 
@@ -81,7 +81,7 @@ export async function traceRun(
   workflowId: string,
   call: LostCall,
   tell: TellOfRun = tellStarted,
-): Promise<Trace> {
+): Promise<Recovery> {
   const missing = new Problem("NotFound", `There is no workflow ${workflowId}`);
   const handle = (await on.temporal()).workflow.getHandle(workflowId);
   try {
@@ -94,7 +94,7 @@ export async function traceRun(
 }
 
 /** What it means that there is no run that the call has made. */
-export function noRun(workflowId: string, { since }: LostCall): Trace {
+export function noRun(workflowId: string, { since }: LostCall): Recovery {
   return isWithin(since, REMEMBERED_MS)
     ? { state: "not_done" }
     : { state: "unknown", look: `for the workflow ${workflowId}` };
@@ -126,7 +126,7 @@ export const tellBegun: TellOfRun = (_, run) =>
   Promise.resolve({ state: "done", ids: idsOf(run), output: idsOf(run) });
 
 /** Of an operation that gives what came out of its run: where that is awaited, its end is waited for. */
-export function tellOutcome(outcome: Long["outcome"]): TellOfRun {
+export function tellOutcome(outcome: LongRunning["outcome"]): TellOfRun {
   return async ({ temporal }, run, { awaited }) => {
     const { workflowId, runId, status } = run;
     const ids = idsOf(run);

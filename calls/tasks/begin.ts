@@ -7,7 +7,7 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { withoutSecrets } from "../../contract/mod.ts";
+import { redactSecrets } from "../../contract/mod.ts";
 import { dropTask, getTask, putTask } from "../../store/mod.ts";
 import { STARTED_BY } from "../recover/marks.ts";
 import { told } from "../temporal_errors.ts";
@@ -92,7 +92,7 @@ export async function beginCall(
   platform: Pick<Platform, "store" | "temporal">,
   { id, skill, keyId, messageId, contextId, input, metadata, given, held }: OpenCall,
 ): Promise<TaskRecord> {
-  const data = withoutSecrets({ skill, arguments: input }) as Record<string, unknown>;
+  const data = redactSecrets({ skill, arguments: input }) as Record<string, unknown>;
   const message: TaskMessage = { message_id: messageId, role: "user", parts: [{ data }] };
   const task = newTask({
     ...{ id, key_id: keyId, skill, history: [message] },

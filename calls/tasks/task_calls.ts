@@ -34,7 +34,7 @@ export function createTaskCalls(
 ): TaskCalls {
   const { store } = platform;
   const longOf = (skill: string) =>
-    operations.find(({ tool }) => tool && Object.hasOwn(tool, skill))?.long;
+    operations.find(({ tool }) => tool && Object.hasOwn(tool, skill))?.longRunning;
   const runOf = async ({ workflow_id, run_id }: StartedRun) =>
     (await platform.temporal()).workflow.getHandle(workflow_id, run_id);
   const actOf = async (id: string): Promise<ActRecord> => {

@@ -1,4 +1,4 @@
-import { type LostCall, Problem, timeoutSignal, type Trace } from "../../contract/mod.ts";
+import { type LostCall, Problem, createTimeoutSignal, type Recovery } from "../../contract/mod.ts";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { anyTask, callTrace } from "../../store/mod.ts";
 import { markedRun } from "../recover/marks.ts";
@@ -10,7 +10,7 @@ import { taskWorkflowOf } from "./begin.ts";
 const ANSWERS_MS = 10_000;
 
 /** What a message did, or a cancelling: it began a task, or it is an update of one, whose id is that of its decision. */
-export async function traceInTask(call: LostCall, platform: Looking): Promise<Trace> {
+export async function traceInTask(call: LostCall, platform: Looking): Promise<Recovery> {
   const noted = await callTrace(platform.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const task_id = noted.ids.task_id!;
@@ -28,11 +28,11 @@ async function traceUpdate(
   workflowId: string,
   { decisionId }: LostCall,
   ids: Readonly<Record<string, string>>,
-): Promise<Trace | undefined> {
+): Promise<Recovery | undefined> {
   const client = await temporal();
   const update = client.workflow.getHandle(workflowId).getUpdateHandle(decisionId);
   const missing = new Problem("NotFound", `There is no update ${decisionId} of ${workflowId}`);
-  const end = client.withAbortSignal(timeoutSignal(ANSWERS_MS), () => update.result());
+  const end = client.withAbortSignal(createTimeoutSignal(ANSWERS_MS), () => update.result());
   try {
     return { state: "done", ids, output: await told(end, () => missing) };
   } catch (error) {

@@ -12,7 +12,7 @@
  * @module
  */
 import type { z } from "zod";
-import { timeoutSignal } from "../../contract/mod.ts";
+import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Settings } from "../../config.ts";
 import { anthropic } from "./_anthropic.ts";
 import { ollama } from "./_ollama.ts";
@@ -149,7 +149,7 @@ function restingAfterFailures() {
       throw new NoAnswer(`it failed ${FAILURES} times in a row, and rests`, false);
     }
     if (gone?.aborted) throw new NoAnswer(GONE, false);
-    const late = timeoutSignal(ms);
+    const late = createTimeoutSignal(ms);
     try {
       const answer = await ask(gone ? AbortSignal.any([late, gone]) : late);
       failures = 0;

@@ -2,7 +2,7 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { withoutSecrets as withoutKeys } from "../../contract/mod.ts";
+import { redactSecrets as withoutKeys } from "../../contract/mod.ts";
 
 /** Levels, least severe first. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { basename } from "node:path";
-import { timeoutSignal } from "../../contract/mod.ts";
+import { createTimeoutSignal } from "../../contract/mod.ts";
 
 /** How a service's health is looked at: one of the three. */
 export type HealthCheck =
@@ -58,7 +58,7 @@ function look(check: HealthCheck, timeoutMs: number): Promise<string> {
 async function lookHttp(url: string, timeoutMs: number): Promise<string> {
   try {
     const response = await fetch(url, {
-      signal: timeoutSignal(timeoutMs),
+      signal: createTimeoutSignal(timeoutMs),
       redirect: "manual",
       headers: { connection: "close" },
     });

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { isIP } from "node:net";
-import { timeoutSignal } from "../../contract/mod.ts";
+import { createTimeoutSignal } from "../../contract/mod.ts";
 import { type AddressRules, plainAddress, readNetworks } from "./addresses.ts";
 
 /** A request to somebody else's server. */
@@ -81,7 +81,7 @@ export function openHttpClient(
     check: (url) => parse(url, rules),
     async request(url, { timeoutMs = TIMEOUT_MS, ...request }) {
       const target = parse(url, rules);
-      const timeout = timeoutSignal(timeoutMs);
+      const timeout = createTimeoutSignal(timeoutMs);
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
       try {
         const addresses = await untilAborted(signal, addressesOf(target, resolver));

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { exportReceipts, head } from "../receipts/mod.ts";
 import type Router from "@koa/router";
 import { z } from "zod";
-import { fromStrings, InvalidInput, located, parseInput } from "../../contract/mod.ts";
+import { parseStrings, InvalidInput, withLocations, parseInput } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
 /** Media type of one JSON value a line. */
@@ -37,10 +37,10 @@ export function bindExportStream<S>(router: Router<S>, store: Store): void {
 
 function rangeOf(query: Readonly<Record<string, string>>): z.output<typeof Range> {
   try {
-    return parseInput(Range, fromStrings(Range, query)) as z.output<typeof Range>;
+    return parseInput(Range, parseStrings(Range, query)) as z.output<typeof Range>;
   } catch (error) {
     const places = { names: Object.keys(Range.shape), placeOf: () => "query" as const };
-    throw error instanceof InvalidInput ? located(error, places) : error;
+    throw error instanceof InvalidInput ? withLocations(error, places) : error;
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, head } from "../receipts/mod.ts";
 import { type SigningKey, signingKey } from "../seal/mod.ts";
 import { checkpointText, consistencyProof, cosign, type Edge, equal, formatVerifierKey, growEdge, type Hash, type NoteKey, parseCheckpoint, parseNote, readEdge, rootAt, rootOfEdge, signatureLine, signNote, type Tile, type Witness } from "./mod.ts";
-import { timeoutSignal } from "../../contract/mod.ts";
+import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { keepText, ownCheckpoint, readKept } from "./_kept.ts";
 import type { LogPlace } from "./log_place.ts";
@@ -155,7 +155,7 @@ function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
       note: signed,
       size,
       prove: (old: number) => consistencyProof(old, size, read, sha256),
-      signal: timeoutSignal(WITNESS_MS),
+      signal: createTimeoutSignal(WITNESS_MS),
     };
     const cosignatures = await Promise.all(witnesses.map(async (witness) => {
       try {

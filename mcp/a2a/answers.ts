@@ -139,7 +139,7 @@ export function answersFor<C>(
       const output = outputValue(outcome.output);
       if (isInstead(outcome)) throw new InsteadOfTask(output as Record<string, unknown>);
       const task = output as TaskRecord;
-      const metadata = { ...task.metadata, ...earlierMeta(outcome.ruling?.earlier) };
+      const metadata = { ...task.metadata, ...earlierMeta(outcome.governance?.earlier) };
       return present({ ...task, metadata });
     },
     get: look("tasks/get"),
@@ -158,7 +158,7 @@ export function answersFor<C>(
     has: (skill) => tools.has(skill),
     async call(asked) {
       const { operation } = tools.get(asked.skill)!;
-      const opensNothing = operation.effect === "read" && operation.long === undefined;
+      const opensNothing = operation.effect === "read" && operation.longRunning === undefined;
       if (opensNothing || asked.dryRun) return await call(asked, randomUUID());
       const { messageId: message_id, contextId: context_id, skill, input } = asked;
       return await once(
@@ -188,7 +188,7 @@ export function answersFor<C>(
       const context = said.context_id ? { context_id: said.context_id } : {};
       return { task: await tasks.hold(newTask({ ...about, ...context }), held) };
     }
-    const metadata = { ...receiptMeta(receiptId), ...earlierMeta(outcome.ruling?.earlier) };
+    const metadata = { ...receiptMeta(receiptId), ...earlierMeta(outcome.governance?.earlier) };
     if (isInstead(outcome)) {
       return { reply: { parts: [{ data: output }], metadata, taskId: said.task_id } };
     }
@@ -200,7 +200,7 @@ export function answersFor<C>(
     id: string,
   ): Promise<Given> {
     const tool = tools.get(skill)!;
-    const detached = tool.operation.long !== undefined;
+    const detached = tool.operation.longRunning !== undefined;
     const call = {
       ...{ door: "a2a" as const, name: skill, input, requestId, address, signal, dryRun },
       ...{ detached, progress: () => {} },
@@ -231,10 +231,10 @@ export function answersFor<C>(
 type StartedRun = { readonly workflow_id: string; readonly run_id: string };
 
 /** Governance answered: people are asked first, or it was only asked what it would decide. */
-const isInstead = ({ ruling }: CallResult) => !!ruling?.instead && ruling.instead.kind !== "earlier";
+const isInstead = ({ governance }: CallResult) => !!governance?.answer && governance.answer.kind !== "earlier";
 
-function heldBy({ output, ruling }: CallResult): Held | undefined {
-  return ruling?.instead?.kind === "held" ? heldIn(output) : undefined;
+function heldBy({ output, governance }: CallResult): Held | undefined {
+  return governance?.answer?.kind === "held" ? heldIn(output) : undefined;
 }
 
 /** What people are asked, where that is what a call gave. */

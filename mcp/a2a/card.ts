@@ -57,12 +57,12 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
     defaultOutputModes: [...MODES],
     // From the end: some that look cards through take "test", and "host" after it, for an address that leaks.
     skills: [...tools.values()].reverse().map((
-      { operation: { group, effect, long, example }, description },
+      { operation: { group, effect, longRunning, example }, description },
     ) => ({
       id: description.name,
       name: description.title,
       description: description.description,
-      tags: [group, effect, ...(long ? ["task"] : [])],
+      tags: [group, effect, ...(longRunning ? ["task"] : [])],
       examples: [JSON.stringify({ skill: description.name, arguments: example.input })],
       inputModes: description.name === "invoke_reasoning_pipeline"
         ? [...MODES]

@@ -1,6 +1,6 @@
 /** Requests as they come in, and what of JSON-RPC and protocol 0.3 is wrong with them. */
 import type { Context } from "koa";
-import { nearNames, Problem } from "../../contract/mod.ts";
+import { similarNames, Problem } from "../../contract/mod.ts";
 import { MAX_BODY, readJson } from "../../web/mod.ts";
 import { PROTOCOLS } from "./card.ts";
 import { METHODS, wrongParams } from "./params.ts";
@@ -119,7 +119,7 @@ function hint(method: string): string {
   if (/^[A-Z][A-Za-z]{1,60}$/.test(method)) {
     return "; methods of protocol 1.0 are taken with the header A2A-Version: 1.0";
   }
-  const [near] = nearNames(method.slice(0, MOST_METHOD), Object.keys(METHODS));
+  const [near] = similarNames(method.slice(0, MOST_METHOD), Object.keys(METHODS));
   return near ? `; did you mean ${near}?` : "";
 }
 

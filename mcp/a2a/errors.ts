@@ -6,7 +6,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
-import { asProblem, EARLIER } from "../../contract/mod.ts";
+import { asProblem, EARLIER_HEADER } from "../../contract/mod.ts";
 import { earlierMeta } from "../call.ts";
 import { type Answers, InsteadOfTask, type SkillResult } from "./answers.ts";
 
@@ -43,7 +43,7 @@ export function errorOf(
 ): unknown {
   if (error instanceof InsteadOfTask) return coded(REFUSED, error.message, error.output);
   const problem = asProblem(error);
-  const { name, message, rule, receiptId, decided, extra } = problem;
+  const { name, message, rule, receiptId, governance, extra } = problem;
   if (of.task !== undefined && name === "NotFound") return new TaskNotFoundError(message);
   if (of.task !== undefined && name === "Conflict") {
     return of.cancel
@@ -54,9 +54,9 @@ export function errorOf(
   const data = {
     error: name,
     next: rule.next,
-    ...(decided ? { decision: decided.decision, decision_id: decided.id, rule: decided.rule } : {}),
+    ...(governance ? { decision: governance.decision, decision_id: governance.id, rule: governance.rule } : {}),
     ...(receiptId ? { receipt_id: receiptId } : {}),
-    ...earlierMeta(extra.headers?.[EARLIER]),
+    ...earlierMeta(extra.headers?.[EARLIER_HEADER]),
   };
   return toldAs(
     { name, message: name === "Internal" ? "The service failed to do this" : message },

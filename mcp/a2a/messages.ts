@@ -2,7 +2,7 @@
 import type { SendMessageRequest } from "@a2a-js/sdk";
 import type { TaskPart } from "../../domain/mod.ts";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
-import { wishesIn } from "../../contract/mod.ts";
+import { parseDryRun } from "../../contract/mod.ts";
 import type { Said, SkillCall } from "./answers.ts";
 import { MODES } from "./card.ts";
 import { contentType, invalid } from "./errors.ts";
@@ -58,9 +58,9 @@ export function saidOf(request: SendMessageRequest): Said {
 
 /** Under the name that MCP has it under, in the message's metadata or the request's. */
 function wantsDryRun({ message, metadata }: SendMessageRequest): boolean {
-  const wishes = [message?.metadata, metadata].map(wishesIn);
-  const wrong = wishes.find(({ misasked }) => misasked !== undefined);
-  if (wrong) throw invalid(wrong.misasked!);
+  const wishes = [message?.metadata, metadata].map(parseDryRun);
+  const wrong = wishes.find(({ dryRunError }) => dryRunError !== undefined);
+  if (wrong) throw invalid(wrong.dryRunError!);
   return wishes.some(({ dryRun }) => dryRun);
 }
 

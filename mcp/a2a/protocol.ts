@@ -13,7 +13,7 @@ import type { TaskRecord } from "../../domain/mod.ts";
 import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { Problem, timeoutSignal } from "../../contract/mod.ts";
+import { Problem, createTimeoutSignal } from "../../contract/mod.ts";
 import type { Answers, Given, SkillResult } from "./answers.ts";
 import type { Envelope } from "./envelope.ts";
 import { errorOf, invalid, toldAs } from "./errors.ts";
@@ -103,7 +103,7 @@ function handlerOf(answers: Answering, current: boolean): Handler {
 
   /** The task, when it has ended or waits; as it is, where that takes too long. */
   async function settled(task: TaskRecord): Promise<TaskRecord> {
-    const late = timeoutSignal(BLOCKING_MS);
+    const late = createTimeoutSignal(BLOCKING_MS);
     let last = task;
     for await (const next of until(answers.follow(task.id, task.version), late)) {
       last = next;

@@ -86,7 +86,7 @@ export const a2aReceive = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
-  trace: sayInTask.trace!,
+  recover: sayInTask.recover!,
   run: async ({ messageId, parts, taskId, contextId }, context) => {
     const task = await sayInTask.run({
       message_id: messageId,
@@ -123,7 +123,7 @@ export const a2aDispatch = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
-  trace: (call, platform) => traceMarked(platform, call, tellBegun),
+  recover: (call, platform) => traceMarked(platform, call, tellBegun),
   run: async ({ messageId, contextId, parts }, context) => {
     const { caller } = context;
     const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");

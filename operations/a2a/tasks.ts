@@ -55,7 +55,7 @@ export const sayInTask = operation({
   tool,
   errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
-  trace: traceInTask,
+  recover: traceInTask,
   run: async ({ message_id, task_id, opens, context_id, parts }, context) => {
     const { store, decisionId } = context;
     const message: TaskMessage = { message_id, role: "user", parts };
@@ -107,7 +107,7 @@ export const cancelTask = operation({
   tool: { [CANCEL]: FULL },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
-  trace: traceInTask,
+  recover: traceInTask,
   run: async ({ task_id }, context) => {
     const { store, decisionId } = context;
     const task = await ownTask(context, task_id);

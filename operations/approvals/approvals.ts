@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { type LostCall, Problem, type Trace, withoutSecrets } from "../../contract/mod.ts";
+import { type LostCall, Problem, type Recovery, redactSecrets } from "../../contract/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import {
   type HeldCall,
@@ -103,7 +103,7 @@ export const approvalsCreate = operation({
     input: { description: exampleApproval.description, action: exampleApproval.action },
     output: { ...exampleApproval, run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10" },
   },
-  trace: traceApproval,
+  recover: traceApproval,
   run: async (input, { store, caller, temporal, config, decisionId }) => {
     const { ticket_id, action } = input;
     if (ticket_id && !await getTicket(store.asPlatform(), ticket_id)) {
@@ -146,7 +146,7 @@ export const approvalsCreate = operation({
 });
 
 /** One that was kept and that nobody waits for is forgotten after some minutes; then it was not asked for. */
-async function traceApproval(call: LostCall, platform: Platform): Promise<Trace> {
+async function traceApproval(call: LostCall, platform: Platform): Promise<Recovery> {
   const record = await getApproval(platform.store.asPlatform(), approvalOf(call.decisionId));
   if (!record) return unnoted(call);
   const workflowId = workflowIdOf(record.id);
@@ -219,7 +219,7 @@ function shownAct(act: HeldCall, mayRead: boolean): z.output<typeof Act> {
     workflow_id: `act-${act.approvalId}`,
     decision_id: act.decisionId,
     receipt_id: act.receiptId,
-    output: mayRead && act.output !== null ? withoutSecrets(JSON.parse(act.output)) : null,
+    output: mayRead && act.output !== null ? redactSecrets(JSON.parse(act.output)) : null,
     error: mayRead ? act.error : null,
     ended_at: act.endedAt?.toISOString() ?? null,
   };

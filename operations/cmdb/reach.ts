@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearNames, Problem } from "../../contract/mod.ts";
+import { similarNames, Problem } from "../../contract/mod.ts";
 import {
   EDGE_KINDS,
   getImpact,
@@ -160,7 +160,7 @@ const edgeCount = (n: number) => n === 1 ? "1 edge" : `${n} edges`;
 
 /** The refusal of a name that no service has, with those most like it. */
 async function unknown(on: Db, name: string): Promise<Problem> {
-  const near = nearNames(name, await listServiceNames(on));
+  const near = similarNames(name, await listServiceNames(on));
   const advice = near.length > 0
     ? `did you mean ${near.join(", ")}?`
     : "GET /v1/knowledge-graph/cmdb/query lists those there are";

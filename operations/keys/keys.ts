@@ -51,7 +51,7 @@ export const generateKey = operation({
       expires_at: null,
     },
   },
-  async trace(call, platform) {
+  async recover(call, platform) {
     const found = await traceNoted(platform, call, () => null);
     if (found.state !== "done") return found;
     const { key_id } = found.ids;

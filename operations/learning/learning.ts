@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { laidOpen, Problem } from "../../contract/mod.ts";
+import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { LEARNING_BOUNDS, lessonReceiptId } from "../../engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
@@ -117,11 +117,11 @@ export const approveItem = operation({
       learned_from: ["9f2c4b7a01d3e856"],
     },
   },
-  lasting: async ({ item_id }, { store }) => {
+  resolveStableInput: async ({ item_id }, { store }) => {
     const item = await waiting(store.asPlatform(), item_id); // nobody is asked about what can't be approved
     return { input: { item_id }, about: lessonOf(item) };
   },
-  trace: (call, platform) => traceNoted(platform, call, ({ output }) => output),
+  recover: (call, platform) => traceNoted(platform, call, ({ output }) => output),
   run: async ({ item_id }, { store, caller, decisionId }) => {
     const item = await waiting(store.asPlatform(), item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
@@ -156,7 +156,7 @@ export const approveItem = operation({
 /** What people who are asked have to know: the very text that diagnoses would cite, and what its score is made of. */
 function lessonOf({ title, score, factors, passage }: LearningRecord): string {
   const points = factors.map(({ factor, points }) => `${factor} ${points}`).join(", ");
-  return laidOpen(`${title}\n\n${passage.content}\n\nIt scored ${score} (${points})`);
+  return escapeInvisible(`${title}\n\n${passage.content}\n\nIt scored ${score} (${points})`);
 }
 
 /** An item that waits for people. @throws {Problem} `NotFound`, `Conflict` */

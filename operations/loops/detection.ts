@@ -108,7 +108,7 @@ export const detect = operation({
       detectors: [exampleRun],
     },
   },
-  trace: nothingDone,
+  recover: nothingDone,
   run: async (_, context) => {
     const { signal, progress } = context;
     let done = 0;

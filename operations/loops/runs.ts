@@ -36,10 +36,10 @@ export const runLoop = operation({
   output: Started,
   rest: { itsm_loop: "POST /v1/itsm/loop" },
   tool: { itsm_run_loop: FULL },
-  long: { shared: true, outcome: startedOutcome },
+  longRunning: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
-  async trace(call, platform) {
+  async recover(call, platform) {
     const swept = await traceRun(platform, sweepOf(call.decisionId), call);
     return swept.state === "done" ? swept : await traceMarked(platform, call);
   },
@@ -128,10 +128,10 @@ export const runTest = operation({
   output: Started,
   rest: { itsm_test: "POST /v1/itsm/test" },
   tool: { itsm_run_test: FULL },
-  long: { outcome: startedOutcome },
+  longRunning: { outcome: startedOutcome },
   errors: ["Unavailable"],
   example: { input: { scenario: "crash" }, output: exampleRun },
-  trace: (call, platform) => traceRun(platform, `test-${nameOfCall(call.decisionId, 8)}`, call),
+  recover: (call, platform) => traceRun(platform, `test-${nameOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
     const id = nameOfCall(context.decisionId, 8);

@@ -8,7 +8,7 @@ import {
   CLAIM,
   EXAMPLE_AUTHORSHIP,
 } from "./_written.ts";
-import type { Long } from "../../contract/mod.ts";
+import type { LongRunning } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
 import { ended, SourceShape, startedOnly } from "./reasoning.ts";
 import { words } from "../_shapes.ts";
@@ -25,7 +25,7 @@ const Report = z.object({
 });
 
 const crewOf = (decisionId: string | undefined) => `crew-${nameOfCall(decisionId, 12)}`;
-const outcome: Long["outcome"] = (given, result) => ({
+const outcome: LongRunning["outcome"] = (given, result) => ({
   ...given,
   ...diagnosed(result as CrewResult),
 });
@@ -71,7 +71,7 @@ export const dispatchCrew = operation({
     agents: z.array(Report),
   }),
   tool: { dispatch_crew_incident: FULL },
-  long: { outcome },
+  longRunning: { outcome },
   receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
@@ -93,7 +93,7 @@ export const dispatchCrew = operation({
       agents: [],
     },
   },
-  trace: (call, platform) =>
+  recover: (call, platform) =>
     traceRun(platform, crewOf(call.decisionId), call, tellOutcome(outcome)),
   run: async ({ incident }, context) => {
     const client = await context.temporal();

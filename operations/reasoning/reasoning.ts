@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { NODES, nodesQuery, type ReasoningResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  NODES,
+  nodesQuery,
+  type ReasoningResult,
+  type StartedRun,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import type { reasoning } from "../../workflows/mod.ts";
 import type { WorkflowHandle } from "@temporalio/client";
 import { z } from "zod";
-import { type GivenRun, type Long, Problem } from "../../contract/mod.ts";
+import { type LongRunning, Problem } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
 import { endWithin } from "../../calls/follow.ts";
 import { characters } from "../_shapes.ts";
@@ -34,7 +41,7 @@ const Step = z.object({
 });
 
 const reasoningOf = (decisionId: string | undefined) => `reasoning-${nameOfCall(decisionId, 12)}`;
-const outcome: Long["outcome"] = (given, result) => ({
+const outcome: LongRunning["outcome"] = (given, result) => ({
   ...given,
   ...answered(result as ReasoningResult),
 });
@@ -68,7 +75,7 @@ export const reason = operation({
     steps: z.array(Step),
   }),
   tool: { invoke_reasoning_pipeline: FULL },
-  long: { outcome },
+  longRunning: { outcome },
   receipt: authorInReceipt,
   errors: ["Unavailable"],
   example: {
@@ -83,7 +90,7 @@ export const reason = operation({
       steps: NODES.map((node) => ({ node, state: "done" as const, seconds: 0.01, found: "…" })),
     },
   },
-  trace: (call, platform) =>
+  recover: (call, platform) =>
     traceRun(platform, reasoningOf(call.decisionId), call, tellOutcome(outcome)),
   run: async ({ prompt }, context) => {
     const client = await context.temporal();
@@ -113,7 +120,7 @@ const answered = ({ outcome, answer, citations, steps, ...rest }: ReasoningResul
 });
 
 /** All that a caller is given who follows the run by itself; `long` makes the output of its end. */
-export function startedOnly(run: GivenRun): never {
+export function startedOnly(run: StartedRun): never {
   return run as never;
 }
 

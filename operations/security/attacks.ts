@@ -33,7 +33,7 @@ export const simulateAttack = operation({
   }),
   output: Started,
   perMinute: "simulate",
-  long: { outcome: startedOutcome },
+  longRunning: { outcome: startedOutcome },
   tool: { simulate_infrastructure_attack: FULL },
   errors: ["Unavailable"],
   example: {
@@ -44,7 +44,7 @@ export const simulateAttack = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/attack-4f1c2b9e/result",
     },
   },
-  trace: (call, platform) => traceRun(platform, `attack-${nameOfCall(call.decisionId, 8)}`, call),
+  recover: (call, platform) => traceRun(platform, `attack-${nameOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
     const id = nameOfCall(context.decisionId, 8);

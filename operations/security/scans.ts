@@ -3,7 +3,7 @@ import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../complianc
 import { type FindingRecord, listDetectorRuns, listOpenFindings, type Db } from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { z } from "zod";
-import { laidOpen, Problem } from "../../contract/mod.ts";
+import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Timestamp } from "../_shapes.ts";
 import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
@@ -136,20 +136,20 @@ export const approveFinding = operation({
   output: Started.extend({ finding: Weakness }),
   tool: { approve_sie_finding: FULL },
   untrusted: true,
-  long: { shared: true, outcome: startedOutcome },
+  longRunning: { shared: true, outcome: startedOutcome },
   errors: ["NotFound", "Unavailable"],
   example: {
     input: { index: 0, fingerprint: "1d0f6a2b9c3e4857" },
     output: { ...exampleRun, finding: exampleWeakness },
   },
-  lasting: async ({ index, fingerprint, ...rest }, { store }) => {
+  resolveStableInput: async ({ index, fingerprint, ...rest }, { store }) => {
     const { found } = await meantBy(store.asPlatform(), index, fingerprint);
     return {
       input: { ...rest, index, fingerprint: found.fingerprint },
-      about: laidOpen(found.summary),
+      about: escapeInvisible(found.summary),
     };
   },
-  trace: (call, platform) => traceMarked(platform, call),
+  recover: (call, platform) => traceMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const { found, at } = await meantBy(context.store.asPlatform(), index, fingerprint);
     const client = await context.temporal();
@@ -209,7 +209,7 @@ export const triggerScan = operation({
   input: z.object({ wait_seconds: WaitSeconds }),
   output: Started,
   tool: { trigger_sie_scan: FULL },
-  long: { shared: true, outcome: startedOutcome },
+  longRunning: { shared: true, outcome: startedOutcome },
   errors: ["Unavailable"],
   example: {
     input: {},
@@ -219,7 +219,7 @@ export const triggerScan = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
     },
   },
-  trace: (call, platform) => traceMarked(platform, call),
+  recover: (call, platform) => traceMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
     const before = await lastLooks(context.store.asPlatform());

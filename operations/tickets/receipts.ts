@@ -47,7 +47,7 @@ export const embedReceipt = operation({
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
   },
-  trace: (call, platform) =>
+  recover: (call, platform) =>
     traceNoted(platform, call, ({ ids }) => withReceipt(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
     const ticket = await existingTicket(store, ticket_id);

@@ -71,7 +71,7 @@ export const createTicket = operation({
       resolved_at: null,
     },
   },
-  async trace({ decisionId }, { store }) {
+  async recover({ decisionId }, { store }) {
     const ticket = await getTicket(store.asPlatform(), ticketOf(decisionId));
     if (!ticket) return { state: "not_done" };
     return { state: "done", ids: { ticket_id: ticket.ticket_id }, output: ticket };
@@ -196,7 +196,7 @@ export const closeTicket = operation({
     input: { ticket_id: exampleTicket.ticket_id, resolution: "Replaced the roller" },
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
-  trace: (call, platform) =>
+  recover: (call, platform) =>
     traceNoted(platform, call, ({ ids }) => existingTicket(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
     const isPublic = door === "rest"; // agents call by the other doors

@@ -66,7 +66,7 @@ export const registerWebhook = operation({
       secret: "whsec_…",
     },
   },
-  trace: (call, platform) =>
+  recover: (call, platform) =>
     traceNoted(
       platform,
       call,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { WORKFLOW } from "../../domain/mod.ts";
 import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
-import { type LostCall, Problem, type Trace } from "../../contract/mod.ts";
+import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
 import { markedRun } from "../../calls/recover/marks.ts";
 import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
@@ -120,7 +120,7 @@ export const cancelRun = operation({
     input: { workflow_id: exampleRun.workflow_id },
     output: { workflow_id: exampleRun.workflow_id, cancel_requested: true },
   },
-  trace: traceCancel,
+  recover: traceCancel,
   run: async ({ workflow_id }, context) => {
     if (!/^(loop|test|sweep)-/.test(workflow_id)) {
       throw new Problem(
@@ -147,7 +147,7 @@ async function askToEnd(client: Client, workflowId: string, decisionId: string |
 }
 
 /** A run that had been asked to end before is asked by nobody else: then nothing was done. */
-async function traceCancel(call: LostCall, platform: Platform): Promise<Trace> {
+async function traceCancel(call: LostCall, platform: Platform): Promise<Recovery> {
   const noted = await getCallEffects(platform.store.asPlatform(), call.decisionId);
   if (!noted) return unnoted(call);
   const workflow_id = noted.ids.workflow_id!;

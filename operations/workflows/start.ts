@@ -30,13 +30,13 @@ export const startRun = operation({
     input: { type: WORKFLOW.itsmTest, input: { scenario: "crash" } },
     output: { workflow_id: "test-5f0c21ab", run_id: exampleRun.run_id },
   },
-  standsFor(sent) {
+  delegateTo(sent) {
     const { success, data } = Input.safeParse(sent);
     const known = success && WORKFLOW_TYPES.find(({ type }) => type === data.type);
     if (!known || !known.operation) return undefined;
     return { operation: known.operation, input: data.input, field: "input" };
   },
-  trace: nothingDone,
+  recover: nothingDone,
   run: ({ type }) =>
     Promise.reject(
       WORKFLOW_TYPES.some((known) => known.type === type)

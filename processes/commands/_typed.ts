@@ -1,7 +1,7 @@
 /** What is typed after a command's name, and what is said where that is wrong. */
 import { resolve } from "node:path";
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { nearNames } from "../../contract/mod.ts";
+import { similarNames } from "../../contract/mod.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 type Given<O extends Options> = ReturnType<
@@ -35,7 +35,7 @@ export function readWords<const O extends Options>(
     if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
     const [, unknown] = /^Unknown option '([^']+)'/.exec(message) ?? [];
     if (!unknown) throw new Misused(message.split("\n")[0]);
-    const [near] = nearNames(unknown, Object.keys(options).map((option) => `--${option}`));
+    const [near] = similarNames(unknown, Object.keys(options).map((option) => `--${option}`));
     throw new Misused(`There is no option ${unknown}${near ? `; did you mean ${near}?` : ""}`);
   }
 }

@@ -20,7 +20,7 @@ import {
   type Stop,
   type Store,
   } from "../../store/mod.ts";
-import { nearNames } from "../../contract/mod.ts";
+import { similarNames } from "../../contract/mod.ts";
 import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
 import { misnamed, suggestion, whyNothing } from "../../calls/governance/names.ts";
 import { Misused } from "./_typed.ts";
@@ -71,7 +71,7 @@ async function whyUnknown(
   const valid = (await listKeys(store.asPlatform())).filter(({ revokedAt }) => !revokedAt);
   const ids = valid.map(({ id }) => id);
   if (ids.includes(name)) return undefined;
-  const near = suggestion(nearNames(name, ids)) || "; npm run keys -- list shows them";
+  const near = suggestion(similarNames(name, ids)) || "; npm run keys -- list shows them";
   return `there is no valid key ${name}${near}`;
 }
 

@@ -24,7 +24,7 @@ describe("a call that changes something", () => {
     output: z.object({ taken: z.string() }),
     tool: { take_next: ["full"] },
     example: { input: { place: 0 }, output: { taken: "first" } },
-    lasting({ place }) {
+    resolveStableInput({ place }) {
       const name = line[place];
       if (name === undefined) throw new Problem("NotFound", "There is nobody");
       return Promise.resolve({ input: { place, name }, about: `it is called ${name}` });

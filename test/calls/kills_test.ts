@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
 import { loadConfig } from "../../config.ts";
-import { Problem, type Trace } from "../../contract/mod.ts";
+import { Problem, type Recovery } from "../../contract/mod.ts";
 import { actionOf } from "../../calls/governance/mod.ts";
 import {
   approvable,
@@ -232,7 +232,7 @@ describe("a governed call whose process is killed", () => {
       [{ state: "done", ids: { disk: "sda" }, output: { n: 1 } }, "done", undefined, "success"],
       [{ state: "not_done" }, "refused", "Unavailable", "not_done"],
       [{ state: "unknown", look: "at disk sda" }, "unknown", "OutcomeUnknown", "unknown"],
-    ] as const satisfies [Trace, string, string | undefined, string][]
+    ] as const satisfies [Recovery, string, string | undefined, string][]
   ) {
     it(`in the midst of an approved act that is found to be ${found.state} is sealed as that`, async () => {
       const n = 10 + found.state.length;

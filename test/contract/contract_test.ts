@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { jsonSchema, openApi, parseInput } from "../../contract/mod.ts";
+import { toJsonSchema, buildOpenApi, parseInput } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
 interface ListedOperation {
@@ -59,7 +59,7 @@ describe("the operations", () => {
           /^[a-z_]+$/.test(word)
         );
         for (const word of wanted) assert.ok(fields.includes(word), `has no argument ${word}`);
-        const { required = [] } = jsonSchema(operation.input, "input") as { required?: string[] };
+        const { required = [] } = toJsonSchema(operation.input, "input") as { required?: string[] };
         for (const word of required) assert.ok(listed.includes(word), `${word} is not asked for`);
       });
     }
@@ -67,8 +67,8 @@ describe("the operations", () => {
     it(`${operation.name} has examples that its schemas accept`, () => {
       parseInput(operation.input, operation.example.input);
       operation.output.parse(operation.example.output);
-      jsonSchema(operation.input, "input");
-      jsonSchema(operation.output, "output");
+      toJsonSchema(operation.input, "input");
+      toJsonSchema(operation.output, "output");
     });
   }
 
@@ -115,7 +115,7 @@ describe("the operations", () => {
     const quotes =
       /^(title|description|resolution|summary|text|content|details?|receipts?|samples|answer|diagnosis|says)$/;
     const open = operations.filter(({ tool, resource, prompt, untrusted, output }) => {
-      const names = namesIn(jsonSchema(output, "output"));
+      const names = namesIn(toJsonSchema(output, "output"));
       return (tool ?? resource ?? prompt) && !untrusted && names.some((name) => quotes.test(name));
     });
     assert.deepEqual(open.map(({ name }) => name).sort(), Object.keys(trusted).sort());
@@ -129,7 +129,7 @@ describe("the operations", () => {
 
 describe("the description", () => {
   it("has every bound door with parameters, answers and errors described", () => {
-    const description = openApi(operations, { title: "t", description: "d" }) as {
+    const description = buildOpenApi(operations, { title: "t", description: "d" }) as {
       openapi: string;
       info: { version: string };
       paths: Record<

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type JsonSchema, openApi, type Operation } from "../../contract/mod.ts";
+import { type JsonSchema, buildOpenApi, type Operation } from "../../contract/mod.ts";
 import { ledgerOperations } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
@@ -31,8 +31,8 @@ interface Door {
 
 const info = { title: "test", description: "A description of a test." };
 const SERVERS: Readonly<Record<string, readonly [readonly Operation<never>[], JsonSchema]>> = {
-  "the gateway": [operations, openApi(operations, info)],
-  "the public ledger": [ledgerOperations, openApi(ledgerOperations, { ...info, keys: false })],
+  "the gateway": [operations, buildOpenApi(operations, info)],
+  "the public ledger": [ledgerOperations, buildOpenApi(ledgerOperations, { ...info, keys: false })],
 };
 
 for (const [server, [described, description]] of Object.entries(SERVERS)) {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { timeoutSignal } from "../../contract/mod.ts";
+import { createTimeoutSignal } from "../../contract/mod.ts";
 import { collecting } from "../_garbage.ts";
 
 const FIRES_MS = 300;
@@ -23,13 +23,13 @@ async function fired(signal: AbortSignal): Promise<unknown> {
 
 describe("timeoutSignal()", () => {
   it("fires with a TimeoutError that says how long it was", async () => {
-    const reason = await fired(timeoutSignal(FIRES_MS)) as DOMException;
+    const reason = await fired(createTimeoutSignal(FIRES_MS)) as DOMException;
     assert.deepEqual([reason.name, reason.message], ["TimeoutError", "Not done within 300 ms"]);
   });
 
   it("fires through another signal that is made of it, which alone is known, whatever is collected", async () => {
     const { signal } = new AbortController();
-    const reason = await collecting(() => fired(AbortSignal.any([timeoutSignal(FIRES_MS), signal])));
+    const reason = await collecting(() => fired(AbortSignal.any([createTimeoutSignal(FIRES_MS), signal])));
     assert.equal((reason as Error).name, "TimeoutError");
   });
 
@@ -41,7 +41,7 @@ describe("timeoutSignal()", () => {
     const { port } = server.address() as AddressInfo;
     const { signal } = new AbortController();
     const fetched = async (path: string) => {
-      const late = AbortSignal.any([timeoutSignal(FIRES_MS), signal]);
+      const late = AbortSignal.any([createTimeoutSignal(FIRES_MS), signal]);
       return await (await fetch(`http://127.0.0.1:${port}${path}`, { signal: late })).text();
     };
     try {

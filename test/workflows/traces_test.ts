@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
-import type { Call, Trace } from "../../contract/mod.ts";
+import type { Call, Recovery } from "../../contract/mod.ts";
 import { decisionRow, noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
@@ -27,7 +27,7 @@ function on(parts: Pick<TestLoop, "config" | "store" | "sealer" | "client" | "en
     operation: string,
     decisionId: string,
     { since = new Date(), awaited = false } = {},
-  ): Promise<Trace> => traceCall({ operation, decisionId, since, awaited });
+  ): Promise<Recovery> => traceCall({ operation, decisionId, since, awaited });
   /** Lists lag a moment behind, and that is told. */
   const found = (...of: Parameters<typeof trace>) =>
     eventually(() => trace(...of).catch(() => undefined));

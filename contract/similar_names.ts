@@ -3,7 +3,7 @@ const LIKE = 0.4;
 const MOST = 3;
 
 /** Of these names the few that are most like one that is not among them; none where nothing is like it. */
-export function nearNames(name: string, names: readonly string[]): string[] {
+export function similarNames(name: string, names: readonly string[]): string[] {
   const wanted = pairs(name);
   return names.map((other) => ({ other, likeness: likeness(wanted, pairs(other)) }))
     .filter(({ likeness }) => likeness >= LIKE)

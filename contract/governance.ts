@@ -1,17 +1,15 @@
 import { z } from "zod";
+import { type Decision, DECISIONS } from "../domain/mod.ts";
 import type { Problem } from "./errors.ts";
 import type { Effect } from "./operation.ts";
-
-/** What becomes of a call: it is done, people are asked first, or it is refused. */
-export type Decision = "allow" | "needs_approval" | "deny";
 
 /**
  * What is given in place of an operation's own output where nothing was run: people are asked first, or it was a dry
  * run. Over REST with status 202 and 200.
  */
-export const Governed = z.object({
+export const GovernanceAnswerSchema = z.object({
   governance: z.object({
-    decision: z.enum(["allow", "needs_approval", "deny"]),
+    decision: z.enum(DECISIONS),
     dry_run: z.boolean().describe(
       "True: this was only asked, and nothing is run whatever is decided",
     ),
@@ -27,11 +25,11 @@ export const Governed = z.object({
   }),
 }).meta({ id: "Governed" });
 
-/** What {@linkcode Governed} describes. */
-export type GovernedOutput = z.output<typeof Governed>;
+/** What {@linkcode GovernanceAnswerSchema} describes. */
+export type GovernanceAnswer = z.output<typeof GovernanceAnswerSchema>;
 
 /** One such answer. */
-export const exampleGoverned: GovernedOutput = {
+export const governanceAnswerExample: GovernanceAnswer = {
   governance: {
     decision: "needs_approval",
     dry_run: false,
@@ -48,10 +46,10 @@ export const exampleGoverned: GovernedOutput = {
 };
 
 /** Header that says when a call ended whose end is given in place of running it again; ISO 8601. */
-export const EARLIER = "x-earlier";
+export const EARLIER_HEADER = "x-earlier";
 
 /** What governance says of a call before it runs. */
-export interface Ruling {
+export interface GovernanceDecision {
   /** `GOV-` and 12 hex characters. */
   readonly id: string;
   readonly decision: Decision;
@@ -68,7 +66,7 @@ export interface Ruling {
   /** Thrown in place of running it. */
   readonly problem?: Problem;
   /** Given in place of running it. */
-  readonly instead?: {
+  readonly answer?: {
     /** `earlier`: what an approved call of the same arguments gave. */
     readonly kind: "held" | "dry_run" | "earlier";
     readonly output: unknown;
