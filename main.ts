@@ -3,7 +3,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BadSetting, type Config, loadConfig } from "./config.ts";
 import {
-  claim,
+  claimDataFolder,
   EmbeddedError,
   parentOf,
   startPostgres,
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
   let code = 0;
   try {
     const config = loadConfig(process.env);
-    tree = await claim(config.dataDir, (names) => {
+    tree = await claimDataFolder(config.dataDir, (names) => {
       progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
     });
     const asked = untilAsked(tree);
@@ -257,7 +257,7 @@ function untilAsked(tree: Tree): Promise<string> {
     let asked = false;
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(name, () => {
-        if (asked) tree.hurry();
+        if (asked) tree.forceStop();
         asked = true;
         resolve(name);
       });

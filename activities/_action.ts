@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
 import type { Action, RunId } from "../domain/mod.ts";
-import type { Catalogue, Runbook, Values } from "../runbooks/mod.ts";
+import type { Catalogue, Runbook, ParameterValues } from "../runbooks/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 
 /** What an action is made from: where any of it changes, it is another action. */
 export interface ActionSource {
   readonly runbook: Runbook;
   readonly service: Pick<Service, "name" | "restart" | "check">;
-  readonly values: Values;
+  readonly values: ParameterValues;
   readonly catalogue: Pick<Catalogue, "commands_sha256">;
 }
 

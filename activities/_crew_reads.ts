@@ -1,6 +1,6 @@
 /** What agents of the crew read besides the store's own tables. */
 import type { Config } from "../config.ts";
-import { errorsLogged } from "../detection/mod.ts";
+import { findLoggedErrors } from "../detection/mod.ts";
 import type { Source } from "../domain/mod.ts";
 import { pageReceipts } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
@@ -48,7 +48,7 @@ export interface Logged {
 /** Reads the logs of a service. */
 export async function loggedBy(config: Config, name: string): Promise<Logged> {
   const since = new Date(Date.now() - LOGGED_MS);
-  const logs = await errorsLogged({ config, service: name, since });
+  const logs = await findLoggedErrors({ config, service: name, since });
   return {
     name,
     says: logs.map(({ log, count, most }) =>

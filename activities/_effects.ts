@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
-import { canUndo, type Catalogue, HARMLESS, ResolvedStep, type StepParts } from "../runbooks/mod.ts";
+import { canUndo, type Catalogue, READ_ONLY_KINDS, ResolvedStep, type StepContext } from "../runbooks/mod.ts";
 import { addTicketEvent, type EffectRecord, INTENDED, intendedEffect, type Store, ticketEvents } from "../store/mod.ts";
 import type { Action, Effect, Finding, RunId, StepEffect } from "../domain/mod.ts";
 import { hostname } from "node:os";
@@ -95,7 +95,7 @@ export function stepPartsOf(
   { commands }: Catalogue,
   { ticket_id, action }: RepairOrder,
   service: Service,
-): StepParts {
+): StepContext {
   return {
     dataDir: config.dataDir,
     service,
@@ -148,6 +148,6 @@ export function effectOf(action: Action, steps: readonly StepEffect[]): Effect {
 function codeOf(steps: readonly StepEffect[]): string {
   const last = steps.at(-1)!;
   if (!last.ok) return last.code;
-  const acted = steps.findLast(({ state, kind }) => state === "done" && !HARMLESS.has(kind));
+  const acted = steps.findLast(({ state, kind }) => state === "done" && !READ_ONLY_KINDS.has(kind));
   return (acted ?? last).code;
 }

@@ -5,7 +5,7 @@ import {
   type WorkflowHandle,
 } from "@temporalio/client";
 import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
-import type { StepHappened } from "../runbooks/mod.ts";
+import type { StepOutcome } from "../runbooks/mod.ts";
 
 /** Types that stand for ever under one id; starting one that runs changes nothing. */
 const STANDING: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const OF_THE_LEDGER: ReadonlySet<string> = new Set([
 
 /** Runs workflows for steps of runbooks: one an effect, whose id it carries. */
 export function startingWorkflows(temporal: Client) {
-  return async (type: string, effectId: string, withinMs: number): Promise<StepHappened> => {
+  return async (type: string, effectId: string, withinMs: number): Promise<StepOutcome> => {
     const standing = STANDING[type];
     const workflowId = standing ?? `runbook-${effectId}`;
     const handle = await startOrFind(type, workflowId, standing !== undefined);
@@ -48,14 +48,14 @@ export function startingWorkflows(temporal: Client) {
 }
 
 /** Waits for the end, but no longer than this; one that goes on is no failure. */
-async function endOf(handle: WorkflowHandle, withinMs: number): Promise<StepHappened> {
+async function endOf(handle: WorkflowHandle, withinMs: number): Promise<StepOutcome> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<StepHappened>((resolve) => {
+  const over = new Promise<StepOutcome>((resolve) => {
     timer = setTimeout(() => resolve({ state: "done", ok: true, code: "goes_on" }), withinMs);
   });
   const end = handle.result().then(
-    (): StepHappened => ({ state: "done", ok: true, code: "completed" }),
-    (error: unknown): StepHappened => {
+    (): StepOutcome => ({ state: "done", ok: true, code: "completed" }),
+    (error: unknown): StepOutcome => {
       if (!(error instanceof WorkflowFailedError)) throw error;
       return { state: "done", ok: false, code: "failed" };
     },

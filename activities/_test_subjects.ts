@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { stopManaged } from "../integrations/host/mod.ts";
+import { stopManagedProcess } from "../integrations/host/mod.ts";
 import { addTicketEvent, listCancelledTickets, endTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
 
   /** Ends the service, and leaves nothing of it behind. */
   async function remove(name: string): Promise<void> {
-    await stopManaged(config.dataDir, name);
+    await stopManagedProcess(config.dataDir, name);
     await removeService(store.asPlatform(), name);
     await forgetLogPlaces(store.asPlatform(), folderOf(name));
     for (const id of await listCancelledTickets(store.asPlatform(), name)) await closeCancelled(id);

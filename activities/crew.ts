@@ -1,4 +1,4 @@
-import { SCAN } from "../compliance/scans/mod.ts";
+import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
 import type { AgentName, AgentReport, Retrieved, Scene, Source, Suspect, Triage, Verification } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { DRILLS, getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
@@ -27,10 +27,10 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
    */
   async function servicesOf(incident: string): Promise<{ names: readonly string[]; why: string }> {
     const [known, found] = await Promise.all([listServiceNames(knex), listOpenFindings(knex)]);
-    const weak = new Set(found.flatMap((one) => one.detector === SCAN ? one.service ?? [] : []));
+    const weak = new Set(found.flatMap((one) => one.detector === SCAN_DETECTOR ? one.service ?? [] : []));
     const named = readPrompt(incident, [...new Set([...known, ...weak])]).services;
     if (named.length > 0) return { names: named, why: "it is named" };
-    const measured = found.filter(({ detector }) => detector !== SCAN)
+    const measured = found.filter(({ detector }) => detector !== SCAN_DETECTOR)
       .flatMap(({ service: its }) => its && !DRILL.test(its) ? [its] : []);
     return {
       names: [...new Set(measured)].slice(0, MOST_TOLD),

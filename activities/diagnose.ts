@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
-import { SCAN } from "../compliance/scans/mod.ts";
+import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
-import { type Catalogue, type Circumstances, fittingRunbooks, type Incident, NotApplicable, resolve, type Runbook } from "../runbooks/mod.ts";
+import { type Catalogue, type ResolveContext, matchRunbooks, type RunbookIncident, NotApplicable, resolveRunbook, type Runbook } from "../runbooks/mod.ts";
 import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
 import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, getRunbookValues } from "../store/mod.ts";
@@ -16,7 +16,7 @@ const ALONE: Judgement = { basis: "runbook_alone", classification: null, citatio
 /** What is to be repaired. */
 interface Subject {
   readonly service: Service;
-  readonly disk?: Circumstances["disk"];
+  readonly disk?: ResolveContext["disk"];
   /** The file that the finding is about. */
   readonly file?: string;
 }
@@ -38,7 +38,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
     const { classification } = judgement;
-    const scanned = known?.detector === SCAN; // its words are about settings and packages, which are no incidents
+    const scanned = known?.detector === SCAN_DETECTOR; // its words are about settings and packages, which are no incidents
     const guessed = !classification || classification.confidence < GUESS_BELOW;
     const measured = scanned
       ? "security" as const
@@ -104,11 +104,11 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
   }
 
   async function actionFor(
-    { service, disk, file, category, text }: Pick<Incident, "category" | "text"> & Subject,
+    { service, disk, file, category, text }: Pick<RunbookIncident, "category" | "text"> & Subject,
     { finding, code, round, run }: RoundStep,
   ): Promise<Pick<Diagnosis, "action" | "passed_over">> {
     const values = await getRunbookValues(store.asPlatform(), service.name);
-    const fitting = fittingRunbooks(catalogue.runbooks, {
+    const fitting = matchRunbooks(catalogue.runbooks, {
       service,
       finding: { check: finding.check, code },
       category,
@@ -137,7 +137,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     { service, disk, file }: Subject,
     values: Awaited<ReturnType<typeof getRunbookValues>>,
   ): Omit<Action, "id" | "sha256"> {
-    const { steps, exceeds } = resolve(runbook, {
+    const { steps, exceeds } = resolveRunbook(runbook, {
       service: service.name,
       values,
       catalogue,
@@ -178,7 +178,7 @@ function diskOf(known: FindingRecord | undefined): Subject["disk"] {
 /** The file that a security scan has found. */
 function fileOf(known: FindingRecord | undefined): string | undefined {
   const { path } = known?.target ?? {};
-  return known?.detector === SCAN && typeof path === "string" ? path : undefined;
+  return known?.detector === SCAN_DETECTOR && typeof path === "string" ? path : undefined;
 }
 
 function shown({ cause, basis, classification, citations, passed_over, action }: Diagnosis) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openWorld, recheck, type Rechecked } from "../detection/mod.ts";
+import { openDetectionContext, recheck, type RecheckResult } from "../detection/mod.ts";
 import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Db, takeOverTicket, TICKET, ticketEvents, findTicketOfRun } from "../store/mod.ts";
 import type { Finding, RunId } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
@@ -33,7 +33,7 @@ const LOOK_AGAIN_MS = 10;
 
 /** The steps that look and write down, but act on nothing. */
 export function loopSteps({ config, store, temporal }: ActivityParts) {
-  const world = () => openWorld({ config, store, temporal: () => Promise.resolve(temporal) });
+  const world = () => openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) });
 
   /**
    * Looks again, by the detector that found it. A report that names no service which can be probed is believed. Safe to
@@ -181,7 +181,7 @@ function newTicket(
 }
 
 /** Looks until the fault is over twice in a row, or the time is; gives the last look. */
-async function settle(look: () => Promise<Rechecked | undefined>): Promise<Rechecked | undefined> {
+async function settle(look: () => Promise<RecheckResult | undefined>): Promise<RecheckResult | undefined> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
   let last = await look();
   let before = false;

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { catalogueOf } from "../runbooks/mod.ts";
+import { loadCatalogue } from "../runbooks/mod.ts";
 import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
@@ -45,7 +45,7 @@ export type { EndedRun } from "./ended_runs.ts";
 export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
 export type { Look, ResultOrder, Source, TaskCalls } from "./tasks.ts";
-export { catalogueOf, forgetAside, forgetMarks, putInForce } from "../runbooks/in_force.ts";
+export { loadCatalogue, deleteOldAside, deleteOldMarks, putInForce } from "../runbooks/in_force.ts";
 export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -53,7 +53,7 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
-  const catalogue = parts.runbooks ?? catalogueOf(parts.config);
+  const catalogue = parts.runbooks ?? loadCatalogue(parts.config);
   const moving = approvalMoves(parts);
   return beating(failing({
     ...loopSteps(parts),

@@ -1,6 +1,6 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { Service } from "../integrations/host/mod.ts";
-import { type Catalogue, HARMLESS, performStep, type StepHappened, verifyStep } from "../runbooks/mod.ts";
+import { type Catalogue, READ_ONLY_KINDS, performStep, type StepOutcome, verifyStep } from "../runbooks/mod.ts";
 import { addTicketEvent, type EffectRecord, listEffectsOfAction, endedEffect, getEffect, getRunbookValues, type TicketEvent, ticketEvents, together } from "../store/mod.ts";
 import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
 import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
@@ -99,7 +99,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
       throw conflict(`The runbook of ${order.action.service} does not list this action`);
     }
     const stepping = { order, number, service };
-    if (HARMLESS.has(step.kind)) return asEffect(order, number, await act(stepping));
+    if (READ_ONLY_KINDS.has(step.kind)) return asEffect(order, number, await act(stepping));
     const happened = await once(stepping, known, before.length > 0);
     if (happened !== "held") return await ended(order, number, happened, progress);
     progress.held = await hold(stepping);
@@ -118,7 +118,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     stepping: Stepping,
     known: EffectRecord | undefined,
     begun: boolean,
-  ): Promise<StepHappened | "held"> {
+  ): Promise<StepOutcome | "held"> {
     const { ticket_id } = stepping.order;
     const { step, effectId } = at(stepping.order, stepping.number);
     if (known && await stopOfRepair(store, stepping.order)) return "held";
@@ -132,7 +132,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     return await act(stepping);
   }
 
-  async function act({ order, number, service }: Stepping): Promise<StepHappened> {
+  async function act({ order, number, service }: Stepping): Promise<StepOutcome> {
     const { step, effectId } = at(order, number);
     const stepParts = stepPartsOf(parts, catalogue, order, service);
     const happened = await performStep(step, effectId, stepParts);
@@ -145,7 +145,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   async function ended(
     order: RepairOrder,
     number: number,
-    happened: StepHappened,
+    happened: StepOutcome,
     progress: Progress,
   ): Promise<StepEffect> {
     const { ticket_id, action, round, run } = order;
@@ -202,13 +202,13 @@ function at({ action }: RepairOrder, number: number) {
   return { step, effectId: effectIdOf(action.id, step.step) };
 }
 
-function asEffect(order: RepairOrder, number: number, happened: StepHappened): StepEffect {
+function asEffect(order: RepairOrder, number: number, happened: StepOutcome): StepEffect {
   const { step: { step, kind }, effectId: id } = at(order, number);
   return { id, step, kind, ...happened };
 }
 
 const notBegun = (order: RepairOrder, number: number, code: string) =>
   asEffect(order, number, notDone(code));
-const notDone = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
-const unknown = (code: string): StepHappened => ({ state: "unknown", ok: false, code });
+const notDone = (code: string): StepOutcome => ({ state: "not_done", ok: false, code });
+const unknown = (code: string): StepOutcome => ({ state: "unknown", ok: false, code });
 const conflict = (message: string) => new Problem("Conflict", message);

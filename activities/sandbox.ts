@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { detectInLog, findingOf, openWorld } from "../detection/mod.ts";
-import { freePort, probe, restart, type Service } from "../integrations/host/mod.ts";
+import { detectInLog, createServiceFinding, openDetectionContext } from "../detection/mod.ts";
+import { findFreePort, probe, restart, type Service } from "../integrations/host/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../domain/mod.ts";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
 
   async function register({ id, requested_by }: AttackRequest): Promise<Service> {
     mkdirSync(folderOf(nameOf(id)), { recursive: true });
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const service: Service = {
       name: nameOf(id),
       type: "sandbox",
@@ -83,7 +83,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
     const found = await until(SEEN_WITHIN_MS, async () => {
       if (IN_LOG.has(scenario)) return (await detectInLog(world(), logOf(id)))[0];
       const { healthy, code } = await probe(service.check!);
-      return healthy ? undefined : findingOf(service, code);
+      return healthy ? undefined : createServiceFinding(service, code);
     });
     return { ...found, requested_by };
   }
@@ -100,7 +100,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
     await remove(nameOf(id));
   }
 
-  const world = () => openWorld({ config, store, temporal: () => Promise.resolve(temporal) });
+  const world = () => openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) });
   const logOf = (id: string) => ({
     path: join(folderOf(nameOf(id)), "auth.log"),
     service: nameOf(id),

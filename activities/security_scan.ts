@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { SCAN, type Scan, scanAll } from "../compliance/scans/mod.ts";
+import { SCAN_DETECTOR, type ScannerResult, scanAll } from "../compliance/scans/mod.ts";
 import { clearOtherFindings, recordDetectorRun, recordFindings, listOpenFindings, type Db, getStoredFacts } from "../store/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
@@ -26,11 +26,11 @@ export function securityScans({ config, store }: ActivityParts) {
       scans.filter((one) => one.state === "ok").map((one) => one.scanner),
     );
     await store.asPlatform().transaction(async (trx) => {
-      const before = await listOpenFindings(trx, { detector: SCAN, host: hostname() });
+      const before = await listOpenFindings(trx, { detector: SCAN_DETECTOR, host: hostname() });
       const unseen = before.filter(({ target }) => !looked.has(String(target.scanner)));
       await recordFindings(trx, found);
       await clearOtherFindings(trx, {
-        detector: SCAN,
+        detector: SCAN_DETECTOR,
         host: hostname(),
         present: [...found, ...unseen].map(({ fingerprint }) => fingerprint),
       });
@@ -63,9 +63,9 @@ export function securityScans({ config, store }: ActivityParts) {
   return { runSecurityScan };
 }
 
-async function noteScan(on: Db, { scanner, state, duration_ms, findings }: Scan) {
+async function noteScan(on: Db, { scanner, state, duration_ms, findings }: ScannerResult) {
   await recordDetectorRun(on, {
-    detector: `${SCAN}:${scanner}`,
+    detector: `${SCAN_DETECTOR}:${scanner}`,
     ...{ duration_ms, probed: 1, findings: findings.length },
     error: state === "ok" ? null : state,
   });

@@ -1,4 +1,4 @@
-import { detectAll, type DetectedFinding, openWorld } from "../detection/mod.ts";
+import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
 import { countRepeatSightings, listEscalatedFaults } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
@@ -23,10 +23,10 @@ export function sweeping({ config, store, temporal, refreshServices }: ActivityP
   async function runDetectors(): Promise<FoundNow> {
     const servicesProblem = await refreshServices?.();
     const world = {
-      ...openWorld({ config, store, temporal: () => Promise.resolve(temporal) }),
+      ...openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) }),
       servicesProblem,
     };
-    const { probed, findings, incidents } = await detectAll(world, { remember: true });
+    const { probed, findings, incidents } = await detectAll(world, { save: true });
     const fingerprints = incidents.map((one) => one.fingerprint);
     const [escalated] = await Promise.all([
       listEscalatedFaults(store.asPlatform(), fingerprints),

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { findingOf } from "../detection/mod.ts";
-import { freePort, managedProcess, probe, type ProbeResult, restart, type Service } from "../integrations/host/mod.ts";
+import { createServiceFinding } from "../detection/mod.ts";
+import { findFreePort, findManagedProcess, probe, type ProbeResult, restart, type Service } from "../integrations/host/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../domain/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -50,7 +50,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   async function register(id: string, owner: string): Promise<Service> {
     const folder = folderOf(nameOf(id));
     mkdirSync(folder, { recursive: true });
-    const port = await freePort();
+    const port = await findFreePort();
     const service: Service = {
       name: nameOf(id),
       type: "test",
@@ -87,13 +87,13 @@ export function testServices({ store, config, temporal }: ActivityParts) {
     await mayDrill(store, "test", requested_by);
     const service = await getService(store.asPlatform(), name) as Service | undefined;
     if (!service) throw new Problem("NotFound", `There is no test service ${name}`);
-    if (scenario !== "crash" && !managedProcess(config.dataDir, name)) {
+    if (scenario !== "crash" && !findManagedProcess(config.dataDir, name)) {
       throw new Problem("NotFound", `The test service ${name} ended before it could be broken`);
     }
     await breakings[scenario](name, folderOf(name), (service.check as { http: string }).http);
     const { healthy, code } = await settle(service, false, BROKEN_WITHIN_MS);
     if (healthy) throw new Problem("Unavailable", `The test service ${name} still answers`);
-    return { ...findingOf(service, code), requested_by };
+    return { ...createServiceFinding(service, code), requested_by };
   }
 
   const breakings: Record<
@@ -109,7 +109,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
   };
 
   function kill(name: string, signal: NodeJS.Signals): void {
-    const id = managedProcess(config.dataDir, name);
+    const id = findManagedProcess(config.dataDir, name);
     if (id) process.kill(id.pid, signal);
   }
 

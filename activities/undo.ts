@@ -1,5 +1,5 @@
 import type { Held, StepEffect, Undone } from "../domain/mod.ts";
-import { canUndo, type Catalogue, type StepHappened, undoStep } from "../runbooks/mod.ts";
+import { canUndo, type Catalogue, type StepOutcome, undoStep } from "../runbooks/mod.ts";
 import {
   addTicketEvent,
   type EffectRecord,
@@ -74,7 +74,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     number: number,
     done: EffectRecord,
     known: EffectRecord | undefined,
-  ): Promise<StepHappened | Stopped> {
+  ): Promise<StepOutcome | Stopped> {
     const service = await subjectNamed(store.asPlatform(), order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
     const id = undoIdOf(done.id);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
-import { openSecretBox, WEBHOOK_KEY, webhookHeaders } from "../integrations/webhooks/mod.ts";
+import { openSecretBox, WEBHOOK_KEY_FILE, signWebhook } from "../integrations/webhooks/mod.ts";
 import { disableWebhook, type OutgoingDelivery, getOutgoingDelivery, forgetDeliveries, listen, recordDeliveryAttempt, markDeliveryStarted, listUnstartedDeliveries, WEBHOOKS_QUEUED } from "../store/mod.ts";
 import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { cancellationSignal } from "@temporalio/activity";
@@ -31,7 +31,7 @@ export interface Attempted extends Pick<DeliveryResult, "state" | "code"> {
 export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
   const { SEALOOP_OUTBOUND_ALLOW: allow, SEALOOP_WEBHOOK_PAUSES: pauses } = config.settings;
   const http = openHttpClient({ allow });
-  const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY));
+  const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
 
   /**
    * Makes one attempt. Repeated, the receiver may be told twice; it knows by the message's id. A redirect is a failure
@@ -65,7 +65,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
   async function send(id: string, { url, secret, body, webhookId }: OutgoingDelivery) {
     const key = opened(secret, url);
     if (key === undefined) return { status: null, error: "secret_unreadable", final: false };
-    const headers = webhookHeaders(id, new Date(), body, key);
+    const headers = signWebhook(id, new Date(), body, key);
     try {
       const { status } = await http.request(url, {
         method: "POST",

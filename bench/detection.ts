@@ -31,7 +31,7 @@ export async function* run(): AsyncGenerator<Figure> {
         what: `a sweep of ${SERVICES} services that all ${are}, s`,
         ...await inTurns(ROUNDS, {
           bare: () => seconds(() => askAll(http)),
-          house: () => seconds(() => detectAll(world, { remember: true })),
+          house: () => seconds(() => detectAll(world, { save: true })),
         }),
         ...{ baseline: `fetch, ${AT_ONCE} at once`, goal: "< 10 s" },
       };

@@ -8,7 +8,7 @@
  * processes of their own.
  */
 import { existsSync } from "node:fs";
-import { findingOf } from "../detection/mod.ts";
+import { createServiceFinding } from "../detection/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { startAttributes, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
@@ -17,7 +17,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, NativeConnection } from "@temporalio/worker";
-import { openWorkers } from "../temporal/workers.ts";
+import { startWorkers } from "../temporal/workers.ts";
 import { DEFAULT_POLICY } from "../guard/mod.ts";
 import { putService, setPolicy, type Store } from "../store/mod.ts";
 import { startEngine } from "../test/engine/_engine.ts";
@@ -96,7 +96,7 @@ async function openBareWorkers({ config, place }: TestLoop): Promise<() => Promi
   const workflowsPath = fileURLToPath(new URL("_bare_workflow.ts", import.meta.url));
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
   const task_queues = { bare: config.temporal.task_queues.itsm! };
-  const workers = await openWorkers({
+  const workers = await startWorkers({
     config: { ...config, temporal: { ...config.temporal, task_queues } },
     activities: { nothing: () => Promise.resolve() },
     workflows: { workflowBundle: { code } },
@@ -127,7 +127,7 @@ async function openServices({ client, store, config }: TestLoop) {
       restart: { command: ["touch", fileOf(name)] },
     };
     await putService(store.asPlatform(), service);
-    const finding = findingOf(service, "status_500");
+    const finding = createServiceFinding(service, "status_500");
     return async () => {
       const { outcome } = await client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
         taskQueue: TASK_QUEUE.itsm,

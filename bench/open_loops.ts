@@ -3,7 +3,7 @@
  * person must be asked about, so that as many loops and as many approvals wait; then all are approved, repair, and end.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { findingOf } from "../detection/mod.ts";
+import { createServiceFinding } from "../detection/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import type { itsmLoop } from "../workflows/mod.ts";
@@ -107,7 +107,7 @@ async function openServices({ store, dataDir }: CompiledPlatform) {
 }
 
 async function start({ client }: CompiledPlatform, service: Service) {
-  const finding = findingOf(service, "status_503");
+  const finding = createServiceFinding(service, "status_503");
   return await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: `loop-${finding.fingerprint}`,

@@ -14,7 +14,7 @@ import {
   type WorkerOptions,
 } from "@temporalio/worker";
 import { loadConfig, type TemporalSettings } from "../config.ts";
-import { claim, startTemporal } from "../embedded/mod.ts";
+import { claimDataFolder, startTemporal } from "../embedded/mod.ts";
 import { freePort, testFolder } from "../test/_servers.ts";
 import { quietRuntime } from "../test/workflows/_loop.ts";
 import type { Kind } from "./_bare_workflow.ts";
@@ -93,7 +93,7 @@ export async function* run(): AsyncGenerator<Figure> {
 
 async function startServer(temporal: TemporalSettings, embedded: Server) {
   const folder = await testFolder();
-  const tree = await claim(folder); // so that it ends with this process, however that ends
+  const tree = await claimDataFolder(folder); // so that it ends with this process, however that ends
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { address, stop } = await startTemporal(folder, ports, { ...temporal, embedded }, { tree });
   return { address, stop: () => stop().then(tree.release) };

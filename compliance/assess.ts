@@ -1,12 +1,17 @@
 import type { Control, Framework, FrameworkName } from "./catalogue.ts";
-import { EVIDENCE, type EvidenceName, type EvidenceState, type Found } from "./evidence.ts";
+import {
+  EVIDENCE,
+  type EvidenceName,
+  type EvidenceResult,
+  type EvidenceState,
+} from "./evidence.ts";
 import { type Facts, receiptsOf } from "./facts.ts";
 
 /** How a control stands: all of its evidence is there, some, or none. */
 export type ControlState = "pass" | "partial" | "gap";
 
 /** A piece of evidence for a control. */
-export interface Shown extends Found {
+export interface ControlEvidence extends EvidenceResult {
   readonly name: EvidenceName;
 }
 
@@ -16,7 +21,7 @@ export interface AssessedControl extends Pick<Control, "id" | "category" | "titl
   readonly state: ControlState;
   /** 0 to 1. */
   readonly share: number;
-  readonly evidence: readonly Shown[];
+  readonly evidence: readonly ControlEvidence[];
   /** Receipts that prove it, newest first. */
   readonly receipts: readonly ProvingReceipt[];
 }
@@ -45,7 +50,7 @@ const MOST_RECEIPTS = 5;
 
 /** Holds all controls against the facts. The same facts give the same assessment. */
 export function assess(catalogue: readonly Framework[], facts: Facts): AssessedFramework[] {
-  const found = new Map<EvidenceName, Shown>();
+  const found = new Map<EvidenceName, ControlEvidence>();
   for (const [name, { find }] of Object.entries(EVIDENCE)) {
     found.set(name as EvidenceName, { name: name as EvidenceName, ...find(facts) });
   }
@@ -59,7 +64,7 @@ export function assess(catalogue: readonly Framework[], facts: Facts): AssessedF
 function held(
   framework: FrameworkName,
   { id, category, title, evidence }: Control,
-  found: ReadonlyMap<EvidenceName, Shown>,
+  found: ReadonlyMap<EvidenceName, ControlEvidence>,
   facts: Facts,
 ): AssessedControl {
   const shown = evidence.map((name) => found.get(name)!);
@@ -96,7 +101,7 @@ export interface Risk {
 const IMPACT = { low: 1, medium: 2, high: 3 } as const;
 
 /** Risks that follow from what is missing, the gravest first. */
-export function risksOf(frameworks: readonly AssessedFramework[]): Risk[] {
+export function deriveRisks(frameworks: readonly AssessedFramework[]): Risk[] {
   const all = frameworks.flatMap(({ controls }) => controls);
   const short = new Map(
     all.flatMap(({ evidence }) => evidence).filter(({ state }) => state !== "met")

@@ -108,7 +108,7 @@ const refOf = (ref: string) => `crypto/algorithm/${ref}`;
  *
  * @see CycloneDX 1.6, `cryptoProperties`
  */
-export function cbomOf({ product, ledgerKeys, certificate, at }: CbomParts) {
+export function buildCbom({ product, ledgerKeys, certificate, at }: CbomParts) {
   const root = `${product.name}@${product.version}`;
   const components = [
     ...ALGORITHMS.map(algorithm),

@@ -4,7 +4,7 @@ import { daysSince, type Facts, receiptsOf } from "./facts.ts";
 export type EvidenceState = "met" | "partly" | "missing" | "not_configured";
 
 /** What was found. */
-export interface Found {
+export interface EvidenceResult {
   readonly state: EvidenceState;
   /** One sentence with the facts. */
   readonly because: string;
@@ -13,7 +13,7 @@ export interface Found {
 /** A piece of evidence: what it is, how it is found, and what is to be done without it. */
 export interface Evidence {
   readonly about: string;
-  find(facts: Facts): Found;
+  find(facts: Facts): EvidenceResult;
   /** Categories of the receipts that prove it. */
   readonly receipts: readonly string[];
   /** What is at risk without it, how bad that is, and what mends it. */
@@ -24,9 +24,9 @@ export interface Evidence {
   };
 }
 
-const met = (because: string): Found => ({ state: "met", because });
-const partly = (because: string): Found => ({ state: "partly", because });
-const missing = (because: string): Found => ({ state: "missing", because });
+const met = (because: string): EvidenceResult => ({ state: "met", because });
+const partly = (because: string): EvidenceResult => ({ state: "partly", because });
+const missing = (because: string): EvidenceResult => ({ state: "missing", because });
 const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`;
 const share = (part: number, whole: number) => whole === 0 ? 0 : part / whole;
 
@@ -321,6 +321,6 @@ export const EVIDENCE = {
 export type EvidenceName = keyof typeof EVIDENCE;
 
 /** Categories of receipts that any evidence is proven by. */
-export const PROVING: readonly string[] = [
+export const EVIDENCE_RECEIPT_CATEGORIES: readonly string[] = [
   ...new Set(Object.values(EVIDENCE).flatMap(({ receipts }) => receipts)),
 ];

@@ -14,12 +14,17 @@ export {
   type AssessedControl,
   type AssessedFramework,
   type ControlState,
+  deriveRisks,
   type ProvingReceipt,
   type Risk,
-  risksOf,
 } from "./assess.ts";
 export { type Framework, type FrameworkName, FRAMEWORKS, readCatalogue } from "./catalogue.ts";
-export { EVIDENCE, type EvidenceName, type EvidenceState, PROVING } from "./evidence.ts";
+export {
+  EVIDENCE,
+  EVIDENCE_RECEIPT_CATEGORIES,
+  type EvidenceName,
+  type EvidenceState,
+} from "./evidence.ts";
 export {
   daysSince,
   type Facts,
@@ -28,4 +33,4 @@ export {
   type Transport,
   transportOf,
 } from "./facts.ts";
-export { ALGORITHMS, cbomOf, type CbomParts } from "./cbom.ts";
+export { ALGORITHMS, buildCbom, type CbomParts } from "./cbom.ts";

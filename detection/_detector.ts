@@ -2,11 +2,11 @@ import type { Client } from "@temporalio/client";
 import type { DetectorName } from "../domain/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Config } from "../config.ts";
-import type { FindingRecord, Db, Store } from "../store/mod.ts";
+import type { Db, FindingRecord, Store } from "../store/mod.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 /** What detectors look at, and what they know. */
-export interface World {
+export interface DetectionContext {
   /** Of the platform. */
   readonly config: Config;
   /** Of the detectors. */
@@ -22,7 +22,7 @@ export interface World {
 }
 
 /** A finding with its evidence, which stays in the store. */
-export interface Found extends DetectedFinding {
+export interface DetailedFinding extends DetectedFinding {
   /** Host that it is about; null: none. */
   readonly host: string | null;
   /** One sentence for people. */
@@ -36,21 +36,21 @@ export interface Found extends DetectedFinding {
 }
 
 /** What a look gave. */
-export interface Look {
+export interface DetectorResult {
   /** How many things were looked at. */
   readonly probed: number;
   /** What is wrong. */
-  readonly found: readonly Found[];
+  readonly found: readonly DetailedFinding[];
   /** What could not be looked at, as codes without names. */
   readonly problems?: readonly string[];
   /** Whether everything was seen, so that what was not found is not there. Default: there were no problems. */
   readonly complete?: boolean;
   /** Keeps what the look has taught, for the next one. */
-  remember?(on: Db): Promise<void>;
+  saveState?(on: Db): Promise<void>;
 }
 
 /** Whether a fault is there. */
-export interface Rechecked {
+export interface RecheckResult {
   /** Whether it is still so. */
   readonly present: boolean;
   /** `ok`, or what is wrong now. */
@@ -58,7 +58,7 @@ export interface Rechecked {
 }
 
 /** When a fault is looked at again: before anything is done about it, or after. */
-export type Moment = "before" | "after";
+export type RecheckTime = "before" | "after";
 
 /** One kind of looking. */
 export interface Detector {
@@ -71,22 +71,22 @@ export interface Detector {
   /** Figures of its configuration; no names, as anybody may read them. */
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at everything. Changes nothing, until what it gives is asked to `remember`. */
-  look(world: World, deadline: AbortSignal): Promise<Look>;
+  detect(world: DetectionContext, deadline: AbortSignal): Promise<DetectorResult>;
   /**
    * Looks at one fault again.
    *
    * @param known as it was noted; for those who need it to be waited for
    */
   recheck(
-    world: World,
+    world: DetectionContext,
     finding: DetectedFinding,
     known: Promise<FindingRecord | undefined>,
-    moment: Moment,
-  ): Promise<Rechecked>;
+    moment: RecheckTime,
+  ): Promise<RecheckResult>;
 }
 
 /** A finding that is believed to be there still, as it was noted. */
-export function again(record: FindingRecord): Found {
+export function findingFromRecord(record: FindingRecord): DetailedFinding {
   const { fingerprint, service, host, code, severity, summary, detail, target } = record;
   return {
     ...{ fingerprint, service, host, code, severity, summary, detail, target },

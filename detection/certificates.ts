@@ -1,7 +1,20 @@
 import type { X509Certificate } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
-import { type FindingRecord, fingerprintFault, listOpenFindings, listWatchedServices } from "../store/mod.ts";
-import { again, type Detector, type Found, type Look, type Rechecked, untilDeadline, type World } from "./_detector.ts";
+import {
+  type FindingRecord,
+  fingerprintFault,
+  listOpenFindings,
+  listWatchedServices,
+} from "../store/mod.ts";
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  type Detector,
+  type DetectorResult,
+  findingFromRecord,
+  type RecheckResult,
+  untilDeadline,
+} from "./_detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
 import { see, type Seen, type Target } from "./_tls.ts";
@@ -28,11 +41,11 @@ export const certificates: Detector = {
   ofHost: false,
   configuration: ({ certificates: { watch, ...rest } }) => ({ ...rest, watch: watch.length }),
 
-  async look(world, deadline): Promise<Look> {
+  async detect(world, deadline): Promise<DetectorResult> {
     const { settings: { certificates: settings }, store } = world;
     const targets = await targetsOf(world);
     const known = await listOpenFindings(store.asPlatform(), { detector: "certificates" });
-    const found: Found[] = [];
+    const found: DetailedFinding[] = [];
     const problems = new Set<string>();
     const queue = [...targets];
     const work = async () => {
@@ -45,7 +58,9 @@ export const certificates: Detector = {
           if (deadline.aborted) return;
           problems.add(`${target.file ? "file" : "endpoint"}_${reason(error)}`);
           // What nobody can see is believed to be as it was.
-          found.push(...known.filter((one) => keyOf(one.target) === keyOf(target!)).map(again));
+          found.push(
+            ...known.filter((one) => keyOf(one.target) === keyOf(target!)).map(findingFromRecord),
+          );
         }
       }
     };
@@ -53,16 +68,16 @@ export const certificates: Detector = {
     return { probed: targets.length, found, problems: [...problems], complete: !deadline.aborted };
   },
 
-  async recheck(world, finding, known): Promise<Rechecked> {
+  async recheck(world, finding, known): Promise<RecheckResult> {
     return await recheckCertificate(world, finding, await known);
   },
 };
 
 async function recheckCertificate(
-  { settings: { certificates: settings } }: World,
+  { settings: { certificates: settings } }: DetectionContext,
   { code, fingerprint }: DetectedFinding,
   known: FindingRecord | undefined,
-): Promise<Rechecked> {
+): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
   const target = known.target as Target;
   try {
@@ -75,7 +90,7 @@ async function recheckCertificate(
 }
 
 /** What is configured, with the services that are probed over HTTPS, and the platform's own. */
-async function targetsOf({ settings, store, config }: World): Promise<Target[]> {
+async function targetsOf({ settings, store, config }: DetectionContext): Promise<Target[]> {
   const { watch, services } = settings.certificates;
   const targets: Target[] = [...watch];
   const own = config.settings.SEALOOP_TLS_CERT;
@@ -166,8 +181,12 @@ function flawOfTime(
 const fingerprintFor = (target: Target, quality: Flaw["quality"]) =>
   fingerprintFault("certificates", keyOf(target), quality);
 
-function foundOf(target: Target, { quality, code, severity, says, detail }: Flaw, { host }: World) {
-  const found: Found = {
+function foundOf(
+  target: Target,
+  { quality, code, severity, says, detail }: Flaw,
+  { host }: DetectionContext,
+) {
+  const found: DetailedFinding = {
     service: target.service ?? null,
     detector: "certificates",
     check: "certificate",

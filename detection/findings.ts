@@ -1,5 +1,5 @@
 import type { DetectorName, RelatedFinding, Severity } from "../domain/mod.ts";
-import { kindOf, type Service } from "../integrations/host/mod.ts";
+import { checkKind, type Service } from "../integrations/host/mod.ts";
 import { fingerprintFault } from "../store/mod.ts";
 
 /** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
@@ -29,8 +29,8 @@ export type ServiceFinding = DetectedFinding & {
 const SLOW = "slow";
 
 /** The finding that a service fails its check, or passes it slowly. */
-export function findingOf({ name, check }: Service, code: string): ServiceFinding {
-  const kind = kindOf(check!);
+export function createServiceFinding({ name, check }: Service, code: string): ServiceFinding {
+  const kind = checkKind(check!);
   return {
     service: name,
     detector: "service_probes",

@@ -22,7 +22,7 @@ export interface Dependencies {
 }
 
 /** Findings that are one incident. */
-export interface Group<F extends Groupable> {
+export interface FindingGroup<F extends Groupable> {
   /** The likely cause of the others. */
   readonly root: F;
   /** Those nearest to the root first. */
@@ -61,7 +61,7 @@ const DEPTH = ["logs", "service_probes", "platform", "certificates", "host_resou
 export function groupFindings<F extends Groupable>(
   findings: readonly F[],
   graph: Dependencies,
-): Group<F>[] {
+): FindingGroup<F>[] {
   const all = [...findings].sort(byWeight);
   const field = fieldOf(all, graph);
   const behind = closures(all.map((effect) => causesOf(effect, field)));

@@ -3,7 +3,13 @@ import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
 import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
-import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
+import type {
+  DetailedFinding,
+  DetectionContext,
+  Detector,
+  DetectorResult,
+  RecheckResult,
+} from "./_detector.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["host_resources"];
@@ -31,8 +37,8 @@ export const hostResources: Detector = {
   ofHost: true,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
 
-  async look(world): Promise<Look> {
-    const found: Found[] = [];
+  async detect(world): Promise<DetectorResult> {
+    const found: DetailedFinding[] = [];
     const problems = new Set<string>();
     const targets = await targetsOf(world);
     for (const target of targets) {
@@ -45,16 +51,16 @@ export const hostResources: Detector = {
     return { probed: targets.length, found, problems: [...problems] };
   },
 
-  async recheck(world, finding, known): Promise<Rechecked> {
+  async recheck(world, finding, known): Promise<RecheckResult> {
     return await recheckHost(world, finding, await known);
   },
 };
 
 async function recheckHost(
-  world: World,
+  world: DetectionContext,
   { fingerprint, code }: DetectedFinding,
   known: FindingRecord | undefined,
-): Promise<Rechecked> {
+): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
   if (known.host !== world.host) return { present: true, code: "other_host" };
   const target = known.target as unknown as Target;
@@ -71,7 +77,9 @@ async function recheckHost(
   }
 }
 
-async function targetsOf({ settings: { host_resources: settings } }: World): Promise<Target[]> {
+async function targetsOf(
+  { settings: { host_resources: settings } }: DetectionContext,
+): Promise<Target[]> {
   const named = settings.disks.map((disk) => ({ kind: "disk" as const, ...disk }));
   const taken = new Set(await Promise.all(settings.disks.map(({ path }) => resolved(path))));
   const others = settings.every_disk ? (await mounts()).map(({ path }) => path) : [];
@@ -83,12 +91,18 @@ async function targetsOf({ settings: { host_resources: settings } }: World): Pro
 const nameOf = (target: Target) => target.kind === "disk" ? target.path : target.kind;
 
 /** @throws where a path is not there */
-async function measure(target: Target, { host, settings }: World): Promise<Found[]> {
+async function measure(
+  target: Target,
+  { host, settings }: DetectionContext,
+): Promise<DetailedFinding[]> {
   const bounds = settings.host_resources;
   const make = (
     what: string,
-    { code, severity, summary, detail }: Pick<Found, "code" | "severity" | "summary" | "detail">,
-  ): Found => ({
+    { code, severity, summary, detail }: Pick<
+      DetailedFinding,
+      "code" | "severity" | "summary" | "detail"
+    >,
+  ): DetailedFinding => ({
     service: target.kind === "disk" ? target.service ?? null : null,
     detector: "host_resources",
     check: "host",
@@ -108,7 +122,7 @@ async function measure(target: Target, { host, settings }: World): Promise<Found
     : await folderUsage(target.path, target.max_bytes);
   const filling = target.filling_percent ?? bounds.filling_percent;
   const full = target.full_percent ?? bounds.full_percent;
-  const found: Found[] = [];
+  const found: DetailedFinding[] = [];
   const judge = (what: "disk" | "inodes", percent: number) => {
     if (percent < Math.min(filling, full)) return;
     const isFull = percent >= full;
@@ -139,10 +153,10 @@ async function measure(target: Target, { host, settings }: World): Promise<Found
 
 type Make = (
   what: string,
-  rest: Pick<Found, "code" | "severity" | "summary" | "detail">,
-) => Found;
+  rest: Pick<DetailedFinding, "code" | "severity" | "summary" | "detail">,
+) => DetailedFinding;
 
-function memory({ memory_percent: bound }: Settings, host: string, make: Make): Found[] {
+function memory({ memory_percent: bound }: Settings, host: string, make: Make): DetailedFinding[] {
   const total = totalmem();
   const free = freemem(); // on Linux, what is available without swapping
   const percent = 100 * (total - free) / total;
@@ -164,7 +178,7 @@ function memory({ memory_percent: bound }: Settings, host: string, make: Make): 
  * By the lowest of the averages of 1, 5 and 15 minutes: it has been that high for a quarter of an hour, and still is. A
  * backup or a build that passes is none of that.
  */
-function load({ load_per_core: bound }: Settings, host: string, make: Make): Found[] {
+function load({ load_per_core: bound }: Settings, host: string, make: Make): DetailedFinding[] {
   const cores = availableParallelism();
   const averages = loadavg();
   const lowest = Math.min(...averages);

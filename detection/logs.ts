@@ -1,6 +1,20 @@
 import { access, constants, readdir } from "node:fs/promises";
-import { type FindingRecord, fingerprintFault, getLogPlace, listOpenFindings, putLogPlace } from "../store/mod.ts";
-import { again, type Detector, type Found, type Look, type Moment, type Rechecked, type World } from "./_detector.ts";
+import {
+  type FindingRecord,
+  fingerprintFault,
+  getLogPlace,
+  listOpenFindings,
+  putLogPlace,
+} from "../store/mod.ts";
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  type Detector,
+  type DetectorResult,
+  findingFromRecord,
+  type RecheckResult,
+  type RecheckTime,
+} from "./_detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { type Severity, worse } from "../domain/mod.ts";
 import { basename, dirname, join } from "node:path";
@@ -27,18 +41,18 @@ export const logs: Detector = {
   ofHost: true,
   configuration: ({ logs: { files, ...rest } }) => ({ ...rest, files: files.length }),
 
-  async look(world): Promise<Look> {
+  async detect(world): Promise<DetectorResult> {
     const { store, settings: { logs: settings }, host } = world;
     const now = new Date();
     const files = await filesOf(settings);
     const problems = new Set<string>();
-    const found = new Map<string, Found>();
+    const found = new Map<string, DetailedFinding>();
     const read: { path: string; place: Place; state: KeptState }[] = [];
     const paths = new Set(files.map(({ path }) => path));
     for (const record of await listOpenFindings(store.asPlatform(), { detector: "logs", host })) {
       const isWatched = paths.has(String(record.target.path));
       if (isWatched && isRecent(record, settings, now)) {
-        found.set(record.fingerprint, again(record));
+        found.set(record.fingerprint, findingFromRecord(record));
       }
     }
     for (const file of files) {
@@ -59,7 +73,7 @@ export const logs: Detector = {
       probed: files.length,
       found: [...found.values()],
       problems: [...problems],
-      async remember(on) {
+      async saveState(on) {
         for (const one of read) await putLogPlace(on, { host, ...one });
       },
     };
@@ -115,11 +129,11 @@ function findingsOf(
   { attacks, jumps, newTemplates, errorSamples }: Told,
   { path, service }: LogFile,
   { host, now }: { host: string; now: Date },
-): Found[] {
+): DetailedFinding[] {
   const make = (
     kind: string,
-    rest: Pick<Found, "code" | "severity" | "summary" | "detail">,
-  ): Found => ({
+    rest: Pick<DetailedFinding, "code" | "severity" | "summary" | "detail">,
+  ): DetailedFinding => ({
     ...rest,
     service: service ?? null,
     detector: "logs",
@@ -129,7 +143,7 @@ function findingsOf(
     host,
     target: { path, at: now.getTime() },
   });
-  const found: Found[] = [];
+  const found: DetailedFinding[] = [];
   const tried = attacks.filter(({ code }) => code !== FOR_PEOPLE);
   if (tried.length > 0) found.push(make("attack", attack(tried, path, host)));
   for (const one of attacks.filter(({ code }) => code === FOR_PEOPLE)) {
@@ -209,11 +223,11 @@ function attack(attacks: readonly Attack[], path: string, host: string) {
 }
 
 async function recheckLog(
-  { settings: { logs: settings }, host }: World,
+  { settings: { logs: settings }, host }: DetectionContext,
   _: DetectedFinding,
   knowing: Promise<FindingRecord | undefined>,
-  moment: Moment,
-): Promise<Rechecked> {
+  moment: RecheckTime,
+): Promise<RecheckResult> {
   const known = await knowing;
   if (!known || known.cleared_at !== null) return { present: false, code: "ok" };
   if (moment === "before") {

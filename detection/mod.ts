@@ -9,8 +9,15 @@
  *
  * @module
  */
-export type { Detector, Found, Look, Moment, Rechecked, World } from "./_detector.ts";
-export { type Dependencies, type Group, type Groupable, groupFindings } from "./group.ts";
+export type {
+  DetailedFinding,
+  DetectionContext,
+  Detector,
+  DetectorResult,
+  RecheckResult,
+  RecheckTime,
+} from "./_detector.ts";
+export { type Dependencies, type FindingGroup, type Groupable, groupFindings } from "./group.ts";
 export { recheck, type Recheckable } from "./recheck.ts";
 export {
   BadDetectorsFile,
@@ -18,17 +25,17 @@ export {
   detectorsFileSchema,
   readDetectorsFile,
 } from "./settings.ts";
-export { errorsLogged, type LoggedErrors } from "./service_logs.ts";
+export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
 export {
-  type DescribedDetector,
   describeDetectors,
   detectAll,
   detectInLog,
   type Detection,
+  type DetectorDescription,
   type DetectorRun,
-  detectorsPath,
-  openWorld,
+  detectorsFilePath,
+  openDetectionContext,
 } from "./sweep.ts";
-export { type DetectedFinding, findingOf } from "./findings.ts";
+export { createServiceFinding, type DetectedFinding } from "./findings.ts";
 export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
-export { followServices, keepDiscovering } from "./services.ts";
+export { followServices, keepDiscoveringServices } from "./services.ts";

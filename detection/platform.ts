@@ -1,9 +1,21 @@
 import type { Client } from "@temporalio/client";
-import { getDatabaseState, type FindingRecord, fingerprintFault, countOpenBreaks, getOutboxState } from "../store/mod.ts";
+import {
+  countOpenBreaks,
+  type FindingRecord,
+  fingerprintFault,
+  getDatabaseState,
+  getOutboxState,
+} from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
-import { SCAN, stillWeak } from "../compliance/scans/mod.ts";
-import type { Detector, Found, Look, Rechecked, World } from "./_detector.ts";
+import { recheckWeakness, SCAN_DETECTOR } from "../compliance/scans/mod.ts";
+import type {
+  DetailedFinding,
+  DetectionContext,
+  Detector,
+  DetectorResult,
+  RecheckResult,
+} from "./_detector.ts";
 
 /** What is wrong with a part of the platform, as far as one aspect goes. */
 interface Trouble {
@@ -23,7 +35,7 @@ const WITHIN_MS = 5_000;
 const MOST_TYPES = 5;
 
 /** Aspects, each looked at by itself: one that can't be seen hides no other. */
-const ASPECTS: Readonly<Record<string, (world: World) => Promise<Trouble[]>>> = {
+const ASPECTS: Readonly<Record<string, (world: DetectionContext) => Promise<Trouble[]>>> = {
   backlog: lookAtQueues,
   failed_workflows: lookAtFailures,
   ledger: lookAtLedger,
@@ -39,7 +51,7 @@ export const platform: Detector = {
   ofHost: false,
   configuration: ({ platform }) => platform,
 
-  async look(world): Promise<Look> {
+  async detect(world): Promise<DetectorResult> {
     const problems: string[] = [];
     const looks = await Promise.all(
       Object.entries(ASPECTS).map(async ([aspect, look]) => {
@@ -55,18 +67,18 @@ export const platform: Detector = {
     return { probed: looks.length, found: looks.flat(), problems };
   },
 
-  async recheck(world, finding, known): Promise<Rechecked> {
+  async recheck(world, finding, known): Promise<RecheckResult> {
     return await recheckPlatform(world, finding, await known);
   },
 };
 
 async function recheckPlatform(
-  world: World,
+  world: DetectionContext,
   { code, fingerprint }: DetectedFinding,
   known: FindingRecord | undefined,
-): Promise<Rechecked> {
-  if (known?.detector === SCAN) {
-    const present = await stillWeak(world, String(known.target.scanner), fingerprint) ?? true;
+): Promise<RecheckResult> {
+  if (known?.detector === SCAN_DETECTOR) {
+    const present = await recheckWeakness(world, String(known.target.scanner), fingerprint) ?? true;
     return { present, code: present ? code : "ok" };
   }
   const aspect = String(known?.target.aspect ?? "");
@@ -81,7 +93,7 @@ async function recheckPlatform(
   }
 }
 
-async function lookAtQueues({ config, settings, temporal }: World): Promise<Trouble[]> {
+async function lookAtQueues({ config, settings, temporal }: DetectionContext): Promise<Trouble[]> {
   const { backlog, backlog_seconds } = settings.platform;
   const client = await temporal();
   const queues = Object.keys(config.temporal.task_queues).flatMap((name) =>
@@ -123,7 +135,7 @@ async function queueState(client: Client, name: string, taskQueueType: number) {
   };
 }
 
-async function lookAtFailures({ settings, temporal }: World): Promise<Trouble[]> {
+async function lookAtFailures({ settings, temporal }: DetectionContext): Promise<Trouble[]> {
   const { failed_workflows, failed_within_seconds } = settings.platform;
   const client = await temporal();
   const since = new Date(Date.now() - failed_within_seconds * 1_000).toISOString();
@@ -142,7 +154,7 @@ async function lookAtFailures({ settings, temporal }: World): Promise<Trouble[]>
   }];
 }
 
-async function lookAtLedger({ store }: World): Promise<Trouble[]> {
+async function lookAtLedger({ store }: DetectionContext): Promise<Trouble[]> {
   const { breaks, first } = await countOpenBreaks(store.asPlatform());
   if (breaks === 0) return [];
   return [{
@@ -153,7 +165,7 @@ async function lookAtLedger({ store }: World): Promise<Trouble[]> {
   }];
 }
 
-async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
+async function lookAtDatabase({ store, settings }: DetectionContext): Promise<Trouble[]> {
   const { database_ms, connections_percent } = settings.platform;
   const { elapsedMs, connections, maxConnections } = await getDatabaseState(store.asPlatform());
   const percent = 100 * connections / maxConnections;
@@ -176,7 +188,7 @@ async function lookAtDatabase({ store, settings }: World): Promise<Trouble[]> {
   return troubles;
 }
 
-async function lookAtOutbox({ store, settings }: World): Promise<Trouble[]> {
+async function lookAtOutbox({ store, settings }: DetectionContext): Promise<Trouble[]> {
   const { waiting, oldestSeconds } = await getOutboxState(store.asPlatform());
   if (waiting === 0 || oldestSeconds < settings.platform.outbox_seconds) return [];
   return [{
@@ -187,7 +199,7 @@ async function lookAtOutbox({ store, settings }: World): Promise<Trouble[]> {
   }];
 }
 
-function foundOf(aspect: string, { which = "", ...trouble }: Trouble): Found {
+function foundOf(aspect: string, { which = "", ...trouble }: Trouble): DetailedFinding {
   return {
     ...trouble,
     detector: "platform",

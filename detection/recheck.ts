@@ -2,7 +2,7 @@ import type { DetectorName } from "../domain/mod.ts";
 import { clearFinding, getFinding } from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { ALL } from "./_all.ts";
-import type { Moment, Rechecked, World } from "./_detector.ts";
+import type { DetectionContext, RecheckResult, RecheckTime } from "./_detector.ts";
 
 /** The finding to look at again, as much of it as is known. */
 export type Recheckable = Pick<DetectedFinding, "service" | "code" | "fingerprint"> & {
@@ -28,10 +28,10 @@ const BY_CHECK: Readonly<Record<DetectedFinding["check"], DetectorName>> = {
  * @param moment `before` anything is done about it, or `after`: then a fault that is over is noted as such
  */
 export async function recheck(
-  world: World,
+  world: DetectionContext,
   finding: Recheckable,
-  moment: Moment,
-): Promise<Rechecked | undefined> {
+  moment: RecheckTime,
+): Promise<RecheckResult | undefined> {
   const { check } = finding;
   const detector = ALL.find(({ name }) =>
     name === (check === "report" ? "service_probes" : BY_CHECK[check])

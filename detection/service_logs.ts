@@ -1,10 +1,10 @@
 /** What the logs of one service say went wrong: the platform's own parts, and services whose log the detectors know. */
 import { basename, join } from "node:path";
-import { searchLogs, tail } from "../integrations/host/mod.ts";
+import { readTail, searchLogs } from "../integrations/host/mod.ts";
 import type { Config } from "../config.ts";
 import { levelOf, timeOf, wordsOf } from "./_lines.ts";
 import { BadDetectorsFile, readDetectorsFile } from "./settings.ts";
-import { detectorsPath } from "./sweep.ts";
+import { detectorsFilePath } from "./sweep.ts";
 
 /** Errors in a log of a service. */
 export interface LoggedErrors {
@@ -27,7 +27,7 @@ const LOGS: Readonly<Record<string, string>> = {
 };
 
 /** Looks through the newest part of each log of a service. @returns none where no log of it is known here */
-export async function errorsLogged(
+export async function findLoggedErrors(
   { config, service, since }: {
     readonly config: Config;
     readonly service: string;
@@ -42,7 +42,7 @@ export async function errorsLogged(
     : [];
   const others = await Promise.all(
     filesOf(config, service).map(async (path) => {
-      const text = await tail(path).catch(() => undefined);
+      const text = await readTail(path).catch(() => undefined);
       return text === undefined ? [] : [told(basename(path), errorsIn(text, since))];
     }),
   );
@@ -52,7 +52,7 @@ export async function errorsLogged(
 /** Its files by the detectors' settings; a file of those that is wrong is told of by the detectors. */
 function filesOf(config: Config, service: string): string[] {
   try {
-    return readDetectorsFile(detectorsPath(config)).logs.files
+    return readDetectorsFile(detectorsFilePath(config)).logs.files
       .filter((file) => file.service === service && !file.path.includes("*"))
       .map(({ path }) => path);
   } catch (error) {

@@ -1,8 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { kindOf, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
-import { type DetectedFinding, findingOf } from "./findings.ts";
-import { getService, putProbeHistories, recordProbeResults, getProbeHistories, type ProbeHistory, listWatchedServices } from "../store/mod.ts";
-import { type Detector, type Found, type Look, type Moment, type Rechecked, untilDeadline, type World } from "./_detector.ts";
+import { checkKind, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
+import { createServiceFinding, type DetectedFinding } from "./findings.ts";
+import {
+  getProbeHistories,
+  getService,
+  listWatchedServices,
+  type ProbeHistory,
+  putProbeHistories,
+  recordProbeResults,
+} from "../store/mod.ts";
+import {
+  type DetailedFinding,
+  type DetectionContext,
+  type Detector,
+  type DetectorResult,
+  type RecheckResult,
+  type RecheckTime,
+  untilDeadline,
+} from "./_detector.ts";
 import { judge, type Judgement } from "./_history.ts";
 import type { DetectorSettings } from "./settings.ts";
 
@@ -27,7 +42,7 @@ export const serviceProbes: Detector = {
     services: Object.keys(services).length,
   }),
 
-  async look(world, deadline): Promise<Look> {
+  async detect(world, deadline): Promise<DetectorResult> {
     const { store, settings: { service_probes: settings }, host, servicesProblem } = world;
     const [services, histories] = await Promise.all([
       listWatchedServices(store.asPlatform()) as Promise<Service[]>,
@@ -50,7 +65,7 @@ export const serviceProbes: Detector = {
         ...servicesProblem ? [servicesProblem] : [],
       ],
       complete: judged.length === services.length,
-      async remember(on) {
+      async saveState(on) {
         const sightings = judged.map(({ service: { name }, result: { healthy } }) => ({
           name,
           healthy,
@@ -83,7 +98,7 @@ async function probeEach(
       if (!deadline.aborted) results.set(next, result);
     }
   };
-  const isCommand = ({ check }: Service) => kindOf(check!) === "command";
+  const isCommand = ({ check }: Service) => checkKind(check!) === "command";
   const commands = services.filter(isCommand);
   const others = services.filter((service) => !isCommand(service));
   const workers = [
@@ -117,8 +132,8 @@ function foundOf(
   { code, elapsedMs }: ProbeResult,
   { state, looks, counts }: Judgement,
   { settings, host }: { settings: Settings; host: string },
-): Found {
-  const finding = findingOf(service, state === "down" ? code : state);
+): DetailedFinding {
+  const finding = createServiceFinding(service, state === "down" ? code : state);
   const { name } = service;
   return {
     ...finding,
@@ -140,11 +155,11 @@ function foundOf(
 export const LOCAL: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "0.0.0.0"]);
 
 async function recheckService(
-  { store, settings: { service_probes: settings } }: World,
+  { store, settings: { service_probes: settings } }: DetectionContext,
   { service: name, code }: DetectedFinding,
   _: unknown,
-  moment: Moment,
-): Promise<Rechecked> {
+  moment: RecheckTime,
+): Promise<RecheckResult> {
   const service = name === null
     ? undefined
     : await getService(store.asPlatform(), name) as Service | undefined;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { followFile } from "../integrations/files/mod.ts";
-import { discover, hostInGraph } from "../integrations/host/mod.ts";
+import { discoverServices, graphHostName } from "../integrations/host/mod.ts";
 import {
   replaceRunbookValues,
   replaceServices,
@@ -11,14 +11,14 @@ import { BadServicesFile, readServicesFile } from "./services_file.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
-import { temporalPlace } from "../temporal/mod.ts";
+import { locateTemporal } from "../temporal/mod.ts";
 import { platformServices, withHosts } from "./_platform_services.ts";
 
 /** Between looks at what listens on this host, milliseconds. */
 const LOOK_MS = 60_000;
 
 /** What the services of a platform depend on. */
-export interface Services {
+export interface ServicesContext {
   readonly config: Config;
   readonly store: Store;
   /** Whether all parts were started together, on this host. */
@@ -30,10 +30,10 @@ export interface Services {
  *
  * @throws {BadServicesFile} the user's file is wrong
  */
-export async function syncServices({ config, store, together }: Services): Promise<void> {
+export async function syncServices({ config, store, together }: ServicesContext): Promise<void> {
   const platform = platformServices(config, {
     database: new URL(store.url),
-    temporal: temporalPlace(config).address,
+    temporal: locateTemporal(config).address,
     together,
   });
   const entries = readServicesFile(pathOf(config), platform.map(({ name }) => name));
@@ -77,7 +77,10 @@ export interface FollowedServices {
  *
  * @throws {BadServicesFile} the file is wrong now
  */
-export async function followServices(services: Services, log: Logger): Promise<FollowedServices> {
+export async function followServices(
+  services: ServicesContext,
+  log: Logger,
+): Promise<FollowedServices> {
   let isInForce = false;
   let problem: string | undefined;
   const followed = await followFile({
@@ -111,15 +114,15 @@ function problemCode({ message }: BadServicesFile): string {
 }
 
 /** Keeps the store told of what else listens on this host, until it is asked to stop. */
-export async function keepDiscovering(
-  { config, store, together }: Services,
+export async function keepDiscoveringServices(
+  { config, store, together }: ServicesContext,
   log: Logger,
   stopping: AbortSignal,
 ): Promise<void> {
-  const host = hostInGraph(together);
+  const host = graphHostName(together);
   while (!stopping.aborted) {
     try {
-      await discover(config, store, host);
+      await discoverServices(config, store, host);
     } catch (err) {
       log.warn({ err }, "Could not tell the graph what listens on this host; trying again");
     }

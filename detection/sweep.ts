@@ -3,18 +3,18 @@ import type { DetectorName } from "../domain/mod.ts";
 import {
   clearOtherFindings,
   forgetFindings,
+  getServiceGraph,
   type NewFinding,
   recordDetectorRun,
   recordFindings,
-  getServiceGraph,
   type Store,
-  } from "../store/mod.ts";
+} from "../store/mod.ts";
 import type { DetectedFinding } from "./findings.ts";
 import { join } from "node:path";
 import { createTimeoutSignal } from "../contract/mod.ts";
 import type { Config } from "../config.ts";
-import type { Detector, Found, Look, World } from "./_detector.ts";
-import { type Dependencies, type Group, groupFindings } from "./group.ts";
+import type { DetailedFinding, DetectionContext, Detector, DetectorResult } from "./_detector.ts";
+import { type Dependencies, type FindingGroup, groupFindings } from "./group.ts";
 import { ALL } from "./_all.ts";
 import { logs } from "./logs.ts";
 import { LOCAL } from "./service_probes.ts";
@@ -50,7 +50,7 @@ export interface Detection {
   /** How many things were looked at. */
   readonly probed: number;
   /** Everything that counts, with its evidence. */
-  readonly findings: readonly Found[];
+  readonly findings: readonly DetailedFinding[];
   /** The incidents that they are: the likely root of each, with the others in `related`. Worst first. */
   readonly incidents: readonly DetectedFinding[];
   /** How it went, detector by detector. */
@@ -58,7 +58,7 @@ export interface Detection {
 }
 
 /** Path of the file that configures the detectors. */
-export function detectorsPath({ settings, dataDir }: Config): string {
+export function detectorsFilePath({ settings, dataDir }: Config): string {
   return settings.SEALOOP_DETECTORS ?? join(dataDir, "sealoop.detectors.yaml");
 }
 
@@ -67,12 +67,14 @@ export function detectorsPath({ settings, dataDir }: Config): string {
  *
  * @throws {BadDetectorsFile}
  */
-export function openWorld(
-  { config, store, temporal }: Pick<World, "config" | "temporal"> & { readonly store: Store },
-): World {
+export function openDetectionContext(
+  { config, store, temporal }: Pick<DetectionContext, "config" | "temporal"> & {
+    readonly store: Store;
+  },
+): DetectionContext {
   return {
     ...{ config, store, temporal },
-    settings: readDetectorsFile(detectorsPath(config)),
+    settings: readDetectorsFile(detectorsFilePath(config)),
     host: hostname(),
   };
 }
@@ -85,12 +87,12 @@ export function openWorld(
  * @throws the reason of the signal
  */
 export async function detectAll(
-  world: World,
-  { remember, signal, ended }: DetectOptions,
+  world: DetectionContext,
+  { save, signal, onDetectorEnd }: DetectOptions,
 ): Promise<Detection> {
   const looks = await Promise.all(ALL.map(async (detector) => {
     const look = await run(detector, world, signal);
-    ended?.(look.result);
+    onDetectorEnd?.(look.result);
     return look;
   }));
   signal?.throwIfAborted();
@@ -102,7 +104,7 @@ export async function detectAll(
     const { enabled: _, ...rest } = result;
     await recordDetectorRun(world.store.asPlatform(), { ...rest, detector: detector.name });
   }
-  if (remember) await keep(world, { groups, findings, looks });
+  if (save) await keep(world, { groups, findings, looks });
   return {
     probed: looks.reduce((sum, { look }) => sum + look.probed, 0),
     findings,
@@ -114,33 +116,37 @@ export async function detectAll(
 /** How to look. */
 export interface DetectOptions {
   /** Whether the next look is to know of this one: what was read of logs, how often a service failed. */
-  readonly remember: boolean;
+  readonly save: boolean;
   /** Gives the look up. */
   readonly signal?: AbortSignal;
   /** Is told of each detector as it ends. */
-  readonly ended?: (run: DetectorRun) => void;
+  readonly onDetectorEnd?: (run: DetectorRun) => void;
 }
 
 /** One detector's look, with how it went. */
 interface Run {
   readonly detector: Detector;
-  readonly look: Look;
+  readonly look: DetectorResult;
   readonly result: DetectorRun;
   /** Whether it saw everything, so that what it did not find is not there. */
   readonly complete: boolean;
 }
 
-async function run(detector: Detector, world: World, signal?: AbortSignal): Promise<Run> {
+async function run(
+  detector: Detector,
+  world: DetectionContext,
+  signal?: AbortSignal,
+): Promise<Run> {
   const { name } = detector;
   const { enabled } = world.settings[name];
   const started = performance.now();
-  let look: Look = { probed: 0, found: [] };
+  let look: DetectorResult = { probed: 0, found: [] };
   let error: string | null = null;
   let complete = true;
   if (enabled) {
     const deadline = AbortSignal.any([createTimeoutSignal(LOOK_MS), ...signal ? [signal] : []]);
     try {
-      look = await Promise.race([detector.look(world, deadline), aborted(deadline)]);
+      look = await Promise.race([detector.detect(world, deadline), aborted(deadline)]);
       if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);
     } catch (problem) {
       complete = false;
@@ -178,7 +184,7 @@ function codeOf(problem: unknown): string {
 }
 
 /** Services and what they depend on, with hosts by the names that findings have. */
-async function dependencies({ store, host }: World): Promise<Dependencies> {
+async function dependencies({ store, host }: DetectionContext): Promise<Dependencies> {
   const { hosts, dependsOn } = await getServiceGraph(store.asPlatform());
   const named = [...hosts].map(([name, at]): [string, string] => [name, LOCAL.has(at) ? host : at]);
   return { hosts: new Map(named), dependsOn };
@@ -186,10 +192,10 @@ async function dependencies({ store, host }: World): Promise<Dependencies> {
 
 /** All at once: what was read of a log and what was found in it are both kept, or neither is. */
 async function keep(
-  { store, host }: World,
+  { store, host }: DetectionContext,
   { groups, findings, looks }: {
-    groups: readonly Group<Found>[];
-    findings: readonly Found[];
+    groups: readonly FindingGroup<DetailedFinding>[];
+    findings: readonly DetailedFinding[];
     looks: readonly Run[];
   },
 ): Promise<void> {
@@ -199,7 +205,7 @@ async function keep(
     ),
   );
   await store.asPlatform().transaction(async (trx) => {
-    for (const { look } of looks) await look.remember?.(trx);
+    for (const { look } of looks) await look.saveState?.(trx);
     await forgetFindings(trx, KEPT_DAYS);
     await recordFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
     for (const { detector, look, complete } of looks) {
@@ -214,7 +220,7 @@ async function keep(
   });
 }
 
-function toNote(one: Found, root = one.fingerprint): NewFinding {
+function toNote(one: DetailedFinding, root = one.fingerprint): NewFinding {
   const { fingerprint, detector, service, host, check, code, severity } = one;
   const { summary, detail, target } = one;
   return {
@@ -228,22 +234,22 @@ function toNote(one: Found, root = one.fingerprint): NewFinding {
  * only teaches.
  */
 export async function detectInLog(
-  world: World,
+  world: DetectionContext,
   file: DetectorSettings["logs"]["files"][number],
 ): Promise<DetectedFinding[]> {
   const settings = { ...world.settings, logs: { ...world.settings.logs, files: [file] } };
-  const { found, remember } = await logs.look(
+  const { found, saveState } = await logs.detect(
     { ...world, settings },
     createTimeoutSignal(LOOK_MS),
   );
   await world.store.asPlatform().transaction(async (trx) => {
-    await remember?.(trx);
+    await saveState?.(trx);
     await recordFindings(trx, found.map((one) => toNote(one)));
   });
   return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
 }
 
-function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {
+function toIncident({ root, others, severity }: FindingGroup<DetailedFinding>): DetectedFinding {
   const { service, detector, check, code, fingerprint, observed_at } = root;
   const related = others.slice(0, MOST_RELATED)
     .map(({ service, code, fingerprint }) => ({ service, code, fingerprint }));
@@ -254,7 +260,7 @@ function toIncident({ root, others, severity }: Group<Found>): DetectedFinding {
 }
 
 /** A detector as it is configured. */
-export interface DescribedDetector extends Pick<Detector, "about"> {
+export interface DetectorDescription extends Pick<Detector, "about"> {
   /** Its name. */
   readonly detector: DetectorName;
   /** False: it does not look. */
@@ -264,7 +270,9 @@ export interface DescribedDetector extends Pick<Detector, "about"> {
 }
 
 /** What there is to detect with, and how it is configured. */
-export function describeDetectors({ settings }: Pick<World, "settings">): DescribedDetector[] {
+export function describeDetectors(
+  { settings }: Pick<DetectionContext, "settings">,
+): DetectorDescription[] {
   return ALL.map(({ name, about, configuration }) => ({
     detector: name,
     about,

@@ -2,7 +2,7 @@ import { spawn, type SpawnOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { EmbeddedError } from "./_errors.ts";
 import { openLog, telling } from "./_log_file.ts";
-import { identify, type ProcessId, stopProcess } from "./_process_id.ts";
+import { identifyProcess, type ProcessId, stopProcess } from "./_process_id.ts";
 import type { Rank, Tree } from "./tree.ts";
 
 /** A server program that is to be started. */
@@ -51,7 +51,7 @@ export async function launch(
     );
     child.once("error", (error) => resolve(error.message));
   });
-  const id = child.pid === undefined ? undefined : identify(child.pid);
+  const id = child.pid === undefined ? undefined : identifyProcess(child.pid);
   if (!id) throw new EmbeddedError(`${name} ended at once: ${await ended}`);
   tree?.add({ name, ...id, signal, rank });
   ended.then(() => tree?.remove(id));

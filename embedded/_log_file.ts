@@ -30,7 +30,7 @@ export function openLog(dataDir: string, name: string): number {
 }
 
 /** The last lines of a log that are not empty, oldest first. */
-export function lastLines(dataDir: string, name: string, count = 1): string[] {
+export function readLastLines(dataDir: string, name: string, count = 1): string[] {
   let fd: number;
   try {
     fd = openSync(logPath(dataDir, name), "r");
@@ -52,7 +52,7 @@ const PREFIX = /^.*? UTC \[\d+\] [A-Z]+: +/;
 
 /** The first line of a log that speaks of an error, or else its last one. */
 export function telling(dataDir: string, name: string, pattern: RegExp): string {
-  const lines = lastLines(dataDir, name, 100);
+  const lines = readLastLines(dataDir, name, 100);
   return (lines.find((line) => pattern.test(line)) ?? lines.at(-1) ?? "it said nothing").replace(
     PREFIX,
     "",

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
  *
  * @returns the code of the system's refusal (`EADDRINUSE`, `EACCES`, …), or undefined where it can
  */
-export function portRefusal(port: number, address: string): Promise<string | undefined> {
+export function checkPort(port: number, address: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code));

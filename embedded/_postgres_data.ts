@@ -16,7 +16,7 @@ import { type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { openLog, readJson, telling } from "./_log_file.ts";
 import type { PostgresBinaries } from "./_postgres_binaries.ts";
-import { commandLine, identify, stopProcess } from "./_process_id.ts";
+import { commandLine, identifyProcess, stopProcess } from "./_process_id.ts";
 import { makeOwnFolder, type ServerUser } from "./_server_user.ts";
 
 /** Passwords by role. */
@@ -102,7 +102,7 @@ export async function clearLeftovers(data: string): Promise<void> {
   const pidFile = join(data, "postmaster.pid");
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]);
-  const id = identify(pid);
+  const id = identifyProcess(pid);
   if (id && commandLine(pid).includes(data)) await stopProcess(id, "SIGINT", STOP_MS);
   // What is left names a process that ended, or another's that was given its number since.
   rmSync(pidFile, { force: true });

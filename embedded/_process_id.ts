@@ -13,14 +13,14 @@ const LINUX = process.platform === "linux";
 const POLL_MS = 25;
 
 /** The identity of a running process; undefined where there is none, or only the remains of one. */
-export function identify(pid: number): ProcessId | undefined {
+export function identifyProcess(pid: number): ProcessId | undefined {
   const start_time = LINUX ? linuxStart(pid) : psField(pid, "lstart");
   return start_time ? { pid, start_time } : undefined;
 }
 
 /** Whether this very process is still running. */
 export function isRunning(id: ProcessId): boolean {
-  return identify(id.pid)?.start_time === id.start_time;
+  return identifyProcess(id.pid)?.start_time === id.start_time;
 }
 
 /** Arguments that a process was started with, the program first; empty where they can't be seen. */

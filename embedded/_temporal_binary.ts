@@ -6,7 +6,7 @@ import { delimiter, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { EmbeddedError } from "./_errors.ts";
-import { identify } from "./_process_id.ts";
+import { identifyProcess } from "./_process_id.ts";
 import type { Tree } from "./tree.ts";
 
 /** A Temporal CLI, which carries the server. */
@@ -129,7 +129,7 @@ async function goInstall(
 
 /** @throws the last line that the child said, when it fails */
 function success(child: ChildProcess, tree: Tree | undefined, failure: string): Promise<void> {
-  const id = child.pid === undefined ? undefined : identify(child.pid);
+  const id = child.pid === undefined ? undefined : identifyProcess(child.pid);
   if (id) tree?.add({ name: "getting Temporal", ...id, signal: "SIGTERM", rank: 1 });
   let last = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {

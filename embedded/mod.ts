@@ -16,14 +16,14 @@ export * from "./_errors.ts";
 export {
   bootId,
   commandLine,
-  identify,
+  identifyProcess,
   isRunning,
   parentOf,
   type ProcessId,
   stopProcess,
 } from "./_process_id.ts";
-export { lastLines, logPath, openLog, readJson } from "./_log_file.ts";
-export { portRefusal } from "./_port.ts";
-export { createDatabase, databaseOf, type Postgres, startPostgres } from "./postgres.ts";
-export { claim, type Rank, type Tree, type Watched } from "./tree.ts";
+export { logPath, openLog, readJson, readLastLines } from "./_log_file.ts";
+export { checkPort } from "./_port.ts";
+export { createDatabase, databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
+export { claimDataFolder, type Rank, type Tree, type TreeProcess } from "./tree.ts";
 export { startTemporal, type Temporal } from "./temporal.ts";

@@ -100,7 +100,7 @@ const address = (port: number, name: string, password: string, database: string)
  * @param port TCP port on 127.0.0.1
  * @returns undefined where the folder has no database
  */
-export function databaseOf(dataDir: string, port: number, role: Role): string | undefined {
+export function databaseUrl(dataDir: string, port: number, role: Role): string | undefined {
   if (!existsSync(join(dataDir, "postgres.json"))) return undefined;
   return address(port, ROLES[role], passwordsOf(dataDir, true)[role], DATABASE);
 }

@@ -5,7 +5,7 @@ import { Connection } from "@temporalio/client";
 import type { TemporalSettings } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { launch } from "./_launch.ts";
-import { portRefusal } from "./_port.ts";
+import { checkPort } from "./_port.ts";
 import type { ProcessId } from "./_process_id.ts";
 import { findTemporal } from "./_temporal_binary.ts";
 import type { Tree } from "./tree.ts";
@@ -87,7 +87,7 @@ function tomlProfile(values: Readonly<Record<string, string>>): string {
 /** Another server on the port would answer in place of ours, and be taken for it. */
 async function refuseUsedPorts(ports: { readonly grpc: number; readonly ui: number }) {
   for (const port of [ports.grpc, ports.ui]) {
-    if (await portRefusal(port, HOST) === undefined) continue;
+    if (await checkPort(port, HOST) === undefined) continue;
     throw new EmbeddedError(`Temporal could not start: port ${port} is in use`);
   }
 }

@@ -5,13 +5,20 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EmbeddedError } from "./_errors.ts";
 import { readJson } from "./_log_file.ts";
-import { bootId, identify, isRunning, type ProcessId, signal, stopProcess } from "./_process_id.ts";
+import {
+  bootId,
+  identifyProcess,
+  isRunning,
+  type ProcessId,
+  signal,
+  stopProcess,
+} from "./_process_id.ts";
 
 /** Lower ranks are stopped first: 1 what works, 2 what it works with, 3 PostgreSQL. */
 export type Rank = 1 | 2 | 3;
 
 /** A process that must not outlive the one which started it. */
-export interface Watched extends ProcessId {
+export interface TreeProcess extends ProcessId {
   readonly name: string;
   /** How it is asked to end. */
   readonly signal: NodeJS.Signals;
@@ -24,13 +31,13 @@ export interface Tree {
    * Adds a process; from here on it is stopped with this one, even if this one is killed. One that comes after
    * {@linkcode stop} began is killed at once.
    */
-  add(process: Watched): void;
+  add(process: TreeProcess): void;
   /** Forgets a process that has ended. */
   remove(process: ProcessId): void;
   /** Stops all that was added, and the processes that the platform manages for its user: at most 15 seconds. */
   stop(): Promise<void>;
   /** While stopping: kills what would lose nothing by it, which is all but PostgreSQL. */
-  hurry(): void;
+  forceStop(): void;
   /** Gives the folder free. All that was added must have ended. */
   release(): Promise<void>;
 }
@@ -38,7 +45,7 @@ export interface Tree {
 interface RunFile {
   readonly boot: string;
   readonly supervisor: ProcessId;
-  readonly processes: readonly Watched[];
+  readonly processes: readonly TreeProcess[];
 }
 
 /** What processes of each rank are given to end by themselves before they are killed, milliseconds; 15 s in all. */
@@ -54,16 +61,16 @@ const GRACE_MS: Readonly<Record<Rank, number>> = { 1: 8_500, 2: 3_500, 3: 3_000 
  * @param leftOver told the names of what a killed one left running, before that is stopped
  * @throws {EmbeddedError} another process has it, or it can't be written to
  */
-export async function claim(
+export async function claimDataFolder(
   dataDir: string,
   leftOver?: (names: readonly string[]) => void,
 ): Promise<Tree> {
-  const self = identify(process.pid)!;
+  const self = identifyProcess(process.pid)!;
   makeFolder(dataDir);
   lock(dataDir, self);
   await stopLeftovers(dataDir, { leftOver });
 
-  const processes = new Map<number, Watched>();
+  const processes = new Map<number, TreeProcess>();
   let stopping = false;
   let released = false;
   const path = join(dataDir, "run.json");
@@ -92,7 +99,7 @@ export async function claim(
       stopping = true;
       return stopAll(dataDir, [...processes.values()]);
     },
-    hurry: () => {
+    forceStop: () => {
       for (const watched of processes.values()) if (watched.rank < 3) signal(watched, "SIGKILL");
     },
     release: async () => {
@@ -129,7 +136,7 @@ export async function stopLeftovers(
   if (!of) rmSync(path, { force: true });
 }
 
-async function stopAll(dataDir: string, processes: readonly Watched[]): Promise<void> {
+async function stopAll(dataDir: string, processes: readonly TreeProcess[]): Promise<void> {
   for (const rank of [1, 2, 3] as const) {
     const together = processes.filter((watched) => watched.rank === rank)
       .map((watched) => stopProcess(watched, watched.signal, GRACE_MS[rank]));

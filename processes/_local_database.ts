@@ -1,5 +1,5 @@
 import { BadSetting, type Config } from "../config.ts";
-import { databaseOf } from "../embedded/mod.ts";
+import { databaseUrl } from "../embedded/mod.ts";
 
 /**
  * The database that the settings name for those who are not started by the supervisor, or else that of a platform that
@@ -9,7 +9,7 @@ import { databaseOf } from "../embedded/mod.ts";
  */
 export function appDatabase({ settings, dataDir }: Config): string {
   const url = settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL ??
-    databaseOf(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
+    databaseUrl(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
   if (url !== undefined) return url;
   throw new BadSetting(
     `There is no platform in ${dataDir} yet: start it first (npm start), or set SEALOOP_DATA to its folder`,

@@ -2,7 +2,7 @@ import { createPlatformInvoke, openKeyring, type Platform } from "../operations/
 import type { Invoke } from "../contract/mod.ts";
 import { openSealer, watchChain } from "../ledger/mod.ts";
 import { openUsageMeter, openStore } from "../store/mod.ts";
-import { lazyTemporal } from "../temporal/mod.ts";
+import { openLazyTemporal } from "../temporal/mod.ts";
 import type { AppOptions } from "../web/mod.ts";
 import { isSecure } from "../web/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
@@ -25,7 +25,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     watchChain(store, { onDemand: true }),
     openKeyring(store),
   ]);
-  const temporal = lazyTemporal(config);
+  const temporal = openLazyTemporal(config);
   const platform: Platform = {
     config,
     log,

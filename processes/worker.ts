@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BadServicesFile, detectorsPath, followServices, keepDiscovering, readDetectorsFile } from "../detection/mod.ts";
+import { BadServicesFile, detectorsFilePath, followServices, keepDiscoveringServices, readDetectorsFile } from "../detection/mod.ts";
 import { approvable, createRunAct, createTaskCalls, createTraceCall, deliverUnheard, operations } from "../operations/mod.ts";
-import { BadRunbook, keepForgetting } from "../runbooks/mod.ts";
-import { connectTemporal, connectWorker, ensureSequencer, ensureWebhookRelay, keepRunning, openWorkers, registerTemporal, tellOf } from "../temporal/mod.ts";
+import { BadRunbook, keepDeletingOldData } from "../runbooks/mod.ts";
+import { connectTemporal, connectWorker, ensureSequencer, ensureWebhookRelay, keepWorkflowsRunning, startWorkers, registerTemporal, sdkLogger } from "../temporal/mod.ts";
 import { Runtime } from "@temporalio/worker";
-import { catalogueOf, createActivities, putInForce } from "../activities/mod.ts";
+import { loadCatalogue, createActivities, putInForce } from "../activities/mod.ts";
 import { BadSetting } from "../config.ts";
 import { openSealer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
@@ -24,18 +24,18 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
   Runtime.install({
     logger: {
       ...{ log: nothing, trace: nothing, debug: nothing, info: nothing },
-      ...{ warn: tellOf(log, "warn"), error: tellOf(log, "error") },
+      ...{ warn: sdkLogger(log, "warn"), error: sdkLogger(log, "error") },
     },
     shutdownSignals: [],
   });
   const wait = <T>(what: string, work: () => Promise<T>) =>
     untilThere(work, (error) => log.warn({ err: error }, `${what} is away; trying again`));
 
-  readDetectorsFile(detectorsPath(config)); // what is wrong with it is said now, and not by every sweep
+  readDetectorsFile(detectorsFilePath(config)); // what is wrong with it is said now, and not by every sweep
   const store = openStore(databaseUrl("app"), "app", 20);
   const sequencerStore = openStore(databaseUrl("sequencer"), "sequencer", 2);
   const services = { config, store, together: process.argv.includes(SUPERVISED) };
-  const runbooks = catalogueOf(config);
+  const runbooks = loadCatalogue(config);
   const openLocal = async () => {
     const servicesFile = await wait("PostgreSQL", () => followServices(services, log));
     await wait("PostgreSQL", () => putInForce(store, runbooks));
@@ -76,15 +76,15 @@ async function startWorker({ config, log, databaseUrl }: Parts): Promise<Running
     refreshServices: servicesFile.refresh,
   };
   const workers = await wait("Temporal", () =>
-    openWorkers({
+    startWorkers({
       config,
       activities: createActivities(parts),
       connect: () => connectWorker(config),
       failed: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
-  const forgetting = keepForgetting({ config, store, log, signal: stopping.signal });
-  const discovering = keepDiscovering(services, log, stopping.signal);
-  const running = keepRunning(temporal.client, stopping.signal);
+  const forgetting = keepDeletingOldData({ config, store, log, signal: stopping.signal });
+  const discovering = keepDiscoveringServices(services, log, stopping.signal);
+  const running = keepWorkflowsRunning(temporal.client, stopping.signal);
   return {
     async stop() {
       stopping.abort();

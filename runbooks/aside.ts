@@ -7,11 +7,11 @@ import {
   BadFolder,
   checkedFolder,
   type Clean,
+  type CleanLimit,
   planClean,
   type PlannedFile,
-  type Wanted,
 } from "./plan.ts";
-import type { StepHappened } from "./step.ts";
+import type { StepOutcome } from "./step.ts";
 
 /** Which clean act it is. */
 export interface AsideOrder {
@@ -42,9 +42,9 @@ const KEEP_FREE = 256 * 2 ** 20;
 export async function moveAside(
   order: AsideOrder,
   clean: Clean,
-  limit: Wanted,
+  limit: CleanLimit,
   withinMs: number,
-): Promise<StepHappened> {
+): Promise<StepOutcome> {
   const marks = marksOf(order.dataDir, order.effectId);
   const deadline = Date.now() + withinMs;
   let manifest = readManifest(marks);
@@ -70,7 +70,7 @@ export async function moveAside(
 }
 
 /** Moves everything back, as far as it was not purged. Never over a file that is there by now. */
-export async function putBack(order: AsideOrder): Promise<StepHappened> {
+export async function putBack(order: AsideOrder): Promise<StepOutcome> {
   const marks = marksOf(order.dataDir, order.effectId);
   const manifest = readManifest(marks);
   if (!manifest) return refused("nothing_was_moved");
@@ -87,9 +87,9 @@ export async function putBack(order: AsideOrder): Promise<StepHappened> {
 
 /**
  * Deletes what was moved aside within its own file system, which is what makes room there. What was moved elsewhere made
- * room when it was moved, and stays until {@linkcode expireAside}.
+ * room when it was moved, and stays until {@linkcode deleteExpiredAside}.
  */
-export function purgeAside(order: AsideOrder): StepHappened {
+export function purgeAside(order: AsideOrder): StepOutcome {
   const marks = marksOf(order.dataDir, order.effectId);
   const manifest = readManifest(marks);
   if (!manifest) return { ...refused("nothing_was_moved"), ok: true };
@@ -120,7 +120,7 @@ function removeEmpty({ files }: Manifest): void {
 const KEPT_MS = 7 * 86_400_000;
 
 /** Deletes what was moved into the data folder and has been kept long enough. */
-export function expireAside(dataDir: string, now = Date.now()): void {
+export function deleteExpiredAside(dataDir: string, now = Date.now()): void {
   const folder = join(dataDir, "aside");
   if (!existsSync(folder)) return;
   for (const effectId of readdirSync(folder)) {
@@ -132,7 +132,7 @@ export function expireAside(dataDir: string, now = Date.now()): void {
 }
 
 /** Decides what is moved where. @throws {BadFolder} */
-function newManifest(order: AsideOrder, clean: Clean, limit: Wanted): Manifest {
+function newManifest(order: AsideOrder, clean: Clean, limit: CleanLimit): Manifest {
   const plan = planClean(clean, limit);
   const folders = clean.folders.map(checkedFolder);
   const place = hasRoom(order.dataDir, clean, plan.bytes) ? "elsewhere" : "beside";
@@ -171,6 +171,6 @@ function readManifest(marks: string): Manifest | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-const refused = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
+const refused = (code: string): StepOutcome => ({ state: "not_done", ok: false, code });
 const codeOf = (error: unknown) =>
   ((error as NodeJS.ErrnoException).code ?? "failed").toLowerCase();

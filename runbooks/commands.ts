@@ -10,7 +10,7 @@ export const FORBIDDEN_PROGRAMS =
 const PATH = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /** Whether a command may run, or why not. */
-export type Permission =
+export type CommandPermission =
   | { readonly allowed: true; readonly program: string }
   | { readonly allowed: false; readonly code: "not_allowed" | "no_program" | "user_not_allowed" };
 
@@ -19,10 +19,10 @@ export type Permission =
  *
  * @returns the program's absolute path, or why it may not run
  */
-export function permit(
+export function checkCommand(
   { argv: [name, ...args], user }: Pick<CommandAct, "argv" | "user">,
   commands: readonly AllowedCommand[],
-): Permission {
+): CommandPermission {
   const fitting = commands.filter((entry) => fits(entry, name!, args));
   if (fitting.length === 0) return { allowed: false, code: "not_allowed" };
   if (user !== undefined && !fitting.some(({ users }) => users.includes(user))) {

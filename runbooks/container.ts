@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaveMark, markOf, marksOf } from "./_marks.ts";
 import type { CallOrder } from "./http_call.ts";
-import type { StepHappened } from "./step.ts";
+import type { StepOutcome } from "./step.ts";
 
 /** Seconds that a container is given to stop by itself. */
 const STOP_SECONDS = 10;
@@ -22,7 +22,7 @@ function socketPath(): string | undefined {
  *
  * @see https://docs.docker.com/reference/api/engine/ ContainerRestart, ContainerInspect
  */
-export async function restartContainer(name: string, order: CallOrder): Promise<StepHappened> {
+export async function restartContainer(name: string, order: CallOrder): Promise<StepOutcome> {
   const socket = socketPath();
   if (!socket) return refused("no_docker");
   const path = `/containers/${encodeURIComponent(name)}`;
@@ -52,7 +52,7 @@ export async function restartContainer(name: string, order: CallOrder): Promise<
 }
 
 /** Whether it has started anew; waits as long as a restart that was asked for may take. */
-async function seen(socket: string, path: string, before: string): Promise<StepHappened> {
+async function seen(socket: string, path: string, before: string): Promise<StepOutcome> {
   const deadline = Date.now() + (STOP_SECONDS + 2) * 1_000;
   while (Date.now() < deadline) {
     if (await startedAt(socket, path) !== before) {
@@ -90,4 +90,4 @@ function ask(
   });
 }
 
-const refused = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
+const refused = (code: string): StepOutcome => ({ state: "not_done", ok: false, code });

@@ -1,13 +1,13 @@
 /** What is kept for a while, and removed when nobody needs it any more. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { forgetAside, forgetMarks } from "../activities/mod.ts";
+import { deleteOldAside, deleteOldMarks } from "../activities/mod.ts";
 import { openUsageMeter, type Store } from "../store/mod.ts";
 import type { Parts } from "../processes/_process.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Every day, removes what acts on this host have left, and counts of uses in periods of long ago. */
-export async function keepForgetting(
+export async function keepDeletingOldData(
   { config, store, log, signal }: Pick<Parts, "config" | "log"> & {
     readonly store: Store;
     readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export async function keepForgetting(
   }
 
   async function forgetActs(): Promise<void> {
-    forgetAside(config);
-    await forgetMarks(config, store);
+    deleteOldAside(config);
+    await deleteOldMarks(config, store);
   }
 }

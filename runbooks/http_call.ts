@@ -1,7 +1,7 @@
 import { createTimeoutSignal } from "../contract/mod.ts";
 import { leaveMark, markOf, marksOf } from "./_marks.ts";
 import type { HttpAct } from "./schema.ts";
-import type { StepHappened } from "./step.ts";
+import type { StepOutcome } from "./step.ts";
 
 /** Which call it is. */
 export interface CallOrder {
@@ -17,7 +17,7 @@ const NOT_ASKED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$
  * Sends a request, once. That it is about to be sent is marked before, and its answer after; what was sent and has no
  * answer is unknown, unless the server keeps count by the Idempotency-Key that goes with it.
  */
-export async function call(act: HttpAct, order: CallOrder): Promise<StepHappened> {
+export async function call(act: HttpAct, order: CallOrder): Promise<StepOutcome> {
   const marks = marksOf(order.dataDir, order.effectId);
   const answer = markOf(marks, "answer");
   if (answer !== undefined) return answered(act, Number(answer));
@@ -54,9 +54,9 @@ async function send(
   return response.status;
 }
 
-const answered = ({ expect }: HttpAct, status: number): StepHappened => ({
+const answered = ({ expect }: HttpAct, status: number): StepOutcome => ({
   state: "done",
   ok: expect.includes(status),
   code: `status_${status}`,
 });
-const unknown = (code: string): StepHappened => ({ state: "unknown", ok: false, code });
+const unknown = (code: string): StepOutcome => ({ state: "unknown", ok: false, code });

@@ -3,19 +3,14 @@ import { join } from "node:path";
 import { type Config, ROOT } from "../config.ts";
 import {
   type Catalogue,
-  expireAside,
+  deleteExpiredAside,
+  listExpiredMarks,
   loadRunbooks,
-  MARKS_KEPT_DAYS,
-  oldMarks,
+  MARK_RETENTION_DAYS,
   removeMarks,
 } from "./mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import {
-  findNeededEffects,
-  replaceCommands,
-  replaceRunbooks,
-  type Store,
-  } from "../store/mod.ts";
+import { findNeededEffects, replaceCommands, replaceRunbooks, type Store } from "../store/mod.ts";
 
 /** Name in receipts of who puts runbooks in force: whoever may change the files and restart the worker. */
 const ACTOR = "operator";
@@ -25,7 +20,7 @@ const ACTOR = "operator";
  *
  * @throws {BadRunbook} names file and line
  */
-export function catalogueOf({ settings, dataDir }: Config): Catalogue {
+export function loadCatalogue({ settings, dataDir }: Config): Catalogue {
   const own = settings.SEALOOP_RUNBOOKS ?? join(dataDir, "runbooks");
   return loadRunbooks(join(ROOT, "runbooks"), own);
 }
@@ -78,8 +73,8 @@ export async function putInForce(store: Store, catalogue: Catalogue): Promise<vo
 }
 
 /** Deletes what runbooks have moved into the data folder and nobody wanted back in time. */
-export function forgetAside({ dataDir }: Config): void {
-  expireAside(dataDir);
+export function deleteOldAside({ dataDir }: Config): void {
+  deleteExpiredAside(dataDir);
 }
 
 /**
@@ -88,10 +83,10 @@ export function forgetAside({ dataDir }: Config): void {
  *
  * @returns how many acts
  */
-export async function forgetMarks({ dataDir }: Config, store: Store): Promise<number> {
-  const old = oldMarks(dataDir);
+export async function deleteOldMarks({ dataDir }: Config, store: Store): Promise<number> {
+  const old = listExpiredMarks(dataDir);
   if (old.length === 0) return 0;
-  const needed = await findNeededEffects(store.asPlatform(), old, MARKS_KEPT_DAYS);
+  const needed = await findNeededEffects(store.asPlatform(), old, MARK_RETENTION_DAYS);
   const forgotten = old.filter((id) => !needed.has(id));
   removeMarks(dataDir, forgotten);
   return forgotten.length;

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { permit } from "./commands.ts";
-import { bytesBelow, usageOf } from "./plan.ts";
+import { checkCommand } from "./commands.ts";
+import { bytesBelow, measureUsage } from "./plan.ts";
 import type { AllowedCommand, Look } from "./schema.ts";
 
 /** What a look gave. */
-export interface Seen {
+export interface LookResult {
   readonly ok: boolean;
   readonly code: string;
 }
 
 /** What a look needs to know. */
-export interface LookParts {
+export interface LookContext {
   /** The service's own check. */
   readonly check: HealthCheck | null;
   readonly commands: readonly AllowedCommand[];
@@ -21,7 +21,11 @@ export interface LookParts {
 const AGAIN_MS = 100;
 
 /** Looks until it is as it should be, or the time is over. Changes nothing, and never throws. */
-export async function lookUntil(what: Look, parts: LookParts, withinMs: number): Promise<Seen> {
+export async function lookUntil(
+  what: Look,
+  parts: LookContext,
+  withinMs: number,
+): Promise<LookResult> {
   const deadline = Date.now() + withinMs;
   const twice = "service" in what;
   let before = false;
@@ -35,12 +39,12 @@ export async function lookUntil(what: Look, parts: LookParts, withinMs: number):
 }
 
 /** Looks once. */
-export async function look(what: Look, { check, commands }: LookParts): Promise<Seen> {
+export async function look(what: Look, { check, commands }: LookContext): Promise<LookResult> {
   if ("service" in what) return check ? await probed(check) : { ok: false, code: "no_check" };
   if ("http" in what) return await probed({ http: what.http });
   if ("tcp" in what) return await probed({ tcp: what.tcp });
   if ("command" in what) {
-    const permission = permit({ argv: what.command }, commands);
+    const permission = checkCommand({ argv: what.command }, commands);
     if (!permission.allowed) return { ok: false, code: permission.code };
     return await probed({ command: [permission.program, ...what.command.slice(1)] });
   }
@@ -54,7 +58,7 @@ export async function look(what: Look, { check, commands }: LookParts): Promise<
   }
 }
 
-async function probed(check: HealthCheck): Promise<Seen> {
+async function probed(check: HealthCheck): Promise<LookResult> {
   const { healthy, code } = await probe(check);
   return { ok: healthy, code };
 }
@@ -64,14 +68,14 @@ type Figure = Exclude<
   { service: unknown } | { http: unknown } | { tcp: unknown } | { command: unknown }
 >;
 
-function measured(what: Figure): Seen {
+function measured(what: Figure): LookResult {
   if ("disk" in what) {
     const percent = what.of_bytes === undefined
-      ? usageOf(what.disk).bytes.percent
+      ? measureUsage(what.disk).bytes.percent
       : 100 * bytesBelow(what.disk) / what.of_bytes;
     return below(percent, what.below);
   }
-  if ("inodes" in what) return below(usageOf(what.inodes).inodes.percent, what.below);
+  if ("inodes" in what) return below(measureUsage(what.inodes).inodes.percent, what.below);
   if ("memory_below" in what) {
     return below(used("MemTotal", "MemAvailable"), what.memory_below);
   }
@@ -80,9 +84,9 @@ function measured(what: Figure): Seen {
   return ended < what.zombies_below ? OK : { ok: false, code: `zombies_${ended}` };
 }
 
-const OK: Seen = { ok: true, code: "ok" };
+const OK: LookResult = { ok: true, code: "ok" };
 
-function below(percent: number, limit: number): Seen {
+function below(percent: number, limit: number): LookResult {
   return percent < limit ? OK : { ok: false, code: `used_${Math.floor(percent)}` };
 }
 

@@ -1,7 +1,7 @@
 import type { Runbook } from "./load.ts";
 
 /** What a runbook is looked for against. */
-export interface Incident {
+export interface RunbookIncident {
   /** The service, or undefined where it is not known. */
   readonly service: {
     readonly name: string;
@@ -30,7 +30,7 @@ export interface Incident {
  * What a runbook asks for must all be there. One that asks for a category alone is for reports of people: a category is
  * judgement, and a probe has said more than that.
  */
-export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident): Runbook[] {
+export function matchRunbooks(runbooks: readonly Runbook[], incident: RunbookIncident): Runbook[] {
   return runbooks
     .map((runbook) => ({ runbook, weight: weightOf(runbook, incident) }))
     .filter(({ weight }) => weight > 0)
@@ -42,7 +42,7 @@ export function fittingRunbooks(runbooks: readonly Runbook[], incident: Incident
 }
 
 /** How specifically a runbook fits; 0: it does not. */
-function weightOf(runbook: Runbook, incident: Incident): number {
+function weightOf(runbook: Runbook, incident: RunbookIncident): number {
   const { service, finding, text, category, named } = incident;
   const { match, needs } = runbook;
   if (needs.some((need) => !service[need])) return 0;
@@ -83,7 +83,7 @@ function weightOf(runbook: Runbook, incident: Incident): number {
  */
 function isMeantFor(
   { parameters }: Runbook,
-  { finding, gives = [], boundedFolder }: Incident,
+  { finding, gives = [], boundedFolder }: RunbookIncident,
 ): boolean {
   return finding.check === "host" &&
     Object.entries(parameters).some(([name, { default: usual, from }]) =>

@@ -11,13 +11,19 @@
  *
  * @module
  */
-export { expireAside } from "./aside.ts";
-export { type Permission, permit } from "./commands.ts";
+export { deleteExpiredAside } from "./aside.ts";
+export { checkCommand, type CommandPermission } from "./commands.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
-export { look, type LookParts, lookUntil, type Seen } from "./look.ts";
-export { fittingRunbooks, type Incident } from "./match.ts";
-export { BadFolder, planClean, type Usage, usageOf } from "./plan.ts";
-export { type Circumstances, NotApplicable, type Ready, resolve, type Values } from "./resolve.ts";
+export { look, type LookContext, type LookResult, lookUntil } from "./look.ts";
+export { matchRunbooks, type RunbookIncident } from "./match.ts";
+export { BadFolder, measureUsage, planClean, type Usage } from "./plan.ts";
+export {
+  NotApplicable,
+  type ParameterValues,
+  type ResolveContext,
+  type ResolvedRunbook,
+  resolveRunbook,
+} from "./resolve.ts";
 export {
   type AllowedCommand,
   CommandsFile,
@@ -27,15 +33,15 @@ export {
   RunbookFile,
   type StepKind,
 } from "./schema.ts";
-export { MARKS_KEPT_DAYS, oldMarks, removeMarks } from "./old_marks.ts";
+export { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./old_marks.ts";
 export {
   canUndo,
-  HARMLESS,
   performStep,
-  type StepHappened,
-  type StepParts,
+  READ_ONLY_KINDS,
+  type StepContext,
+  type StepOutcome,
   undoStep,
   verifyStep,
 } from "./step.ts";
-export { catalogueOf } from "./in_force.ts";
-export { keepForgetting } from "./forget.ts";
+export { loadCatalogue } from "./in_force.ts";
+export { keepDeletingOldData } from "./forget.ts";

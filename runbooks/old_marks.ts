@@ -1,23 +1,23 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { isOf, readMarks } from "../integrations/host/mod.ts";
+import { belongsToEffect, readMarks } from "../integrations/host/mod.ts";
 import { join } from "node:path";
 import { MANIFEST, PURGED } from "./aside.ts";
 import { marksOf } from "./_marks.ts";
 
 /** How long what an act has left of itself is kept, days. */
-export const MARKS_KEPT_DAYS = 7;
+export const MARK_RETENTION_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 /**
  * Effect ids whose marks, as far as this host can tell, nobody needs any more: nothing was added to them for a week, no
  * process of theirs runs or is managed, and no file that was moved aside waits to be put back.
  */
-export function oldMarks(dataDir: string, now = Date.now()): string[] {
+export function listExpiredMarks(dataDir: string, now = Date.now()): string[] {
   const managed = managedEffects(dataDir);
   return foldersOf(join(dataDir, "effects")).filter((effectId) => {
     const marks = marksOf(dataDir, effectId);
-    return now - changedAt(marks) > MARKS_KEPT_DAYS * DAY_MS && !managed.has(effectId) &&
-      !isOf(readMarks(marks).started ?? 0, effectId) && !holdsAside(dataDir, effectId);
+    return now - changedAt(marks) > MARK_RETENTION_DAYS * DAY_MS && !managed.has(effectId) &&
+      !belongsToEffect(readMarks(marks).started ?? 0, effectId) && !holdsAside(dataDir, effectId);
   });
 }
 

@@ -30,7 +30,7 @@ export interface Plan {
 }
 
 /** Most that a plan may hold. */
-export interface Wanted {
+export interface CleanLimit {
   readonly files: number;
   readonly bytes: number;
 }
@@ -69,7 +69,7 @@ const SACRED = [
 const MOST_ENTRIES = 300_000;
 
 /** Bounds of a step as a plan takes them. */
-export function wantedBy({ files, bytes: size }: ResolvedStep["bounds"]): Wanted {
+export function wantedBy({ files, bytes: size }: ResolvedStep["bounds"]): CleanLimit {
   return { files: files ?? Infinity, bytes: size === undefined ? Infinity : bytes(size) };
 }
 
@@ -79,7 +79,7 @@ export function wantedBy({ files, bytes: size }: ResolvedStep["bounds"]): Wanted
  *
  * @throws {BadFolder} one of the folders is not there, is a link, or is the system's
  */
-export function planClean(clean: Clean, limit: Wanted): Plan {
+export function planClean(clean: Clean, limit: CleanLimit): Plan {
   const folders = clean.folders.map(checkedFolder);
   const newest = Date.now() - seconds(clean.older_than) * 1_000;
   const open = openFiles();
@@ -108,7 +108,7 @@ interface Found extends PlannedFile {
 /** As many as the bounds allow, and no more than each file system needs. */
 function within(
   found: readonly Found[],
-  limit: Wanted,
+  limit: CleanLimit,
   missing: ((dev: number, got: { files: number; bytes: number }) => boolean) | undefined,
 ): Plan {
   const files: PlannedFile[] = [];
@@ -136,7 +136,7 @@ function missing(
     return (_, got) => got.bytes <= over;
   }
   const needed = new Map(folders.map((folder) => {
-    const { used, size } = usageOf(folder)[kind];
+    const { used, size } = measureUsage(folder)[kind];
     return [lstatSync(folder).dev, used - size * until_below / 100];
   }));
   return (dev, got) => {
@@ -152,7 +152,7 @@ export interface Usage {
 }
 
 /** How full the file system of a path is. */
-export function usageOf(path: string): Usage {
+export function measureUsage(path: string): Usage {
   const { bsize, blocks, bfree, bavail, files, ffree } = statfsSync(path);
   const part = (used: number, size: number) => ({
     used,

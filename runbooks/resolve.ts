@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { permit } from "./commands.ts";
+import { checkCommand } from "./commands.ts";
 import type { Catalogue, Runbook } from "./load.ts";
 import { BadFolder, planClean, wantedBy } from "./plan.ts";
 import {
@@ -13,21 +13,21 @@ import {
 import { shownBytes } from "./units.ts";
 
 /** Values that a service gives for parameters, by name. */
-export type Values = Readonly<Record<string, string | number | readonly string[]>>;
+export type ParameterValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** A runbook made ready for one service. */
-export interface Ready {
+export interface ResolvedRunbook {
   readonly steps: readonly ResolvedStep[];
   /** Why a person must be asked first, one sentence a bound that is passed; empty: nobody need be. */
   readonly exceeds: readonly string[];
 }
 
 /** For what a runbook is made ready. */
-export interface Circumstances {
+export interface ResolveContext {
   /** Name of the service. */
   readonly service: string;
   /** What it gives for parameters. */
-  readonly values: Values;
+  readonly values: ParameterValues;
   readonly catalogue: Pick<Catalogue, "commands">;
   /** Whether it is on the host of this process. */
   readonly here: boolean;
@@ -69,14 +69,14 @@ function isPath(value: unknown): boolean {
  *
  * @throws {NotApplicable} a parameter has no value or a wrong one, or a command is not allowed
  */
-export function resolve(
+export function resolveRunbook(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
-  { service, values: own, catalogue, here, disk, file }: Circumstances,
-): Ready {
+  { service, values: own, catalogue, here, disk, file }: ResolveContext,
+): ResolvedRunbook {
   if (!here && steps.some(actsHere)) {
     throw new NotApplicable("other_host", `${service} is on another host than this worker`);
   }
-  const given: Values = disk ? { ...own, disk: disk.path } : own;
+  const given: ParameterValues = disk ? { ...own, disk: disk.path } : own;
   const values: Record<string, unknown> = { service };
   for (const [name, parameter] of Object.entries(parameters)) {
     const value = given[name] ?? found(parameter, { disk, file }) ?? parameter.default;
@@ -94,7 +94,7 @@ export function resolve(
 /** What a finding itself says of a parameter. */
 function found(
   { from, kind }: ParameterDocument,
-  { disk, file }: Pick<Circumstances, "disk" | "file">,
+  { disk, file }: Pick<ResolveContext, "disk" | "file">,
 ) {
   if (from === "found_file") return file;
   if (from === undefined || disk?.maxBytes === undefined) return undefined;
@@ -134,7 +134,7 @@ function fill(value: unknown, values: Readonly<Record<string, unknown>>): unknow
  *
  * @throws {NotApplicable} none of them is
  */
-function onDisk(step: ResolvedStep, disk: Circumstances["disk"]): ResolvedStep {
+function onDisk(step: ResolvedStep, disk: ResolveContext["disk"]): ResolvedStep {
   const { clean, verify } = step;
   const quota = disk?.maxBytes === undefined
     ? undefined
@@ -159,7 +159,7 @@ function onDisk(step: ResolvedStep, disk: Circumstances["disk"]): ResolvedStep {
 }
 
 /** Whether what is cleaned there makes room on the disk. */
-function liesOn(folder: string, { path, maxBytes }: NonNullable<Circumstances["disk"]>): boolean {
+function liesOn(folder: string, { path, maxBytes }: NonNullable<ResolveContext["disk"]>): boolean {
   if (maxBytes !== undefined) return `${folder}/`.startsWith(`${path}/`);
   return existsSync(path) && statSync(folder).dev === statSync(path).dev;
 }
@@ -170,7 +170,7 @@ function liesOn(folder: string, { path, maxBytes }: NonNullable<Circumstances["d
  *
  * @throws {NotApplicable} nothing is there that could be cleaned
  */
-function bounded(steps: readonly ResolvedStep[]): Ready {
+function bounded(steps: readonly ResolvedStep[]): ResolvedRunbook {
   const exceeds: string[] = [];
   let nothing = false;
   const made = steps.map((step) => {
@@ -204,7 +204,7 @@ function planned(...[clean, limit]: Parameters<typeof planClean>) {
 
 function refuseForbidden(step: ResolvedStep, { commands }: Pick<Catalogue, "commands">): void {
   for (const command of commandsOf(step)) {
-    const permission = permit(command, commands);
+    const permission = checkCommand(command, commands);
     if (!permission.allowed && permission.code !== "no_program") {
       throw new NotApplicable(
         permission.code,

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Happened, restart, type Service } from "../integrations/host/mod.ts";
+import { type ActionOutcome, restart, type Service } from "../integrations/host/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { moveAside, purgeAside, putBack } from "./aside.ts";
-import { permit } from "./commands.ts";
+import { checkCommand } from "./commands.ts";
 import { restartContainer } from "./container.ts";
 import { call } from "./http_call.ts";
-import { lookUntil, type Seen } from "./look.ts";
+import { type LookResult, lookUntil } from "./look.ts";
 import { wantedBy } from "./plan.ts";
 import type { AllowedCommand, CommandAct, ResolvedStep, RestartTarget } from "./schema.ts";
 import { bytes, seconds } from "./units.ts";
 
 /** What the world says of a step. */
-export interface StepHappened extends Happened {
+export interface StepOutcome extends ActionOutcome {
   /** Whether it ended as it should; what is done and not `ok` has to be undone. */
   readonly ok: boolean;
   /** Figures, like how many files were moved. */
@@ -19,20 +19,20 @@ export interface StepHappened extends Happened {
 }
 
 /** What a step needs of its surroundings. */
-export interface StepParts {
+export interface StepContext {
   readonly dataDir: string;
   readonly service: Pick<Service, "name" | "check" | "restart">;
   readonly commands: readonly AllowedCommand[];
   /** Names the act of another step of the same run of the runbook. */
   effectOf(step: string): string;
   /** Starts a workflow under an id, or finds the one that was, and waits for its end. */
-  runWorkflow(type: string, effectId: string, withinMs: number): Promise<StepHappened>;
+  runWorkflow(type: string, effectId: string, withinMs: number): Promise<StepOutcome>;
   /** Says something to people, once for an id. */
   notify(message: string, effectId: string): Promise<void>;
 }
 
 /** Kinds of steps that change nothing, so that there is nothing to be intended. */
-export const HARMLESS: ReadonlySet<string> = new Set(["wait"]);
+export const READ_ONLY_KINDS: ReadonlySet<string> = new Set(["wait"]);
 
 /** Tools that ask systemd to do something. */
 const SYSTEMD = new Set(["systemctl", "resolvectl", "timedatectl", "systemd-tmpfiles"]);
@@ -46,8 +46,8 @@ const SYSTEMD = new Set(["systemctl", "resolvectl", "timedatectl", "systemd-tmpf
 export async function performStep(
   step: ResolvedStep,
   effectId: string,
-  parts: StepParts,
-): Promise<StepHappened> {
+  parts: StepContext,
+): Promise<StepOutcome> {
   const { dataDir, effectOf } = parts;
   const withinMs = seconds(step.bounds.within) * 1_000;
   const order = { dataDir, effectId, withinMs };
@@ -68,7 +68,10 @@ export async function performStep(
 }
 
 /** Looks whether a step did what it was to do. */
-export async function verifyStep({ verify }: ResolvedStep, parts: StepParts): Promise<Seen> {
+export async function verifyStep(
+  { verify }: ResolvedStep,
+  parts: StepContext,
+): Promise<LookResult> {
   if (!verify) return { ok: true, code: "ok" };
   return await lookUntil(verify.look, lookParts(parts), seconds(verify.within) * 1_000);
 }
@@ -86,8 +89,8 @@ export async function undoStep(
   { undo, bounds }: ResolvedStep,
   effectId: string,
   undoId: string,
-  parts: StepParts,
-): Promise<StepHappened> {
+  parts: StepContext,
+): Promise<StepOutcome> {
   const order = {
     dataDir: parts.dataDir,
     effectId: undoId,
@@ -109,8 +112,8 @@ interface Order {
 async function restartTarget(
   target: RestartTarget,
   order: Order,
-  { service }: StepParts,
-): Promise<StepHappened> {
+  { service }: StepContext,
+): Promise<StepOutcome> {
   const { dataDir, effectId, withinMs: limitMs } = order;
   if (target === "service") {
     if (!service.restart) return refused("no_restart");
@@ -131,9 +134,9 @@ async function run(
   act: CommandAct,
   { cpu, memory, file_size }: ResolvedStep["bounds"],
   { dataDir, effectId, withinMs }: Order,
-  { commands, service }: StepParts,
-): Promise<StepHappened> {
-  const permission = permit(act, commands);
+  { commands, service }: StepContext,
+): Promise<StepOutcome> {
+  const permission = checkCommand(act, commands);
   if (!permission.allowed) return refused(permission.code);
   if (SYSTEMD.has(act.argv[0]!) && !hasSystemd()) return refused("no_systemd");
   const as = act.user === undefined ? [] : asUser(act.user);
@@ -164,11 +167,11 @@ function asUser(user: string): string[] | undefined {
 const hasSystemd = () => existsSync("/run/systemd/system");
 
 /** Whether an end is a good one: a command that ended as expected, a process that goes on. */
-function ended({ state, code }: Happened, expect: readonly number[] = [0]): StepHappened {
+function ended({ state, code }: ActionOutcome, expect: readonly number[] = [0]): StepOutcome {
   const ok = state === "done" &&
     (code === "started" || expect.some((exit) => code === `exit_${exit}`));
   return { state, code, ok };
 }
 
-const lookParts = ({ service, commands }: StepParts) => ({ check: service.check, commands });
-const refused = (code: string): StepHappened => ({ state: "not_done", ok: false, code });
+const lookParts = ({ service, commands }: StepContext) => ({ check: service.check, commands });
+const refused = (code: string): StepOutcome => ({ state: "not_done", ok: false, code });

@@ -11,7 +11,7 @@ import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 
 /** Where Temporal is. */
-export interface TemporalPlace {
+export interface TemporalLocation {
   /** `host:port`. */
   readonly address: string;
   readonly namespace: string;
@@ -50,7 +50,7 @@ function settingsOf({ settings, temporal }: Config) {
 }
 
 /** Where Temporal is, as far as settings tell. */
-export function temporalPlace(config: Config): TemporalPlace {
+export function locateTemporal(config: Config): TemporalLocation {
   const { connectionOptions: { address }, namespace } = settingsOf(config);
   return { address, namespace };
 }
@@ -112,7 +112,7 @@ export interface LazyTemporal {
 }
 
 /** Connects when it is first asked for, and again after that failed. */
-export function lazyTemporal(config: Config): LazyTemporal {
+export function openLazyTemporal(config: Config): LazyTemporal {
   let connecting: Promise<TemporalConnection> | undefined;
   let connected: TemporalConnection | undefined;
   return {

@@ -11,5 +11,5 @@
  */
 export * from "./connect.ts";
 export * from "./register.ts";
-export { tellOf } from "./sdk_log.ts";
-export { openWorkers } from "./workers.ts";
+export { sdkLogger } from "./sdk_log.ts";
+export { startWorkers } from "./workers.ts";

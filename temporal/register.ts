@@ -139,7 +139,7 @@ export async function ensureWebhookRelay(client: Client): Promise<void> {
  *
  * @param everyMs milliseconds between two looks, > 0
  */
-export async function keepRunning(
+export async function keepWorkflowsRunning(
   client: Client,
   signal: AbortSignal,
   everyMs = 20_000,

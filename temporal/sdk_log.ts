@@ -15,7 +15,7 @@ const FIELDS = {
 } as const;
 
 /** Writes a message of the SDK, with what it is about: which activity of which run, which attempt, and why. */
-export function tellOf(log: Log, level: "warn" | "error") {
+export function sdkLogger(log: Log, level: "warn" | "error") {
   return (message: string, about: LogMetadata = {}): void => {
     const named = Object.entries(FIELDS).flatMap(([theirs, ours]) =>
       about[theirs] === undefined ? [] : [[ours, about[theirs]] as const]

@@ -40,7 +40,7 @@ export interface Workers {
  * Takes work from each task queue of `temporal.yaml` that this process takes. When Temporal goes away for longer than
  * the SDK bears, connects anew until it is there again.
  */
-export async function openWorkers(parts: WorkerParts): Promise<Workers> {
+export async function startWorkers(parts: WorkerParts): Promise<Workers> {
   let life = await begin(parts);
   let stopping = false;
   const kept = keep();

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
-import { readJson, type Watched } from "../embedded/mod.ts";
+import { readJson, type TreeProcess } from "../embedded/mod.ts";
 import { freePort, TEST_DETECTORS } from "./_servers.ts";
 
 /** A platform that was started. */
@@ -18,7 +18,7 @@ export interface TestPlatform {
   /** Waits for the end; exit code, or null where a signal ended it. */
   readonly ended: Promise<number | null>;
   /** The processes that it has at this moment. */
-  processes(): readonly Watched[];
+  processes(): readonly TreeProcess[];
 }
 
 /** Settings that keep a platform apart from every other one of this machine. */
@@ -69,7 +69,7 @@ export function startPlatform(settings: Readonly<Record<string, string>>): TestP
     },
     processes: () => {
       const path = join(settings.SEALOOP_DATA!, "run.json");
-      return (readJson(path) as { processes: Watched[] } | undefined)?.processes ?? [];
+      return (readJson(path) as { processes: TreeProcess[] } | undefined)?.processes ?? [];
     },
   };
 }

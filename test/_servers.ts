@@ -15,7 +15,7 @@ import { msToTs } from "@temporalio/common/lib/time.js";
 import pg from "pg";
 import { loadConfig } from "../config.ts";
 import {
-  claim,
+  claimDataFolder,
   createDatabase,
   type Postgres,
   startPostgres,
@@ -107,7 +107,7 @@ export async function testStore() {
 export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   if (told) return told.postgres;
   const folder = await testFolder();
-  const tree = await claim(folder);
+  const tree = await claimDataFolder(folder);
   const server = await startPostgres(folder, await freePort(), tree);
   running.push({ stop: () => server.stop().then(tree.release) });
   return server;
@@ -200,7 +200,7 @@ const temporalAddress: () => Promise<string> = once(async () => {
   const { temporal } = loadConfig({});
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
   const folder = await testFolder();
-  const tree = await claim(folder);
+  const tree = await claimDataFolder(folder);
   const server = await startTemporal(folder, ports, temporal, { progress, tree });
   running.push({ stop: () => server.stop().then(tree.release) });
   return server.address;

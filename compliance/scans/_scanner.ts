@@ -3,7 +3,7 @@ import type { Severity } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
 /** What scanners look at. */
-export interface Scanned {
+export interface ScanContext {
   readonly config: Config;
   /** As role `app`. */
   readonly store: Store;
@@ -26,4 +26,4 @@ export interface Weakness {
 }
 
 /** One kind of looking; `not_configured` where it has nothing to look with. Changes nothing. */
-export type Scanner = (scanned: Scanned) => Promise<readonly Weakness[] | "not_configured">;
+export type Scanner = (scanned: ScanContext) => Promise<readonly Weakness[] | "not_configured">;

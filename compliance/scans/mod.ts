@@ -10,17 +10,17 @@
  */
 import { hostname } from "node:os";
 import { fingerprintFault, type NewFinding } from "../../store/mod.ts";
-import type { Scanned, Scanner, Weakness } from "./_scanner.ts";
+import type { ScanContext, Scanner, Weakness } from "./_scanner.ts";
 import { dependencies } from "./dependencies.ts";
 import { keys } from "./keys.ts";
 import { openPorts } from "./open_ports.ts";
 import { permissions } from "./permissions.ts";
 import { settings } from "./settings.ts";
 
-export type { Scanned, Weakness } from "./_scanner.ts";
+export type { ScanContext, Weakness } from "./_scanner.ts";
 
 /** What findings of scans are of, in the store. */
-export const SCAN = "security_scan";
+export const SCAN_DETECTOR = "security_scan";
 
 const SCANNERS = {
   settings,
@@ -35,7 +35,7 @@ export const SCANNER_NAMES = Object.keys(SCANNERS) as ScannerName[];
 export type ScannerName = keyof typeof SCANNERS;
 
 /** How one scanner's look went. */
-export interface Scan {
+export interface ScannerResult {
   /** Which one. */
   readonly scanner: ScannerName;
   /** `failed`: it could not look. */
@@ -48,9 +48,9 @@ export interface Scan {
 
 /** Looks with every scanner. One that fails hides no other. @param ended is told of each as it ends */
 export async function scanAll(
-  scanned: Scanned,
-  ended: (scan: Scan) => Promise<void> = () => Promise.resolve(),
-): Promise<Scan[]> {
+  scanned: ScanContext,
+  ended: (scan: ScannerResult) => Promise<void> = () => Promise.resolve(),
+): Promise<ScannerResult[]> {
   return await Promise.all(SCANNER_NAMES.map(async (scanner) => {
     const done = await scan(scanned, scanner);
     await ended(done);
@@ -58,7 +58,7 @@ export async function scanAll(
   }));
 }
 
-async function scan(scanned: Scanned, scanner: ScannerName): Promise<Scan> {
+async function scan(scanned: ScanContext, scanner: ScannerName): Promise<ScannerResult> {
   const started = performance.now();
   const look = await SCANNERS[scanner](scanned).catch(() => "failed" as const);
   const duration_ms = Math.round((performance.now() - started) * 10) / 10;
@@ -67,8 +67,8 @@ async function scan(scanned: Scanned, scanner: ScannerName): Promise<Scan> {
 }
 
 /** Whether a weakness is still there; undefined where that scanner can't look. */
-export async function stillWeak(
-  scanned: Scanned,
+export async function recheckWeakness(
+  scanned: ScanContext,
   scanner: string,
   fingerprint: string,
 ): Promise<boolean | undefined> {
@@ -78,13 +78,19 @@ export async function stillWeak(
 }
 
 /** Weaknesses that a runbook can mend; the others are for people. */
-export const MENDABLE: ReadonlySet<string> = new Set(["file_permissions"]);
+export const REPAIRABLE_WEAKNESSES: ReadonlySet<string> = new Set(["file_permissions"]);
 
 function noteOf(scanner: ScannerName, weakness: Weakness): NewFinding {
   const { code, severity, summary, detail, remedy, which, path } = weakness;
-  const fingerprint = fingerprintFault(SCAN, scanner, hostname(), which);
+  const fingerprint = fingerprintFault(SCAN_DETECTOR, scanner, hostname(), which);
   return {
-    ...{ fingerprint, detector: SCAN, service: hostname(), host: hostname(), kind: "platform" },
+    ...{
+      fingerprint,
+      detector: SCAN_DETECTOR,
+      service: hostname(),
+      host: hostname(),
+      kind: "platform",
+    },
     ...{ code, severity, root: fingerprint, summary, detail },
     target: { scanner, remedy, ...(path === undefined ? {} : { path }) },
   };

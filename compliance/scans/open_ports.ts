@@ -1,4 +1,8 @@
-import { listeningSockets, portClaims, portRegistry } from "../../integrations/host/mod.ts";
+import {
+  buildPortRegistry,
+  listeningSockets,
+  listPortClaims,
+} from "../../integrations/host/mod.ts";
 import { listServicesWithPorts } from "../../store/mod.ts";
 import type { Scanner } from "./_scanner.ts";
 
@@ -6,8 +10,8 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** Ports of this host that the network can reach, and that nobody declares. */
 export const openPorts: Scanner = async ({ config, store }) => {
-  const claims = portClaims(config, await listServicesWithPorts(store.asPlatform()));
-  const entries = portRegistry(claims, await listeningSockets());
+  const claims = listPortClaims(config, await listServicesWithPorts(store.asPlatform()));
+  const entries = buildPortRegistry(claims, await listeningSockets());
   return entries.flatMap(({ port, claims, sockets }) => {
     const open = sockets.find(({ address }) => !LOOPBACK.test(address));
     if (!open || claims.length > 0) return [];

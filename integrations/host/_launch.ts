@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identify } from "../../embedded/mod.ts";
+import { identifyProcess } from "../../embedded/mod.ts";
 import { startShell } from "./_shell.ts";
 
 /** What is launched: a program, where, and what it is told besides PATH and HOME. */
@@ -98,12 +98,12 @@ export function readMarks(marks: string): Marks {
 /** A process that was launched but was stopped before it left its mark. Only where the system shows environments. */
 export function findLaunched(effectId: string): number | undefined {
   if (!existsSync("/proc/self/environ")) return undefined;
-  return readdirSync("/proc").map(Number).find((pid) => pid > 0 && isOf(pid, effectId));
+  return readdirSync("/proc").map(Number).find((pid) => pid > 0 && belongsToEffect(pid, effectId));
 }
 
 /** Whether a process runs and belongs to the act. Where the system hides environments, running is all we see. */
-export function isOf(pid: number, effectId: string): boolean {
-  if (pid === 0 || !identify(pid)) return false;
+export function belongsToEffect(pid: number, effectId: string): boolean {
+  if (pid === 0 || !identifyProcess(pid)) return false;
   if (!existsSync("/proc/self/environ")) return true;
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
@@ -117,8 +117,8 @@ export function isOf(pid: number, effectId: string): boolean {
 export async function becameOf(pid: number, effectId: string): Promise<boolean> {
   const deadline = Date.now() + BECOMES_WITHIN_MS;
   while (true) {
-    if (isOf(pid, effectId)) return true;
-    if (!identify(pid) || Date.now() > deadline) return false;
+    if (belongsToEffect(pid, effectId)) return true;
+    if (!identifyProcess(pid) || Date.now() > deadline) return false;
     await sleep(POLL_MS);
   }
 }

@@ -6,8 +6,8 @@ import {
   putDiscoveredServices,
   type ServiceRecord,
   type Store,
-  } from "../../store/mod.ts";
-import { isPlatforms, portClaims } from "./ports.ts";
+} from "../../store/mod.ts";
+import { listPortClaims, platformSocketTest } from "./ports.ts";
 import { type ListeningSocket, listeningSockets } from "./sockets.ts";
 
 /** Name in the graph of the machine that all of the platform is on. */
@@ -17,17 +17,17 @@ export const THIS_HOST = "this-host";
  * Adds what listens on this host as unwatched services of origin `discovered`, and removes those which are gone. What
  * is declared, or the platform's own, is no news; a declared service of the same name is left as it is.
  *
- * @param host name of this host in the graph, see {@linkcode hostInGraph}
+ * @param host name of this host in the graph, see {@linkcode graphHostName}
  * @returns their names
  */
-export async function discover(
+export async function discoverServices(
   config: Pick<Config, "settings" | "dataDir">,
   store: Store,
   host: string,
 ): Promise<string[]> {
-  const claims = portClaims(config, await listServicesWithPorts(store.asPlatform()));
+  const claims = listPortClaims(config, await listServicesWithPorts(store.asPlatform()));
   const declared = new Set(claims.map(({ port }) => port));
-  const isOurs = isPlatforms(config.dataDir);
+  const isOurs = platformSocketTest(config.dataDir);
   const sockets = (await listeningSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
   const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
@@ -56,6 +56,6 @@ function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRec
 const shortHash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 6);
 
 /** Name of this host in the graph. @param together whether all of the platform runs on it */
-export function hostInGraph(together: boolean): string {
+export function graphHostName(together: boolean): string {
   return together ? "localhost" : hostname();
 }

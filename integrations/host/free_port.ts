@@ -10,7 +10,7 @@ const ATTEMPTS = 100;
  *
  * @throws {Error} What the last attempt was refused for, when none of many is free.
  */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (let attempt = 1;; attempt++) {
     const port = randomInt(FIRST, END);
     try {

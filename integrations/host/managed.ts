@@ -13,13 +13,13 @@ export interface ManagedRecord extends ProcessId {
 const STOP_MS = 3_000;
 
 /** The process that the platform runs for a service, if it runs. */
-export function managedProcess(dataDir: string, service: string): ManagedRecord | undefined {
+export function findManagedProcess(dataDir: string, service: string): ManagedRecord | undefined {
   const known = read(pathOf(dataDir, service));
   return known && isRunning(known) ? known : undefined;
 }
 
 /** Writes down which process it is that the platform runs for a service. */
-export function recordManaged(dataDir: string, record: ManagedRecord): void {
+export function recordManagedProcess(dataDir: string, record: ManagedRecord): void {
   const path = pathOf(dataDir, record.name);
   mkdirSync(join(dataDir, "processes"), { recursive: true });
   writeFileSync(`${path}.new`, JSON.stringify(record));
@@ -31,7 +31,7 @@ export function recordManaged(dataDir: string, record: ManagedRecord): void {
  *
  * @param unless effect id: the process that this restart started is left alone
  */
-export async function stopManaged(
+export async function stopManagedProcess(
   dataDir: string,
   service: string,
   unless?: string,

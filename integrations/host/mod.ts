@@ -1,10 +1,16 @@
 export type { Service } from "./service.ts";
-export { describeCheck, type HealthCheck, kindOf, probe, type ProbeResult } from "./probe.ts";
-export { managedProcess, recordManaged, stopManaged } from "./managed.ts";
-export { freePort } from "./free_port.ts";
-export { type Happened, restart, type Restart, type RestartOrder, whatHappened } from "./restart.ts";
-export { isThisHost, portClaims, type PortEntry, portRegistry } from "./ports.ts";
+export { checkKind, describeCheck, type HealthCheck, probe, type ProbeResult } from "./probe.ts";
+export { findManagedProcess, recordManagedProcess, stopManagedProcess } from "./managed.ts";
+export { findFreePort } from "./free_port.ts";
+export {
+  type ActionOutcome,
+  findOutcome,
+  type Restart,
+  restart,
+  type RestartRequest,
+} from "./restart.ts";
+export { buildPortRegistry, isThisHost, listPortClaims, type PortEntry } from "./ports.ts";
 export { type ListeningSocket, listeningSockets } from "./sockets.ts";
-export { discover, hostInGraph, THIS_HOST } from "./discovery.ts";
-export { LOG_LEVELS, readLine, searchLogs, tail } from "./platform_logs.ts";
-export { isOf, readMarks } from "./_launch.ts";
+export { discoverServices, graphHostName, THIS_HOST } from "./discovery.ts";
+export { LOG_LEVELS, parseLogLine, readTail, searchLogs } from "./platform_logs.ts";
+export { belongsToEffect, readMarks } from "./_launch.ts";

@@ -85,7 +85,7 @@ export async function searchLogs(
   const found: Filed[] = [];
   let searched = 0;
   for (const name of wanted) { // one after the other, as each may take 8 MiB
-    const look = newestOf(componentOf(name), await tail(join(folder, name)), search);
+    const look = newestOf(componentOf(name), await readTail(join(folder, name)), search);
     for (let step = look.next();; step = look.next()) {
       if (step.done) {
         found.push(...step.value.filed);
@@ -126,7 +126,7 @@ function* newestOf(
     if (++searched % LINES_AT_ONCE === 0) yield;
     const named = hasWords(raw, search);
     if (!named && untimed.length === 0) continue;
-    const line = readLine(component, raw);
+    const line = parseLogLine(component, raw);
     const fits = named && (search.words.length === 0 || hasWords(withoutSecrets(raw), search));
     if (line.at === null) {
       if (fits) untimed.push(line);
@@ -166,7 +166,7 @@ function withoutSecrets(line: string): string {
 }
 
 /** The newest part of a file, whole lines of at most 8 MiB. */
-export async function tail(path: string): Promise<string> {
+export async function readTail(path: string): Promise<string> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
@@ -180,7 +180,7 @@ export async function tail(path: string): Promise<string> {
 }
 
 /** Reads a line of ours or of Temporal's, which are JSON, or of PostgreSQL's, which begins with its time. */
-export function readLine(component: string, line: string): LogLine {
+export function parseLogLine(component: string, line: string): LogLine {
   const text = withoutSecrets(line).slice(0, MOST_TEXT);
   const fields = fieldsOf(line);
   if (fields) {

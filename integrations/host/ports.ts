@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config, Settings } from "../../config.ts";
 import { parentOf, readJson } from "../../embedded/mod.ts";
 import type { ServiceWithPorts } from "../../store/mod.ts";
-import { managedProcess } from "./managed.ts";
+import { findManagedProcess } from "./managed.ts";
 import type { HealthCheck } from "./probe.ts";
 import type { ListeningSocket } from "./sockets.ts";
 
@@ -39,7 +39,7 @@ export interface PortEntry {
 }
 
 /** Holds what is claimed against what is so. @returns by port, ascending */
-export function portRegistry(
+export function buildPortRegistry(
   claims: readonly PortClaim[],
   sockets: readonly ListeningSocket[],
 ): PortEntry[] {
@@ -120,7 +120,7 @@ const OWN: readonly OwnPort[] = [
 ];
 
 /** What this host's services and the platform's parts claim. */
-export function portClaims(
+export function listPortClaims(
   { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
   services: readonly ServiceWithPorts[],
 ): PortClaim[] {
@@ -137,7 +137,7 @@ export function portClaims(
 }
 
 /** Whether one of the platform's own processes, on this data folder, holds a socket. */
-export function isPlatforms(dataDir: string): (socket: ListeningSocket) => boolean {
+export function platformSocketTest(dataDir: string): (socket: ListeningSocket) => boolean {
   const tree = platformTree(dataDir);
   return ({ pid }) => pid !== undefined && tree.some((part) => descends(pid, part.pid));
 }
@@ -151,7 +151,7 @@ function platformTree(dataDir: string): readonly { name: string; pid: number }[]
 }
 
 function claimsOf(dataDir: string, { name, host, check, ports }: ServiceWithPorts): PortClaim[] {
-  const pid = managedProcess(dataDir, name)?.pid ?? null;
+  const pid = findManagedProcess(dataDir, name)?.pid ?? null;
   const listed = isThisHost(host) ? ports : [];
   const claims = listed.map(({ port, program }): PortClaim => ({
     ...{ port, service: name, by: "ports", setting: null, program, pid },

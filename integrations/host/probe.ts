@@ -20,7 +20,7 @@ export interface ProbeResult {
 export const PROBE_MS = 2_000;
 
 /** Kind of a check, for fingerprints. */
-export function kindOf(check: HealthCheck): "http" | "tcp" | "command" {
+export function checkKind(check: HealthCheck): "http" | "tcp" | "command" {
   return "http" in check ? "http" : "tcp" in check ? "tcp" : "command";
 }
 
@@ -35,7 +35,7 @@ export function describeCheck(
 ): { kind: "http" | "tcp" | "command"; target: string } | null {
   if (check === null) return null;
   const known = check as HealthCheck;
-  const kind = kindOf(known);
+  const kind = checkKind(known);
   if ("tcp" in known) return { kind, target: known.tcp };
   if ("command" in known) return { kind, target: basename(known.command[0]!) };
   const { origin, pathname } = new URL(known.http);

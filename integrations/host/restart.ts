@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identify } from "../../embedded/mod.ts";
+import { identifyProcess } from "../../embedded/mod.ts";
 import {
   becameOf,
+  belongsToEffect,
   findLaunched,
-  isOf,
   type Launch,
   launch,
   type Limits,
   readMarks,
 } from "./_launch.ts";
-import { recordManaged, stopManaged } from "./managed.ts";
+import { recordManagedProcess, stopManagedProcess } from "./managed.ts";
 
 /** How a service is brought back: by running a command, or by running it as a process of the platform's own. */
 export type Restart =
@@ -19,7 +19,7 @@ export type Restart =
   | { readonly process: Launch };
 
 /** Which restart it is, of what, and where its marks are. */
-export interface RestartOrder {
+export interface RestartRequest {
   readonly dataDir: string;
   /** Names this one act: `[0-9a-f]+`. */
   readonly effectId: string;
@@ -33,7 +33,7 @@ export interface RestartOrder {
  * What the world says of an act: whether it happened, and how it ended. `code` is `started`, `ended_at_once`,
  * `exit_<n>`, `not_started`, `no_start`, `no_exit` or `timeout`.
  */
-export interface Happened {
+export interface ActionOutcome {
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
 }
@@ -48,22 +48,22 @@ const POLL_MS = 50;
  * The act is detached from this process and leaves marks of itself in `effects/<effect id>`: it goes on if this process
  * is killed, and the next one can ask the world what became of it.
  */
-export async function restart(order: RestartOrder): Promise<Happened> {
+export async function restart(order: RestartRequest): Promise<ActionOutcome> {
   const { dataDir, effectId, service } = order;
-  const before = await whatHappened(order);
+  const before = await findOutcome(order);
   if (before.state !== "not_done") return before;
   const marks = marksOf(order);
   if ("process" in order.restart) {
-    await stopManaged(dataDir, service, effectId);
+    await stopManagedProcess(dataDir, service, effectId);
     await launch(order.restart.process, { effectId, marks, how: "become" });
   } else {
     const { limitMs = COMMAND_MS } = order;
     const began = Date.now();
     const { end } = await launch(order.restart, { effectId, marks, how: "run" });
     await within(limitMs, end);
-    return await whatHappened({ ...order, limitMs: began + limitMs - Date.now() });
+    return await findOutcome({ ...order, limitMs: began + limitMs - Date.now() });
   }
-  return await whatHappened(order);
+  return await findOutcome(order);
 }
 
 /** Waits for an end, but no longer than this; leaves no timer behind. */
@@ -75,7 +75,7 @@ async function within(limitMs: number, end: Promise<void>): Promise<void> {
 }
 
 /** Asks the world whether an act happened. Waits for a command that is still running. */
-export async function whatHappened(order: RestartOrder): Promise<Happened> {
+export async function findOutcome(order: RestartRequest): Promise<ActionOutcome> {
   const { dataDir, effectId, service } = order;
   const marks = marksOf(order);
   if (!existsSync(marks)) return { state: "not_done", code: "not_started" };
@@ -87,18 +87,18 @@ export async function whatHappened(order: RestartOrder): Promise<Happened> {
       : { state: "not_done", code: "not_started" };
   }
   if ("command" in order.restart) return await commandEnd(order, started);
-  const id = await becameOf(started, effectId) ? identify(started) : undefined;
+  const id = await becameOf(started, effectId) ? identifyProcess(started) : undefined;
   if (!id) return { state: "done", code: "ended_at_once" };
-  recordManaged(dataDir, { name: service, ...id, effect_id: effectId });
+  recordManagedProcess(dataDir, { name: service, ...id, effect_id: effectId });
   return { state: "done", code: "started" };
 }
 
-async function commandEnd(order: RestartOrder, started: number): Promise<Happened> {
+async function commandEnd(order: RestartRequest, started: number): Promise<ActionOutcome> {
   const { effectId, limitMs = COMMAND_MS } = order;
   const marks = marksOf(order);
   const deadline = Date.now() + limitMs;
   while (true) {
-    const running = isOf(started, effectId); // looked at before the mark, which it leaves before it ends
+    const running = belongsToEffect(started, effectId); // looked at before the mark, which it leaves before it ends
     const { exit } = readMarks(marks);
     if (exit !== undefined) return { state: "done", code: `exit_${exit}` };
     if (!running) return { state: "unknown", code: "no_exit" };
@@ -118,4 +118,4 @@ function endGroup(leader: number): void {
   }
 }
 
-const marksOf = ({ dataDir, effectId }: RestartOrder) => join(dataDir, "effects", effectId);
+const marksOf = ({ dataDir, effectId }: RestartRequest) => join(dataDir, "effects", effectId);

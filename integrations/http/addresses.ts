@@ -6,7 +6,7 @@ export type AddressKind = "public" | "allowed" | "refused";
 /** Tells addresses apart. */
 export interface AddressRules {
   /** @param address of version 4 or 6, with or without a zone */
-  kindOf(address: string): AddressKind;
+  classify(address: string): AddressKind;
 }
 
 /**
@@ -60,13 +60,13 @@ export class BadNetwork extends Error {
  * @param allow in CIDR form; an address alone is that one
  * @throws {BadNetwork}
  */
-export function readNetworks(allow: readonly string[]): AddressRules {
+export function parseNetworks(allow: readonly string[]): AddressRules {
   const allowed = listOf(allow);
   const notPublic4 = listOf(NOT_PUBLIC_4);
   const public6 = listOf([PUBLIC_6]);
   const notPublic6 = listOf(NOT_PUBLIC_6);
   return {
-    kindOf(written) {
+    classify(written) {
       const address = plainAddress(written);
       const version = isIP(address);
       if (version === 0) return "refused";

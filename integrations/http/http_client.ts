@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { isIP } from "node:net";
 import { createTimeoutSignal } from "../../contract/mod.ts";
-import { type AddressRules, plainAddress, readNetworks } from "./addresses.ts";
+import { type AddressRules, parseNetworks, plainAddress } from "./addresses.ts";
 
 /** A request to somebody else's server. */
 export interface OutboundRequest {
@@ -19,7 +19,7 @@ export interface OutboundRequest {
 }
 
 /** What it answered. A redirect is an answer like any other: it is not followed. */
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -31,7 +31,7 @@ export interface HttpClient {
    * @throws {OutboundRefused} the address may not be reached, and was not
    * @throws {OutboundFailed} it could not be reached, or did not answer as it should
    */
-  request(url: string, request: OutboundRequest): Promise<OutboundAnswer>;
+  request(url: string, request: OutboundRequest): Promise<OutboundResponse>;
   /** Whether a URL could be asked at all, as far as can be told without asking anybody. @throws {OutboundRefused} */
   check(url: string): URL;
 }
@@ -76,7 +76,7 @@ export function openHttpClient(
     resolver?: Resolver;
   } = {},
 ): HttpClient {
-  const rules = readNetworks(allow);
+  const rules = parseNetworks(allow);
   return {
     check: (url) => parse(url, rules),
     async request(url, { timeoutMs = TIMEOUT_MS, ...request }) {
@@ -117,7 +117,7 @@ function parse(text: string, rules: AddressRules): URL {
 
 /** The same words for every refused address, so that nobody learns of the network inside what names mean there. */
 function permit(url: URL, addresses: readonly LookupAddress[], rules: AddressRules): void {
-  const kinds = addresses.map(({ address }) => rules.kindOf(address));
+  const kinds = addresses.map(({ address }) => rules.classify(address));
   if (kinds.length === 0 || kinds.includes("refused")) {
     throw new OutboundRefused(
       "address",
@@ -163,7 +163,7 @@ function exchange(
   url: URL,
   addresses: readonly LookupAddress[],
   { method, headers = {}, body, maxBytes = MAX_BYTES, signal }: Exchange,
-): Promise<OutboundAnswer> {
+): Promise<OutboundResponse> {
   return new Promise((done, failed) => {
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const request = send(url, {
@@ -207,7 +207,7 @@ function isOneOf(addresses: readonly LookupAddress[], { remoteAddress }: Socket)
   return addresses.some(({ address }) => plainAddress(address) === reached);
 }
 
-async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundAnswer> {
+async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response) {

@@ -1,2 +1,2 @@
 export { type HttpClient, openHttpClient, OutboundFailed, OutboundRefused } from "./http_client.ts";
-export { BadNetwork, readNetworks } from "./addresses.ts";
+export { BadNetwork, parseNetworks } from "./addresses.ts";

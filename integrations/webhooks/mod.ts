@@ -1,2 +1,7 @@
 export { openSecretBox } from "./secret_box.ts";
-export { newWebhookSecret, WEBHOOK_KEY, WEBHOOK_SECRET, webhookHeaders } from "./webhook.ts";
+export {
+  createWebhookSecret,
+  signWebhook,
+  WEBHOOK_KEY_FILE,
+  WEBHOOK_SECRET_PATTERN,
+} from "./webhook.ts";

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes } from "node:crypto";
 
 /** Name of the file in the data folder with the key that encrypts secrets; gateway, tool server and workers have the same. */
-export const WEBHOOK_KEY = "webhook.key";
+export const WEBHOOK_KEY_FILE = "webhook.key";
 
 /** What a secret looks like: `whsec_` and 24 to 64 bytes in base64. */
-export const WEBHOOK_SECRET =
+export const WEBHOOK_SECRET_PATTERN =
   /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Makes a secret of 32 random bytes. */
-export function newWebhookSecret(): string {
+export function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
@@ -19,7 +19,7 @@ export function newWebhookSecret(): string {
  * @param at of this attempt
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export function webhookHeaders(
+export function signWebhook(
   id: string,
   at: Date,
   body: string,

@@ -3,7 +3,7 @@ import {
   type AssessedFramework,
   type Facts,
   type Framework,
-  PROVING,
+  EVIDENCE_RECEIPT_CATEGORIES,
   readCatalogue,
   transportOf,
 } from "../../compliance/mod.ts";
@@ -44,7 +44,7 @@ async function look({ store, chain, engine, config }: Context): Promise<Facts> {
     countReceiptsByCategory(store.asPlatform()),
     readAnchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
-    Promise.all(PROVING.map(async (category) => {
+    Promise.all(EVIDENCE_RECEIPT_CATEGORIES.map(async (category) => {
       const receipts = await pageReceipts(store, { limit: NEWEST, category });
       return [category, receipts.map(({ id, text }) => ({ id, timestamp: timeOf(text) }))] as const;
     })),

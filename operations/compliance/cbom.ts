@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../../config.ts";
-import { cbomOf } from "../../compliance/mod.ts";
+import { buildCbom } from "../../compliance/mod.ts";
 import { ledgerKeys } from "../../ledger/mod.ts";
 import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
@@ -42,7 +42,7 @@ export const cbom = operation({
   rest: { cbom: "GET /v1/security/cbom", cbom_alias: "GET /api/v1/security/cbom" },
   example: {
     input: {},
-    output: cbomOf({ product: PRODUCT, ledgerKeys: [], at: "2026-07-01T12:00:00.000Z" }),
+    output: buildCbom({ product: PRODUCT, ledgerKeys: [], at: "2026-07-01T12:00:00.000Z" }),
   },
   run: async (_, { store, config: { settings } }) => {
     const path = settings.SEALOOP_TLS_CERT;
@@ -50,7 +50,7 @@ export const cbom = operation({
       ledgerKeys(store),
       path === undefined ? undefined : readFile(path, "utf8").catch(() => undefined),
     ]);
-    return cbomOf({
+    return buildCbom({
       product: PRODUCT,
       ledgerKeys: keys.map(({ publicKey }) => publicKey),
       ...(certificate === undefined ? {} : { certificate }),

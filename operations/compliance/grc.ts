@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AssessedControl, risksOf } from "../../compliance/mod.ts";
+import { type AssessedControl, deriveRisks } from "../../compliance/mod.ts";
 import { FULL } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
 import { ControlShape, Counts, exampleRisk, FrameworkField, RiskShape } from "./_shapes.ts";
@@ -126,7 +126,7 @@ export const grcRisks = operation({
   run: async (_, context) => {
     const { frameworks, facts } = await assessment(context);
     return {
-      risks: risksOf(frameworks).map((risk) => ({ ...risk, controls: [...risk.controls] })),
+      risks: deriveRisks(frameworks).map((risk) => ({ ...risk, controls: [...risk.controls] })),
       assessed_at: facts.at,
     };
   },
@@ -167,7 +167,7 @@ export const grcSummary = operation({
   },
   run: async (_, context) => {
     const { frameworks, facts } = await assessment(context);
-    const ratings = risksOf(frameworks).map(({ rating }) => rating);
+    const ratings = deriveRisks(frameworks).map(({ rating }) => rating);
     const between = (least: number, most: number) =>
       ratings.filter((rating) => rating >= least && rating <= most).length;
     return {

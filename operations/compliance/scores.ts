@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AssessedFramework, risksOf } from "../../compliance/mod.ts";
+import { type AssessedFramework, deriveRisks } from "../../compliance/mod.ts";
 import { countReceiptsByCategory } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
@@ -83,7 +83,7 @@ export const complianceStatus = operation({
   },
   run: async (_, context) => {
     const { frameworks, facts } = await assessment(context);
-    const risks = risksOf(frameworks).slice(0, 5).map((risk) => ({
+    const risks = deriveRisks(frameworks).slice(0, 5).map((risk) => ({
       ...risk,
       controls: [...risk.controls],
     }));
@@ -216,7 +216,7 @@ export const auditSummary = operation({
         unused_for_90_days: keys.stale,
         may_approve: keys.approvers,
       },
-      risks: risksOf(frameworks).map((risk) => ({ ...risk, controls: [...risk.controls] })),
+      risks: deriveRisks(frameworks).map((risk) => ({ ...risk, controls: [...risk.controls] })),
       how_to_verify: `${context.urls.ledger}/api/how-to-verify`,
       assessed_at: facts.at,
     };

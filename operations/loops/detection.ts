@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BadDetectorsFile, describeDetectors, detectAll, openWorld } from "../../detection/mod.ts";
+import { BadDetectorsFile, describeDetectors, detectAll, openDetectionContext } from "../../detection/mod.ts";
 import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listDetectorRuns } from "../../store/mod.ts";
@@ -43,7 +43,7 @@ const Run = z.object({
 
 function open({ config, store, temporal }: Context) {
   try {
-    return openWorld({ config, store, temporal });
+    return openDetectionContext({ config, store, temporal });
   } catch (error) {
     if (!(error instanceof BadDetectorsFile)) throw error;
     const mistakes = error.message.split("\n").slice(1).map((line) => line.trim()).join("; ");
@@ -115,9 +115,9 @@ export const detect = operation({
     const looking = DETECTORS.length;
     progress(done, looking, `looks with ${DETECTORS.join(", ")}`);
     const detection = await detectAll(open(context), {
-      remember: false,
+      save: false,
       signal,
-      ended: ({ detector, findings, enabled }) =>
+      onDetectorEnd: ({ detector, findings, enabled }) =>
         progress(
           ++done,
           looking,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import { type Finding, SCENARIOS, startAttributes, TASK_QUEUE, type TestRequest, WORKFLOW } from "../../domain/mod.ts";
 import { probe, type Service } from "../../integrations/host/mod.ts";
 import { exampleRun, Started, started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
@@ -86,7 +86,7 @@ async function findingFor(
   const about = { requested_by: by, ...(incident === undefined ? {} : { report: incident }) };
   if (known?.check) {
     const { code } = await probe(known.check);
-    return { ...findingOf(known, code), ...about };
+    return { ...createServiceFinding(known, code), ...about };
   }
   return {
     service: known?.name ?? null,

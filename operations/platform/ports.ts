@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listeningSockets, portClaims, type PortEntry, portRegistry } from "../../integrations/host/mod.ts";
+import { listeningSockets, listPortClaims, type PortEntry, buildPortRegistry } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
 import { listServicesWithPorts } from "../../store/mod.ts";
 import { type Context, operation } from "../../calls/platform.ts";
@@ -46,7 +46,7 @@ function holderOf({ sockets }: PortEntry): string | null {
 
 async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
   const [services, sockets] = await Promise.all([listServicesWithPorts(store.asPlatform()), listeningSockets()]);
-  return portRegistry(portClaims(config, services), sockets);
+  return buildPortRegistry(listPortClaims(config, services), sockets);
 }
 
 /** Declared ports beside those really listening. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MENDABLE, SCAN, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
+import { REPAIRABLE_WEAKNESSES, SCAN_DETECTOR, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
 import { type FindingRecord, listDetectorRuns, listOpenFindings, type Db } from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { z } from "zod";
@@ -37,7 +37,7 @@ const Weakness = z.object({
 /** What scans have found and is there still, worst first; those found longer ago before others. */
 async function queueOf(on: Db): Promise<FindingRecord[]> {
   const rank = ({ severity }: FindingRecord) => SEVERITIES.indexOf(severity);
-  return (await listOpenFindings(on, { detector: SCAN })).sort((a, b) =>
+  return (await listOpenFindings(on, { detector: SCAN_DETECTOR })).sort((a, b) =>
     rank(a) - rank(b) || a.first_seen_at.localeCompare(b.first_seen_at) ||
     a.fingerprint.localeCompare(b.fingerprint)
   );
@@ -48,7 +48,7 @@ const shown = (finding: FindingRecord, index: number) => {
   const { remedy } = finding.target;
   return {
     ...{ index, fingerprint, code, severity, summary, detail, first_seen_at, last_seen_at },
-    fix: MENDABLE.has(code) ? "runbook" as const : "people" as const,
+    fix: REPAIRABLE_WEAKNESSES.has(code) ? "runbook" as const : "people" as const,
     remedy: typeof remedy === "string" ? remedy : null,
   };
 };
@@ -104,7 +104,7 @@ export const scanQueue = operation({
     return {
       queue: (await queueOf(store.asPlatform())).map(shown),
       scanners: SCANNER_NAMES.map((scanner) => {
-        const run = runs.get(`${SCAN}:${scanner}`);
+        const run = runs.get(`${SCAN_DETECTOR}:${scanner}`);
         const state = run === undefined ? "never_run" : run.error ?? "ok";
         return {
           scanner,
@@ -243,7 +243,7 @@ export const triggerScan = operation({
 /** When each scanner has looked last, by its name. */
 async function lastLooks(on: Db): Promise<ReadonlyMap<ScannerName, string | null>> {
   const runs = new Map((await listDetectorRuns(on)).map((one) => [one.detector, one.last_run_at]));
-  return new Map(SCANNER_NAMES.map((name) => [name, runs.get(`${SCAN}:${name}`) ?? null]));
+  return new Map(SCANNER_NAMES.map((name) => [name, runs.get(`${SCAN_DETECTOR}:${name}`) ?? null]));
 }
 
 /** Tells of scanners as they end, until it is over. What can't be asked at the moment is asked again. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
-import { newWebhookSecret, openSecretBox, WEBHOOK_KEY, WEBHOOK_SECRET } from "../../integrations/webhooks/mod.ts";
+import { createWebhookSecret, openSecretBox, WEBHOOK_KEY_FILE, WEBHOOK_SECRET_PATTERN } from "../../integrations/webhooks/mod.ts";
 import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCallEffects, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, getWebhookSecret } from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
@@ -41,7 +41,7 @@ export const registerWebhook = operation({
     events: z.array(AskedEvent).max(6).default([...WEBHOOK_EVENTS]).describe(
       "What it is told of; none: it is removed",
     ),
-    secret: z.string().regex(WEBHOOK_SECRET, "Expected whsec_ and 24 to 64 bytes in base64")
+    secret: z.string().regex(WEBHOOK_SECRET_PATTERN, "Expected whsec_ and 24 to 64 bytes in base64")
       .optional()
       .describe("Signs the messages; one is made where it is left out"),
   }),
@@ -77,8 +77,8 @@ export const registerWebhook = operation({
     if (asked.length === 0) return await remove(text, context);
     const url = acceptable(text, config.settings.SEALOOP_OUTBOUND_ALLOW);
     const events = WEBHOOK_EVENTS.filter((event) => asked.some((word) => isAbout(word, event)));
-    const used = secret ?? newWebhookSecret();
-    const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY));
+    const used = secret ?? createWebhookSecret();
+    const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
     const id = await store.asPlatform().transaction(async (trx) => {
       const webhook = await putWebhook(trx, {
         url,
@@ -122,7 +122,7 @@ async function lostOutput(
   { url, events, made }: Registered,
 ) {
   const sealed = made ? await getWebhookSecret(store.asPlatform(), webhook_id) : undefined;
-  const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY)).open(sealed, url);
+  const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE)).open(sealed, url);
   return { webhook_id, url, events, secret: secret ?? null };
 }
 

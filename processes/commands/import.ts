@@ -1,7 +1,7 @@
 /** `npm run ledger -- import <file>`: takes over an existing ledger as the beginning of this one. */
 import { accessSync, constants } from "node:fs";
 import { type Config, loadConfig } from "../../config.ts";
-import { claim, startPostgres } from "../../embedded/mod.ts";
+import { claimDataFolder, startPostgres } from "../../embedded/mod.ts";
 import { importLedger, type ImportOptions, readPublicKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role } from "../../store/mod.ts";
 import { type Meter, openMeter } from "./_meter.ts";
@@ -59,7 +59,7 @@ async function openDatabase({ settings, dataDir }: Config): Promise<Database> {
   if (DATABASE_URL && sequencer) {
     return { urls: { owner: DATABASE_URL, sequencer }, stop: () => Promise.resolve() };
   }
-  const tree = await claim(dataDir);
+  const tree = await claimDataFolder(dataDir);
   const stop = async () => {
     await tree.stop();
     await tree.release();

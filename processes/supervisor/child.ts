@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync } from "node:fs";
-import { EmbeddedError, identify, lastLines, openLog, type Tree } from "../../embedded/mod.ts";
+import { EmbeddedError, identifyProcess, readLastLines, openLog, type Tree } from "../../embedded/mod.ts";
 import { pauses, STEADY_MS } from "./_pauses.ts";
 import { type Go, type Report, SUPERVISED } from "../_process.ts";
 
@@ -99,7 +99,7 @@ function launch({ name, entry, env, node = [], dataDir, tree }: ChildOptions): L
     detached: true,
   });
   closeSync(log);
-  const id = child.pid === undefined ? undefined : identify(child.pid);
+  const id = child.pid === undefined ? undefined : identifyProcess(child.pid);
   if (id) tree.add({ name, ...id, signal: "SIGTERM", rank: 1 });
   const ready = new Promise<string | undefined>((resolve) => {
     child.on("message", (report: Report) => {
@@ -118,7 +118,7 @@ function launch({ name, entry, env, node = [], dataDir, tree }: ChildOptions): L
 
 /** What a child's log says of its end: our own line, or what Node prints when a process fails to load. */
 function reasonOf(dataDir: string, name: string): string | undefined {
-  for (const line of lastLines(dataDir, name, 30).reverse()) {
+  for (const line of readLastLines(dataDir, name, 30).reverse()) {
     const { level, msg } = (parse(line) ?? {}) as { level?: string; msg?: string };
     if (level === "fatal" || level === "error") return msg;
     if (/^\w*Error\b.*: /.test(line)) return line;

@@ -1,4 +1,4 @@
-import { EmbeddedError, portRefusal } from "../../embedded/mod.ts";
+import { EmbeddedError, checkPort } from "../../embedded/mod.ts";
 import { type ListeningSocket, listeningSockets } from "../../integrations/host/mod.ts";
 
 /** A port that a part of the platform is about to listen on. */
@@ -20,7 +20,7 @@ export interface WantedPort {
  * @throws {EmbeddedError} some are taken or forbidden, or two parts want the same; the message has a paragraph for each
  */
 export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
-  const codes = await Promise.all(wanted.map(({ port, address }) => portRefusal(port, address)));
+  const codes = await Promise.all(wanted.map(({ port, address }) => checkPort(port, address)));
   const refused = wanted.map((want, at) => ({ ...want, code: codes[at] }))
     .filter(({ code }) => code !== undefined);
   const twins = wanted.filter(({ port }, at) => wanted.findIndex((w) => w.port === port) < at);

@@ -1,6 +1,6 @@
 /** Lines as sshd writes them, and a log that is looked at. */
 import { appendFile, writeFile } from "node:fs/promises";
-import { detectAll, type DetectedFinding, type Found } from "../../detection/mod.ts";
+import { detectAll, type DetectedFinding, type DetailedFinding } from "../../detection/mod.ts";
 import { join } from "node:path";
 import type { TestWorld } from "./_world.ts";
 
@@ -23,7 +23,7 @@ export interface TestLog {
   append(...lines: readonly string[]): Promise<void>;
   /** Looks at it, and remembers. */
   look(): Promise<{
-    findings: readonly Found[];
+    findings: readonly DetailedFinding[];
     incidents: readonly DetectedFinding[];
     codes: string[];
     error: string | null;
@@ -46,7 +46,7 @@ export async function testLog(
     append: (...lines) => appendFile(path, lines.join("")),
     async look() {
       const { findings, incidents, runs } = await detectAll(await world.with(yaml), {
-        remember: true,
+        save: true,
       });
       const error = runs.find(({ detector }) => detector === "logs")!.error;
       return { findings, incidents, codes: findings.map(({ code }) => code), error };

@@ -1,18 +1,18 @@
 /** What detectors look at in a test: a database of its own, and settings as a file has them. */
 import { writeFile } from "node:fs/promises";
-import { openWorld, type World } from "../../detection/mod.ts";
+import { openDetectionContext, type DetectionContext } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { openStore } from "../../store/mod.ts";
 import { testDatabase, testFolder } from "../_servers.ts";
 
 /** A world of a test. */
-export interface TestWorld extends World {
+export interface TestWorld extends DetectionContext {
   readonly folder: string;
   /** Database, as role `sequencer`. */
   readonly sequencerUrl: string;
   /** The same with other settings. @param yaml as the file has it */
-  with(yaml: string): Promise<World>;
+  with(yaml: string): Promise<DetectionContext>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function testWorld(yaml: string): Promise<TestWorld> {
       .filter((name) => !new RegExp(`^${name}:`, "m").test(text))
       .map((name) => `${name}: { enabled: false }\n`);
     await writeFile(path, text + "\n" + off.join(""));
-    return openWorld({ config, store, temporal });
+    return openDetectionContext({ config, store, temporal });
   };
   return {
     ...await withSettings(yaml),

@@ -51,7 +51,7 @@ describe("certificates", () => {
   }
   const sweep = async (watch: string) => {
     const yaml = `certificates:\n  watch:\n    - ${watch}\n`;
-    const { findings, runs } = await detectAll(await world.with(yaml), { remember: true });
+    const { findings, runs } = await detectAll(await world.with(yaml), { save: true });
     const error = runs.find(({ detector }) => detector === "certificates")!.error;
     return { findings, codes: findings.map(({ code }) => code).sort(), error };
   };
@@ -129,7 +129,7 @@ describe("certificates", () => {
     };
     await putService(world.store.asPlatform(), service);
     const both = await world.with("certificates: {}\nservice_probes: {}\n");
-    const { incidents } = await detectAll(both, { remember: true });
+    const { incidents } = await detectAll(both, { save: true });
     assert.equal(incidents.find(({ code }) => code === "expired")!.related![0]!.service, "shop");
   });
 

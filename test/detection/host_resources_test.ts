@@ -30,7 +30,7 @@ describe("host_resources", () => {
   ) => `host_resources: { disks: [${disk}], ${rest} }`;
   const sweep = async (yaml: string) => {
     const { findings, incidents, runs } = await detectAll(await world.with(yaml), {
-      remember: true,
+      save: true,
     });
     return { findings, incidents, codes: findings.map(({ code }) => code), runs };
   };

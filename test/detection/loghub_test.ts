@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import type { Found } from "../../detection/mod.ts";
+import type { DetailedFinding } from "../../detection/mod.ts";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import { type TestWorld, testWorld } from "./_world.ts";
@@ -67,7 +67,7 @@ describe("the log detector on real logs", () => {
     const log = await testLog(world, `${name}.log`, settings);
     await log.append(...lines.slice(0, before).map((line) => `${line}\n`));
     await log.look();
-    const found = new Map<string, Found[]>();
+    const found = new Map<string, DetailedFinding[]>();
     let sweeps = 0;
     for (let from = before; from < lines.length; from += AT_ONCE, sweeps++) {
       await log.append(...lines.slice(from, from + AT_ONCE).map((line) => `${line}\n`));

@@ -302,7 +302,7 @@ describe("logs", () => {
       await auth.append(...failed("203.0.113.5", 9));
       const looked = await detectAll(
         await world.with(`logs: { files: [{ path: "${auth.path}" }] }`),
-        { remember: false },
+        { save: false },
       );
       assert.equal(looked.findings.length, 1);
       assert.deepEqual((await auth.look()).codes, ["brute_force"]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { detectAll, recheck, type World } from "../../detection/mod.ts";
+import { detectAll, recheck, type DetectionContext } from "../../detection/mod.ts";
 import { Client, Connection } from "@temporalio/client";
 import { openStore } from "../../store/mod.ts";
 import { testTemporal } from "../_servers.ts";
@@ -24,12 +24,12 @@ describe("platform", () => {
     await world.close();
   });
 
-  const open = async (block: string): Promise<World> => ({
+  const open = async (block: string): Promise<DetectionContext> => ({
     ...await world.with(`platform: { ${block} }`),
     temporal: () => Promise.resolve(client),
   });
   const sweep = async (block = QUIET) => {
-    const { findings, incidents, runs } = await detectAll(await open(block), { remember: true });
+    const { findings, incidents, runs } = await detectAll(await open(block), { save: true });
     const error = runs.find(({ detector }) => detector === "platform")!.error;
     const of = (code: string) =>
       findings.find((one) => one.code === code && one.detail.queue !== "ledger");
@@ -134,7 +134,7 @@ describe("platform", () => {
 
   it("says what it could not see, and tells the rest all the same", async () => {
     const { runs } = await detectAll(await world.with(`platform: { ${QUIET} }`), {
-      remember: false,
+      save: false,
     });
     const { error, probed } = runs.find(({ detector }) => detector === "platform")!;
     assert.deepEqual([error, probed], ["backlog_not_seen failed_workflows_not_seen", 5]);

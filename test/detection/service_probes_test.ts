@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
-import { detectAll, type DetectedFinding, findingOf, recheck } from "../../detection/mod.ts";
+import { detectAll, type DetectedFinding, createServiceFinding, recheck } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -45,7 +45,7 @@ describe("service_probes", () => {
     return service;
   }
   const sweep = async (yaml = PATIENT) => {
-    const { incidents, findings } = await detectAll(await world.with(yaml), { remember: true });
+    const { incidents, findings } = await detectAll(await world.with(yaml), { save: true });
     return {
       incidents,
       findings,
@@ -59,7 +59,7 @@ describe("service_probes", () => {
     answer = { status: 503, afterMs: 0 };
     const { incidents: [incident] } = await sweep();
     assert.deepEqual([incident!.code, incident!.severity], ["status_503", "high"]);
-    assert.equal(incident!.fingerprint, findingOf(service, "refused").fingerprint);
+    assert.equal(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
     const known = await getFinding(world.store.asPlatform(), incident!.fingerprint);
     assert.equal(known!.summary, "web fails its http check (status_503)");
     assert.equal(known!.cleared_at, null);
@@ -114,7 +114,7 @@ describe("service_probes", () => {
     const { codes, incidents: [incident] } = await sweep(settings);
     assert.deepEqual(codes, ["slow slow"]);
     assert.equal(incident!.severity, "medium");
-    assert.notEqual(incident!.fingerprint, findingOf(service, "refused").fingerprint);
+    assert.notEqual(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
     assert.equal((await recheck(await world.with(settings), incident!, "before"))?.present, true);
     answer = { status: 200, afterMs: 0 };
     assert.equal((await recheck(await world.with(settings), incident!, "after"))?.present, false);
@@ -133,8 +133,8 @@ describe("service_probes", () => {
       ...["flappy status_500", "", "flappy status_500", "", "flappy flapping"],
       ...["flappy flapping", "flappy flapping"],
     ]);
-    const finding = findingOf(service, "flapping");
-    assert.equal(finding.fingerprint, findingOf(service, "status_500").fingerprint);
+    const finding = createServiceFinding(service, "flapping");
+    assert.equal(finding.fingerprint, createServiceFinding(service, "status_500").fingerprint);
     const flapping = await world.with(settings);
     assert.deepEqual(await recheck(flapping, finding, "before"), {
       ...{ present: true, code: "flapping" },
@@ -147,7 +147,7 @@ describe("service_probes", () => {
     await put("web", { origin: "platform" });
     answer = { status: 500, afterMs: 0 };
     for (let i = 0; i < 3; i++) {
-      const { incidents } = await detectAll(world, { remember: false });
+      const { incidents } = await detectAll(world, { save: false });
       assert.deepEqual(incidents, []);
     }
     assert.deepEqual(await world.store.asPlatform()("findings"), []);
@@ -163,7 +163,7 @@ describe("service_probes", () => {
       for (let i = 0; i < 500; i++) await put(`s${i}`, { check: { http } });
       const { runs, findings } = await detectAll(
         await world.with(`service_probes: { timeout_ms: ${answers ? 5_000 : 1_000} }`),
-        { remember: true },
+        { save: true },
       );
       hanging.closeAllConnections();
       hanging.close();
@@ -178,7 +178,7 @@ describe("service_probes", () => {
     const first = await collecting(() => sweep(settings), 1_000); // its time is over for certain
     assert.ok(first.findings.length > 0);
     assert.ok(first.findings.length < 400);
-    const { runs } = await detectAll(await world.with(settings), { remember: true });
+    const { runs } = await detectAll(await world.with(settings), { save: true });
     assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
     const seen = await world.store.asPlatform()("services").whereNotNull("checked_at").count("* as n");
     assert.ok(Number(seen[0]!.n) > first.findings.length);

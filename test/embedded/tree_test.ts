@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bootId, claim, identify, isRunning, type ProcessId } from "../../embedded/mod.ts";
+import { bootId, claimDataFolder, identifyProcess, isRunning, type ProcessId } from "../../embedded/mod.ts";
 import { testFolder } from "../_servers.ts";
 
 /** An identity that nobody has: the first process of the system, had it started at another time. */
@@ -17,22 +17,22 @@ describe("claim()", () => {
   beforeEach(async () => {
     dataDir = await testFolder();
     sleeper = spawn("sleep", ["600"]);
-    id = identify(sleeper.pid!)!;
+    id = identifyProcess(sleeper.pid!)!;
   });
 
   afterEach(() => sleeper.kill("SIGKILL"));
 
   it("refuses a folder that another process has, and gives it once it is free", async () => {
-    const tree = await claim(dataDir);
-    await assert.rejects(claim(dataDir), /Another sealoop \(pid \d+\) runs on the data/);
+    const tree = await claimDataFolder(dataDir);
+    await assert.rejects(claimDataFolder(dataDir), /Another sealoop \(pid \d+\) runs on the data/);
     await tree.release();
-    await (await claim(dataDir)).release();
+    await (await claimDataFolder(dataDir)).release();
     assert.deepEqual(readdirSync(dataDir), []);
   });
 
   it("lets one of many have a folder that a killed process held", async () => {
     writeFileSync(join(dataDir, "run.lock"), JSON.stringify({ ...NOBODY, boot: bootId() }));
-    const all = await Promise.allSettled(Array.from({ length: 8 }, () => claim(dataDir)));
+    const all = await Promise.allSettled(Array.from({ length: 8 }, () => claimDataFolder(dataDir)));
     const got = all.filter((result) => result.status === "fulfilled");
     assert.equal(got.length, 1);
     await got[0]!.value.release();
@@ -40,25 +40,25 @@ describe("claim()", () => {
 
   it("takes over from a lock that holds nothing", async () => {
     writeFileSync(join(dataDir, "run.lock"), "");
-    await (await claim(dataDir)).release();
+    await (await claimDataFolder(dataDir)).release();
   });
 
   it("stops what a killed process left running", async () => {
     leave([{ ...id, name: "sleep", signal: "SIGTERM", rank: 1 }]);
-    const tree = await claim(dataDir);
+    const tree = await claimDataFolder(dataDir);
     assert.equal(isRunning(id), false);
     await tree.release();
   });
 
   it("leaves a process alone that has the number of one that was left, but not its start", async () => {
     leave([{ pid: id.pid, start_time: "1", name: "sleep", signal: "SIGTERM", rank: 1 }]);
-    await (await claim(dataDir)).release();
+    await (await claimDataFolder(dataDir)).release();
     assert.equal(isRunning(id), true);
   });
 
   it("leaves all processes alone when the list is of another boot", async () => {
     leave([{ ...id, name: "sleep", signal: "SIGTERM", rank: 1 }], "another boot");
-    await (await claim(dataDir)).release();
+    await (await claimDataFolder(dataDir)).release();
     assert.equal(isRunning(id), true);
   });
 
@@ -66,17 +66,17 @@ describe("claim()", () => {
     mkdirSync(join(dataDir, "processes"));
     writeFileSync(join(dataDir, "processes", "shop.json"), JSON.stringify({ ...id, name: "shop" }));
     writeFileSync(join(dataDir, "processes", "half.json"), "{");
-    await (await claim(dataDir)).release();
+    await (await claimDataFolder(dataDir)).release();
     assert.equal(isRunning(id), false);
   });
 
   it("stops what was added, and kills what is added after that", async () => {
-    const tree = await claim(dataDir);
+    const tree = await claimDataFolder(dataDir);
     tree.add({ ...id, name: "sleep", signal: "SIGTERM", rank: 2 });
     await tree.stop();
     assert.equal(isRunning(id), false);
     const late = spawn("sleep", ["600"]);
-    const lateId = identify(late.pid!)!;
+    const lateId = identifyProcess(late.pid!)!;
     tree.add({ ...lateId, name: "late", signal: "SIGTERM", rank: 1 });
     while (isRunning(lateId)) await sleep(10);
     const released = tree.release();
@@ -88,11 +88,11 @@ describe("claim()", () => {
   it("kills what does not stop when it is asked to", async () => {
     const deaf = spawn("sh", ["-c", "trap '' TERM; echo deaf; while :; do sleep 1; done"]);
     await new Promise((resolve) => deaf.stdout.once("data", resolve));
-    const tree = await claim(dataDir);
-    tree.add({ ...identify(deaf.pid!)!, name: "deaf", signal: "SIGTERM", rank: 1 });
+    const tree = await claimDataFolder(dataDir);
+    tree.add({ ...identifyProcess(deaf.pid!)!, name: "deaf", signal: "SIGTERM", rank: 1 });
     const before = Date.now();
     const stopped = tree.stop();
-    setTimeout(tree.hurry, 300);
+    setTimeout(tree.forceStop, 300);
     await stopped;
     assert.ok(Date.now() - before < 8_000, "it was not given all of its 8.5 s");
     assert.equal(deaf.signalCode ?? "SIGKILL", "SIGKILL");
@@ -102,7 +102,7 @@ describe("claim()", () => {
   it("says why a folder cannot be written to", async function () {
     if (process.getuid?.() === 0) return this.skip(); // root may write anywhere
     chmodSync(dataDir, 0o500);
-    await assert.rejects(claim(dataDir), /permission is missing.*set SEALOOP_DATA/);
+    await assert.rejects(claimDataFolder(dataDir), /permission is missing.*set SEALOOP_DATA/);
   });
 
   function leave(processes: unknown[], boot = bootId()): void {

@@ -6,8 +6,8 @@ import { ROOT } from "../../config.ts";
 import {
   loadRunbooks,
   ResolvedStep,
-  type StepHappened,
-  type StepParts,
+  type StepOutcome,
+  type StepContext,
 } from "../../runbooks/mod.ts";
 
 /** Those that ship. */
@@ -27,15 +27,15 @@ export function step(act: object): ResolvedStep {
 }
 
 /** Surroundings of a step; what it tells people is kept. */
-export function surroundings(dataDir: string, more: Partial<StepParts> = {}) {
+export function surroundings(dataDir: string, more: Partial<StepContext> = {}) {
   const told: string[] = [];
-  const parts: StepParts = {
+  const parts: StepContext = {
     dataDir,
     service: { name: "svc", check: null, restart: null },
     commands: shipped.commands,
     effectOf: () => "",
     runWorkflow: () =>
-      Promise.resolve<StepHappened>({ state: "done", ok: true, code: "completed" }),
+      Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "completed" }),
     notify: (message) => Promise.resolve(void told.push(message)),
     ...more,
   };

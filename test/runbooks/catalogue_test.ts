@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import {
   BadRunbook,
-  fittingRunbooks,
-  type Incident,
+  matchRunbooks,
+  type RunbookIncident,
   loadRunbooks,
   NotApplicable,
-  resolve,
+  resolveRunbook,
 } from "../../runbooks/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "./_runbook.ts";
@@ -111,7 +111,7 @@ describe("loadRunbooks()", () => {
 
 describe("fittingRunbooks()", () => {
   const names = (
-    incident: Partial<Incident["service"]> & Partial<Incident["finding"]> & {
+    incident: Partial<RunbookIncident["service"]> & Partial<RunbookIncident["finding"]> & {
       category?: string;
       named?: string;
       text?: string;
@@ -122,7 +122,7 @@ describe("fittingRunbooks()", () => {
     const { name = "svc", type = "web", restart = null, check = null, ...rest } = incident;
     const { check: _, code = "refused", category = null, text = "", ...more } = { ...rest, check };
     const kind = typeof check === "string" ? check : "http";
-    return fittingRunbooks(shipped.runbooks, {
+    return matchRunbooks(shipped.runbooks, {
       service: { name, type, restart, check: check ?? {} },
       finding: { check: kind, code },
       ...{ category, text, ...more },
@@ -178,7 +178,7 @@ describe("fittingRunbooks()", () => {
 describe("resolve()", () => {
   const runbook = (name: string) => shipped.runbooks.find((one) => one.runbook === name)!;
   const ready = (name: string, values: Record<string, string | string[]>, more: object = {}) =>
-    resolve(runbook(name), {
+    resolveRunbook(runbook(name), {
       ...{ service: "svc", values, catalogue: shipped, here: true },
       ...more,
     });
@@ -262,7 +262,7 @@ describe("resolve()", () => {
         : {}),
     }));
     const within = (maxBytes: number) =>
-      resolve({ ...database, steps }, {
+      resolveRunbook({ ...database, steps }, {
         ...{ service: "db", values: { folders: [join(folder, "dumps")] } },
         ...{ catalogue: shipped, here: true, disk: { path: folder, maxBytes } },
       });

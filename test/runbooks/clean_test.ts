@@ -8,7 +8,7 @@ import {
   performStep,
   planClean,
   undoStep,
-  usageOf,
+  measureUsage,
 } from "../../runbooks/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { newId, oldFile, step, surroundings } from "./_runbook.ts";
@@ -197,7 +197,7 @@ describe("a clean step", () => {
       const data = join(disk, "data");
       await mkdir(data);
       await fill(join(data, "table"));
-      assert.equal(Math.round(usageOf(disk).bytes.percent), 100);
+      assert.equal(Math.round(measureUsage(disk).bytes.percent), 100);
       const [id, parts] = [newId(), surroundings(dataDir)];
       const work = {
         ...cleaning({ folders: [join(disk, "dumps")], until_below: 80 }),
@@ -205,7 +205,7 @@ describe("a clean step", () => {
       };
       const happened = await performStep(work, id, parts);
       assert.deepEqual([happened.code, happened.counts?.files], ["moved_elsewhere", 1]);
-      assert.ok(usageOf(disk).bytes.percent < 80);
+      assert.ok(measureUsage(disk).bytes.percent < 80);
       const undone = await undoStep(work, id, newId(), parts);
       assert.deepEqual([undone.ok, undone.counts?.files], [true, 1]);
       assert.equal(readdirSync(join(disk, "dumps")).length, 3);
@@ -221,9 +221,9 @@ describe("a clean step", () => {
           ...{ until_below: 50, kind: "inodes" },
         },
       });
-      assert.ok(usageOf(disk).inodes.percent > 70);
+      assert.ok(measureUsage(disk).inodes.percent > 70);
       await performStep(work, newId(), surroundings(dataDir));
-      assert.ok(usageOf(disk).inodes.percent < 50);
+      assert.ok(measureUsage(disk).inodes.percent < 50);
     });
   });
 });

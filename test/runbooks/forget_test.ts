@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { keepForgetting } from "../../runbooks/forget.ts";
+import { keepDeletingOldData } from "../../runbooks/forget.ts";
 import { openUsageMeter } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testStore } from "../_servers.ts";
@@ -15,7 +15,7 @@ describe("a worker", () => {
       "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
     );
     const log = createLog("test", "silent");
-    const forgetting = keepForgetting({ config, store, log, signal: stopping.signal });
+    const forgetting = keepDeletingOldData({ config, store, log, signal: stopping.signal });
     try {
       await eventually(async () => {
         const left = await store.asPlatform()("usage").pluck("subject");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { recordManaged } from "../../integrations/host/mod.ts";
+import { recordManagedProcess } from "../../integrations/host/mod.ts";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { forgetMarks } from "../../activities/mod.ts";
+import { deleteOldMarks } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openTicket, openStore, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
@@ -65,7 +65,7 @@ describe("what acts have left of themselves", () => {
     return effectId;
   }
 
-  const forget = () => forgetMarks({ ...loadConfig({ SEALOOP_DATA: dataDir }), dataDir }, store);
+  const forget = () => deleteOldMarks({ ...loadConfig({ SEALOOP_DATA: dataDir }), dataDir }, store);
   const left = () => readdirSync(join(dataDir, "effects")).toSorted();
 
   it("is removed a week after they ended and their tickets were closed, of drills too", async () => {
@@ -97,7 +97,7 @@ describe("what acts have left of themselves", () => {
     const elsewhere = await act("done");
     await mkdir(join(dataDir, "aside", elsewhere), { recursive: true });
     const managed = await act("done");
-    recordManaged(dataDir, { name: "shop", pid: process.pid, start_time: "0", effect_id: managed });
+    recordManagedProcess(dataDir, { name: "shop", pid: process.pid, start_time: "0", effect_id: managed });
     await marks(8, "aside.json", "purged");
     assert.deepEqual([await forget(), left()], [1, [beside, elsewhere, managed].toSorted()]);
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { stopManaged } from "../../integrations/host/mod.ts";
-import { performStep, permit, resolve, type StepHappened, type StepParts, type Values, verifyStep } from "../../runbooks/mod.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
+import { performStep, checkCommand, resolveRunbook, type StepOutcome, type StepContext, type ParameterValues, verifyStep } from "../../runbooks/mod.ts";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -26,13 +26,13 @@ describe("the runbooks that ship, carried out on this host", () => {
 
   async function carryOut(
     name: string,
-    values: Values,
-    more: Partial<StepParts> & { maxBytes?: number } = {},
+    values: ParameterValues,
+    more: Partial<StepContext> & { maxBytes?: number } = {},
   ): Promise<Carried> {
     const runbook = shipped.runbooks.find((one) => one.runbook === name)!;
     const { maxBytes, ...rest } = more;
     const disk = typeof values.disk === "string" ? { path: values.disk, maxBytes } : undefined;
-    const { steps } = resolve(runbook, {
+    const { steps } = resolveRunbook(runbook, {
       ...{ service: "svc", values, catalogue: shipped, here: true, disk },
     });
     const ids = new Map(steps.map(({ step }) => [step, newId()]));
@@ -118,7 +118,7 @@ describe("the runbooks that ship, carried out on this host", () => {
     it("restart-service and stuck-queue start its process anew", async () => {
       for (const [runbook, name] of [["restart-service", "one"], ["stuck-queue", "two"]] as const) {
         const { codes, seen } = await carryOut(runbook, {}, { service: service(name) });
-        await stopManaged(dataDir, name);
+        await stopManagedProcess(dataDir, name);
         assert.deepEqual([codes, seen], [["started"], ["ok"]]);
       }
     });
@@ -130,7 +130,7 @@ describe("the runbooks that ship, carried out on this host", () => {
       const { codes, seen } = await carryOut("stale-lock-files", values, {
         service: service("locked"),
       });
-      await stopManaged(dataDir, "locked");
+      await stopManagedProcess(dataDir, "locked");
       assert.deepEqual([codes, seen], [["moved_beside", "started"], ["ok", "ok"]]);
       assert.ok(!existsSync(join(folder, "svc.lock")));
     });
@@ -158,7 +158,7 @@ describe("the runbooks that ship, carried out on this host", () => {
       const waited = await carryOut("dependency-away", { dependency: at });
       assert.deepEqual(waited.codes, ["told", "ok"]);
       const { codes, told } = await carryOut("memory-pressure", {}, { service: service("leaky") });
-      await stopManaged(dataDir, "leaky");
+      await stopManagedProcess(dataDir, "leaky");
       if (codes.length === 2) assert.match(told[0]!, /^leaky? was restarted|^svc was restarted/);
       assert.equal(codes[0], "started");
     });
@@ -166,7 +166,7 @@ describe("the runbooks that ship, carried out on this host", () => {
 
   it("those for the platform's own parts start their workflows", async () => {
     const started: string[] = [];
-    const runWorkflow = (type: string): Promise<StepHappened> => {
+    const runWorkflow = (type: string): Promise<StepOutcome> => {
       started.push(type);
       return Promise.resolve({ state: "done", ok: true, code: "completed" });
     };
@@ -210,7 +210,7 @@ describe("the runbooks that ship, carried out on this host", () => {
     }
   });
 
-  const NEEDS_SYSTEMD: Readonly<Record<string, Values>> = {
+  const NEEDS_SYSTEMD: Readonly<Record<string, ParameterValues>> = {
     "systemd-unit-restart": { unit: "no-such-unit.service" },
     "failed-unit": { unit: "no-such-unit.service" },
     "certificate-reload": { unit: "no-such-unit.service" },
@@ -229,7 +229,7 @@ describe("the runbooks that ship, carried out on this host", () => {
     for (const { runbook, steps } of shipped.runbooks) {
       const [{ command }] = steps as unknown as [{ command?: { argv: string[] } }];
       if (!command || command.argv.some((arg) => arg.includes("{"))) continue;
-      const permission = permit(command, shipped.commands);
+      const permission = checkCommand(command, shipped.commands);
       if (permission.allowed || permission.code !== "no_program") continue;
       const { codes } = await carryOut(runbook, {});
       assert.deepEqual(codes, ["no_program"], runbook);
@@ -251,7 +251,7 @@ describe("the runbooks that ship, carried out on this host", () => {
       ...runbook,
       steps: runbook.steps.map((step) => ({ ...step, bounds: { within: "1s" } })),
     };
-    const { steps: [, wait] } = resolve(short, {
+    const { steps: [, wait] } = resolveRunbook(short, {
       ...{ service: "svc", values: { dependency: `127.0.0.1:${await freePort()}` } },
       ...{ catalogue: shipped, here: true },
     });

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import {
   type AllowedCommand,
   performStep,
-  permit,
+  checkCommand,
   undoStep,
   verifyStep,
 } from "../../runbooks/mod.ts";
@@ -121,7 +121,7 @@ describe("a command step", () => {
           .replace("{mount_point}", "/srv/share").replace("{file}", "/srv/sealoop/spare.key")
           .replace(/\{[a-z_]+\}/, "name")
       );
-      const permission = permit({ argv: filled }, shipped.commands);
+      const permission = checkCommand({ argv: filled }, shipped.commands);
       assert.ok(permission.allowed || permission.code === "no_program", filled.join(" "));
     }
   });

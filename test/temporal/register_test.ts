@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Client, Connection } from "@temporalio/client";
 import { msToTs } from "@temporalio/common/lib/time.js";
 import { loadConfig } from "../../config.ts";
-import { keepRunning, registerTemporal } from "../../temporal/mod.ts";
+import { keepWorkflowsRunning, registerTemporal } from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
 
@@ -42,7 +42,7 @@ describe("registerTemporal()", () => {
 
   it("is followed by a look whether what never ends still runs, which starts it again", async () => {
     const over = new AbortController();
-    const keeping = keepRunning(client, over.signal, 50);
+    const keeping = keepWorkflowsRunning(client, over.signal, 50);
     const names = ["ledger-sequencer", "webhook-relay"];
     const running = async (name: string): Promise<string | undefined> => {
       const found = await client.workflow.getHandle(name).describe().catch(() => undefined);

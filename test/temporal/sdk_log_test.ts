@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { tellOf } from "../../temporal/sdk_log.ts";
+import { sdkLogger } from "../../temporal/sdk_log.ts";
 import { createLog } from "../../web/log.ts";
 
 describe("what Temporal's SDK says", () => {
   it("is logged with the activity, its run, the attempt and the error", () => {
     const lines: string[] = [];
     const log = createLog("worker", "warn", { write: (line) => void lines.push(line) });
-    tellOf(log, "warn")("Activity failed", {
+    sdkLogger(log, "warn")("Activity failed", {
       ...{ activityType: "breakTestService", attempt: 7, taskToken: "private", taskQueue: "itsm" },
       ...{ workflowId: "test-4f1c2b9e", workflowRunId: "a-run", workflowType: "itsmTest" },
       error: new Error("nobody listens there"),

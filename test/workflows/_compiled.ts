@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { loadConfig, ROOT } from "../../config.ts";
-import { claim, readJson, startPostgres, startTemporal, type Watched } from "../../embedded/mod.ts";
+import { claimDataFolder, readJson, startPostgres, startTemporal, type TreeProcess } from "../../embedded/mod.ts";
 import { DEFAULT_POLICY } from "../../guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
 import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../processes/mod.ts";
@@ -47,7 +47,7 @@ export async function compiledPlatform(
 ): Promise<CompiledPlatform> {
   await withinOneDay(120); // its sweep comes once a day
   const dataDir = await testFolder();
-  const tree = await claim(dataDir);
+  const tree = await claimDataFolder(dataDir);
   const env: NodeJS.ProcessEnv = {
     ...{ PATH: process.env.PATH, HOME: process.env.HOME },
     ...await platformSettings(dataDir),
@@ -103,7 +103,7 @@ export async function compiledPlatform(
     return child;
   }));
   const processes = () => {
-    const { processes } = readJson(join(dataDir, "run.json")) as { processes: Watched[] };
+    const { processes } = readJson(join(dataDir, "run.json")) as { processes: TreeProcess[] };
     return new Map(processes.map(({ name, pid }) => [name, pid]));
   };
   const connection = await Connection.connect({ address });

@@ -21,7 +21,7 @@ import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openSealer } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
-import { openWorkers } from "../../temporal/workers.ts";
+import { startWorkers } from "../../temporal/workers.ts";
 import { openStore } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import {
@@ -189,7 +189,7 @@ export async function openLoop(
   await registerTemporal(parts.client, unscheduled(parts.config));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
-  const workers = await openWorkers({
+  const workers = await startWorkers({
     config: parts.config,
     activities: watched(createActivities(parts), watch),
     workflows: { workflowBundle: await testBundle(), debugMode: !threads },

@@ -1,6 +1,6 @@
 /** One kill: six loops, one held in each step, and what became of them. */
 import { access, writeFile } from "node:fs/promises";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { join } from "node:path";
@@ -143,7 +143,7 @@ function atOnce(command: readonly string[]) {
 }
 
 async function start({ client }: CompiledPlatform, { victim }: Prepared): Promise<void> {
-  const finding = findingOf(victim.service, "status_503");
+  const finding = createServiceFinding(victim.service, "status_503");
   await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
     workflowId: workflowIdOf(victim),
@@ -152,7 +152,7 @@ async function start({ client }: CompiledPlatform, { victim }: Prepared): Promis
 }
 
 const workflowIdOf = ({ service }: Victim) =>
-  `loop-${findingOf(service, "status_503").fingerprint}`;
+  `loop-${createServiceFinding(service, "status_503").fingerprint}`;
 
 async function aftermathOf(
   platform: CompiledPlatform,

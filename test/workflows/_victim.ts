@@ -1,11 +1,11 @@
 /** A small real service that was started once and has crashed since. */
 import { randomBytes } from "node:crypto";
-import { type HealthCheck, managedProcess, probe, type Restart, restart, type Service, stopManaged } from "../../integrations/host/mod.ts";
+import { type HealthCheck, findManagedProcess, probe, type Restart, restart, type Service, stopManagedProcess } from "../../integrations/host/mod.ts";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
-import { commandLine, identify, stopProcess } from "../../embedded/mod.ts";
+import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
 import { putService, removeService, type Store } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 
@@ -62,7 +62,7 @@ export async function brokenService(
   const effectId = randomBytes(12).toString("hex");
   await restart({ dataDir, effectId, service: name, restart: first });
   await untilHealthy(check);
-  await stopProcess(managedProcess(dataDir, name)!, "SIGKILL", 0);
+  await stopProcess(findManagedProcess(dataDir, name)!, "SIGKILL", 0);
   await putService(store.asPlatform(), service);
   const starts = () => startsOf(folder);
   return {
@@ -72,9 +72,9 @@ export async function brokenService(
     letGo: () => writeFile(join(folder, "go"), ""),
     async remove() {
       await removeService(store.asPlatform(), name);
-      await stopManaged(dataDir, name);
+      await stopManagedProcess(dataDir, name);
       for (const pid of await starts()) {
-        const id = commandLine(pid).includes(folder) ? identify(pid) : undefined;
+        const id = commandLine(pid).includes(folder) ? identifyProcess(pid) : undefined;
         if (id) await stopProcess(id, "SIGKILL", 0);
       }
     },

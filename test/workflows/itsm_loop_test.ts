@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import { type Action, type Finding, type LoopResult, progressQuery, type StepEffect, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
@@ -8,7 +8,7 @@ import { CancelledFailure } from "@temporalio/common";
 import { effectOf } from "../../activities/_effects.ts";
 import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
-import { catalogueOf } from "../../activities/mod.ts";
+import { loadCatalogue } from "../../activities/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
 import { openTicket, putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -43,7 +43,7 @@ describe("itsmLoop", () => {
   }
 
   function start({ service }: Victim) {
-    const finding = findingOf(service, "refused");
+    const finding = createServiceFinding(service, "refused");
     return loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -110,7 +110,7 @@ describe("itsmLoop", () => {
 
   it("seals what its ticket says beside what was judged", async () => {
     const { service, letGo } = await broken("found-often", heldBack);
-    const finding = { ...findingOf(service, "refused"), severity: "critical" as const };
+    const finding = { ...createServiceFinding(service, "refused"), severity: "critical" as const };
     const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -127,7 +127,7 @@ describe("itsmLoop", () => {
   });
 
   it("files a guess under what a detector measured, and what it is sure of under that", async () => {
-    const { diagnose } = diagnosing(loop, catalogueOf(loop.config));
+    const { diagnose } = diagnosing(loop, loadCatalogue(loop.config));
     const filed = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
       await openTicket(loop.store.asPlatform(), {
@@ -209,7 +209,7 @@ describe("itsmLoop", () => {
 
   it("is one loop with one ticket and one repair where the same is found fifty times at once", async () => {
     const victim = await broken("fifty");
-    const finding = findingOf(victim.service, "refused");
+    const finding = createServiceFinding(victim.service, "refused");
     const handles = await Promise.all(
       Array.from(
         { length: 50 },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { stopManaged } from "../../integrations/host/mod.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { SCENARIOS, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import type { itsmTest } from "../../workflows/mod.ts";
@@ -45,7 +45,7 @@ describe("itsmTest", () => {
     watch = async (moment, activity) => {
       if (moment !== "before" || activity !== "breakTestService") return;
       attempts++;
-      await stopManaged(loop.config.dataDir, `test-${id}`); // as with a platform that is killed
+      await stopManagedProcess(loop.config.dataDir, `test-${id}`); // as with a platform that is killed
     };
     const running = loop.client.workflow.execute<typeof itsmTest>(WORKFLOW.itsmTest, {
       taskQueue: TASK_QUEUE.itsm,

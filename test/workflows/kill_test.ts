@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import type { Restart } from "../../integrations/host/mod.ts";
 import { STEPS, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
@@ -162,7 +162,7 @@ async function survive(
   });
   try {
     if ("when" in killing) doomed.dieAt(killing);
-    const finding = findingOf(victim.service, "refused");
+    const finding = createServiceFinding(victim.service, "refused");
     const handle = await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
       workflowId: `loop-${finding.fingerprint}`,

@@ -3,8 +3,8 @@
  * those of these names alone.
  */
 import { once } from "node:events";
-import { findingOf } from "../../detection/mod.ts";
-import { newWebhookSecret, openSecretBox, WEBHOOK_KEY } from "../../integrations/webhooks/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
+import { createWebhookSecret, openSecretBox, WEBHOOK_KEY_FILE } from "../../integrations/webhooks/mod.ts";
 import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { writeFile } from "node:fs/promises";
@@ -61,7 +61,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmLoop.resolved": async () => await ended(await heal(await broken("resolved"))),
   "itsmLoop.clear": async () => {
     const { service } = await broken("clear");
-    const finding = { ...findingOf(service, "refused"), requested_by: "key:recorder" };
+    const finding = { ...createServiceFinding(service, "refused"), requested_by: "key:recorder" };
     await putService(loop.store.asPlatform(), { ...service, check: null });
     return await ended(await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]));
   },
@@ -101,7 +101,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmSweep.found": async () => {
     const { service } = await broken("found", () => null, true);
     const run = await ended(await start(WORKFLOW.itsmSweep, "sweep", []));
-    await loop.client.workflow.getHandle(`loop-${findingOf(service, "refused").fingerprint}`)
+    await loop.client.workflow.getHandle(`loop-${createServiceFinding(service, "refused").fingerprint}`)
       .result();
     return run;
   },
@@ -179,7 +179,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const asking_run = {
       workflow_id: "loop-gone",
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
-      finding: findingOf(service, "refused"),
+      finding: createServiceFinding(service, "refused"),
     };
     const run = await asked("a4", { asking_run });
     await speak(run, "approved", "ann");
@@ -305,9 +305,9 @@ async function asked(
 /** Queues a message for a server on this port of this machine, and starts its workflow. */
 async function delivery(port: number): Promise<WorkflowHandle> {
   const { knex } = loop.store;
-  const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY));
+  const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY_FILE));
   const url = `http://127.0.0.1:${port}/`;
-  const secret = box.seal(newWebhookSecret(), url);
+  const secret = box.seal(createWebhookSecret(), url);
   const webhook_id = await putWebhook(knex, {
     ...{ url, events: ["ticket.opened"], secret, tenant: "recorder", createdBy: "recorder" },
   });
@@ -329,7 +329,7 @@ async function sealed(id: string): Promise<void> {
 }
 
 async function heal({ service }: Pick<Victim, "service">): Promise<WorkflowHandle> {
-  const finding = findingOf(service, "refused");
+  const finding = createServiceFinding(service, "refused");
   return await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]);
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
@@ -103,7 +103,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     const doomed = await bench.worker(taskQueue);
     doomed.begin();
     if (typeof when === "object") doomed.dieAt(when);
-    const finding = findingOf(service, "refused");
+    const finding = createServiceFinding(service, "refused");
     const run = await bench.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       ...{ taskQueue, args: [finding], workflowId: `loop-${finding.fingerprint}` },
     });

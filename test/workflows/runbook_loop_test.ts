@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getRunbook, listEffects, putServices, removeService, listRepairsOfTicket, replaceRunbookValues } from "../../store/mod.ts";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
@@ -11,8 +11,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { catalogueOf, putInForce } from "../../activities/mod.ts";
-import { usageOf } from "../../runbooks/mod.ts";
+import { loadCatalogue, putInForce } from "../../activities/mod.ts";
+import { measureUsage } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "../runbooks/_runbook.ts";
@@ -81,7 +81,7 @@ describe("the loop with runbooks", () => {
   }
 
   async function loopOf(service: Service): Promise<LoopResult> {
-    const finding = findingOf(service, "refused");
+    const finding = createServiceFinding(service, "refused");
     return await loop.client.workflow.execute<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `loop-${finding.fingerprint}`,
@@ -176,7 +176,7 @@ describe("the loop with runbooks", () => {
         ...{ subject: "x", action: "wait", outcome: "ok" },
       }).then(({ id }) => loop.sealer.sealed(id));
     };
-    const first = catalogueOf(loop.config);
+    const first = loadCatalogue(loop.config);
     await putInForce(loop.store, first);
     await putInForce(loop.store, first);
     await settle();
@@ -190,7 +190,7 @@ describe("the loop with runbooks", () => {
         ...{ version: "1.1.0", origin: undefined, sha256: undefined },
       }),
     );
-    const second = catalogueOf(loop.config);
+    const second = loadCatalogue(loop.config);
     await putInForce(loop.store, second);
     await settle();
     const { details, outcome } = (await sealed()).at(-1)!;
@@ -224,7 +224,7 @@ describe("the loop with runbooks", () => {
       assert.deepEqual([ticket.service, ticket.status], ["orders-db", "resolved"]);
       assert.match(ticket.resolution!, /^Runbook database-disk-full /);
       assert.equal((await fetch(place.url)).status, 200);
-      assert.ok(usageOf(disk).bytes.percent < 80);
+      assert.ok(measureUsage(disk).bytes.percent < 80);
       assert.ok(existsSync(join(disk, "data", "table")), "the data were never touched");
       assert.ok(readdirSync(join(disk, "dumps")).includes("9.dump"), "the newest dump stays");
       assert.deepEqual(effects.map(({ step, state, detail }) => [step, state, detail.code]), [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { findingOf } from "../../detection/mod.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import { addStop, listTickets, putService, removeStop, type Stop, listTestServiceNames } from "../../store/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
@@ -73,7 +73,7 @@ describe("a switch", () => {
     const name = `${prefix}-${randomBytes(3).toString("hex")}`;
     const victim = await brokenService(place, { name });
     victims.push(victim);
-    return { ...victim, finding: { ...findingOf(victim.service, "refused"), ...more } };
+    return { ...victim, finding: { ...createServiceFinding(victim.service, "refused"), ...more } };
   }
   const start = ({ finding }: { finding: Finding }) =>
     loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {

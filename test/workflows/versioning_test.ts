@@ -4,7 +4,7 @@ import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { NativeConnection } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { openWorkers, type Workers } from "../../temporal/workers.ts";
+import { startWorkers, type Workers } from "../../temporal/workers.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";
 import { eventually } from "./_story.ts";
@@ -28,7 +28,7 @@ describe("workers of a named build", () => {
     const { address, namespace } = parts.place;
     const named = loadConfig({ SEALOOP_WORKER_BUILD: build });
     running.push(
-      await openWorkers({
+      await startWorkers({
         config: { ...parts.config, settings: { ...parts.config.settings, ...only(named) } },
         activities: createActivities({ ...parts, stopping: parts.stopping.signal }),
         workflows: { workflowBundle: await testBundle() },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:net";
-import { discover } from "../../../integrations/host/mod.ts";
+import { discoverServices } from "../../../integrations/host/mod.ts";
 import type { Config } from "../../../config.ts";
 import { getImpact, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
@@ -29,7 +29,7 @@ describe("discover()", () => {
   it("adds what listens, on its host and unwatched, and removes it when it is gone", async () => {
     const machine = serviceNamed("this-host", [], { type: "host", origin: "platform" });
     await putServices(store.asPlatform(), [machine]);
-    assert.ok((await discover(config, store, "localhost")).includes(`node-${port}`));
+    assert.ok((await discoverServices(config, store, "localhost")).includes(`node-${port}`));
     const { origin, watched, status, type } = await row(`node-${port}`);
     assert.deepEqual({ origin, watched, status, type }, {
       ...{ origin: "discovered", watched: false, status: "up", type: "listener" },
@@ -37,18 +37,18 @@ describe("discover()", () => {
     const { upstream } = (await getImpact(store.asPlatform(), `node-${port}`, 1))!;
     assert.deepEqual(upstream.map(({ name }) => name), ["this-host"]);
     await new Promise((resolve) => server.close(resolve));
-    await discover(config, store, "localhost");
+    await discoverServices(config, store, "localhost");
     assert.equal(await row(`node-${port}`), undefined);
   });
 
   it("passes over what is declared, and leaves a declared service of the same name as it is", async () => {
     const name = `node-${port}`;
-    await discover(config, store, "localhost");
+    await discoverServices(config, store, "localhost");
     await putServices(store.asPlatform(), [
       serviceNamed("other"),
       serviceNamed(name, ["other"], { type: "web", owner: "ada" }),
     ]);
-    await discover(config, store, "localhost");
+    await discoverServices(config, store, "localhost");
     assert.equal((await row(name)).status, "unknown", "what listens may be another");
     assert.deepEqual([(await row(name)).origin, (await row(name)).owner], ["file", "ada"]);
     assert.equal((await getImpact(store.asPlatform(), name, 1))!.upstream.length, 1);
@@ -56,20 +56,20 @@ describe("discover()", () => {
     await putServices(store.asPlatform(), [
       serviceNamed("app", [], { check: { tcp: `127.0.0.1:${port}` } }),
     ]);
-    assert.ok(!(await discover(config, store, "localhost")).includes(name));
+    assert.ok(!(await discoverServices(config, store, "localhost")).includes(name));
   });
 
   it("keeps the listeners of two hosts apart, and forgets a host that nobody looks at", async () => {
-    await discover(config, store, "app1");
+    await discoverServices(config, store, "app1");
     const away = await store.asPlatform()("services").where({ host: "app1" }).pluck("name");
-    await discover(config, store, "localhost");
+    await discoverServices(config, store, "localhost");
     assert.ok(away.some((name) => name.startsWith(`node-${port}-`)));
     assert.ok(await row(`node-${port}`));
     const found = await store.asPlatform()("services").where({ host: "app1" }).pluck("name");
     assert.deepEqual(found.sort(), away.sort());
     await store.asPlatform()("services").where({ host: "app1" })
       .update({ checked_at: store.asPlatform().raw("now() - interval '16 minutes'") });
-    await discover(config, store, "localhost");
+    await discoverServices(config, store, "localhost");
     assert.equal((await store.asPlatform()("services").where({ host: "app1" })).length, 0);
   });
 });

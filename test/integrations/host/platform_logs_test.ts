@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { readLine, searchLogs } from "../../../integrations/host/mod.ts";
+import { parseLogLine, searchLogs } from "../../../integrations/host/mod.ts";
 import { join } from "node:path";
 import { testFolder } from "../../_servers.ts";
 
@@ -131,7 +131,7 @@ describe("searchLogs()", () => {
   });
 
   it("reads a line that is cut off as text", () => {
-    const line = readLine("worker", '{"level":"error","time":');
+    const line = parseLogLine("worker", '{"level":"error","time":');
     assert.deepEqual([line.level, line.at], ["info", null]);
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { type ListeningSocket, listeningSockets, portClaims, portRegistry, recordManaged } from "../../../integrations/host/mod.ts";
+import { type ListeningSocket, listeningSockets, listPortClaims, buildPortRegistry, recordManagedProcess } from "../../../integrations/host/mod.ts";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
-import { identify } from "../../../embedded/mod.ts";
+import { identifyProcess } from "../../../embedded/mod.ts";
 import type { ServiceWithPorts } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 
@@ -20,7 +20,7 @@ const socket = (port: number, program: string, address = "127.0.0.1"): Listening
 describe("portClaims()", () => {
   it("takes ports, and those of checks, of this host alone", async () => {
     const config = loadConfig({ SEALOOP_DATA: await testFolder() });
-    const claims = portClaims(config, [
+    const claims = listPortClaims(config, [
       service("web", { check: { http: "http://127.0.0.1:9000/health" } }),
       service("site", { check: { http: "https://localhost/" } }),
       service("db", { check: { tcp: "[::1]:9001" }, ports: [{ port: 9001, program: "postgres" }] }),
@@ -38,13 +38,13 @@ describe("portClaims()", () => {
   it("has the platform's own servers, and the embedded ones while they run", async () => {
     const dataDir = await testFolder();
     const config = loadConfig({ SEALOOP_DATA: dataDir, SEALOOP_POSTGRES_PORT: "5999" });
-    const names = () => portClaims(config, []).map(({ service }) => service);
+    const names = () => listPortClaims(config, []).map(({ service }) => service);
     assert.deepEqual(names(), ["gateway", "tool-server", "public-ledger", "engine"]);
     writeFileSync(
       join(dataDir, "run.json"),
       JSON.stringify({ processes: [{ name: "PostgreSQL", pid: process.pid }] }),
     );
-    const claim = portClaims(config, []).find(({ service }) => service === "postgresql");
+    const claim = listPortClaims(config, []).find(({ service }) => service === "postgresql");
     assert.deepEqual([claim!.port, claim!.setting, claim!.pid], [
       ...[5999, "SEALOOP_POSTGRES_PORT", process.pid],
     ]);
@@ -53,12 +53,12 @@ describe("portClaims()", () => {
 
 describe("portRegistry()", () => {
   const claims = (services: readonly ServiceWithPorts[]) =>
-    portClaims(loadConfig({ SEALOOP_DATA: "/nowhere" }), services)
+    listPortClaims(loadConfig({ SEALOOP_DATA: "/nowhere" }), services)
       .filter(({ by }) => by !== "setting");
   const declares = (name: string, port: number, program: string | null = null) =>
     service(name, { ports: [{ port, program }] });
   const kinds = (services: readonly ServiceWithPorts[], sockets: readonly ListeningSocket[]) =>
-    portRegistry(claims(services), sockets).flatMap(({ conflicts }) =>
+    buildPortRegistry(claims(services), sockets).flatMap(({ conflicts }) =>
       conflicts.map(({ kind, detail }) => [kind, detail])
     );
 
@@ -94,9 +94,9 @@ describe("portRegistry()", () => {
     const [holder, other] = [await listener(port), await listener(await freePort())];
     try {
       const conflicts = async (pid: number) => {
-        recordManaged(config.dataDir, { ...identify(pid)!, name: "web", effect_id: "test" });
-        const claims = portClaims(config, [declares("web", port)]);
-        const found = portRegistry(claims, await listeningSockets());
+        recordManagedProcess(config.dataDir, { ...identifyProcess(pid)!, name: "web", effect_id: "test" });
+        const claims = listPortClaims(config, [declares("web", port)]);
+        const found = buildPortRegistry(claims, await listeningSockets());
         return found.find((entry) => entry.port === port)!.conflicts.map(({ kind }) => kind);
       };
       assert.deepEqual(await conflicts(holder.pid!), []);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { managedProcess, restart, type RestartOrder, stopManaged, whatHappened } from "../../../integrations/host/mod.ts";
+import { findManagedProcess, restart, type RestartRequest, stopManagedProcess, findOutcome } from "../../../integrations/host/mod.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
-import { commandLine, identify, parentOf } from "../../../embedded/mod.ts";
+import { commandLine, identifyProcess, parentOf } from "../../../embedded/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 /** The process that starts commands for another one. */
@@ -25,7 +25,7 @@ describe("restart()", () => {
     dataDir = await testFolder();
   });
   const newId = () => randomBytes(12).toString("hex");
-  const command = (...argv: string[]): RestartOrder => ({
+  const command = (...argv: string[]): RestartRequest => ({
     ...{ dataDir, effectId: newId(), service: "cmd" },
     restart: { command: argv },
   });
@@ -90,7 +90,7 @@ describe("restart()", () => {
     assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
   });
   it("proves that an act was never begun", async () => {
-    assert.deepEqual(await whatHappened(command("true")), {
+    assert.deepEqual(await findOutcome(command("true")), {
       state: "not_done",
       code: "not_started",
     });
@@ -118,10 +118,10 @@ describe("restart()", () => {
     assert.deepEqual(await restart(order), { state: "unknown", code: "timeout" });
     assert.ok(Date.now() - began < 19_900, "the limit counts once");
     const child = Number(await readFile(file, "utf8"));
-    while (identify(child)) await sleep(20);
+    while (identifyProcess(child)) await sleep(20);
   });
   it("says unknown when the mark was made but nobody knows what followed", async () => {
-    const order: RestartOrder = {
+    const order: RestartRequest = {
       ...command("true"),
       restart: { process: { command: ["sleep", "30"] } },
     };
@@ -131,46 +131,46 @@ describe("restart()", () => {
     assert.deepEqual(await restart(order), { state: "unknown", code: "no_start" });
   });
 
-  const running = (service: string, ...argv: string[]): RestartOrder => ({
+  const running = (service: string, ...argv: string[]): RestartRequest => ({
     ...{ dataDir, effectId: newId(), service },
     restart: { process: { command: argv } },
   });
   it("replaces the process that it runs for a service, and only that one", async () => {
     const first = running("svc", "sleep", "30");
     assert.deepEqual(await restart(first), { state: "done", code: "started" });
-    const before = managedProcess(dataDir, "svc")!;
+    const before = findManagedProcess(dataDir, "svc")!;
     await restart(first);
-    assert.deepEqual(managedProcess(dataDir, "svc"), before);
+    assert.deepEqual(findManagedProcess(dataDir, "svc"), before);
     await restart(running("svc", "sleep", "30"));
-    const after = managedProcess(dataDir, "svc")!;
+    const after = findManagedProcess(dataDir, "svc")!;
     assert.notEqual(after.pid, before.pid);
-    assert.equal(identify(before.pid), undefined);
-    await stopManaged(dataDir, "svc");
-    assert.equal(managedProcess(dataDir, "svc"), undefined);
-    assert.equal(identify(after.pid), undefined);
+    assert.equal(identifyProcess(before.pid), undefined);
+    await stopManagedProcess(dataDir, "svc");
+    assert.equal(findManagedProcess(dataDir, "svc"), undefined);
+    assert.equal(identifyProcess(after.pid), undefined);
   });
   it("leaves a process alone that has the number of one it ran", async () => {
     const stranger = running("stranger", "sleep", "30");
     await restart(stranger);
-    const { pid } = managedProcess(dataDir, "stranger")!;
+    const { pid } = findManagedProcess(dataDir, "stranger")!;
     const path = join(dataDir, "processes", "reused.json");
     await writeFile(path, JSON.stringify({ name: "reused", pid, start_time: "1", effect_id: "x" }));
     await restart(running("reused", "sleep", "30"));
-    assert.ok(identify(pid));
-    await Promise.all(["stranger", "reused"].map((name) => stopManaged(dataDir, name)));
+    assert.ok(identifyProcess(pid));
+    await Promise.all(["stranger", "reused"].map((name) => stopManagedProcess(dataDir, name)));
   });
   it("says that a program ended at once", async () => {
     const order = running("gone", "no-such-program");
     await restart(order);
-    while ((await whatHappened(order)).code === "started") await sleep(10);
-    assert.deepEqual(await whatHappened(order), { state: "done", code: "ended_at_once" });
+    while ((await findOutcome(order)).code === "started") await sleep(10);
+    assert.deepEqual(await findOutcome(order), { state: "done", code: "ended_at_once" });
   });
   it("finds a launched process by its environment where its mark is lost", async function () {
     if (!existsSync("/proc/self/environ")) return this.skip();
     const order = running("lost", "sleep", "30");
     await restart(order);
     await rm(join(dataDir, "effects", order.effectId, "started"));
-    assert.deepEqual(await whatHappened(order), { state: "done", code: "started" });
-    await stopManaged(dataDir, "lost");
+    assert.deepEqual(await findOutcome(order), { state: "done", code: "started" });
+    await stopManagedProcess(dataDir, "lost");
   });
 });

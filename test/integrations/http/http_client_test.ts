@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { LookupAddress } from "node:dns";
-import { BadNetwork, type HttpClient, openHttpClient, type OutboundFailed, type OutboundRefused, readNetworks } from "../../../integrations/http/mod.ts";
+import { BadNetwork, type HttpClient, openHttpClient, type OutboundFailed, type OutboundRefused, parseNetworks } from "../../../integrations/http/mod.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -177,15 +177,15 @@ describe("the HTTP client for addresses that others name", () => {
 
 describe("readNetworks()", () => {
   it("tells public addresses from others", () => {
-    const rules = readNetworks(["10.1.0.0/16", "fd00::/8"]);
+    const rules = parseNetworks(["10.1.0.0/16", "fd00::/8"]);
     for (const address of ["8.8.8.8", "93.184.216.34", "2606:2800:220:1::1", "::ffff:8.8.8.8"]) {
-      assert.equal(rules.kindOf(address), "public", address);
+      assert.equal(rules.classify(address), "public", address);
     }
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::1", "fd12::1%eth0"]) {
-      assert.equal(rules.kindOf(address), "allowed", address);
+      assert.equal(rules.classify(address), "allowed", address);
     }
     for (const address of ["10.2.0.1", "fe80::1", "", "localhost", "1.2.3", "64:ff9b::808:808"]) {
-      assert.equal(rules.kindOf(address), "refused", address);
+      assert.equal(rules.classify(address), "refused", address);
     }
   });
 
@@ -193,7 +193,7 @@ describe("readNetworks()", () => {
     for (
       const network of ["10.0.0.0/33", "10.0.0/8", "x", "", "10.0.0.0/8/8", "::/129", "10.0.0.0/"]
     ) {
-      assert.throws(() => readNetworks([network]), BadNetwork, network);
+      assert.throws(() => parseNetworks([network]), BadNetwork, network);
     }
   });
 });

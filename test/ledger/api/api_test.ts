@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import pg from "pg";
-import { claim, startPostgres } from "../../../embedded/mod.ts";
+import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
 import { exportReceipts, ledgerKeys, publishedCheckpoint, verifyChain } from "../../../ledger/mod.ts";
 import { migrate, openStore } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
@@ -221,7 +221,7 @@ describe("a record that was made garbage", () => {
 describe("the public ledger while PostgreSQL is away", () => {
   it("says so at every address, and comes back by itself", async () => {
     const folder = await testFolder();
-    const [port, tree] = [await freePort(), await claim(folder)];
+    const [port, tree] = [await freePort(), await claimDataFolder(folder)];
     let server = await startPostgres(folder, port, tree);
     const owner = openStore(server.urls.owner, "owner");
     await migrate(owner);

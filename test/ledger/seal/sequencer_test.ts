@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { startPostgres } from "../../../embedded/mod.ts";
-import { claim } from "../../../embedded/mod.ts";
+import { claimDataFolder } from "../../../embedded/mod.ts";
 import { withinOneDay } from "../../_time.ts";
 import { eventually } from "../../workflows/_story.ts";
 import {
@@ -402,7 +402,7 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
   it("has every acknowledged receipt once, and a whole chain", async () => {
     const data = await testFolder();
     const port = await freePort();
-    const tree = await claim(data);
+    const tree = await claimDataFolder(data);
     let server = await startPostgres(data, port, tree);
     const { urls } = server;
     const owner = openStore(urls.owner, "owner");

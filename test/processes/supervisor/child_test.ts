@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "../../../config.ts";
-import { claim, isRunning, readJson, type Tree, type Watched } from "../../../embedded/mod.ts";
+import { claimDataFolder, isRunning, readJson, type Tree, type TreeProcess } from "../../../embedded/mod.ts";
 import { type Child, ENTRIES, openChild } from "../../../processes/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
@@ -18,7 +18,7 @@ describe("openChild()", () => {
 
   beforeEach(async () => {
     dataDir = await testFolder();
-    tree = await claim(dataDir);
+    tree = await claimDataFolder(dataDir);
     said = [];
   });
 
@@ -93,8 +93,8 @@ describe("openChild()", () => {
     return child;
   }
 
-  function watched(): Watched[] {
-    return (readJson(`${dataDir}/run.json`) as { processes: Watched[] }).processes;
+  function watched(): TreeProcess[] {
+    return (readJson(`${dataDir}/run.json`) as { processes: TreeProcess[] }).processes;
   }
 });
 
