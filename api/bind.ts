@@ -11,7 +11,7 @@ import {
   type Operation,
   type Places,
   Problem,
-  refuseUnknownFields,
+  unknownFieldsProblem,
   parseDryRunHeader,
 } from "../contract/mod.ts";
 import { FOR_EVER, readJson, type RequestState } from "../web/mod.ts";
@@ -165,7 +165,7 @@ function reader<C>(
     const sent = Object.entries(ctx.query).filter(([name]) => !ignoreUnknownQuery || isKnown(name));
     // What the operation would not see is refused here, the rest with all else that is wrong.
     const unseen = sent.map(([name]) => name).filter((name) => !isRead(name));
-    if (unseen.length > 0) throw refuseUnknownFields(unseen, "query", places);
+    if (unseen.length > 0) throw unknownFieldsProblem(unseen, "query", places);
     const twice = sent.find(([name, value]) => isKnown(name) && Array.isArray(value));
     if (twice) throw givenTwice(twice[0]);
     return parseStrings(input, Object.fromEntries(sent) as Record<string, string>);

@@ -1,9 +1,6 @@
 import type { CallRequest } from "../contract/mod.ts";
 import type { Allowance, Invoke, CallResult } from "../contract/mod.ts";
-import { type Call, type Caller, type Door, type Operation, scopesOf, TIERS } from "../contract/operation.ts";
-import { asProblem, Problem } from "../contract/errors.ts";
-import type { GovernanceDecision } from "../contract/governance.ts";
-import { parseInput } from "../contract/input.ts";
+import { asProblem, type CallContext, type Caller, type Door, type GovernanceDecision, type Operation, parseInput, Problem, scopesOf, TIERS } from "../contract/mod.ts";
 
 /** What was called and how it ended, for the receipt. */
 export interface Act<Context> {
@@ -34,7 +31,7 @@ export interface Gates<Context> {
   /** How often, and may it? Nothing is asked yet. */
   enter(operation: Operation<Context>, caller: Caller, door: Door): Entry<Context>;
   /** The parts of the platform that the operation works with. */
-  context(call: Call): Context & Call;
+  context(call: CallContext): Context & CallContext;
   /** Seals the call; gives the receipt's id, or undefined where this call is not one that is sealed. */
   record(act: Act<Context>): Promise<string | undefined>;
 }
@@ -151,7 +148,7 @@ function callOf(
   { door, requestId, signal, progress = () => {}, detached = false }: CallRequest,
   caller: Caller,
   ruling: GovernanceDecision | undefined,
-): Call {
+): CallContext {
   return { caller, door, requestId, signal, progress, detached, decisionId: ruling?.id };
 }
 

@@ -1,5 +1,5 @@
 import type { Client } from "@temporalio/client";
-import { type Allowance, type Call, type Caller, defineOperation, type Invoke, type Operation, Problem } from "../contract/mod.ts";
+import { type Allowance, type CallContext, type Caller, defineOperation, type Invoke, type Operation, Problem } from "../contract/mod.ts";
 import { approverKey, createInvoke } from "./invoke.ts";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
@@ -35,7 +35,7 @@ export interface Platform {
 export const operation: ReturnType<typeof defineOperation<Platform>> = defineOperation<Platform>();
 
 /** What an operation's `run` gets. */
-export type Context = Platform & Call;
+export type Context = Platform & CallContext;
 
 /** The one way in, with this platform's gates. Every door is given what this gives. */
 export function createPlatformInvoke(platform: Platform): Invoke<Platform> {

@@ -1,23 +1,23 @@
 import type { JsonSchema } from "./json_schema.ts";
 
-/** Schemas that a description names once and refers to. */
+/** The named schemas of a description. */
 export interface Components {
   /**
-   * Takes a schema's own definitions out of it and refers to them where the description keeps all of them.
+   * Moves a schema's definitions to the description, and returns the schema with references to them.
    *
-   * @param io of the same name, what is sent and what is given may differ, by the defaults that are filled in
+   * @param io input and output schemas of one name may differ, by the defaults that are filled in
    */
   lift(schema: JsonSchema, io: "input" | "output"): JsonSchema;
-  /** All that were lifted, by name. */
+  /** All moved schemas, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-const OWN = "#/$defs/";
-const SHARED = "#/components/schemas/";
+const OWN_REF = "#/$defs/";
+const SHARED_REF = "#/components/schemas/";
 
-/** @param taken names that are the description's own */
-export function createComponents(taken: Readonly<Record<string, JsonSchema>>): Components {
-  const schemas: Record<string, JsonSchema> = { ...taken };
+/** Starts a collection. @param initial schemas of the description itself */
+export function createComponents(initial: Readonly<Record<string, JsonSchema>>): Components {
+  const schemas: Record<string, JsonSchema> = { ...initial };
   return {
     schemas,
     lift({ $defs = {}, ...schema }, io) {
@@ -25,28 +25,25 @@ export function createComponents(taken: Readonly<Record<string, JsonSchema>>): C
       const names = new Map(definitions.map(([name]) => [name, name]));
       for (const [name, definition] of definitions) {
         const other = schemas[name];
-        const same = JSON.stringify(other) === JSON.stringify(referring(definition, names));
+        const same = JSON.stringify(other) === JSON.stringify(withSharedRefs(definition, names));
         if (other && !same) names.set(name, `${name}${io === "input" ? "Input" : "Output"}`);
       }
       for (const [name, definition] of definitions) {
-        schemas[names.get(name)!] = referring(definition, names) as JsonSchema;
+        schemas[names.get(name)!] = withSharedRefs(definition, names) as JsonSchema;
       }
-      return referring(schema, names) as JsonSchema;
+      return withSharedRefs(schema, names) as JsonSchema;
     },
   };
 }
 
-/** A copy whose references to own definitions lead to the shared ones. */
-function referring(value: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((entry) => referring(entry, names));
+/** Returns a copy whose references to its own definitions point to the shared ones. */
+function withSharedRefs(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((entry) => withSharedRefs(entry, names));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => {
-      const own = key === "$ref" && typeof entry === "string" && entry.startsWith(OWN);
-      return [
-        key,
-        own ? `${SHARED}${names.get(entry.slice(OWN.length))}` : referring(entry, names),
-      ];
-    }),
-  );
+  const fields = Object.entries(value).map(([key, entry]) => {
+    const isOwnRef = key === "$ref" && typeof entry === "string" && entry.startsWith(OWN_REF);
+    if (!isOwnRef) return [key, withSharedRefs(entry, names)];
+    return [key, `${SHARED_REF}${names.get(entry.slice(OWN_REF.length))}`];
+  });
+  return Object.fromEntries(fields);
 }

@@ -20,7 +20,7 @@ const RECEIPT_ERROR = {
   receipt_id: text("The id or prefix that was asked for"),
 };
 
-/** The forms of errors. */
+/** Schemas of error bodies, by name. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: object({ detail: text("What was wrong, and what would be right") }),
   HTTPValidationError: object({
@@ -52,8 +52,8 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   }),
 };
 
-/** Those whose form is not `Error`. */
-const FORMS: Partial<Record<ErrorName, string>> = {
+/** Kinds of errors whose body is not of the schema `Error`. */
+const SCHEMA_OF: Partial<Record<ErrorName, string>> = {
   InvalidInput: "HTTPValidationError",
   ReceiptNotFound: "ReceiptNotFound",
   AmbiguousReceipt: "AmbiguousReceipt",
@@ -63,7 +63,7 @@ const FORMS: Partial<Record<ErrorName, string>> = {
 const ID = "9f2c4b7a01d3e856";
 const detail = (detail: string) => ({ detail });
 
-/** One answer of each kind. */
+/** Example of a body for each kind. */
 const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
   InvalidInput: {
     detail: [{ loc: ["query", "limit"], msg: "Expected a number ≤ 200", type: "too_big" }],
@@ -104,8 +104,8 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
 };
 
 const header = (type: string, description: string) => ({ schema: { type }, description });
-const ALWAYS_SENT = { "x-request-id": header("string", "Id of this request, as in the logs") };
-const LIMIT = {
+const COMMON_HEADERS = { "x-request-id": header("string", "Id of this request, as in the logs") };
+const LIMIT_HEADERS = {
   "ratelimit-limit": header(
     "integer",
     "Requests a day; each key is counted by itself, and those of higher tiers have more",
@@ -113,64 +113,64 @@ const LIMIT = {
   "ratelimit-remaining": header("integer", "Requests that are left of them"),
   "ratelimit-reset": header("integer", "Seconds until the next day begins"),
 };
-const RECEIPT = {
+const RECEIPT_HEADERS = {
   "x-receipt-id": header("string", "Receipt of this call, where it was one that is sealed"),
   "x-governance-decision": header("string", "allow, needs_approval or deny, where it was decided"),
   "x-governance-decision-id": header("string", "As in GET /v1/governance/decisions"),
   "x-governance-rule": header("string", "The rule that decided"),
 };
-const EARLIER = {
+const EARLIER_HEADERS = {
   [EARLIER_HEADER]: header(
     "string",
     "When it ended, where people had approved this call before: nothing was done now, and this is what it gave then",
   ),
 };
 const OWN_HEADERS: Partial<Record<ErrorName, JsonSchema>> = {
-  RateLimited: { ...LIMIT, "retry-after": header("integer", "Seconds to wait") },
-  OutcomeUnknown: EARLIER,
+  RateLimited: { ...LIMIT_HEADERS, "retry-after": header("integer", "Seconds to wait") },
+  OutcomeUnknown: EARLIER_HEADERS,
 };
 
-/** What a server's answers are made of. */
+/** The server's parts that responses depend on. */
 export interface ResponseParts {
   readonly components: Components;
-  /** Whether the server takes keys, and counts what is done with them. */
+  /** True where the server takes keys, and counts calls per key. */
   readonly keys: boolean;
-  /** Whether this door takes a body. */
+  /** True where the route takes a body. */
   readonly body: boolean;
 }
 
-/** Every answer that an operation's door can give, by status. */
-export function responses<C>(operation: Operation<C>, parts: ResponseParts): JsonSchema {
+/** Describes every response of an operation's route, by status. */
+export function describeResponses<C>(operation: Operation<C>, parts: ResponseParts): JsonSchema {
   const { output, example, media, status = 200, counted } = operation;
-  const given = { schema: parts.components.lift(toJsonSchema(output, "output"), "output") };
+  const body = { schema: parts.components.lift(toJsonSchema(output, "output"), "output") };
   return {
     [status]: {
       description: operation.summary,
       headers: {
-        ...ALWAYS_SENT,
-        ...(operation.effect === "read" ? {} : RECEIPT),
-        ...(parts.keys && canBeHeld(operation) ? EARLIER : {}),
-        ...(parts.keys && counted !== false ? LIMIT : {}),
+        ...COMMON_HEADERS,
+        ...(operation.effect === "read" ? {} : RECEIPT_HEADERS),
+        ...(parts.keys && canBeHeld(operation) ? EARLIER_HEADERS : {}),
+        ...(parts.keys && counted !== false ? LIMIT_HEADERS : {}),
       },
       content: media
         ? { [media]: { schema: { type: "string", format: "binary" } } }
-        : { "application/json": { ...given, example: example.output } },
+        : { "application/json": { ...body, example: example.output } },
     },
-    ...(parts.keys && canBeHeld(operation) ? { 202: held(parts.components) } : {}),
-    ...failures(errorsOf(operation, parts)),
+    ...(parts.keys && canBeHeld(operation) ? { 202: heldResponse(parts.components) } : {}),
+    ...describeErrors(listErrors(operation, parts)),
   };
 }
 
-/** Whether people can be asked first: not by what they decide themselves, and not where no key is behind a call. */
+/** Returns true where people can be asked first: not for their own decisions, and not for calls without a key. */
 function canBeHeld<C>(operation: Operation<C>): boolean {
   return isGoverned(operation) && !operation.humanControl && operation.access !== "token";
 }
 
-/** What is given where people are asked first. */
-function held(components: Components): JsonSchema {
+/** Describes the response where people are asked first. */
+function heldResponse(components: Components): JsonSchema {
   return {
     description: "Governance asks people first; nothing was done yet",
-    headers: { ...ALWAYS_SENT, ...RECEIPT },
+    headers: { ...COMMON_HEADERS, ...RECEIPT_HEADERS },
     content: {
       "application/json": {
         schema: components.lift(toJsonSchema(GovernanceAnswerSchema, "output"), "output"),
@@ -180,7 +180,7 @@ function held(components: Components): JsonSchema {
   };
 }
 
-function errorsOf<C>(
+function listErrors<C>(
   operation: Operation<C>,
   { keys, body }: ResponseParts,
 ): Set<ErrorName> {
@@ -198,26 +198,28 @@ function errorsOf<C>(
   ]);
 }
 
-function failures(names: ReadonlySet<ErrorName>): JsonSchema {
+function describeErrors(names: ReadonlySet<ErrorName>): JsonSchema {
   const byStatus = new Map<number, ErrorName[]>();
   for (const name of names) {
     const { status } = ERRORS[name];
     byStatus.set(status, [...(byStatus.get(status) ?? []), name]);
   }
   return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map(([status, kinds]) => [status, failure(kinds)]),
+    [...byStatus].sort(([a], [b]) => a - b).map((
+      [status, kinds],
+    ) => [status, describeError(kinds)]),
   );
 }
 
-function failure(kinds: readonly ErrorName[]): JsonSchema {
-  const forms = [...new Set(kinds.map((kind) => FORMS[kind] ?? "Error"))]
-    .map((form) => ({ $ref: `#/components/schemas/${form}` }));
+function describeError(kinds: readonly ErrorName[]): JsonSchema {
+  const schemas = [...new Set(kinds.map((kind) => SCHEMA_OF[kind] ?? "Error"))]
+    .map((name) => ({ $ref: `#/components/schemas/${name}` }));
   return {
     description: kinds.map((kind) => `${kind}: ${ERRORS[kind].next}`).join(" "),
-    headers: Object.assign({}, ALWAYS_SENT, ...kinds.map((kind) => OWN_HEADERS[kind])),
+    headers: Object.assign({}, COMMON_HEADERS, ...kinds.map((kind) => OWN_HEADERS[kind])),
     content: {
       "application/json": {
-        schema: forms.length === 1 ? forms[0] : { anyOf: forms },
+        schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas },
         examples: Object.fromEntries(kinds.map((kind) => [kind, { value: EXAMPLES[kind] }])),
       },
     },

@@ -1,13 +1,14 @@
-import type { Call, Caller, Door, Operation } from "./operation.ts";
+import type { CallContext, Caller, Door } from "./caller.ts";
 import type { GovernanceDecision } from "./governance.ts";
+import type { Operation } from "./operation.ts";
 
-/** A call as a door received it. */
+/** A call as an interface received it. */
 export interface CallRequest {
   readonly door: Door;
   readonly requestId: string;
   /** The key as sent, if one was. */
   readonly credential: string | undefined;
-  /** What the header `x-a2a-token` holds, over REST. */
+  /** Value of the header `x-a2a-token`, over REST. */
   readonly token?: string | undefined;
   /** Client address, as seen through the trusted proxies. */
   readonly address: string;
@@ -15,35 +16,34 @@ export interface CallRequest {
   readonly as: string;
   /** The fields as sent; not checked yet. */
   readonly input: unknown;
-  /** Whether it is only asked what would be decided: then nothing that changes something is run. */
+  /** True: the caller only asks what governance would decide, so nothing runs that changes something. */
   readonly dryRun?: boolean;
-  /** Told who calls as soon as that is known, whatever becomes of the call. */
+  /** Called with the caller once authenticated, whatever becomes of the call. */
   readonly identified?: (caller: Caller) => void;
   readonly signal: AbortSignal;
-  readonly progress?: Call["progress"];
+  readonly progress?: CallContext["progress"];
   readonly detached?: boolean;
 }
 
-/** What an operation gave, and the receipt of the call if it was sealed. */
+/** The outcome of a call. */
 export interface CallResult {
   readonly output: unknown;
+  /** Receipt of the call, if it was sealed. */
   readonly receiptId?: string;
-  /** What governance decided; absent: it had nothing to decide. */
+  /** Absent where the operation is not governed. */
   readonly governance?: GovernanceDecision;
   readonly limit?: Allowance;
 }
 
-/** What is left of a limit. `resetSeconds` until it starts anew. */
+/** The rest of a rate limit's budget. */
 export interface Allowance {
   readonly limit: number;
   readonly remaining: number;
+  /** Until the budget is full again. */
   readonly resetSeconds: number;
 }
 
-/**
- * The one way of every call: who is it → how often → may they → is the input right → governance → do it → seal it. What
- * only reads may be counted as it is sealed.
- */
+/** Takes a call through its whole life: authenticate → authorize → limit → validate → govern → run → seal. */
 export type Invoke<Context> = (
   operation: Operation<Context>,
   request: CallRequest,

@@ -1,20 +1,20 @@
 import { type ErrorName, type ErrorRule, ERRORS } from "../domain/mod.ts";
 
 /**
- * An error that the caller is meant to read: its message says what was wrong and what would be right.
+ * An error whose message is for the caller: it says what was wrong and what would be right.
  *
- * Anything else that is thrown becomes `Internal`, whose text never leaves the process.
+ * Any other thrown error becomes `Internal`, and its text never leaves the process.
  */
 export class Problem extends Error {
   override readonly name: ErrorName;
   /** Receipt of the refused or failed call, once it is sealed. */
   receiptId?: string;
-  /** What governance decided on the call, where that is why it ended so. */
+  /** The governance decision that ended the call. */
   governance?: { readonly id: string; readonly decision: string; readonly rule: string };
 
   /**
-   * @param name kind, which decides status, advice and retrying
-   * @param message a sentence for the caller, without secrets, paths or queries
+   * @param name kind, which decides status, advice and retries
+   * @param message for the caller, without secrets, paths or queries
    * @param extra fields of the body besides or instead of `detail`, and response headers
    */
   constructor(
@@ -30,18 +30,18 @@ export class Problem extends Error {
     this.name = name;
   }
 
-  /** What this kind of error becomes. */
+  /** The status, advice and retry rule of this kind of error. */
   get rule(): ErrorRule {
     return ERRORS[this.name];
   }
 
-  /** The response body: `{detail}` unless the contract gives this error another shape. */
+  /** The response body: `{detail}`, unless this error has a shape of its own. */
   get body(): Readonly<Record<string, unknown>> {
     return this.extra.body ?? { detail: this.message };
   }
 }
 
-/** One thing wrong with the input. `path` starts at the input's own fields; a door puts its place before it. */
+/** One problem of an input. `path` starts at the input's fields; over REST the field's place is put before it. */
 export interface Issue {
   readonly path: readonly (string | number)[];
   readonly msg: string;
@@ -60,21 +60,22 @@ export class InvalidInput extends Problem {
   }
 }
 
-/** Codes of Node and PostgreSQL for: nobody answers, not at the moment, or not any more. */
-const AWAY =
+/** Codes of Node and PostgreSQL for a server that does not answer, is not ready or has closed the connection. */
+const AWAY_CODE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|08\w{3}|57P0[1-5]|53300)$/;
-/** What pg says where it has no code. */
-const LOST = /^(Connection terminated|timeout expired|timeout exceeded when trying to connect)/;
+/** Messages of `pg` for the same, which have no code. */
+const AWAY_MESSAGE =
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect)/;
 
-/** Whether an error says that the database can't be reached at the moment. */
+/** Returns true where an error means that the database can't be reached at the moment. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
-  return typeof code === "string" && AWAY.test(code) || LOST.test(error.message) ||
+  return typeof code === "string" && AWAY_CODE.test(code) || AWAY_MESSAGE.test(error.message) ||
     error.name === "KnexTimeoutError";
 }
 
-/** Turns anything thrown into a {@linkcode Problem}, keeping an unknown error only as the cause, for the log. */
+/** Converts anything thrown into a {@linkcode Problem}. An unknown error is kept only as the cause, for the log. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isDatabaseAway(error)) {
@@ -84,8 +85,6 @@ export function asProblem(error: unknown): Problem {
   return new Problem(
     "Internal",
     "The service failed to do this; the request id is in x-request-id",
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }

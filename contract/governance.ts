@@ -4,8 +4,8 @@ import type { Problem } from "./errors.ts";
 import type { Effect } from "./operation.ts";
 
 /**
- * What is given in place of an operation's own output where nothing was run: people are asked first, or it was a dry
- * run. Over REST with status 202 and 200.
+ * The answer in place of an operation's output where the call was not run: people are asked first (status 202 over
+ * REST), or it was a dry run (200).
  */
 export const GovernanceAnswerSchema = z.object({
   governance: z.object({
@@ -25,10 +25,10 @@ export const GovernanceAnswerSchema = z.object({
   }),
 }).meta({ id: "Governed" });
 
-/** What {@linkcode GovernanceAnswerSchema} describes. */
+/** A value of {@linkcode GovernanceAnswerSchema}. */
 export type GovernanceAnswer = z.output<typeof GovernanceAnswerSchema>;
 
-/** One such answer. */
+/** Example for the descriptions. */
 export const governanceAnswerExample: GovernanceAnswer = {
   governance: {
     decision: "needs_approval",
@@ -45,10 +45,10 @@ export const governanceAnswerExample: GovernanceAnswer = {
   },
 };
 
-/** Header that says when a call ended whose end is given in place of running it again; ISO 8601. */
+/** Header of an answer that repeats the outcome of an earlier, approved call: when that call ended, ISO 8601. */
 export const EARLIER_HEADER = "x-earlier";
 
-/** What governance says of a call before it runs. */
+/** A decision about one call, before it runs. */
 export interface GovernanceDecision {
   /** `GOV-` and 12 hex characters. */
   readonly id: string;
@@ -57,23 +57,23 @@ export interface GovernanceDecision {
   readonly rule: string;
   readonly policyVersion: string;
   readonly dryRun: boolean;
-  /** What people are asked, or have approved. */
+  /** The approval that the call waits for, or that allowed it. */
   readonly approvalId?: string;
-  /** When it ended, where what is given is what became of it before: nothing is run now. ISO 8601. */
+  /** Set where the answer is the outcome of an earlier, approved call: when that ended, ISO 8601. */
   readonly earlier?: string;
-  /** Id that the call's receipt has; absent: any. */
+  /** Id that the call's receipt must have; absent: any. */
   readonly callReceiptId?: string;
-  /** Thrown in place of running it. */
+  /** Thrown instead of running the call. */
   readonly problem?: Problem;
-  /** Given in place of running it. */
+  /** Returned instead of running the call. */
   readonly answer?: {
-    /** `earlier`: what an approved call of the same arguments gave. */
+    /** `earlier`: the output of an approved call with the same arguments. */
     readonly kind: "held" | "dry_run" | "earlier";
     readonly output: unknown;
   };
 }
 
-/** Whether governance decides on an operation's calls, where a key is behind them. */
+/** Returns true where governance decides about an operation's authenticated calls. */
 export function isGoverned({ effect }: { readonly effect: Effect }): boolean {
   return effect !== "read";
 }

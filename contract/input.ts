@@ -2,26 +2,25 @@ import { z } from "zod";
 import { InvalidInput, type Issue, Problem } from "./errors.ts";
 
 /**
- * Checks a call's fields against the operation's input schema.
+ * Validates a call's fields against the operation's input schema. Unknown fields are refused.
  *
- * @param schema closed: a field that it does not name is refused, with the names that there are
- * @throws {InvalidInput} says of each field what was wrong and what would be right
+ * @throws {InvalidInput} names each wrong field and what would be right
  */
 export function parseInput(schema: z.ZodObject, input: unknown): Record<string, unknown> {
-  const result = closed(schema).safeParse(input ?? {}, { reportInput: true });
+  const result = strictForm(schema).safeParse(input ?? {}, { reportInput: true });
   if (result.success) {
-    refuseUnkeepable(result.data, []);
+    refuseUnstorableText(result.data, []);
     return result.data;
   }
   throw new InvalidInput(result.error.issues.flatMap((issue) => describe(issue, schema)));
 }
 
 /**
- * Neither a receipt nor PostgreSQL can keep such text; better to hear so before anything is done than after.
+ * Refuses text that neither a receipt nor PostgreSQL can store, before anything is done.
  *
  * @throws {InvalidInput}
  */
-function refuseUnkeepable(value: unknown, path: readonly (string | number)[]): void {
+function refuseUnstorableText(value: unknown, path: readonly (string | number)[]): void {
   if (typeof value === "string") {
     if (value.isWellFormed() && !value.includes("\0")) return;
     const msg = "Text contains U+0000 or half of a surrogate pair";
@@ -30,23 +29,23 @@ function refuseUnkeepable(value: unknown, path: readonly (string | number)[]): v
   if (typeof value !== "object" || value === null) return;
   const isArray = Array.isArray(value);
   for (const [name, entry] of Object.entries(value)) {
-    if (!isArray) refuseUnkeepable(name, path);
-    refuseUnkeepable(entry, [...path, isArray ? Number(name) : name]);
+    if (!isArray) refuseUnstorableText(name, path);
+    refuseUnstorableText(entry, [...path, isArray ? Number(name) : name]);
   }
 }
 
-const closedForms = new WeakMap<z.ZodObject, z.ZodObject>();
+const strictForms = new WeakMap<z.ZodObject, z.ZodObject>();
 
-/** The closed form of a schema, made once: zod compiles each schema at its first use. */
-function closed(schema: z.ZodObject): z.ZodObject {
-  const known = closedForms.get(schema);
+/** Returns the strict form of a schema; cached, as zod compiles each schema at its first use. */
+function strictForm(schema: z.ZodObject): z.ZodObject {
+  const known = strictForms.get(schema);
   if (known) return known;
   const form = schema.strict();
-  closedForms.set(schema, form);
+  strictForms.set(schema, form);
   return form;
 }
 
-const UNKNOWN = "extra_forbidden";
+const UNKNOWN_FIELD = "extra_forbidden";
 
 function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
   const path = issue.path.map((part) => typeof part === "symbol" ? String(part) : part);
@@ -60,14 +59,22 @@ function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
         msg: path.length === 0
           ? `Unknown field; the fields are ${Object.keys(schema.shape).join(", ") || "none"}`
           : "Unknown field",
-        type: UNKNOWN,
+        type: UNKNOWN_FIELD,
       }));
     case "invalid_type":
       return [{ path, msg: `Expected ${issue.expected}`, type: `${issue.expected}_type` }];
     case "too_small":
-      return [{ path, msg: bound("at least", issue.minimum, issue.origin), type: tooSmall(issue) }];
+      return [{
+        path,
+        msg: describeLimit("at least", issue.minimum, issue.origin),
+        type: tooSmall(issue),
+      }];
     case "too_big":
-      return [{ path, msg: bound("at most", issue.maximum, issue.origin), type: tooBig(issue) }];
+      return [{
+        path,
+        msg: describeLimit("at most", issue.maximum, issue.origin),
+        type: tooBig(issue),
+      }];
     case "invalid_value":
       return [{ path, msg: `Expected one of ${issue.values.join(", ")}`, type: "enum" }];
     default:
@@ -75,7 +82,7 @@ function describe(issue: z.core.$ZodIssue, schema: z.ZodObject): Issue[] {
   }
 }
 
-function bound(which: string, limit: number | bigint, origin: string): string {
+function describeLimit(which: string, limit: number | bigint, origin: string): string {
   const unit = origin === "string"
     ? " characters"
     : origin === "array" || origin === "object"
@@ -98,10 +105,10 @@ const tooBig = (issue: { origin: string }) =>
     : "less_than_equal";
 
 /**
- * Turns the strings of a query or path into the types that the schema asks for. What does not fit stays a
- * string, and is then refused by the schema with a message of its own.
+ * Parses the strings of a query or path into the types of the schema. A string that does not parse is kept, and the
+ * schema then refuses it.
  *
- * @param fields names to strings, as parsed from the address
+ * @param fields names to strings, as in the address
  */
 export function parseStrings(
   schema: z.ZodObject,
@@ -127,41 +134,41 @@ function kindOf(schema: z.core.$ZodType): string {
   return def.innerType ? kindOf(def.innerType) : def.type;
 }
 
-/** Where a field of the input comes from over REST, in FastAPI's words. */
+/** The part of a REST request that holds a field of the input, as FastAPI names it. */
 export type Place = "path" | "query" | "body";
 
-/** Where the fields of an operation come from over REST. */
+/** The places of an operation's fields over REST. */
 export interface Places {
-  /** All there are. */
+  /** All fields. */
   readonly names: readonly string[];
   placeOf(name: unknown): Place;
 }
 
-/** FastAPI's HTTPValidationError: each issue says where the field was looked for. */
+/** Converts an error to FastAPI's HTTPValidationError, in which each issue names the place of its field. */
 export function withLocations({ issues, message }: InvalidInput, places: Places): Problem {
   const detail = issues.map(({ path, msg, type }) => {
     const place = places.placeOf(path[0]);
-    const isOutermost = type === UNKNOWN && path.length === 1;
+    const isOutermost = type === UNKNOWN_FIELD && path.length === 1;
     return { loc: [place, ...path], msg: isOutermost ? unknownField(place, places) : msg, type };
   });
   return new Problem("InvalidInput", message, { body: { detail } });
 }
 
-/** The refusal of fields that a place does not take. @param names at least one */
-export function refuseUnknownFields(
+/** Creates the error for fields that a place does not take. @param names at least one */
+export function unknownFieldsProblem(
   names: readonly string[],
   place: Place,
   places: Places,
 ): Problem {
   const msg = unknownField(place, places);
   return new Problem("InvalidInput", msg, {
-    body: { detail: names.map((name) => ({ loc: [place, name], msg, type: UNKNOWN })) },
+    body: { detail: names.map((name) => ({ loc: [place, name], msg, type: UNKNOWN_FIELD })) },
   });
 }
 
 function unknownField(place: Place, { names, placeOf }: Places): string {
-  const there = names.filter((name) => placeOf(name) === place);
-  return there.length === 0
+  const known = names.filter((name) => placeOf(name) === place);
+  return known.length === 0
     ? `Unknown field; the ${place} has none`
-    : `Unknown field; the ${place}'s fields are ${there.join(", ")}`;
+    : `Unknown field; the ${place}'s fields are ${known.join(", ")}`;
 }

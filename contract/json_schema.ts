@@ -4,7 +4,7 @@ import { z } from "zod";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON Schema of a schema, as what a caller sends or as what they get.
+ * Returns the JSON Schema of what a caller sends or receives.
  *
  * @param io `input` before defaults are filled in, `output` after
  */

@@ -1,5 +1,5 @@
 /**
- * What an operation is, and what a call of one is given and gives.
+ * Operations, and the requests, results and errors of their calls.
  *
  * ```ts
  * export const operation = defineOperation<Platform>();
@@ -11,6 +11,15 @@
  * @module
  */
 export type { Allowance, CallRequest, CallResult, Invoke } from "./call.ts";
+export {
+  type CallContext,
+  type Caller,
+  CallerGone,
+  type Door,
+  type Scope,
+  type Tier,
+  TIERS,
+} from "./caller.ts";
 export { type DryRunRequest, parseDryRun, parseDryRunHeader } from "./dry_run.ts";
 export { asProblem, InvalidInput, isDatabaseAway, type Issue, Problem } from "./errors.ts";
 export {
@@ -26,38 +35,27 @@ export {
   parseStrings,
   type Place,
   type Places,
-  refuseUnknownFields,
+  unknownFieldsProblem,
   withLocations,
 } from "./input.ts";
 export { type JsonSchema, toJsonSchema } from "./json_schema.ts";
-export { similarNames } from "./similar_names.ts";
 export { buildOpenApi, type OpenApiInfo } from "./openapi.ts";
 export {
   type Access,
-  type Call,
-  type Caller,
-  CallerGone,
   defineOperation,
   type Definition,
   type Delegate,
-  type Door,
   type Effect,
   type Example,
-  FileOutput,
   type Hints,
-  JsonText,
   type LongRunning,
-  type LostCall,
   type Operation,
-  outputValue,
-  type Recovery,
-  type Scope,
   scopesOf,
   type StableInput,
-  type Tier,
-  TIERS,
 } from "./operation.ts";
+export { FileOutput, JsonText, outputValue } from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";
-export { redactSecrets } from "./secrets.ts";
+export type { LostCall, Recovery } from "./recovery.ts";
+export { escapeInvisible, redactSecrets, stripInvisible } from "./sanitize.ts";
+export { similarNames } from "./similar_names.ts";
 export { createTimeoutSignal } from "./timeout.ts";
-export { escapeInvisible, stripInvisible } from "./invisible.ts";

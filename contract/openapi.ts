@@ -1,24 +1,24 @@
 import { API_VERSION, PRODUCT } from "../domain/mod.ts";
 import { type Components, createComponents } from "./_components.ts";
-import { ERROR_SCHEMAS, responses } from "./_responses.ts";
+import { describeResponses, ERROR_SCHEMAS } from "./_responses.ts";
 import { type JsonSchema, toJsonSchema } from "./json_schema.ts";
-import type { Operation } from "./operation.ts";
+import type { Access, Operation } from "./operation.ts";
 
-/** What stands at the head of a description. */
+/** The title and options of a description. */
 export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
-  /** Whether the server takes keys; it does where this is left out. */
+  /** False where the server takes no keys. */
   readonly keys?: boolean;
 }
 
-/** What is made of all operations together. */
+/** Parts shared by all operations of one description. */
 interface Parts {
   readonly components: Components;
   readonly keys: boolean;
 }
 
-/** An operation's input, told apart by where its fields are sent. */
+/** The fields of an operation's input. */
 interface Input {
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: readonly string[];
@@ -26,7 +26,7 @@ interface Input {
 }
 
 /**
- * Describes operations as OpenAPI 3.1.0: every parameter, body, answer and error, from the definitions alone.
+ * Builds an OpenAPI 3.1.0 description from the definitions: every parameter, body, answer and error.
  *
  * @see https://spec.openapis.org/oas/v3.1.0
  */
@@ -37,8 +37,8 @@ export function buildOpenApi<C>(
   const components = createComponents(ERROR_SCHEMAS);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
-    for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
-      const [method, path] = door.split(" ") as [string, string];
+    for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
+      const [method, path] = route.split(" ") as [string, string];
       (paths[path] ??= {})[method.toLowerCase()] = {
         operationId,
         ...describe(operation, method, path, { components, keys }),
@@ -56,7 +56,7 @@ export function buildOpenApi<C>(
     tags,
     paths,
     components: {
-      ...(keys ? { securitySchemes: { api_key: API_KEY } } : {}),
+      ...(keys ? { securitySchemes: securitySchemes(operations) } : {}),
       schemas: components.schemas,
     },
   };
@@ -68,6 +68,18 @@ const API_KEY = {
   name: "x-api-key",
   description: `A ${PRODUCT} key`,
 };
+const A2A_TOKEN = {
+  type: "apiKey",
+  in: "header",
+  name: "x-a2a-token",
+  description:
+    "The shared token of other agents' platforms, which an operator sets as SEALOOP_A2A_TOKEN",
+};
+
+function securitySchemes<C>(operations: readonly Operation<C>[]) {
+  const takesToken = operations.some(({ access }) => access === "token");
+  return takesToken ? { api_key: API_KEY, a2a_token: A2A_TOKEN } : { api_key: API_KEY };
+}
 
 function describe<C>(operation: Operation<C>, method: string, path: string, parts: Parts) {
   const { summary, description, group, access, effect } = operation;
@@ -83,24 +95,52 @@ function describe<C>(operation: Operation<C>, method: string, path: string, part
     tags: [group],
     "x-access": access,
     "x-effect": effect,
-    ...(parts.keys ? { security: security(access === "public") } : {}),
+    ...(parts.keys ? { security: SECURITY[access] } : {}),
     parameters: [
       ...inPath.map((name) => parameter("path", name, input)),
       ...(inQuery ? others.map((name) => parameter("query", name, input)) : []),
     ],
     ...(body ? { requestBody: requestBody(others, input) } : {}),
-    responses: responses(operation, { ...parts, body }),
+    responses: describeResponses(operation, { ...parts, body }),
   };
 }
 
-/** A key may be sent to what is public, too; then it must be valid. */
-const security = (isPublic: boolean) => isPublic ? [{}, { api_key: [] }] : [{ api_key: [] }];
+type Security = readonly Readonly<Record<string, readonly string[]>>[];
+
+/** Public operations take a key as well; one that is sent must be valid. */
+const PUBLIC: Security = [{}, { api_key: [] }];
+const WITH_KEY: Security = [{ api_key: [] }];
+const SECURITY: Readonly<Record<Access, Security>> = {
+  public: PUBLIC,
+  key: WITH_KEY,
+  partner: WITH_KEY,
+  admin: WITH_KEY,
+  device: WITH_KEY,
+  token: [{ a2a_token: [] }],
+};
 
 function inputOf<C>({ input, example }: Operation<C>, components: Components): Input {
-  const schema = components.lift(toJsonSchema(input, "input"), "input");
+  const schema = components.lift(withoutNul(toJsonSchema(input, "input")), "input");
   const { properties = {}, required = [] } = schema as Partial<Input>;
   return { properties, required, example: example.input };
 }
+
+/** Returns a copy in which plain strings have a pattern that excludes U+0000, which every operation refuses. */
+function withoutNul<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(withoutNul) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, DATA.has(key) ? value : withoutNul(value)]),
+  );
+  const isPlain = copy.type === "string" && RESTRICTED.every((keyword) => !(keyword in copy));
+  return (isPlain ? { ...copy, pattern: NO_NUL } : copy) as T;
+}
+
+/** Keywords of JSON Schema that hold data, not schemas. */
+const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples"]);
+/** Keywords that exclude U+0000 already. */
+const RESTRICTED = ["const", "enum", "format", "pattern"];
+const NO_NUL = "^[^\\u0000]*$";
 
 function parameter(
   place: "path" | "query",

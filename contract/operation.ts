@@ -1,5 +1,8 @@
 import type { z } from "zod";
 import type { StartedRun } from "../domain/mod.ts";
+import type { CallContext, Scope } from "./caller.ts";
+import type { FileOutput, JsonText } from "./output.ts";
+import type { LostCall, Recovery } from "./recovery.ts";
 
 /** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
 export type Effect = "read" | "write" | "run";
@@ -7,202 +10,120 @@ export type Effect = "read" | "write" | "run";
 /** Who may call an operation over REST. Tools are bound by {@linkcode Scope} instead. */
 export type Access = "public" | "key" | "partner" | "admin" | "device" | "token";
 
-/** What a key reaches on the tool server: `full` all tools, `audit` only those that name it. */
-export type Scope = "full" | "audit";
-
-/** Tiers of keys, lowest first. */
-export const TIERS = ["free", "partner", "enterprise", "admin"] as const;
-
-/** Tier of a key; a caller without one is `free`. */
-export type Tier = typeof TIERS[number];
-
-/** Who calls, once it is known. */
-export interface Caller {
-  /** Public id of the key, never the key; null for the anonymous caller. */
-  readonly keyId: string | null;
-  readonly tenant: string;
-  readonly tier: Tier;
-  readonly scope: Scope;
-  /** The person or agent who holds the key. */
-  readonly principal: string;
-  readonly mayApprove: boolean;
-  /** Client address, as seen through the trusted proxies. */
-  readonly address: string;
-}
-
-/** Why a call's answer has nobody to go to: its connection was lost, which does not say that it is not wanted any more. */
-export class CallerGone extends Error {
-  override readonly name = "CallerGone";
-}
-
-/** The ways in. */
-export type Door = "rest" | "mcp" | "a2a";
-
-/** What every operation's `run` gets besides its input; the platform adds its parts to it. */
-export interface Call {
-  readonly caller: Caller;
-  readonly door: Door;
-  readonly requestId: string;
-  /** Aborted when the caller has cancelled, or has gone: with {@linkcode CallerGone} as its reason where that is known. */
-  readonly signal: AbortSignal;
-  /**
-   * Tells the caller how far a long act has come; goes nowhere over a door that has no progress.
-   *
-   * @param done steps finished, ≥ 0, growing
-   * @param total steps in all
-   * @param message what is being done, for a person
-   */
-  progress(done: number, total: number, message: string): void;
-  /** Whether the caller follows the run by itself: an operation that is `long` gives it as soon as it is started. */
-  readonly detached?: boolean;
-  /** `GOV-` and 12 hex characters: the decision that let it run, where there was one. What it makes is named after it. */
-  readonly decisionId?: string | undefined;
-}
-
-/** A call that was let run, and whose process ended before it could tell what became of it. */
-export interface LostCall {
-  readonly decisionId: string;
-  /** When it was let run; it began later. */
-  readonly since: Date;
-  /** True where its caller is given what is found: all of that has to be there. */
-  readonly awaited?: boolean;
-}
-
-/** What is found of such a call. */
-export type Recovery = {
-  readonly state: "done";
-  /** What it made, by the names of ids; public. */
-  readonly ids: Readonly<Record<string, string>>;
-  /** As the operation's own. */
-  readonly output: unknown;
-} | {
-  /** What it made is there, and has failed, or was lost with its process. */
-  readonly state: "failed";
-  readonly ids: Readonly<Record<string, string>>;
-  /** One of the table of errors. */
-  readonly error: { readonly name: string; readonly message: string };
-} | {
-  /** Which is proven. */
-  readonly state: "not_done";
-} | {
-  readonly state: "unknown";
-  /** Where people may look, as the end of a sentence that begins with: look. */
-  readonly look?: string;
-};
-
-/** What a call that starts a workflow leaves to be done when that has ended. */
+/** Operations that start a workflow which outlives the call: how the run's result becomes the output. */
 export interface LongRunning {
-  /** Others may have started the run, or wait for it too: it is not ended with the call. */
+  /** True where others may have started the run or wait for it too; it then survives a cancelled call. */
   readonly shared?: true;
-  /** The operation's output. @param given at the start @param result of the run */
-  outcome(given: StartedRun, result: unknown): unknown;
+  /** Builds the operation's output. @param started as the call returned it @param result of the run */
+  outcome(started: StartedRun, result: unknown): unknown;
 }
 
-/** Example of a call, shown in the descriptions and run by the contract's tests against the schemas. */
+/** Example of a call, shown in the descriptions and checked against the schemas by the contract's tests. */
 export interface Example {
   readonly input: Readonly<Record<string, unknown>>;
   readonly output: unknown;
 }
 
-/** What a call means, whenever it is run. */
+/** An input that keeps its meaning until people have decided about the call. */
 export interface StableInput {
-  /** All of the input, with what its own leaves open. */
+  /** The whole input, with everything resolved that the caller left open. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** What it stands for, a sentence for people without a full stop. */
+  /** What it means, a sentence for people without a full stop. */
   readonly about: string;
 }
 
-/** What a call may do, where that is not what its effect has by default. @see MCP, ToolAnnotations */
+/** Properties of a call that differ from the defaults of its effect. @see MCP, ToolAnnotations */
 export interface Hints {
-  /** Whether it changes or removes what is there, in place of only adding to it. By default: `run` does. */
+  /** True: it changes or removes existing things. Default: true for `run`. */
   readonly destructive?: boolean;
-  /** Whether the same call again changes nothing more. By default: `read` does not. */
+  /** True: repeating the call changes nothing more. Default: true for `read`. */
   readonly idempotent?: boolean;
-  /** Whether it makes the platform speak with others' systems. By default: none does. */
+  /** True: the platform talks to systems of others. Default: false. */
   readonly openWorld?: boolean;
 }
 
-/** A described function: all that a door needs to offer it. See {@linkcode defineOperation}. */
+/** A described function: everything that an interface needs to offer it. See {@linkcode defineOperation}. */
 export interface Operation<Context = never> {
   /** Unique, dotted: resource and verb (`tickets.close`). In logs, receipts and policies. */
   readonly name: string;
   /** One line, imperative. */
   readonly summary: string;
-  /** More for those who need it, Markdown. */
+  /** More detail, in Markdown. */
   readonly description?: string;
   /** Section of the descriptions. */
   readonly group: string;
   readonly effect: Effect;
-  /** For agents, who may ask a person before a call that destroys. */
+  /** For AI agents, who may ask a person before a destructive call. */
   readonly hints?: Hints;
   readonly access: Access;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
-  /** REST doors: operation id → `METHOD /path/{parameter}`. */
+  /** REST routes: operation id → `METHOD /path/{parameter}`. */
   readonly rest?: Readonly<Record<string, string>>;
-  /** Tool doors: tool name → the scopes of keys that reach it. */
+  /** Tools: tool name → the scopes of keys that reach it. */
   readonly tool?: Readonly<Record<string, readonly Scope[]>>;
-  /** Sections of its tools, by their names, where they are others than `group`. */
+  /** Sections of its tools by tool name, where they differ from `group`. */
   readonly toolGroup?: Readonly<Record<string, string>>;
-  /** Resource doors: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
+  /** Resources: URI or URI template, its variables fields of the input → the scopes of keys that reach it. */
   readonly resource?: Readonly<Record<string, readonly Scope[]>>;
-  /** Prompt doors: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
+  /** Prompts: name of the prompt, whose arguments are the input → the scopes of keys that reach it. */
   readonly prompt?: Readonly<Record<string, readonly Scope[]>>;
-  /** Where it starts a workflow that outlives the call. Over A2A such a call is a task. */
+  /** Present where it starts a workflow that outlives the call. Over A2A such a call is a task. */
   readonly longRunning?: LongRunning;
-  /** True where the output quotes the outside: people, logs, devices. Agents are given it as data, and told so. */
+  /** True where the output quotes people, logs or devices. AI agents receive it marked as data. */
   readonly untrusted?: true;
-  /** Content type of the output over REST, where it is a {@linkcode FileOutput}; JSON where it is left out. */
+  /** Content type over REST, where the output is a {@linkcode FileOutput}; JSON by default. */
   readonly media?: string;
-  /** True where what it gives over REST, once it is there, never changes. */
+  /** True where an output over REST, once it exists, never changes. */
   readonly immutable?: true;
-  /** Success status over REST; 200 where it is left out. */
+  /** Success status over REST; 200 by default. */
   readonly status?: number;
   /** False where a call does not count against the daily limit. */
   readonly counted?: false;
-  /** Limit a minute of its own, besides that of all calls. */
+  /** A limit per minute of its own, besides that of all calls. */
   readonly perMinute?: "simulate";
   /**
-   * True where people decide or stop by it, so that they can at any time: a stop of everything lets it be, no rule has
-   * people asked about it, and no rail reads it. What stops its key or its name holds, and rules that deny do. Never
-   * where agents reach it.
+   * True where people use it to decide or to stop, so that they always can: a stop of everything does not apply, no rule
+   * asks people about it, and no guardrail judges it. Stops of its key or its name apply, and so do rules that deny.
+   * Never reachable by AI agents.
    */
   readonly humanControl?: true;
-  /** True where the operation seals what it did itself, so that the door does not seal the call as well. */
+  /** True where the operation seals its own act, so that the call is not sealed as well. */
   readonly sealsItself?: true;
   /**
-   * What the receipt of a call tells in public of what it gave, besides the usual: names and numbers, no private words.
+   * Returns public details of the output for the call's receipt: names and numbers, no private words.
    *
-   * @param output as given; of a call whose run goes on, only what is known of that
+   * @param output of the call; while its run continues, what is known so far
    */
   receipt?(output: unknown): Readonly<Record<string, string | number>>;
   /**
-   * What a call stands for, where that is a call of another operation: it is then decided on, counted and run as that
-   * one, and takes what both of them ask of a key.
+   * Returns the call of another operation that this call stands for. The call is then decided on, counted and run as
+   * that one, and the key needs what both operations require.
    *
    * @param input as sent; not checked yet
    * @returns undefined where it stands for itself
    */
   delegateTo?(input: unknown): Delegate<Context> | undefined;
-  /** Error kinds that this operation can answer with, besides those that any can. */
+  /** Kinds of errors that this operation can return, besides those that any can. */
   readonly errors?: readonly string[];
   readonly example: Example;
   /**
-   * The input that means the same later on, where its own may not: a place in a queue that moves. People are asked about
-   * that, and it is what is run once they have approved.
+   * Resolves an input whose meaning may change, such as a place in a queue, into one that keeps it. People are asked
+   * about the result, and it is what runs once they have approved.
    *
-   * @throws {Problem} it means nothing
+   * @throws {Problem} the input means nothing
    */
   // deno-lint-ignore no-explicit-any -- as in `run`
   resolveStableInput?(input: any, context: Context): Promise<StableInput>;
   /**
-   * Looks for what a call did whose process ended in the midst of it. Absent: nobody can tell.
+   * Finds out what a call did whose process ended in the middle. Absent: the outcome can't be found out.
    *
-   * @throws {Problem} it can't be looked for at the moment, or what is awaited of it goes on
+   * @throws {Problem} the outcome can't be read at the moment, or its run still continues
    */
   recover?(call: LostCall, context: Context): Promise<Recovery>;
+  /** Runs a call. */
   // deno-lint-ignore no-explicit-any -- each operation's own input type; the schema above is what checks it
-  run(input: any, context: Context & Call): Promise<unknown>;
+  run(input: any, context: Context & CallContext): Promise<unknown>;
 }
 
 /** The call that another one stands for. */
@@ -210,24 +131,24 @@ export interface Delegate<Context = never> {
   readonly operation: Operation<Context>;
   /** Not checked yet. */
   readonly input: unknown;
-  /** Field of the call that holds it. */
+  /** Field of the original call's input that holds it. */
   readonly field: string;
 }
 
-/** The same as {@linkcode Operation}, with `run` typed by the two schemas. */
+/** An {@linkcode Operation} with `run` typed by its two schemas. */
 export interface Definition<Context, Input extends z.ZodObject, Output extends z.ZodType>
   extends Omit<Operation<Context>, "input" | "output" | "run"> {
   readonly input: Input;
   readonly output: Output;
-  /** Does it. The output is typed by the schema: that value, its {@linkcode JsonText}, or a {@linkcode FileOutput}. */
+  /** Runs a call. @returns a value of the output's schema, its {@linkcode JsonText}, or a {@linkcode FileOutput} */
   run(
     input: z.output<Input>,
-    context: Context & Call,
+    context: Context & CallContext,
   ): Promise<z.input<Output> | JsonText | FileOutput>;
 }
 
 /**
- * Gives the `operation` function of a platform whose parts are of type `Context`.
+ * Returns the `operation` function of a platform whose parts are of type `Context`.
  *
  * ```ts
  * export const operation = defineOperation<Platform>();
@@ -241,42 +162,13 @@ export function defineOperation<Context>(): <
   return (definition) => definition;
 }
 
-/** The scopes of keys that reach an operation by the name that an agent calls: a tool, a resource or a prompt. */
+/** Returns the scopes of keys that reach an operation by the name of a tool, a resource or a prompt. */
 export function scopesOf(
   { tool, resource, prompt }: Operation<never>,
   name: string,
 ): readonly Scope[] | undefined {
-  for (const doors of [tool, resource, prompt]) {
-    if (doors && Object.hasOwn(doors, name)) return doors[name];
+  for (const bindings of [tool, resource, prompt]) {
+    if (bindings && Object.hasOwn(bindings, name)) return bindings[name];
   }
   return undefined;
-}
-
-/**
- * A JSON value that travels as its text, because printing it again would change its bytes (`1.0` would come
- * out as `1`) or cost time for nothing. A door writes the text as it is.
- */
-export class JsonText {
-  #bytes?: Buffer;
-  /** @param text one valid JSON value */
-  constructor(readonly text: string) {}
-  /** The text in UTF-8; made once, as the same text may be given often. */
-  get bytes(): Buffer {
-    return this.#bytes ??= Buffer.from(this.text);
-  }
-  /** The value, where its exact bytes do not matter. */
-  value(): unknown {
-    return JSON.parse(this.text);
-  }
-}
-
-/** Bytes as an output, of the operation's `media` type. A door gives them as they are. */
-export class FileOutput {
-  /** @param name that a client saves it under: A-Z a-z 0-9 . _ - alone */
-  constructor(readonly bytes: Uint8Array, readonly name: string) {}
-}
-
-/** The output as a value, where it is a {@linkcode JsonText} its parsed form. */
-export function outputValue(output: unknown): unknown {
-  return output instanceof JsonText ? output.value() : output;
 }

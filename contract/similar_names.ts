@@ -1,23 +1,24 @@
-/** Least likeness that is worth a suggestion; 1 is the same. */
-const LIKE = 0.4;
-const MOST = 3;
+/** Minimum similarity of a suggestion; 1 is the same name. */
+const MIN_SIMILARITY = 0.4;
+const MAX_SUGGESTIONS = 3;
 
-/** Of these names the few that are most like one that is not among them; none where nothing is like it. */
+/** Returns up to three of `names` that are similar to `name`, most similar first. */
 export function similarNames(name: string, names: readonly string[]): string[] {
   const wanted = pairs(name);
-  return names.map((other) => ({ other, likeness: likeness(wanted, pairs(other)) }))
-    .filter(({ likeness }) => likeness >= LIKE)
-    .sort((a, b) => b.likeness - a.likeness || (a.other < b.other ? -1 : 1))
-    .slice(0, MOST).map(({ other }) => other);
+  return names.map((other) => ({ other, score: similarity(wanted, pairs(other)) }))
+    .filter(({ score }) => score >= MIN_SIMILARITY)
+    .sort((a, b) => b.score - a.score || (a.other < b.other ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS).map(({ other }) => other);
 }
 
-/** Sørensen–Dice coefficient over pairs of characters, whichever comes first: letters are often swapped. */
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+/** Sørensen–Dice coefficient of two sets of character pairs. */
+function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const pair of a) if (b.has(pair)) common++;
   return 2 * common / (a.size + b.size);
 }
 
+/** Splits a text into pairs of neighbouring characters, each in sorted order, as swapped letters are a common typo. */
 function pairs(text: string): Set<string> {
   const padded = ` ${text.toLowerCase()} `;
   return new Set(Array.from({ length: padded.length - 1 }, (_, at) => {

@@ -1,14 +1,15 @@
 /**
- * A signal that fires after a time, with a `TimeoutError`; it keeps no process alive.
+ * Returns a signal that aborts with a `TimeoutError` after a time. It keeps no process alive.
  *
- * Use it in place of `AbortSignal.timeout`, of which Node 20 holds nothing but a weak reference: a signal that
- * `AbortSignal.any` makes of it does not keep it, so that it is collected as garbage and never fires.
+ * Use it instead of `AbortSignal.timeout`: Node 20 holds only a weak reference to that signal, so one that is combined
+ * by `AbortSignal.any` may be garbage-collected and never abort.
  *
- * @param ms milliseconds, > 0 and < 2³¹
+ * @param timeoutMs > 0 and < 2³¹
  */
-export function createTimeoutSignal(ms: number): AbortSignal {
-  const late = new AbortController();
-  const fire = () => late.abort(new DOMException(`Not done within ${ms} ms`, "TimeoutError"));
-  setTimeout(fire, ms).unref();
-  return late.signal;
+export function createTimeoutSignal(timeoutMs: number): AbortSignal {
+  const controller = new AbortController();
+  const abort = () =>
+    controller.abort(new DOMException(`Not done within ${timeoutMs} ms`, "TimeoutError"));
+  setTimeout(abort, timeoutMs).unref();
+  return controller.signal;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
-import type { Call, Recovery } from "../../contract/mod.ts";
+import type { CallContext, Recovery } from "../../contract/mod.ts";
 import { decisionRow, noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
@@ -14,9 +14,9 @@ function on(parts: Pick<TestLoop, "config" | "store" | "sealer" | "client" | "en
   const urls = { gateway: "http://127.0.0.1:1", ledger: "http://127.0.0.1:2" };
   const temporal = () => Promise.resolve(parts.client);
   const platform = { ...parts, urls, temporal } as never as Platform;
-  const start = (name: string, input: object, decisionId: string, more: Partial<Call> = {}) => {
+  const start = (name: string, input: object, decisionId: string, more: Partial<CallContext> = {}) => {
     const signal = new AbortController().signal;
-    const caller = { keyId: "ab".repeat(8), tier: "admin" } as Call["caller"];
+    const caller = { keyId: "ab".repeat(8), tier: "admin" } as CallContext["caller"];
     const call = { caller, door: "rest", requestId: "1", signal, progress() {}, decisionId };
     const one = approvable.find((operation) => operation.name === name)!;
     const context = { ...platform, ...call, detached: true, ...more };

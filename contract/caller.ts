@@ -1,0 +1,51 @@
+/** What a key reaches on the tool server: `full` all tools, `audit` only those that name it. */
+export type Scope = "full" | "audit";
+
+/** Tiers of keys, lowest first. */
+export const TIERS = ["free", "partner", "enterprise", "admin"] as const;
+
+/** Tier of a key; a caller without one is `free`. */
+export type Tier = typeof TIERS[number];
+
+/** The authenticated caller. */
+export interface Caller {
+  /** Public id of the key, never the key; null for the anonymous caller. */
+  readonly keyId: string | null;
+  readonly tenant: string;
+  readonly tier: Tier;
+  readonly scope: Scope;
+  /** The person or agent who holds the key. */
+  readonly principal: string;
+  readonly mayApprove: boolean;
+  /** Client address, as seen through the trusted proxies. */
+  readonly address: string;
+}
+
+/** The reason of an aborted call whose connection was lost. The caller may still want the outcome. */
+export class CallerGone extends Error {
+  override readonly name = "CallerGone";
+}
+
+/** The interface through which a call came. */
+export type Door = "rest" | "mcp" | "a2a";
+
+/** The part of `run`'s context that belongs to one call; the platform adds its own parts. */
+export interface CallContext {
+  readonly caller: Caller;
+  readonly door: Door;
+  readonly requestId: string;
+  /** Aborted when the caller cancels or disconnects; a lost connection has {@linkcode CallerGone} as its reason. */
+  readonly signal: AbortSignal;
+  /**
+   * Reports progress to the caller. Does nothing where the interface has no progress.
+   *
+   * @param done steps finished, ≥ 0, growing
+   * @param total steps in all
+   * @param message the current step, for a person
+   */
+  progress(done: number, total: number, message: string): void;
+  /** True where the caller follows the run by itself: a long-running operation then returns once it has started it. */
+  readonly detached?: boolean;
+  /** `GOV-` and 12 hex characters: the governance decision that allowed the call. Ids of what it creates derive from it. */
+  readonly decisionId?: string | undefined;
+}

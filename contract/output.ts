@@ -1,0 +1,28 @@
+/**
+ * A JSON value kept as its text, because printing it again would change its bytes (`1.0` would become `1`) or waste
+ * time. Interfaces send the text unchanged.
+ */
+export class JsonText {
+  #bytes?: Buffer;
+  /** @param text one valid JSON value */
+  constructor(readonly text: string) {}
+  /** The text in UTF-8; encoded once, as the same text may be sent often. */
+  get bytes(): Buffer {
+    return this.#bytes ??= Buffer.from(this.text);
+  }
+  /** Parses the text, for uses where its exact bytes do not matter. */
+  value(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** An output of bytes, of the operation's `media` type. Interfaces send the bytes unchanged. */
+export class FileOutput {
+  /** @param name that a client saves it under: only A-Z a-z 0-9 . _ - */
+  constructor(readonly bytes: Uint8Array, readonly name: string) {}
+}
+
+/** Returns the output as a value: of a {@linkcode JsonText} the parsed one. */
+export function outputValue(output: unknown): unknown {
+  return output instanceof JsonText ? output.value() : output;
+}
