@@ -194,7 +194,7 @@ async function prepareDatabase(
   const app = openStore(urls.app!, "app", 1);
   try {
     const { length: migrations } = await migrate(owner);
-    return { migrations, firstKey: await ensureAdminKey(app, adminKeyFile) };
+    return { migrations, firstKey: await ensureAdminKey(app.asPlatform(), adminKeyFile) };
   } catch (error) {
     const { host } = new URL(urls.owner!);
     throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);

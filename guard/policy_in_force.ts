@@ -16,17 +16,20 @@ const LOOK_MS = 2_000;
  * @returns its version, as verdicts name it
  */
 export async function putPolicyInForce(store: Store, policy: Policy): Promise<string> {
-  const { version } = await setPolicy(store, policy, sealChange);
-  return versionName(version, policy);
+  return await store.asPlatform().transaction(async (trx) => {
+    const { before, after } = await setPolicy(trx, "guard_policies", policy);
+    if (after !== before) await sealChange(trx, before, after);
+    return versionName(after.version, policy);
+  });
 }
 
 async function sealChange(
-  on: Db,
+  trx: Db,
   before: PolicyRecord | undefined,
   after: PolicyRecord,
 ): Promise<void> {
   const was = before?.policy as Policy | undefined ?? DEFAULT_POLICY;
-  await requestSeal(on, {
+  await requestSeal(trx, {
     category: "config_change",
     actor: "engine",
     subject: "guard-policy",

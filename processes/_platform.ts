@@ -32,7 +32,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     store,
     sealer,
     chain,
-    meter: openUsageMeter(store),
+    meter: openUsageMeter(store.asPlatform()),
     keyring,
     engine: openConfiguredEngine(config),
     temporal: temporal.client,

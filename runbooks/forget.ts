@@ -1,7 +1,7 @@
 /** What is kept for a while, and removed when nobody needs it any more. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteOldAside, deleteOldMarks } from "../activities/mod.ts";
-import { openUsageMeter, type Store } from "../store/mod.ts";
+import { pruneUsage, type Store } from "../store/mod.ts";
 import type { Parts } from "../processes/_process.ts";
 
 const DAY_MS = 86_400_000;
@@ -15,7 +15,7 @@ export async function keepDeletingOldData(
 ): Promise<void> {
   while (!signal.aborted) {
     const forgotten = await Promise.allSettled([
-      openUsageMeter(store).prune(),
+      pruneUsage(store.asPlatform()),
       forgetActs(),
     ]);
     for (const one of forgotten) {

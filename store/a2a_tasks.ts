@@ -1,9 +1,9 @@
-import type { Queryable } from "./connection.ts";
+import type { Db } from "./connection.ts";
 
-/** Channel that a task's id is told on whenever what is shown of it changes. */
+/** Notification channel of the ids of tasks that have changed. */
 export const TASKS_CHANGED = "a2a_tasks";
 
-/** What is shown of a task; `Rest` is what the workflows make of it. */
+/** The fields of a task that the store reads; the whole record is stored as JSON. */
 export interface StoredTask {
   readonly id: string;
   readonly context_id: string;
@@ -17,56 +17,60 @@ export interface StoredTask {
 /** Days that a task which has ended can still be read. */
 const KEPT_DAYS = 30;
 
-/** Shows a task as it is now, unless a later version is shown already. */
-export async function putTask(on: Queryable, task: StoredTask): Promise<void> {
+/** Stores a task as it is now, unless a later version is stored already. Notifies its readers. */
+export async function putTask(db: Db, task: StoredTask): Promise<void> {
   const { id, context_id, key_id, state, version } = task;
-  const { rows } = await on.raw(
-    `INSERT INTO a2a_tasks AS t (id, context_id, key_id, state, version, record) VALUES (?, ?, ?, ?, ?, ?::json)
+  const stored = await db.execute(
+    `INSERT INTO a2a_tasks AS t (id, context_id, key_id, state, version, record) VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (id) DO UPDATE SET state = excluded.state, version = excluded.version, record = excluded.record,
-       updated_at = now() WHERE t.version < excluded.version RETURNING pg_notify(?, id)`,
+       updated_at = now() WHERE t.version < excluded.version RETURNING pg_notify($7, id)`,
     [id, context_id, key_id, state, version, JSON.stringify(task), TASKS_CHANGED],
   );
-  if (rows.length > 0 && version === 0) await forgetTasks(on);
+  if (stored > 0 && version === 0) await pruneTasks(db);
 }
 
-/** A task, as only its own key may see it. */
+/** Returns a task of this key, or undefined. */
 export async function getTask<T extends StoredTask>(
-  on: Queryable,
+  db: Db,
   id: string,
   keyId: string,
 ): Promise<T | undefined> {
-  const row = await on("a2a_tasks").where({ id, key_id: keyId }).first("record");
+  const row = await db.first<{ record: T }>(
+    "SELECT record FROM a2a_tasks WHERE id = $1 AND key_id = $2",
+    [id, keyId],
+  );
   return row?.record;
 }
 
-/** A task, whosever it is: for the platform itself. */
+/** Returns a task of any key, for the platform itself. */
 export async function getTaskOfAnyKey<T extends StoredTask>(
-  on: Queryable,
+  db: Db,
   id: string,
 ): Promise<T | undefined> {
-  return (await on("a2a_tasks").where({ id }).first("record"))?.record;
+  const row = await db.first<{ record: T }>("SELECT record FROM a2a_tasks WHERE id = $1", [id]);
+  return row?.record;
 }
 
-/** Removes one that has come to nothing, as its workflow could not be started. */
-export async function dropTask(on: Queryable, id: string): Promise<void> {
-  await on("a2a_tasks").where({ id, version: 0 }).delete();
+/** Deletes a task whose workflow could not be started. */
+export async function dropTask(db: Db, id: string): Promise<void> {
+  await db.execute("DELETE FROM a2a_tasks WHERE id = $1 AND version = 0", [id]);
 }
 
-/** Ids of a key's tasks that wait for an approval, or do what it allows. */
+/** Lists the ids of a key's open tasks that wait for an approval, or do what it allows. */
 export async function listTasksOfApproval(
-  on: Queryable,
+  db: Db,
   keyId: string,
   approvalId: string,
 ): Promise<string[]> {
-  const { rows } = await on.raw(
-    `SELECT id FROM a2a_tasks WHERE key_id = ? AND record->>'approval_id' = ?
+  const rows = await db.query<{ id: string }>(
+    `SELECT id FROM a2a_tasks WHERE key_id = $1 AND record->>'approval_id' = $2
        AND state IN ('submitted', 'working', 'input-required')`,
     [keyId, approvalId],
   );
-  return rows.map(({ id }: { id: string }) => id);
+  return rows.map(({ id }) => id);
 }
 
-/** Which tasks to list. */
+/** Selects tasks of a key. */
 export interface TaskFilter {
   readonly keyId: string;
   readonly contextId?: string;
@@ -75,28 +79,29 @@ export interface TaskFilter {
   readonly offset: number;
 }
 
-/** A key's tasks, those that have changed last first. */
+/** Lists a key's tasks, the last changed first, and counts all that match. */
 export async function listTasks<T extends StoredTask>(
-  on: Queryable,
+  db: Db,
   { keyId, contextId, state, limit, offset }: TaskFilter,
 ): Promise<{ total: number; tasks: T[] }> {
-  const wanted = {
-    key_id: keyId,
-    ...(contextId ? { context_id: contextId } : {}),
-    ...(state ? { state } : {}),
-  };
-  const [rows, [counted]] = await Promise.all([
-    on("a2a_tasks").where(wanted).orderBy("updated_at", "desc").orderBy("id").limit(limit)
-      .offset(offset).select("record"),
-    on("a2a_tasks").where(wanted).count("* as n"),
-  ]);
-  return { total: Number(counted!.n), tasks: rows.map(({ record }) => record) };
+  const rows = await db.query<{ record: T }>(
+    `SELECT record FROM a2a_tasks
+     WHERE key_id = $1 AND ($2::text IS NULL OR context_id = $2) AND ($3::text IS NULL OR state = $3)
+     ORDER BY updated_at DESC, id LIMIT $4 OFFSET $5`,
+    [keyId, contextId, state, limit, offset],
+  );
+  const count = await db.first<{ total: number }>(
+    `SELECT count(*)::int AS total FROM a2a_tasks
+     WHERE key_id = $1 AND ($2::text IS NULL OR context_id = $2) AND ($3::text IS NULL OR state = $3)`,
+    [keyId, contextId, state],
+  );
+  return { total: count!.total, tasks: rows.map(({ record }) => record) };
 }
 
-async function forgetTasks(on: Queryable): Promise<void> {
-  await on.raw(
+async function pruneTasks(db: Db): Promise<void> {
+  await db.execute(
     `DELETE FROM a2a_tasks WHERE id IN (SELECT id FROM a2a_tasks
-       WHERE updated_at < now() - make_interval(days => ?) ORDER BY updated_at LIMIT 100)`,
+       WHERE updated_at < now() - make_interval(days => $1) ORDER BY updated_at LIMIT 100)`,
     [KEPT_DAYS],
   );
 }

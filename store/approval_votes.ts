@@ -2,85 +2,89 @@ import { randomBytes } from "node:crypto";
 import { isSamePrincipal, Problem } from "../contract/mod.ts";
 import type { ErrorName } from "../domain/mod.ts";
 import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
-import type { Queryable } from "./connection.ts";
-import { type KeyRecord, findValidKeys } from "./keys.ts";
+import type { Db } from "./connection.ts";
+import { findValidKeys, type KeyRecord } from "./keys.ts";
 
-/** What a person can say about an approval, as the move that it becomes. */
+/** The move that a person votes for. */
 export type VoteMove = "approved" | "denied" | "reopened";
 
-/** What a person said, as the gateway heard it from a valid key. */
+/** A person's vote on an approval, as the gateway took it from a valid key. */
 export interface VoteRecord {
-  /** `VOC-` and 12 hex characters. */
+  /** `VOT-` and 12 hex characters. */
   readonly id: string;
   readonly approvalId: string;
   readonly move: VoteMove;
   readonly keyId: string;
-  /** Of the move that it became; null: of none yet. */
+  /** Number of the move that it became; null: none yet. */
   readonly number: number | null;
-  /** Why it became none. */
+  /** Why it became no move. */
   readonly refused: { readonly name: ErrorName; readonly message: string } | null;
 }
 
 /**
- * Keeps what somebody says. The same said again, before it has become a move, is the same; another word of the same key
- * takes the place of the one that waits.
+ * Stores a vote. A key's same vote again joins the one that waits; another vote of the key replaces it.
  *
- * @param on a transaction: it is taken in after the move that is being made, or what else is being said
- * @returns the voice's id
+ * @param trx waits for a move or another vote on the same approval
+ * @returns the vote's id
  */
 export async function putVote(
-  on: Queryable,
+  trx: Db,
   { approvalId, move, keyId }: Pick<VoteRecord, "approvalId" | "move" | "keyId">,
 ): Promise<string> {
-  await lockApproval(on, approvalId);
-  await on("approval_voices").where({ approval_id: approvalId, key_id: keyId })
-    .whereNull("number").whereNull("refused").whereNot({ move }).update({
-      refused: JSON.stringify({ name: "Conflict", message: "Its holder has said something else" }),
-    });
-  const id = `VOC-${randomBytes(6).toString("hex")}`;
-  const { rows } = await on.raw(
-    `INSERT INTO approval_voices (id, approval_id, move, key_id) VALUES (?, ?, ?, ?)
-     ON CONFLICT (approval_id, key_id) WHERE number IS NULL AND refused IS NULL
-     DO UPDATE SET move = approval_voices.move RETURNING id`,
-    [id, approvalId, move, keyId],
+  await lockApproval(trx, approvalId);
+  const replaced = { name: "Conflict", message: "Its holder has said something else" };
+  await trx.execute(
+    `UPDATE approval_votes SET refused = $4
+     WHERE approval_id = $1 AND key_id = $2 AND move <> $3 AND number IS NULL AND refused IS NULL`,
+    [approvalId, keyId, move, JSON.stringify(replaced)],
   );
-  return rows[0].id;
+  const vote = await trx.first<{ id: string }>(
+    `INSERT INTO approval_votes (id, approval_id, move, key_id) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (approval_id, key_id) WHERE number IS NULL AND refused IS NULL
+     DO UPDATE SET move = excluded.move RETURNING id`,
+    [`VOT-${randomBytes(6).toString("hex")}`, approvalId, move, keyId],
+  );
+  return vote!.id;
 }
 
-/** A voice by id, or undefined. */
-export async function getVote(on: Queryable, id: string): Promise<VoteRecord | undefined> {
-  const row = await on("approval_voices").where({ id }).first();
-  return row && fromRow(row);
+/** Returns a vote, or undefined. */
+export async function getVote(db: Db, id: string): Promise<VoteRecord | undefined> {
+  return await db.first<VoteRecord>(
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", number, refused
+     FROM approval_votes WHERE id = $1`,
+    [id],
+  );
 }
 
-/** Notes the move that a voice became. */
-export async function acceptVote(on: Queryable, id: string, number: number): Promise<void> {
-  await on("approval_voices").where({ id }).update({ number });
+/** Notes the move that a vote became. */
+export async function acceptVote(trx: Db, id: string, number: number): Promise<void> {
+  await trx.execute("UPDATE approval_votes SET number = $2 WHERE id = $1", [id, number]);
 }
 
-/** Notes why a voice became no move. What is known of it already stays. */
-export async function refuseVote(
-  on: Queryable,
-  id: string,
-  { name, message }: Problem,
-): Promise<void> {
-  await on("approval_voices").where({ id }).whereNull("number").whereNull("refused")
-    .update({ refused: JSON.stringify({ name, message }) });
+/** Notes why a vote became no move, unless its outcome is known already. */
+export async function refuseVote(db: Db, id: string, { name, message }: Problem): Promise<void> {
+  await db.execute(
+    "UPDATE approval_votes SET refused = $2 WHERE id = $1 AND number IS NULL AND refused IS NULL",
+    [id, JSON.stringify({ name, message })],
+  );
 }
 
-/** Voices that have waited for so many seconds to become a move, oldest first. */
-export async function listWaitingVotes(on: Queryable, seconds: number): Promise<VoteRecord[]> {
-  const rows = await on("approval_voices").whereNull("number").whereNull("refused")
-    .whereRaw("said_at < now() - make_interval(secs => ?)", [seconds]).orderBy("said_at");
-  return rows.map(fromRow);
+/** Lists the votes that have waited this long to become a move, oldest first. */
+export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRecord[]> {
+  return await db.query<VoteRecord>(
+    `SELECT id, approval_id AS "approvalId", move, key_id AS "keyId", number, refused FROM approval_votes
+     WHERE number IS NULL AND refused IS NULL AND voted_at < now() - make_interval(secs => $1)
+     ORDER BY voted_at`,
+    [seconds],
+  );
 }
 
-/** Approvals that count now: their keys are valid, and may approve. */
+/** Tells the approvals that count now from those that don't: the keys must be valid and allowed to approve. */
 export async function countApprovers(
-  on: Queryable,
+  db: Db,
   { approvers }: Pick<ApprovalRecord, "approvers">,
 ): Promise<{ counted: Approver[]; notCounted: string[] }> {
-  const keys = await findValidKeys(on, approvers.map(({ key_id }) => key_id));
+  const keys = await findValidKeys(db, approvers.map(({ key_id }) => key_id));
   const may = new Set(keys.filter(({ mayApprove }) => mayApprove).map(({ id }) => id));
   return {
     counted: approvers.filter(({ key_id }) => may.has(key_id)),
@@ -88,7 +92,12 @@ export async function countApprovers(
   };
 }
 
-/** Why a key's word about an approval can't become a move; undefined: it can. @param key undefined: it is not valid any more */
+/**
+ * Returns why a vote can't become a move; undefined: it can.
+ *
+ * @param key undefined: it was revoked or has expired
+ * @param counted approvals that count, of {@linkcode countApprovers}
+ */
 export function voteRefusal(
   { id, status, requestedBy, requestedByKey, requestedByTenant }: ApprovalRecord,
   move: VoteMove,
@@ -98,7 +107,7 @@ export function voteRefusal(
   const [which, what] = move === "reopened"
     ? ["one that was denied or has expired", "reopened"]
     : ["a pending one", "decided"];
-  // One that is pending is reopened where its run was ended from outside, and else refused by its run.
+  // A pending approval may be reopened if its run was ended from outside; otherwise its run refuses that.
   if (move === "reopened" ? status === "approved" : status !== "pending") {
     return new Problem("Conflict", `Approval ${id} is ${status}, and only ${which} can be ${what}`);
   }
@@ -129,12 +138,4 @@ export function voteRefusal(
       `The holder of this key has approved ${id} already; it takes others too`,
     )
     : undefined;
-}
-
-// deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): VoteRecord {
-  return {
-    ...{ id: row.id, approvalId: row.approval_id, move: row.move, keyId: row.key_id },
-    ...{ number: row.number, refused: row.refused },
-  };
 }

@@ -1,9 +1,9 @@
-import type { Queryable } from "./connection.ts";
+import type { Db, Row } from "./connection.ts";
 
-/** Where an approval stands. */
+/** Status of an approval. */
 export type ApprovalStatus = "pending" | "approved" | "denied" | "expired";
 
-/** What led there. */
+/** A change of an approval. */
 export type ApprovalMoveKind =
   | "requested"
   | "approved"
@@ -12,49 +12,49 @@ export type ApprovalMoveKind =
   | "expired"
   | "escalated";
 
-/** Somebody who made a move. */
+/** The holder of a key who made a move. */
 export interface Approver {
   readonly key_id: string;
   readonly principal: string;
 }
 
-/** The run of a loop that waits, or that was started. */
+/** A run of the loop. */
 export interface ApprovalRun {
   readonly workflow_id: string;
   readonly run_id: string;
 }
 
-/** What somebody is asked to approve. */
+/** A new request to people about one exact action. */
 export interface NewApproval {
   /** `APR-` and 12 hex characters. */
   readonly id: string;
-  /** What it is about: a ticket, or the key that asks. */
+  /** A ticket id, or the key that asks. */
   readonly subject: string;
   readonly ticketId: string | null;
   readonly description: string;
   readonly action: Readonly<Record<string, unknown>>;
-  /** Over the action's canonical JSON, hex. */
+  /** SHA-256 of the action's canonical JSON, hex. */
   readonly actionSha256: string;
   /** Principal. */
   readonly requestedBy: string;
   /** Null: the platform itself. */
   readonly requestedByKey: string | null;
-  /** How many must approve, 1 to 10. */
+  /** Number of people who must approve, 1 to 10. */
   readonly needed: number;
   readonly expiresInSeconds: number;
   readonly escalateAfterSeconds: number;
-  /** With the finding that it is about, where a loop asks. */
+  /** The run that waits for it, with its finding; null: no loop asks. */
   readonly askingRun: Readonly<Record<string, unknown>> | null;
 }
 
-/** An approval as it is shown. */
+/** An approval as it stands now. */
 export interface ApprovalRecord extends NewApproval {
-  /** Of the key that asked; null: a loop asks, or nobody's key. */
+  /** Tenant of the key that asked, even if it is revoked by now; null: no key asked. */
   readonly requestedByTenant: string | null;
   readonly status: ApprovalStatus;
   readonly approvers: readonly Approver[];
   readonly escalated: boolean;
-  /** How many moves there were; 0: its workflow has not begun yet. */
+  /** Number of moves so far; 0: its workflow has not begun yet. */
   readonly moves: number;
   readonly askedAt: string;
   readonly expiresAt: string | null;
@@ -62,144 +62,156 @@ export interface ApprovalRecord extends NewApproval {
   readonly resumedRun: ApprovalRun | null;
 }
 
-/** A move, as it is written down. */
+/** A move to record. */
 export interface ApprovalMove {
   /** From 1. */
   readonly number: number;
   readonly move: ApprovalMoveKind;
-  /** That it led to. */
+  /** Status after it. */
   readonly status: ApprovalStatus;
-  /** All who have approved since it is pending. */
+  /** Everyone who has approved since it is pending. */
   readonly approvers: readonly Approver[];
-  /** Absent: time did it. */
+  /** Absent: a timeout made the move. */
   readonly by?: Approver;
-  /** Ids of keys whose approvals do not count any more. */
+  /** Ids of keys whose earlier approvals no longer count. */
   readonly notCounted?: readonly string[];
   readonly receiptId: string;
 }
 
-/** Keeps what is asked for. What is there already stays. */
-export async function putApproval(on: Queryable, approval: NewApproval): Promise<void> {
-  await on("approvals").insert({
-    id: approval.id,
-    subject: approval.subject,
-    ticket_id: approval.ticketId,
-    description: approval.description,
-    action: JSON.stringify(approval.action),
-    action_sha256: approval.actionSha256,
-    requested_by: approval.requestedBy,
-    requested_by_key: approval.requestedByKey,
-    needed: approval.needed,
-    expires_in_seconds: approval.expiresInSeconds,
-    escalate_after_seconds: approval.escalateAfterSeconds,
-    asking_run: approval.askingRun && JSON.stringify(approval.askingRun),
-  }).onConflict("id").ignore();
+/** Stores a request. Does nothing where the id is there already. */
+export async function putApproval(db: Db, approval: NewApproval): Promise<void> {
+  await db.execute(
+    `INSERT INTO approvals (id, subject, ticket_id, description, action, action_sha256, requested_by, requested_by_key,
+       needed, expires_in_seconds, escalate_after_seconds, asking_run)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
+    [
+      approval.id,
+      approval.subject,
+      approval.ticketId,
+      approval.description,
+      JSON.stringify(approval.action),
+      approval.actionSha256,
+      approval.requestedBy,
+      approval.requestedByKey,
+      approval.needed,
+      approval.expiresInSeconds,
+      approval.escalateAfterSeconds,
+      approval.askingRun && JSON.stringify(approval.askingRun),
+    ],
+  );
 }
 
-/** Forgets what was asked for and never began. */
-export async function dropApproval(on: Queryable, id: string): Promise<void> {
-  await on("approvals").where({ id, moves: 0 }).delete();
+/** Deletes a request whose workflow never began. */
+export async function dropApproval(db: Db, id: string): Promise<void> {
+  await db.execute("DELETE FROM approvals WHERE id = $1 AND moves = 0", [id]);
 }
 
 /**
- * Writes a move down, once, and shows the state that it led to, unless a later move is shown already.
+ * Records a move, once, and updates the approval, unless it shows a later move already.
  *
- * @returns false where it was written down before
+ * @returns false where the move is recorded already
  */
 export async function addApprovalMove(
-  on: Queryable,
+  trx: Db,
   id: string,
   { number, move, status, approvers, by, notCounted = [], receiptId }: ApprovalMove,
 ): Promise<boolean> {
-  const added = await on("approval_moves").insert({
-    approval_id: id,
-    number,
-    move,
-    status,
-    key_id: by?.key_id ?? null,
-    principal: by?.principal ?? null,
-    not_counted: JSON.stringify(notCounted),
-    receipt_id: receiptId,
-  }).onConflict(["approval_id", "number"]).ignore().returning("number");
-  if (added.length === 0) return false;
+  const added = await trx.execute(
+    `INSERT INTO approval_moves (approval_id, number, move, status, key_id, principal, not_counted, receipt_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (approval_id, number) DO NOTHING`,
+    [id, number, move, status, by?.key_id, by?.principal, JSON.stringify(notCounted), receiptId],
+  );
+  if (added === 0) return false;
   const begins = move === "requested" || move === "reopened";
-  await on("approvals").where({ id }).where("moves", "<", number).update({
-    moves: number,
-    status,
-    approvers: JSON.stringify(approvers),
-    decided_at: status === "pending" ? null : on.fn.now(),
-    ...(move === "escalated" ? { escalated: true } : {}),
-    ...(begins
-      ? { escalated: false, expires_at: on.raw("now() + expires_in_seconds * interval '1 second'") }
-      : {}),
-  });
+  await trx.execute(
+    `UPDATE approvals SET moves = $2, status = $3::text, approvers = $4,
+       decided_at = CASE WHEN $3::text <> 'pending' THEN now() END,
+       escalated = $5 OR escalated AND NOT $6,
+       expires_at = CASE WHEN $6 THEN now() + expires_in_seconds * interval '1 second' ELSE expires_at END
+     WHERE id = $1 AND moves < $2`,
+    [id, number, status, JSON.stringify(approvers), move === "escalated", begins],
+  );
   return true;
 }
 
-/** Notes the run that an approval started, as the one that asked had ended. */
-export async function setResumedRun(on: Queryable, id: string, run: ApprovalRun): Promise<void> {
-  await on("approvals").where({ id }).update({ resumed_run: JSON.stringify(run) });
+/** Notes the run that an approval started because the run that asked had ended. */
+export async function setResumedRun(db: Db, id: string, run: ApprovalRun): Promise<void> {
+  await db.execute(
+    "UPDATE approvals SET resumed_run = $2 WHERE id = $1",
+    [id, JSON.stringify(run)],
+  );
 }
 
-/** An approval by id, or undefined. */
-export async function getApproval(on: Queryable, id: string): Promise<ApprovalRecord | undefined> {
-  const row = await withTenant(on).where({ id }).first();
+/** Returns an approval, or undefined. */
+export async function getApproval(db: Db, id: string): Promise<ApprovalRecord | undefined> {
+  const row = await db.first(
+    `SELECT a.*, k.tenant AS requested_by_tenant
+     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key WHERE a.id = $1`,
+    [id],
+  );
   return row && fromRow(row);
 }
 
-/** The same, held until the transaction ends: two moves at once are made one after the other. */
-export async function lockApproval(on: Queryable, id: string): Promise<ApprovalRecord | undefined> {
-  const row = await withTenant(on).where({ id }).forUpdate().first();
+/** Returns an approval, locked until the transaction ends, so that moves are made one after the other. */
+export async function lockApproval(trx: Db, id: string): Promise<ApprovalRecord | undefined> {
+  const row = await trx.first(
+    `SELECT a.*, k.tenant AS requested_by_tenant
+     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key WHERE a.id = $1 FOR UPDATE OF a`,
+    [id],
+  );
   return row && fromRow(row);
 }
 
-/** Approvals, newest first. */
+/** Lists approvals, newest first. */
 export async function listApprovals(
-  on: Queryable,
+  db: Db,
   { status, limit }: { status?: ApprovalStatus; limit: number },
 ): Promise<ApprovalRecord[]> {
-  const query = withTenant(on);
-  if (status) query.where({ status });
-  return (await query.orderBy("asked_at", "desc").orderBy("id").limit(limit)).map(fromRow);
+  const rows = await db.query(
+    `SELECT a.*, k.tenant AS requested_by_tenant
+     FROM approvals a LEFT JOIN keys k ON k.id = a.requested_by_key
+     WHERE $1::text IS NULL OR a.status = $1 ORDER BY a.asked_at DESC, a.id LIMIT $2`,
+    [status, limit],
+  );
+  return rows.map(fromRow);
 }
 
-/** Approvals, each with the tenant of the key that asked, be that revoked meanwhile. */
-function withTenant(on: Queryable) {
-  const tenant = on("keys").select("tenant").whereRaw("keys.id = approvals.requested_by_key");
-  return on("approvals").select("approvals.*", tenant.as("requested_by_tenant"));
+/** Lists the ids of all pending approvals, oldest first. */
+export async function listPendingApprovals(db: Db): Promise<{ id: string }[]> {
+  return await db.query("SELECT id FROM approvals WHERE status = 'pending' ORDER BY asked_at");
 }
 
-/** Ids of all approvals that are pending, oldest first. */
-export async function listPendingApprovals(on: Queryable): Promise<{ id: string }[]> {
-  return await on("approvals").where({ status: "pending" }).orderBy("asked_at").select("id");
+/** A recorded move of an approval. */
+export interface ApprovalMoveRecord {
+  readonly at: string;
+  readonly move: ApprovalMoveKind;
+  readonly status: ApprovalStatus;
+  readonly key_id: string | null;
+  readonly principal: string | null;
+  readonly not_counted: readonly string[];
+  readonly receipt_id: string;
 }
 
-/** An approval's moves, oldest first. */
-export async function listApprovalMoves(on: Queryable, id: string) {
-  const rows = await on("approval_moves").where({ approval_id: id }).orderBy("number");
-  return rows.map(({ at, move, status, key_id, principal, not_counted, receipt_id }) => ({
-    at: at.toISOString() as string,
-    move: move as ApprovalMoveKind,
-    status: status as ApprovalStatus,
-    key_id: key_id as string | null,
-    principal: principal as string | null,
-    not_counted: not_counted as string[],
-    receipt_id: receipt_id as string,
-  }));
+/** Lists an approval's moves, oldest first. */
+export async function listApprovalMoves(db: Db, id: string): Promise<ApprovalMoveRecord[]> {
+  const rows = await db.query<Omit<ApprovalMoveRecord, "at"> & { at: Date }>(
+    `SELECT at, move, status, key_id, principal, not_counted, receipt_id
+     FROM approval_moves WHERE approval_id = $1 ORDER BY number`,
+    [id],
+  );
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
 }
 
-/** Id of the receipt of a move, or null. */
-export async function getMoveReceipt(
-  on: Queryable,
-  id: string,
-  number: number,
-): Promise<string | null> {
-  const row = await on("approval_moves").where({ approval_id: id, number }).first("receipt_id");
+/** Returns the id of a move's receipt, or null. */
+export async function getMoveReceipt(db: Db, id: string, number: number): Promise<string | null> {
+  const row = await db.first<{ receipt_id: string }>(
+    "SELECT receipt_id FROM approval_moves WHERE approval_id = $1 AND number = $2",
+    [id, number],
+  );
   return row?.receipt_id ?? null;
 }
 
-// deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): ApprovalRecord {
+function fromRow(row: Row): ApprovalRecord {
   return {
     id: row.id,
     subject: row.subject,

@@ -1,54 +1,55 @@
-import type { Queryable } from "./connection.ts";
+import type { Db } from "./connection.ts";
 
-/** What is noted of what a call does. */
+/** The things that one call made, noted so that they are found if its process dies before the call ends. */
 export interface CallEffects {
-  /** Of what it makes, by their names; public. */
+  /** Ids of what the call made, by their names; public. */
   readonly ids: Readonly<Record<string, string>>;
-  /** What else it gives. */
+  /** Further output of the call; private. */
   readonly output: Readonly<Record<string, unknown>> | null;
 }
 
-/** Days that notes are kept: much longer than it takes to find out what became of a call. */
+/** Days that these notes are kept: much longer than it takes to find out how a call ended. */
 export const CALL_EFFECTS_DAYS = 30;
 
 /**
- * Notes what a call does: in the same transaction, and so the note is there exactly if that is; or right before it is
- * begun elsewhere, and so where there is no note nothing was begun. Once a call.
+ * Notes what a call makes, once a call.
  *
- * @param decisionId of the call; undefined: nothing is noted, as nobody would look for it
+ * Note it in the transaction that makes it: then the note is there exactly if the thing is. Or, for something outside
+ * the database, right before it begins: then a missing note proves that nothing began.
+ *
+ * @param decisionId of the call; undefined: nobody will look for its effects, so nothing is noted
  */
 export async function noteCallEffects(
-  on: Queryable,
+  db: Db,
   decisionId: string | undefined,
   ids: CallEffects["ids"],
-  given?: CallEffects["output"],
+  output?: CallEffects["output"],
 ): Promise<void> {
   if (decisionId === undefined) return;
-  await on("call_traces").insert({
-    ...{ decision_id: decisionId, ids: JSON.stringify(ids) },
-    given: given ? JSON.stringify(given) : null,
-  });
-}
-
-/** What is noted of a call; undefined: nothing. */
-export async function getCallEffects(
-  on: Queryable,
-  decisionId: string,
-): Promise<CallEffects | undefined> {
-  return await on("call_traces").where({ decision_id: decisionId }).first("ids", "given");
-}
-
-/** Removes notes that nobody needs any more. */
-export async function pruneCallEffects(on: Queryable): Promise<void> {
-  await on.raw(
-    `DELETE FROM call_traces WHERE decision_id IN (SELECT decision_id FROM call_traces
-       WHERE at < now() - make_interval(days => ?) ORDER BY at LIMIT 1000)`,
-    [CALL_EFFECTS_DAYS],
+  await db.execute(
+    "INSERT INTO call_effects (decision_id, ids, output) VALUES ($1, $2, $3)",
+    [decisionId, JSON.stringify(ids), output ? JSON.stringify(output) : null],
   );
 }
 
-/** Whether a call is found by what it does; one that a former version let run may not be. */
-export async function leavesTraces(on: Queryable, decisionId: string): Promise<boolean> {
-  const row = await on("governance_decisions").where({ id: decisionId }).first("traced");
-  return row?.traced !== false;
+/** Returns the noted effects of a call; undefined: none are noted. */
+export async function getCallEffects(
+  db: Db,
+  decisionId: string,
+): Promise<CallEffects | undefined> {
+  return await db.first<CallEffects>(
+    "SELECT ids, output FROM call_effects WHERE decision_id = $1",
+    [decisionId],
+  );
+}
+
+/** Deletes up to 1,000 notes that are older than {@linkcode CALL_EFFECTS_DAYS}. */
+export async function pruneCallEffects(db: Db): Promise<void> {
+  await db.execute(
+    `DELETE FROM call_effects WHERE decision_id IN (
+       SELECT decision_id FROM call_effects
+       WHERE at < now() - make_interval(days => $1) ORDER BY at LIMIT 1000
+     )`,
+    [CALL_EFFECTS_DAYS],
+  );
 }

@@ -1,7 +1,7 @@
 import { redactSecrets } from "../contract/mod.ts";
-import type { Queryable } from "./connection.ts";
+import type { Db, Row } from "./connection.ts";
 
-/** Where an act that needs approval stands. */
+/** State of a held call: `intended` is written before it is run, `begun` once a process runs it. */
 export type HeldCallState =
   | "waiting"
   | "intended"
@@ -11,7 +11,7 @@ export type HeldCallState =
   | "refused"
   | "unknown";
 
-/** A call that people were asked about, bound to exactly these arguments. */
+/** A call to hold until people have decided, bound to exactly these arguments. */
 export interface NewHeldCall {
   readonly approvalId: string;
   readonly decisionId: string;
@@ -20,161 +20,199 @@ export interface NewHeldCall {
   readonly operation: string;
   /** Canonical JSON of the checked arguments. */
   readonly input: string;
-  /** Of the approval's action, hex. */
+  /** SHA-256 of the approval's action, hex. */
   readonly actionSha256: string;
   readonly tenant: string;
   readonly keyId: string;
   readonly address: string;
 }
 
-/** Such a call, and what became of it. */
+/** A call that waits for, or was released by, an approval. */
 export interface HeldCall extends NewHeldCall {
   readonly state: HeldCallState;
-  /** Lock that the process which runs it holds as long as it lives; null: none does. */
+  /** Number of the lock of the process that runs it, see `openHolder`; null: none does. */
   readonly holder: number | null;
-  /** JSON of what it gave; null: nothing yet. */
+  /** JSON of its output; null: none yet. */
   readonly output: string | null;
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly receiptId: string | null;
   readonly endedAt: Date | null;
 }
 
-/** How it ended. */
+/** The end of a held call. */
 export type HeldCallEnd = Pick<HeldCall, "output" | "error" | "receiptId"> & {
   readonly state: "done" | "failed" | "refused" | "unknown";
 };
 
-/** Keeps a call until people have decided. @returns false where the same call of that key waits already */
-export async function putHeldCall(on: Queryable, act: NewHeldCall): Promise<boolean> {
-  const { rows } = await on.raw(
-    `INSERT INTO governed_acts
+/** Stores a call until people have decided. @returns false where the same call of the same key waits already */
+export async function putHeldCall(db: Db, call: NewHeldCall): Promise<boolean> {
+  return await db.execute(
+    `INSERT INTO held_calls
        (approval_id, decision_id, door, tool, operation, input, action_sha256, tenant, key_id, address)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (key_id, action_sha256) WHERE collected_at IS NULL DO NOTHING RETURNING approval_id`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     ON CONFLICT (key_id, action_sha256) WHERE collected_at IS NULL DO NOTHING`,
     [
-      ...[act.approvalId, act.decisionId, act.door, act.tool, act.operation, act.input],
-      ...[act.actionSha256, act.tenant, act.keyId, act.address],
+      call.approvalId,
+      call.decisionId,
+      call.door,
+      call.tool,
+      call.operation,
+      call.input,
+      call.actionSha256,
+      call.tenant,
+      call.keyId,
+      call.address,
     ],
+  ) > 0;
+}
+
+/** Deletes a call whose approval never began. */
+export async function dropHeldCall(db: Db, approvalId: string): Promise<void> {
+  await db.execute(
+    "DELETE FROM held_calls WHERE approval_id = $1 AND state = 'waiting'",
+    [approvalId],
   );
-  return rows.length > 0;
 }
 
-/** Forgets a call whose approval never began. */
-export async function dropHeldCall(on: Queryable, approvalId: string): Promise<void> {
-  await on("governed_acts").where({ approval_id: approvalId, state: "waiting" }).delete();
-}
-
-/** By its approval, or undefined. */
-export async function getHeldCall(on: Queryable, approvalId: string): Promise<HeldCall | undefined> {
-  const row = await on("governed_acts").where({ approval_id: approvalId }).first();
+/** Returns a call by the id of its approval, or undefined. */
+export async function getHeldCall(db: Db, approvalId: string): Promise<HeldCall | undefined> {
+  const row = await db.first("SELECT * FROM held_calls WHERE approval_id = $1", [approvalId]);
   return row && fromRow(row);
 }
 
-/** The same call of the same key, whose end was not given to it yet; or undefined. */
+/** Returns a key's call of exactly this action whose end was not collected yet, or undefined. */
 export async function findHeldCall(
-  on: Queryable,
+  db: Db,
   keyId: string,
   actionSha256: string,
 ): Promise<HeldCall | undefined> {
-  const row = await on("governed_acts").where({ key_id: keyId, action_sha256: actionSha256 })
-    .whereNull("collected_at").first();
+  const row = await db.first(
+    "SELECT * FROM held_calls WHERE key_id = $1 AND action_sha256 = $2 AND collected_at IS NULL",
+    [keyId, actionSha256],
+  );
   return row && fromRow(row);
 }
 
-/** A call of a tool and key whose arguments hold at least these, and whose end was not given to it yet; or undefined. */
+/** Returns a key's oldest call of a tool whose arguments contain these and whose end was not collected yet, or undefined. */
 export async function findHeldCallLike(
-  on: Queryable,
+  db: Db,
   keyId: string,
   tool: string,
   input: string,
 ): Promise<HeldCall | undefined> {
-  const row = await on("governed_acts").where({ key_id: keyId, tool }).whereNull("collected_at")
-    .whereRaw("input::jsonb @> ?::jsonb", [input]).orderBy("asked_at").first();
+  const row = await db.first(
+    `SELECT * FROM held_calls
+     WHERE key_id = $1 AND tool = $2 AND input::jsonb @> $3::jsonb AND collected_at IS NULL
+     ORDER BY asked_at LIMIT 1`,
+    [keyId, tool, input],
+  );
   return row && fromRow(row);
 }
 
-/** How many calls of a key wait for people. */
-export async function countWaitingCalls(on: Queryable, keyId: string): Promise<number> {
-  const { rows: [row] } = await on.raw(
-    `SELECT count(*)::int AS n FROM governed_acts a JOIN approvals p ON p.id = a.approval_id
-     WHERE a.key_id = ? AND a.state = 'waiting' AND p.status = 'pending' AND a.collected_at IS NULL`,
+/** Counts a key's calls that wait for people. */
+export async function countWaitingCalls(db: Db, keyId: string): Promise<number> {
+  const row = await db.first<{ n: number }>(
+    `SELECT count(*)::int AS n FROM held_calls h JOIN approvals a ON a.id = h.approval_id
+     WHERE h.key_id = $1 AND h.state = 'waiting' AND h.collected_at IS NULL AND a.status = 'pending'`,
     [keyId],
   );
-  return row.n;
+  return row!.n;
 }
 
 /**
- * Notes that its end was given to the caller; secrets in what was sent and given, which are shown once, are not kept any
- * longer. Of what was denied or has expired all is kept: with that it is run where it is reopened and approved.
+ * Notes that the caller was given the call's end, and removes secrets, which are shown once, from what is stored.
+ * A call that was denied or has expired keeps them: it is run with them if it is reopened and approved.
  *
- * @returns false where that was done before
+ * @returns false where that was noted before
  */
 export async function collectHeldCall(
-  on: Queryable,
-  act: Pick<HeldCall, "approvalId" | "input" | "output" | "endedAt">,
+  db: Db,
+  { approvalId, input, output, endedAt }: Pick<
+    HeldCall,
+    "approvalId" | "input" | "output" | "endedAt"
+  >,
 ): Promise<boolean> {
-  return await on("governed_acts").where({ approval_id: act.approvalId }).whereNull("collected_at")
-    .update({ collected_at: on.fn.now(), ...(act.endedAt ? bare(act) : {}) }) > 0;
+  return await db.execute(
+    `UPDATE held_calls
+     SET collected_at = now(), input = coalesce($2, input), output = coalesce($3, output)
+     WHERE approval_id = $1 AND collected_at IS NULL`,
+    [approvalId, ...(endedAt ? [redact(input), redact(output)] : [null, null])],
+  ) > 0;
 }
 
-/** What is kept of it once nobody is given it any more. */
-function bare({ input, output }: Pick<HeldCall, "input" | "output">) {
-  const texts = (json: string) => JSON.stringify(redactSecrets(JSON.parse(json)));
-  return { input: texts(input), output: output && texts(output) };
+/** Notes that a call is going to be run. @returns false where that was noted before */
+export async function intendHeldCall(db: Db, approvalId: string): Promise<boolean> {
+  return await db.execute(
+    "UPDATE held_calls SET state = 'intended' WHERE approval_id = $1 AND state = 'waiting'",
+    [approvalId],
+  ) > 0;
 }
 
-/** Notes that it is going to be run. @returns false where that was noted before */
-export async function intendHeldCall(on: Queryable, approvalId: string): Promise<boolean> {
-  return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
-    .update({ state: "intended" }) > 0;
+/** Notes that the holder of a lock runs a call now. @returns false where somebody has begun it already */
+export async function beginHeldCall(db: Db, approvalId: string, holder: number): Promise<boolean> {
+  return await db.execute(
+    `UPDATE held_calls SET state = 'begun', holder = $2
+     WHERE approval_id = $1 AND state = 'intended'`,
+    [approvalId, holder],
+  ) > 0;
 }
 
-/** Notes that it is run now, by the holder of a lock. @returns false where somebody has begun it already */
-export async function beginHeldCall(
-  on: Queryable,
-  approvalId: string,
-  holder: number,
-): Promise<boolean> {
-  return await on("governed_acts").where({ approval_id: approvalId, state: "intended" })
-    .update({ state: "begun", holder }) > 0;
-}
-
-/** Notes how it ended. @returns false where that is known already */
+/** Notes how a call ended. @returns false where that is known already */
 export async function endHeldCall(
-  on: Queryable,
+  db: Db,
   approvalId: string,
   { state, output, error, receiptId }: HeldCallEnd,
 ): Promise<boolean> {
-  const its = () => on("governed_acts").where({ approval_id: approvalId });
-  const [ended] = await its().whereNull("ended_at").update({
-    ...{ state, output, error: error && JSON.stringify(error), receipt_id: receiptId },
-    ended_at: on.fn.now(),
-  }).returning(["input", "collected_at"]);
-  if (ended?.collected_at) await its().update(bare({ input: ended.input, output })); // it was reopened
+  const ended = await db.first<{ input: string; collected_at: Date | null }>(
+    `UPDATE held_calls SET state = $2, output = $3, error = $4, receipt_id = $5, ended_at = now()
+     WHERE approval_id = $1 AND ended_at IS NULL RETURNING input, collected_at`,
+    [approvalId, state, output, error && JSON.stringify(error), receiptId],
+  );
+  if (ended?.collected_at) { // it was reopened after its caller had been told of its denial
+    await db.execute(
+      "UPDATE held_calls SET input = $2, output = $3 WHERE approval_id = $1",
+      [approvalId, redact(ended.input), redact(output)],
+    );
+  }
   return ended !== undefined;
 }
 
-/** Notes that its caller does not want it any more. @returns false where it is under way already, or has ended */
+/** Notes that its caller no longer wants a call. @returns false where it is under way or has ended */
 export async function withdrawHeldCall(
-  on: Queryable,
+  db: Db,
   approvalId: string,
   { error, receiptId }: Pick<HeldCall, "error" | "receiptId">,
 ): Promise<boolean> {
-  const now = on.fn.now();
-  return await on("governed_acts").where({ approval_id: approvalId, state: "waiting" })
-    .whereNull("ended_at").update({
-      ...{ state: "refused", error: JSON.stringify(error), receipt_id: receiptId },
-      ...{ ended_at: now, collected_at: now },
-    }) > 0;
+  return await db.execute(
+    `UPDATE held_calls
+     SET state = 'refused', error = $2, receipt_id = $3, ended_at = now(), collected_at = now()
+     WHERE approval_id = $1 AND state = 'waiting' AND ended_at IS NULL`,
+    [approvalId, error && JSON.stringify(error), receiptId],
+  ) > 0;
 }
 
-// deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): HeldCall {
+/** Replaces the secrets in a JSON text. */
+function redact<T extends string | null>(json: T): T {
+  return json && JSON.stringify(redactSecrets(JSON.parse(json))) as T;
+}
+
+function fromRow(row: Row): HeldCall {
   return {
-    ...{ approvalId: row.approval_id, decisionId: row.decision_id, door: row.door, tool: row.tool },
-    ...{ operation: row.operation, input: row.input, actionSha256: row.action_sha256 },
-    ...{ tenant: row.tenant, keyId: row.key_id, address: row.address, state: row.state },
+    approvalId: row.approval_id,
+    decisionId: row.decision_id,
+    door: row.door,
+    tool: row.tool,
+    operation: row.operation,
+    input: row.input,
+    actionSha256: row.action_sha256,
+    tenant: row.tenant,
+    keyId: row.key_id,
+    address: row.address,
+    state: row.state,
     holder: row.holder,
-    ...{ output: row.output, error: row.error, receiptId: row.receipt_id, endedAt: row.ended_at },
+    output: row.output,
+    error: row.error,
+    receiptId: row.receipt_id,
+    endedAt: row.ended_at,
   };
 }

@@ -1,10 +1,11 @@
-import type { Store } from "./connection.ts";
+import { batch } from "./batch.ts";
+import type { Db } from "./connection.ts";
 
-/** One use that wants to be counted. */
+/** One use of something that is limited per period. */
 export interface Use {
   /** Key id or client address. */
   readonly subject: string;
-  /** What is counted, e.g. `requests` or `tools`. */
+  /** The kind of use that is counted, e.g. `requests` or `tools`. */
   readonly kind: string;
   /** Most uses in a period, ≥ 0. */
   readonly limit: number;
@@ -12,8 +13,9 @@ export interface Use {
   readonly periodSeconds: number;
 }
 
-/** Whether a use was within its limit. */
+/** The count after one use. */
 export interface UsageCount {
+  /** True where the use is within its limit. A refused use is not counted. */
   readonly allowed: boolean;
   /** Uses left in this period, ≥ 0. */
   readonly remaining: number;
@@ -21,130 +23,70 @@ export interface UsageCount {
   readonly resetSeconds: number;
 }
 
-/** A use in the period that is now, as the database counts it. */
-export interface Taking {
-  readonly subject: string;
-  readonly kind: string;
-  /** Start of the period, ISO 8601. */
-  readonly start: string;
-  readonly limit: number;
-}
-
-/** A use as it is now. */
-export function takingOf({ subject, kind, limit, periodSeconds }: Use): Taking {
-  return { subject, kind, start: startOf(periodSeconds).toISOString(), limit };
-}
-
-/** What a use was told. @param used uses in the period with this one; null: it was refused, and so not counted */
-export function countOf(
-  { limit, periodSeconds }: Use,
-  { start }: Taking,
-  used: number | null,
-): UsageCount {
-  return {
-    allowed: used !== null,
-    remaining: Math.max(0, limit - (used ?? limit)),
-    resetSeconds: secondsLeft(Date.parse(start), periodSeconds),
-  };
-}
-
-function startOf(periodSeconds: number): Date {
-  const length = periodSeconds * 1000;
-  return new Date(Math.floor(Date.now() / length) * length);
-}
-
-function secondsLeft(start: number, periodSeconds: number): number {
-  return Math.max(1, Math.ceil((start + periodSeconds * 1000 - Date.now()) / 1000));
-}
-
-/** Counts uses against limits, exactly, over all processes. */
+/** Counts uses against limits, over all processes. */
 export interface UsageMeter {
-  /** Counts one use: of N + 1 at once, exactly N are allowed. A refused one is not counted. */
+  /** Counts one use, if it is within its limit. */
   count(use: Use): Promise<UsageCount>;
-  /** Forgets periods that ended more than two days ago. */
-  prune(): Promise<void>;
-}
-
-interface Waiting {
-  readonly use: Use;
-  readonly resolve: (count: UsageCount) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
- * Opens a meter. Uses that arrive while a statement is under way are counted together by the next one, so that a
- * busy server pays one small commit for many calls. The commit does not wait for the disk: after a power cut the
- * last instants of counting may be lost, never more.
+ * Opens a meter. It counts exactly: of N + 1 uses at once against a limit of N, in whatever processes, N are allowed.
+ *
+ * Uses that arrive together are counted by one statement. Its commit does not wait for the disk, so a crash of the
+ * server may forget the uses of its last instants.
  */
-export function openUsageMeter(store: Store): UsageMeter {
-  let waiting: Waiting[] = [];
-  let running = false;
-
-  async function drain(): Promise<void> {
-    running = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await settle(store, batch);
-    }
-    running = false;
-  }
-
-  return {
-    count: (use) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ use, resolve, reject });
-        if (!running) void drain();
-      }),
-    prune: async () => {
-      await store.pool.query("DELETE FROM usage WHERE period_start < now() - interval '2 days'");
-    },
-  };
+export function openUsageMeter(db: Db): UsageMeter {
+  return { count: batch((uses: Use[]) => takeUsage(db, uses)) };
 }
 
-interface Group {
-  readonly start: Date;
-  readonly periodSeconds: number;
-  readonly limit: number;
-  readonly waiting: Waiting[];
+/** Removes the counts of periods that began more than two days ago. */
+export async function pruneUsage(db: Db): Promise<void> {
+  await db.execute("DELETE FROM usage WHERE period_start < now() - interval '2 days'");
 }
 
-async function settle(store: Store, batch: readonly Waiting[]): Promise<void> {
-  const groups = [...group(batch).values()];
-  try {
-    const { rows } = await store.pool.query({
-      name: "take_usage",
-      text: "SELECT used_before FROM take_usage($1, $2, $3, $4, $5)",
-      values: [
-        groups.map((g) => g.waiting[0]!.use.subject),
-        groups.map((g) => g.waiting[0]!.use.kind),
-        groups.map((g) => g.start.toISOString()),
-        groups.map((g) => g.waiting.length),
-        groups.map((g) => g.limit),
-      ],
+/** Uses of the same limit. */
+interface Group extends Use {
+  readonly startMs: number;
+  /** Places of these uses in the batch. */
+  readonly places: number[];
+}
+
+const TAKE_USAGE = {
+  name: "take_usage",
+  text: "SELECT used_before FROM take_usage($1, $2, $3, $4, $5)",
+};
+
+async function takeUsage(db: Db, uses: readonly Use[]): Promise<UsageCount[]> {
+  const groups = groupByLimit(uses);
+  const rows = await db.query<{ used_before: string }>(TAKE_USAGE, [
+    groups.map(({ subject }) => subject),
+    groups.map(({ kind }) => kind),
+    groups.map(({ startMs }) => new Date(startMs).toISOString()),
+    groups.map(({ places }) => places.length),
+    groups.map(({ limit }) => limit),
+  ]);
+  const counts: UsageCount[] = [];
+  groups.forEach(({ places, limit, startMs, periodSeconds }, n) => {
+    const usedBefore = Number(rows[n]!.used_before);
+    const resetSeconds = Math.max(1, Math.ceil((startMs - Date.now()) / 1000 + periodSeconds));
+    places.forEach((place, nth) => {
+      const used = usedBefore + nth + 1;
+      counts[place] = { allowed: used <= limit, remaining: Math.max(0, limit - used), resetSeconds };
     });
-    groups.forEach((g, i) => tell(g, Number(rows[i].used_before)));
-  } catch (error) {
-    for (const { reject } of batch) reject(error);
-  }
-}
-
-function group(batch: readonly Waiting[]): Map<string, Group> {
-  const groups = new Map<string, Group>();
-  for (const entry of batch) {
-    const { subject, kind, limit, periodSeconds } = entry.use;
-    const key = JSON.stringify([subject, kind, limit, periodSeconds]);
-    const found = groups.get(key);
-    if (found) found.waiting.push(entry);
-    else groups.set(key, { start: startOf(periodSeconds), periodSeconds, limit, waiting: [entry] });
-  }
-  return groups;
-}
-
-function tell({ start, periodSeconds, limit, waiting }: Group, usedBefore: number): void {
-  const resetSeconds = secondsLeft(start.getTime(), periodSeconds);
-  waiting.forEach(({ resolve }, i) => {
-    const used = usedBefore + i + 1;
-    resolve({ allowed: used <= limit, remaining: Math.max(0, limit - used), resetSeconds });
   });
+  return counts;
+}
+
+function groupByLimit(uses: readonly Use[]): Group[] {
+  const groups = new Map<string, Group>();
+  uses.forEach((use, place) => {
+    const { subject, kind, limit, periodSeconds } = use;
+    const key = JSON.stringify([subject, kind, limit, periodSeconds]);
+    const periodMs = periodSeconds * 1000;
+    const group = groups.get(key) ??
+      { ...use, startMs: Math.floor(Date.now() / periodMs) * periodMs, places: [] };
+    group.places.push(place);
+    groups.set(key, group);
+  });
+  return [...groups.values()];
 }

@@ -1,25 +1,25 @@
 import pg from "pg";
 import { connectionOptions, type Store } from "./connection.ts";
 
-/** A standing LISTEN. */
+/** A lasting LISTEN. */
 export interface Listener {
   /** False while the connection is down, when notifications may be missed. */
   readonly live: boolean;
   close(): Promise<void>;
 }
 
-/** What a listener is told. */
+/** Handlers of a listener. */
 export interface ListenHandlers {
-  /** A notification came. */
+  /** Called for each notification. */
   onNotify(channel: string, payload: string): void;
-  /** The connection is there (again): whatever happened meanwhile was not told, so look. */
+  /** Called once connected, and again after a lost connection: notifications in between are lost, so look again. */
   onConnect?(): void | Promise<void>;
 }
 
 const RETRY_MS = 500;
 
 /**
- * Listens on channels with a connection of its own, which is opened again whenever it is lost.
+ * Listens on channels over a connection of its own, and reconnects when it is lost.
  *
  * @param channels names of notification channels, plain identifiers
  */

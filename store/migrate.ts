@@ -1,19 +1,24 @@
-import type { Knex } from "knex";
-import type { Store } from "./connection.ts";
+import knex, { type Knex } from "knex";
+import { connectionOptions, type Store } from "./connection.ts";
 import { migrations } from "./migrations/mod.ts";
 
-/** Key of the advisory lock under which migrations run; any number that nobody else of this database uses. */
+/** Advisory lock under which migrations run. */
 const LOCK = 7_365_616_101;
 
 /**
- * Brings the schema up to date, forward only. Safe to run by several processes at once, and after one was killed
- * in the middle: each migration is a transaction, and the lock is the connection's own.
+ * Brings the schema up to date, forward only. Several processes may run it at once, and again after one was killed:
+ * each migration is a transaction, and the lock ends with its connection.
  *
  * @param owner a store of role `owner`
- * @returns names of the migrations that were run now
+ * @returns names of the migrations that ran now
  */
 export async function migrate(owner: Store): Promise<string[]> {
   const client = await owner.pool.connect();
+  const runner = knex({
+    client: "pg",
+    connection: { ...connectionOptions(owner.url, owner.role) },
+    pool: { min: 0, max: 2 },
+  });
   try {
     await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
     const config = {
@@ -21,10 +26,11 @@ export async function migrate(owner: Store): Promise<string[]> {
       tableName: "migrations",
     } satisfies Knex.MigratorConfig;
     // knex's own lock is a row that a killed process leaves behind; ours is the one that counts.
-    await owner.knex.migrate.forceFreeMigrationsLock(config);
-    const [, names] = await owner.knex.migrate.latest(config) as [number, string[]];
+    await runner.migrate.forceFreeMigrationsLock(config);
+    const [, names] = await runner.migrate.latest(config) as [number, string[]];
     return names;
   } finally {
+    await runner.destroy();
     await client.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => {});
     client.release(true);
   }

@@ -29,7 +29,7 @@ export * from "./learning.ts";
 export * from "./limits.ts";
 export * from "./listen.ts";
 export * from "./migrate.ts";
-export * from "./open_decisions.ts";
+export * from "./open_calls.ts";
 export * from "./repairs.ts";
 export * from "./policies.ts";
 export * from "./runbooks.ts";

@@ -1,72 +1,87 @@
 import { createHash } from "node:crypto";
-import { type Queryable, type Store, transaction } from "./connection.ts";
+import type { Db } from "./connection.ts";
 
-/** A policy in one version. */
+/** One version of a policy. */
 export interface PolicyRecord {
   /** From 1. */
   readonly version: number;
   readonly policy: unknown;
-  /** Over the canonical text of the policy, 64 hex characters. */
+  /** SHA-256 of the policy's text, 64 hex characters. */
   readonly sha256: string;
 }
 
-/** Key of the lock under which versions are counted. */
-const LOCK = 7_365_616_109;
-
-/** What there are policies of, by the tables that keep them: the guardrails, and governance. */
-export type PolicyTable = "guard_policies" | "governance_policies";
-
-/** The policy in force, or undefined while none was set. */
-export async function currentPolicy(
-  on: Queryable,
-  table: PolicyTable = "guard_policies",
-): Promise<PolicyRecord | undefined> {
-  return await on(table).orderBy("version", "desc")
-    .first("version", "policy", "sha256");
+/** A policy put in force, and the one before. */
+export interface PolicyChange {
+  readonly before: PolicyRecord | undefined;
+  /** Same as `before` where that policy is in force already. */
+  readonly after: PolicyRecord;
 }
 
-/**
- * Puts a policy in force as a new version, unless it is in force already.
- *
- * @param changed told of the change within its transaction
- * @returns what is in force
- */
+/** Tables of policies: of the guardrails, and of governance. */
+export type PolicyTable = "guard_policies" | "governance_policies";
+
+const CURRENT: Readonly<Record<PolicyTable, string>> = {
+  guard_policies:
+    "SELECT version, policy, sha256 FROM guard_policies ORDER BY version DESC LIMIT 1",
+  governance_policies:
+    "SELECT version, policy, sha256 FROM governance_policies ORDER BY version DESC LIMIT 1",
+};
+
+const INSERT: Readonly<Record<PolicyTable, string>> = {
+  guard_policies: "INSERT INTO guard_policies (version, policy, sha256) VALUES ($1, $2, $3)",
+  governance_policies:
+    "INSERT INTO governance_policies (version, policy, sha256) VALUES ($1, $2, $3)",
+};
+
+/** Advisory lock under which versions are numbered. */
+const LOCK = 7_365_616_109;
+
+/** Returns the policy in force; undefined: none was set. */
+export async function currentPolicy(
+  db: Db,
+  table: PolicyTable,
+): Promise<PolicyRecord | undefined> {
+  return await db.first<PolicyRecord>(CURRENT[table]);
+}
+
+/** Puts a policy in force as a new version, unless it is in force already. */
 export async function setPolicy(
-  store: Store,
+  db: Db,
+  table: PolicyTable,
   policy: Readonly<Record<string, unknown>>,
-  changed: (on: Queryable, before: PolicyRecord | undefined, after: PolicyRecord) => Promise<void>,
-  table: PolicyTable = "guard_policies",
-): Promise<PolicyRecord> {
-  return await transaction(store, async (trx) => {
-    await trx.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
+): Promise<PolicyChange> {
+  return await db.transaction(async (trx) => {
+    await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
     const before = await currentPolicy(trx, table);
     const text = JSON.stringify(policy);
     const sha256 = createHash("sha256").update(text).digest("hex");
-    if (before?.sha256 === sha256) return before;
+    if (before?.sha256 === sha256) return { before, after: before };
     const after = { version: (before?.version ?? 0) + 1, policy, sha256 };
-    await trx(table).insert({ ...after, policy: text });
-    await changed(trx, before, after);
-    return after;
+    await trx.execute(INSERT[table], [after.version, text, sha256]);
+    return { before, after };
   });
 }
 
-/** How the file of the governance policy stands. */
+/** Status of the governance policy's file. */
 export interface PolicyFileStatus {
   readonly path: string;
-  /** Why it is not followed; null: it is, or there is none. */
+  /** Why the file is not followed; null: it is, or there is none. */
   readonly error: string | null;
 }
 
-/** Keeps how the file of the governance policy stands. */
+/** Stores the status of the governance policy's file. */
 export async function setPolicyFileStatus(
-  on: Queryable,
+  db: Db,
   { path, error }: PolicyFileStatus,
 ): Promise<void> {
-  await on("governance_file").insert({ path, trouble, since: on.fn.now() }).onConflict("one")
-    .merge();
+  await db.execute(
+    `INSERT INTO governance_file (path, error) VALUES ($1, $2)
+     ON CONFLICT (one) DO UPDATE SET path = excluded.path, error = excluded.error, since = now()`,
+    [path, error],
+  );
 }
 
-/** How the file of the governance policy stands; undefined: nobody has looked yet. */
-export async function getPolicyFileStatus(on: Queryable): Promise<PolicyFileStatus | undefined> {
-  return await on("governance_file").first("path", "trouble");
+/** Returns the status of the governance policy's file; undefined: nobody has looked yet. */
+export async function getPolicyFileStatus(db: Db): Promise<PolicyFileStatus | undefined> {
+  return await db.first<PolicyFileStatus>("SELECT path, error FROM governance_file");
 }

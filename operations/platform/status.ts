@@ -104,7 +104,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       }),
       probe(async () => {
         const [{ version, stops }, file] = await Promise.all([
-          governanceInForce(store),
+          governanceInForce(store.asPlatform()),
           getPolicyFileStatus(store.asPlatform()),
         ]);
         if (file?.error) {
