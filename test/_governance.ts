@@ -1,15 +1,11 @@
-/** Policies of tests. */
+/** Governance policies of tests. */
 import { readGovernancePolicy } from "../calls/governance/mod.ts";
 import { setPolicy, type Store } from "../store/mod.ts";
 
 /** Puts a governance policy in force, as a file would say it. */
 export async function setGovernance(store: Store, file: unknown): Promise<void> {
-  await setPolicy(
-    store,
-    readGovernancePolicy(file),
-    () => Promise.resolve(),
-    "governance_policies",
-  );
+  const policy = readGovernancePolicy(file);
+  await setPolicy(store.asPlatform(), "governance_policies", policy);
 }
 
 /** Lets agents call what no rule that ships speaks of. */

@@ -83,7 +83,7 @@ export async function openPeople(
   const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
   const platform: Platform = {
     ...{ config, log, store, sealer, chain, keyring, engine: loop.engine },
-    meter: openUsageMeter(store),
+    meter: openUsageMeter(store.asPlatform()),
     temporal: () => Promise.resolve(loop.client),
     urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
   };

@@ -10,18 +10,17 @@ describe("a worker", () => {
     const { store, config, close } = await testStore();
     const stopping = new AbortController();
     const use = { subject: "now", kind: "tools", limit: 60, periodSeconds: 60 };
-    await openUsageMeter(store).count(use);
+    await openUsageMeter(store.asPlatform()).count(use);
     await store.pool.query(
       "INSERT INTO usage VALUES ('before', 'tools', now() - interval '49 hours', 7)",
     );
     const log = createLog("test", "silent");
     const forgetting = keepDeletingOldData({ config, store, log, signal: stopping.signal });
     try {
-      await eventually(async () => {
-        const left = await store.asPlatform()("usage").pluck("subject");
-        return !left.includes("before") && left || undefined;
-      });
-      assert.deepEqual(await store.asPlatform()("usage").pluck("subject"), ["now"]);
+      const subjects = async () =>
+        (await store.asPlatform().query("SELECT subject FROM usage")).map((row) => row.subject);
+      await eventually(async () => !(await subjects()).includes("before") || undefined);
+      assert.deepEqual(await subjects(), ["now"]);
     } finally {
       stopping.abort();
       await forgetting;

@@ -130,7 +130,7 @@ export async function compiledPlatform(
 /** The guardrails would ask a person about so many repairs within an hour. */
 async function allowMany(store: Store): Promise<void> {
   const bounds = { ...DEFAULT_POLICY.bounds, max_repairs_hour: 100_000 };
-  await setPolicy(store, { ...DEFAULT_POLICY, bounds }, () => Promise.resolve());
+  await setPolicy(store.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });
 }
 
 function databaseOf(superuserUrl: string, url: string): string {
