@@ -113,18 +113,18 @@ function answersFor<C>(parts: Bound<C>, tools: Tools<C>, sender: Sender): Handle
     list: () => mine(tools.values()).map(({ description }) => description),
     async call(call) {
       const tool = tools.get(call.name);
-      if (tool && !call.misasked) {
+      if (tool && !call.dryRunError) {
         const own = { credential, invoke: parts.invoke, findInjection: find };
         return await callTool(tool, call, { ...own, failed: failed(call.name, call.requestId) });
       }
       const { name, requestId } = call;
       const known = mine(tools.values()).map(({ description }) => description.name);
       const [near] = similarNames(name.slice(0, MOST_NAME), known);
-      const message = call.misasked ??
+      const message = call.dryRunError ??
         `Unknown tool: ${name}; ${near ? `did you mean ${near}?` : "see tools/list"}`;
       try {
         const unknown = { method: "tools/call", name, code: INVALID_PARAMS, message } as const;
-        const problem = call.misasked ? new Problem("InvalidInput", call.misasked) : undefined;
+        const problem = call.dryRunError ? new Problem("InvalidInput", call.dryRunError) : undefined;
         return await refuseUnknown(parts.entrance, sender, { ...unknown, problem });
       } catch (error) {
         if (error instanceof Refused) throw error;

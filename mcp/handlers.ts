@@ -38,7 +38,7 @@ export interface ToolCall extends Origin {
   /** Whether the client only asks what would be decided, by `sealoop/dry_run` in `_meta`. */
   readonly dryRun: boolean;
   /** Why its `_meta` can't be followed; then nothing is done. */
-  readonly misasked?: string;
+  readonly dryRunError?: string;
   /** Aborted when the client cancels the call, or by {@linkcode CallerGone} when its connection is lost. */
   readonly signal: AbortSignal;
   /** Whether the door follows by itself what the call starts. */
