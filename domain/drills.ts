@@ -1,5 +1,8 @@
 import type { LoopResult } from "./incidents.ts";
 
+/** Matches names of services that drills create. A regular expression for JavaScript and for PostgreSQL. */
+export const DRILL_SERVICE_PATTERN = "^(test|attack)-[0-9a-f]{8}$";
+
 /** Ways in which the test service can be broken. */
 export const SCENARIOS = ["crash", "hang", "wrong_answers", "disk_full"] as const;
 

@@ -28,6 +28,7 @@ export {
   type AttackResult,
   ATTACKS,
   type AttackScenario,
+  DRILL_SERVICE_PATTERN,
   type Scenario,
   SCENARIOS,
   type TestRequest,
@@ -45,6 +46,7 @@ export {
   type SweepResult,
 } from "./incidents.ts";
 export { API_VERSION, KEY_PREFIX, PRODUCT, SERVICE, TOOL_SERVER_VERSION } from "./names.ts";
+export { type Phase, PHASES } from "./phase.ts";
 export {
   type DraftedPlan,
   type Found,

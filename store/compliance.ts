@@ -1,40 +1,41 @@
-import type { Queryable } from "./connection.ts";
-import { DRILLS } from "./knowledge.ts";
+import { DRILL_SERVICE_PATTERN } from "../domain/mod.ts";
+import type { Db } from "./connection.ts";
 
-/** What the store knows that controls are held against; counts, no names. */
+/** Facts about the platform that compliance controls are compared with: counts, no names. */
 export interface StoredFacts {
   readonly keys: {
     /** Neither revoked nor expired. */
     readonly active: number;
-    /** Of those, below the admin tier, without an end. */
+    /** Active ones below the admin tier that never expire. */
     readonly endless: number;
-    /** … unused for 90 days, and older than that. */
+    /** Active ones that are older than 90 days and were not used for 90 days. */
     readonly stale: number;
     readonly admins: number;
     readonly auditors: number;
-    /** Holders of a key that may approve. */
+    /** Principals with a key that may approve. */
     readonly approvers: number;
   };
   readonly services: {
     readonly known: number;
     readonly owned: number;
     readonly watched: number;
-    /** Watched, and found up or down within the hour. */
+    /** Watched, and probed within the last hour. */
     readonly looked_at: number;
     readonly down: number;
-    /** Of a type that begins with `backup`, and of these up. */
+    /** Of a type that begins with `backup`. */
     readonly backups: number;
+    /** Of these, up within the last day. */
     readonly backups_up: number;
   };
   readonly tickets: {
     readonly open: number;
-    /** Open for more than a day, and critical or high. */
+    /** Critical or high, and open for more than a day. */
     readonly overdue: number;
     /** Within 90 days. */
     readonly resolved: number;
     readonly with_receipt: number;
   };
-  /** Within 90 days, by their end. */
+  /** Within 90 days, by state. */
   readonly repairs: { readonly done: number; readonly not_done: number; readonly unknown: number };
   readonly approvals: {
     readonly pending: number;
@@ -42,19 +43,20 @@ export interface StoredFacts {
     readonly decided: number;
     readonly expired: number;
   };
-  /** Detectors that ever ran, and those of them that did within the hour without an error. */
+  /** Detectors that ever ran, and those that ran within the last hour without an error. */
   readonly detectors: { readonly known: number; readonly fresh: number };
-  /** What security scans have found and is there still; grave: critical and high. */
+  /** Present findings of security scans; grave: critical and high. */
   readonly weaknesses: { readonly open: number; readonly grave: number };
-  /** Version of the guardrails' policy; 0: the one that ships. */
+  /** Of the guardrails' policy; 0: the one that ships. */
   readonly policy_version: number;
+  /** Past incidents in the knowledge base. */
   readonly learnt: number;
 }
 
-/** Counts what controls are held against, as of one moment. What belongs to drills is left out. */
-export async function getStoredFacts(on: Queryable): Promise<StoredFacts> {
-  const { rows: [row] } = await on.raw<{ rows: { facts: StoredFacts }[] }>(`
-    SELECT json_build_object(
+/** Counts the facts that controls are compared with, in one snapshot. Those of drills are left out. */
+export async function getStoredFacts(db: Db): Promise<StoredFacts> {
+  const row = await db.first<{ facts: StoredFacts }>(
+    `SELECT json_build_object(
       'keys', (SELECT json_build_object(
           'active', count(*),
           'endless', count(*) FILTER (WHERE tier <> 'admin' AND expires_at IS NULL),
@@ -82,13 +84,13 @@ export async function getStoredFacts(on: Queryable): Promise<StoredFacts> {
           'resolved', count(*) FILTER (WHERE resolved_at > now() - interval '90 days'),
           'with_receipt', count(*) FILTER (
             WHERE resolved_at > now() - interval '90 days' AND receipt_id IS NOT NULL))
-        FROM tickets WHERE coalesce(service, '') !~ '${DRILLS}'),
+        FROM tickets WHERE coalesce(service, '') !~ $1),
       'repairs', (SELECT json_build_object(
           'done', count(*) FILTER (WHERE state = 'done'),
           'not_done', count(*) FILTER (WHERE state = 'not_done'),
           'unknown', count(*) FILTER (WHERE state = 'unknown'))
         FROM effects WHERE intended_at > now() - interval '90 days' AND undoes IS NULL
-          AND service !~ '${DRILLS}'),
+          AND service !~ $1),
       'approvals', (SELECT json_build_object(
           'pending', count(*) FILTER (WHERE status = 'pending'),
           'decided', count(*) FILTER (WHERE status IN ('approved', 'denied')
@@ -106,12 +108,14 @@ export async function getStoredFacts(on: Queryable): Promise<StoredFacts> {
         FROM findings WHERE detector = 'security_scan' AND cleared_at IS NULL),
       'policy_version', (SELECT coalesce(max(version), 0) FROM guard_policies),
       'learnt', (SELECT count(*) FROM knowledge WHERE kind = 'incident' AND current)
-    ) AS facts`);
+    ) AS facts`,
+    [DRILL_SERVICE_PATTERN],
+  );
   return row!.facts;
 }
 
-/** How many receipts there are of each category, as the ledger counts them. */
-export async function countReceiptsByCategory(on: Queryable): Promise<Record<string, number>> {
-  const rows = await on("ledger_categories").select("category", "n");
+/** Counts receipts by category, as the ledger counts them. */
+export async function countReceiptsByCategory(db: Db): Promise<Record<string, number>> {
+  const rows = await db.query("SELECT category, n FROM ledger_categories");
   return Object.fromEntries(rows.map(({ category, n }) => [category, Number(n)]));
 }

@@ -1,143 +1,135 @@
-import type { Queryable } from "./connection.ts";
-import { type StopSubject, STOPPING, stoppingBy } from "./governance.ts";
-import { type Part, together } from "./together.ts";
+import type { Db, Row } from "./connection.ts";
+import { findStop, type StopSubject } from "./governance.ts";
 
-/** A side effect on the world: intended first, then known to be done, not done, or unknown. */
-export type EffectRecord = {
+/** State of an effect: `intended` before it begins, then what is known of its end. */
+export type EffectState = "intended" | "done" | "not_done" | "unknown";
+
+/** An effect on the world: one step of an action, or the undoing of one. */
+export interface EffectRecord {
   readonly id: string;
   readonly ticket_id: string;
   readonly service: string;
-  /** The action that it is a step of; null: it was all of it, before runbooks had steps. */
+  /** The action that it is a step of. */
   readonly action_id: string | null;
   readonly step: string | null;
-  /** The effect that it undoes. */
+  /** Id of the effect that it undoes. */
   readonly undoes: string | null;
   readonly action: Readonly<Record<string, unknown>>;
   readonly action_sha256: string;
-  readonly state: "intended" | "done" | "not_done" | "unknown";
+  readonly state: EffectState;
   readonly detail: Readonly<Record<string, unknown>>;
   readonly intended_at: string;
   readonly ended_at: string | null;
-};
+}
 
-/** Table of {@linkcode intendedEffect}: it has a row where the intent is new. */
-export const INTENDED = "intended";
+/** An effect to intend. */
+export type NewEffect = Omit<EffectRecord, "state" | "intended_at" | "ended_at">;
 
 /**
- * Part of a statement that writes an intent down, once, while the ticket is open and in the hands of the run, and while
- * no switch stops it.
+ * Records the intent of an effect, once, if the run works on the open ticket and no stop is set for it. Must run in a
+ * transaction: the ticket is locked until its end, so that nobody closes or takes it over in between.
  *
- * Its column `intended` is 0 where it was there already (then ask the world before acting), or where the ticket is not
- * the run's any more or a switch stops it (then there is none).
+ * @returns false if nothing was recorded: the intent is there already (then find out what became of it before acting),
+ * the ticket is not the run's any more, or a stop is set
  */
-export function intendedEffect(
-  { id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail }: Omit<
-    EffectRecord,
-    "state" | "intended_at" | "ended_at"
-  >,
+export async function intendEffect(
+  trx: Db,
+  effect: NewEffect,
   runId: string,
   stoppable: StopSubject,
-): Part {
-  return {
-    tables: `${INTENDED} AS (
-       INSERT INTO effects
-         (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
-       SELECT ?, tickets.id, ?, ?, ?, ?, ?::jsonb, ?, ?::jsonb, 'intended' FROM tickets
-       WHERE tickets.id = ? AND run_id = ? AND status = 'open' AND NOT escalated
-         AND NOT EXISTS (SELECT FROM governance_stops WHERE ${STOPPING}) FOR UPDATE
-       ON CONFLICT (id) DO NOTHING RETURNING id
-     )`,
-    values: [
-      ...[id, service, action_id, step, undoes],
-      ...[JSON.stringify(action), action_sha256, JSON.stringify(detail)],
-      ...[ticket_id, runId, ...stoppingBy(stoppable)],
+): Promise<boolean> {
+  const ticket = await trx.first(
+    `SELECT FROM tickets WHERE id = $1 AND run_id = $2 AND status = 'open' AND NOT escalated FOR UPDATE`,
+    [effect.ticket_id, runId],
+  );
+  if (!ticket || await findStop(trx, stoppable)) return false;
+  const intended = await trx.execute(
+    `INSERT INTO effects (id, ticket_id, service, action_id, step, undoes, action, action_sha256, detail, state)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'intended') ON CONFLICT (id) DO NOTHING`,
+    [
+      effect.id,
+      effect.ticket_id,
+      effect.service,
+      effect.action_id,
+      effect.step,
+      effect.undoes,
+      JSON.stringify(effect.action),
+      effect.action_sha256,
+      JSON.stringify(effect.detail),
     ],
-    columns: `(SELECT count(*)::int FROM ${INTENDED}) AS intended`,
-  };
+  );
+  return intended > 0;
 }
 
-/** As {@linkcode endEffect}, as a part of a statement that does more. */
-export function endedEffect(
-  id: string,
-  state: "done" | "not_done" | "unknown",
-  detail: Readonly<Record<string, unknown>>,
-): Part {
-  return {
-    tables: `ended AS (
-       UPDATE effects SET state = ?, detail = detail || ?::jsonb, ended_at = now()
-       WHERE id = ? AND state = 'intended' RETURNING id
-     )`,
-    values: [state, JSON.stringify(detail), id],
-    columns: "(SELECT count(*)::int FROM ended) AS ended",
-  };
+/** Returns an effect by id, or undefined. */
+export async function getEffect(db: Db, id: string): Promise<EffectRecord | undefined> {
+  const row = await db.first("SELECT * FROM effects WHERE id = $1", [id]);
+  return row && toEffect(row);
 }
 
-/** An effect by id, or undefined. */
-export async function getEffect(on: Queryable, id: string): Promise<EffectRecord | undefined> {
-  const row = await on("effects").where({ id }).first();
-  return row && fromRow(row);
+/** Returns the effects of an action, with those that undo them, oldest first. */
+export async function listEffectsOfAction(db: Db, actionId: string): Promise<EffectRecord[]> {
+  const rows = await db.query(
+    "SELECT * FROM effects WHERE action_id = $1 ORDER BY intended_at",
+    [actionId],
+  );
+  return rows.map(toEffect);
 }
 
-/** Effects of an action: its steps, and what undid them. */
-export async function listEffectsOfAction(on: Queryable, actionId: string): Promise<EffectRecord[]> {
-  return (await on("effects").where({ action_id: actionId }).orderBy("intended_at")).map(fromRow);
-}
-
-/** Notes what became of an effect. What is known already stays. */
+/** Records what became of an effect. One that has ended stays as it is. */
 export async function endEffect(
-  on: Queryable,
+  db: Db,
   id: string,
-  state: "done" | "not_done" | "unknown",
+  state: Exclude<EffectState, "intended">,
   detail: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await together(on, [endedEffect(id, state, detail)]);
+  await db.execute(
+    `UPDATE effects SET state = $2, detail = detail || $3, ended_at = now()
+     WHERE id = $1 AND state = 'intended'`,
+    [id, state, JSON.stringify(detail)],
+  );
 }
 
-/** Notes that nobody will find out any more what became of a ticket's intended effects. @returns how many */
-export async function abandonEffects(on: Queryable, ticketId: string): Promise<number> {
-  return await on("effects").where({ ticket_id: ticketId, state: "intended" }).update({
-    state: "unknown",
-    detail: on.raw("detail || ?::jsonb", [JSON.stringify({ code: "abandoned" })]),
-    ended_at: on.fn.now(),
-  });
+/** Ends a ticket's intended effects as `unknown`, as nobody will find out what became of them. @returns how many */
+export async function abandonEffects(db: Db, ticketId: string): Promise<number> {
+  return await db.execute(
+    `UPDATE effects SET state = 'unknown', detail = detail || '{"code": "abandoned"}', ended_at = now()
+     WHERE ticket_id = $1 AND state = 'intended'`,
+    [ticketId],
+  );
 }
 
 /**
- * Which of these effects, or what undoes them, may still be asked about: they are open or unknown, or their ticket is
- * open, or has been within this many days.
+ * Returns those of the given effects that may still be asked about: the effect, or what undoes it, is open or unknown, or
+ * their ticket is open, or one of these ended within the given days.
  */
 export async function findNeededEffects(
-  on: Queryable,
+  db: Db,
   ids: readonly string[],
   days: number,
 ): Promise<Set<string>> {
-  const { rows } = await on.raw(
+  const rows = await db.query<{ id: string; undoes: string | null }>(
     `SELECT e.id, e.undoes FROM effects e JOIN tickets t ON t.id = e.ticket_id
-     WHERE (e.id = ANY (:ids) OR e.undoes = ANY (:ids))
+     WHERE (e.id = ANY ($1) OR e.undoes = ANY ($1))
        AND (e.state IN ('intended', 'unknown') OR t.status = 'open'
-         OR greatest(e.ended_at, t.resolved_at) > now() - make_interval(days => :days))`,
-    { ids: [...ids], days },
+         OR greatest(e.ended_at, t.resolved_at) > now() - make_interval(days => $2))`,
+    [ids, days],
   );
-  return new Set(rows.flatMap(({ id, undoes }: EffectRecord) => undoes ? [id, undoes] : [id]));
+  return new Set(rows.flatMap(({ id, undoes }) => undoes ? [id, undoes] : [id]));
 }
 
-/** Effects, newest first, and the share of the steps ended that ended as they should; undoing is none of them. */
-export async function listEffects(on: Queryable, limit: number) {
-  const rows = await on("effects").orderBy("intended_at", "desc").limit(limit);
-  const { rows: [count] } = await on.raw(
-    `SELECT count(*) FILTER (WHERE coalesce((detail ->> 'ok')::boolean, state = 'done'))::int AS done,
-       count(*)::int AS ended FROM effects WHERE state <> 'intended' AND undoes IS NULL`,
-  );
+function toEffect(row: Row): EffectRecord {
   return {
-    remediations: rows.map(fromRow),
-    success_rate: count.ended === 0 ? null : count.done / count.ended,
-  };
-}
-
-// deno-lint-ignore no-explicit-any -- a row as the driver gives it
-function fromRow(row: any): EffectRecord {
-  return {
-    ...row,
+    id: row.id,
+    ticket_id: row.ticket_id,
+    service: row.service,
+    action_id: row.action_id,
+    step: row.step,
+    undoes: row.undoes,
+    action: row.action,
+    action_sha256: row.action_sha256,
+    state: row.state,
+    detail: row.detail,
     intended_at: row.intended_at.toISOString(),
     ended_at: row.ended_at?.toISOString() ?? null,
   };

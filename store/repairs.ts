@@ -1,36 +1,37 @@
-import type { Queryable } from "./connection.ts";
-import { DRILLS } from "./knowledge.ts";
+import { DRILL_SERVICE_PATTERN } from "../domain/mod.ts";
+import type { Db } from "./connection.ts";
+import type { EffectState } from "./effects.ts";
 
 /** One step of a repair, or the undoing of one. */
 export interface RepairStep {
   readonly step: string | null;
-  readonly state: "intended" | "done" | "not_done" | "unknown";
+  readonly state: EffectState;
   readonly code: string | null;
-  /** Whether it undid another one. */
+  /** Whether it undid another step. */
   readonly undoes: boolean;
 }
 
-/** One action of the loop on the world, with its steps. */
+/** One action of the loop, with its steps. */
 export interface Repair {
-  /** The action's. */
+  /** Of the action. */
   readonly id: string;
   readonly ticket_id: string;
   readonly service: string;
   readonly runbook: string | null;
-  /** What an approval is for. */
+  /** Names the action in approvals. */
   readonly action_sha256: string;
-  /** `unknown` where nobody can tell of one of its steps whether it happened; `intended`: under way. */
-  readonly state: "intended" | "done" | "not_done" | "unknown";
-  /** Whether the service was healthy afterwards; null: nobody has looked. */
+  /** `unknown`: nobody can tell whether one of its steps happened; `intended`: under way. */
+  readonly state: EffectState;
+  /** Whether the service was healthy afterwards; null: it was not probed. */
   readonly verified: boolean | null;
-  /** Whether any of it was undone. */
+  /** Whether any of its steps was undone. */
   readonly undone: boolean;
   readonly steps: readonly RepairStep[];
   readonly intended_at: string;
   readonly ended_at: string | null;
 }
 
-/** Which repairs to list; all but those of drills, where neither a service nor a ticket is named. */
+/** Selects repairs. Repairs of drills match only if a service or a ticket is named. */
 export interface RepairFilter {
   readonly service?: string;
   readonly ticketId?: string;
@@ -38,22 +39,75 @@ export interface RepairFilter {
   readonly since?: Date;
 }
 
-/** How repairs went. */
+/** Results of repairs. */
 export interface RepairFigures {
   readonly by_state: Readonly<Record<string, number>>;
-  /** Share of the ended ones after which the service was healthy; null: none has ended. */
+  /** Share of the ended repairs after which the service was healthy; null: none has ended. */
   readonly success_rate: number | null;
 }
 
-/**
- * Repairs from their steps; the verification is that of the same round. Its parameters: service, ticket, since, drills.
- */
-const REPAIRS = `WITH wanted AS (
+/** Repairs and their results. */
+export interface RepairHistory extends RepairFigures {
+  /** Newest first. */
+  readonly remediations: readonly Repair[];
+}
+
+/** Most repairs of one ticket that are listed. */
+const MAX_REPAIRS_OF_TICKET = 1_000;
+
+/** Returns the newest repairs, and the results of all that match. */
+export async function getRepairHistory(
+  db: Db,
+  { limit, ...filter }: RepairFilter & { readonly limit: number },
+): Promise<RepairHistory> {
+  const [remediations, figures] = await Promise.all([
+    listRepairs(db, filter, limit),
+    getRepairFigures(db, filter),
+  ]);
+  return { remediations, ...figures };
+}
+
+/** Counts repairs by their state. */
+export async function getRepairFigures(db: Db, filter: RepairFilter = {}): Promise<RepairFigures> {
+  const rows = await db.query<{ state: string; count: number; healthy: number }>(
+    `${REPAIRS} SELECT state, count(*)::int AS count, count(*) FILTER (WHERE verified)::int AS healthy
+     FROM verified GROUP BY 1`,
+    valuesOf(filter),
+  );
+  const ended = rows.filter(({ state }) => state !== "intended");
+  const count = ended.reduce((sum, row) => sum + row.count, 0);
+  const healthy = ended.reduce((sum, row) => sum + row.healthy, 0);
+  return {
+    by_state: Object.fromEntries(rows.map((row) => [row.state, row.count])),
+    success_rate: count === 0 ? null : healthy / count,
+  };
+}
+
+/** Returns the repairs of a ticket, oldest first. */
+export async function listRepairsOfTicket(db: Db, ticketId: string): Promise<Repair[]> {
+  return (await listRepairs(db, { ticketId }, MAX_REPAIRS_OF_TICKET)).reverse();
+}
+
+async function listRepairs(db: Db, filter: RepairFilter, limit: number): Promise<Repair[]> {
+  const rows = await db.query(
+    `${REPAIRS} SELECT * FROM verified ORDER BY intended_at DESC, id LIMIT $5`,
+    [...valuesOf(filter), limit],
+  );
+  return rows.map(({ intended_at, ended_at, ...row }) => ({
+    ...row as Omit<Repair, "intended_at" | "ended_at">,
+    intended_at: intended_at.toISOString(),
+    ended_at: ended_at?.toISOString() ?? null,
+  }));
+}
+
+/** Puts effects together to repairs. The verification of a repair is that of its round. */
+const REPAIRS = `
+  WITH matching AS (
     SELECT *, coalesce(action_id, id) AS repair FROM effects
-    WHERE (service = CAST(:service AS text) OR CAST(:service AS text) IS NULL)
-      AND (ticket_id = CAST(:ticket AS text) OR CAST(:ticket AS text) IS NULL)
-      AND intended_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
-      AND (service !~ :drills OR CAST(:service AS text) IS NOT NULL OR CAST(:ticket AS text) IS NOT NULL)
+    WHERE ($1::text IS NULL OR service = $1)
+      AND ($2::text IS NULL OR ticket_id = $2)
+      AND ($3::timestamptz IS NULL OR intended_at >= $3)
+      AND ($1::text IS NOT NULL OR $2::text IS NOT NULL OR service !~ $4)
   ), repairs AS (
     SELECT repair AS id, min(ticket_id) AS ticket_id, min(service) AS service,
       max(action->>'runbook') AS runbook, min(action_sha256) AS action_sha256,
@@ -65,70 +119,18 @@ const REPAIRS = `WITH wanted AS (
         'undoes', undoes IS NOT NULL) ORDER BY intended_at) AS steps,
       min(intended_at) AS intended_at,
       CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END AS ended_at
-    FROM wanted GROUP BY repair
-  ), seen AS (
-    SELECT repairs.*, looked.kind = 'verified' AS verified FROM repairs
+    FROM matching GROUP BY repair
+  ), verified AS (
+    SELECT repairs.*, probed.kind = 'verified' AS verified FROM repairs
     LEFT JOIN ticket_events acted ON acted.ticket_id = repairs.ticket_id
       AND acted.kind IN ('remediated', 'remediation_failed') AND acted.data->>'action_id' = repairs.id
-    LEFT JOIN ticket_events looked ON looked.ticket_id = acted.ticket_id
-      AND looked.key = replace(acted.key, '/remediated-', '/verified-')
+    LEFT JOIN ticket_events probed ON probed.ticket_id = acted.ticket_id
+      AND probed.key = replace(acted.key, '/remediated-', '/verified-')
   )`;
 
-/** Repairs, newest first; and of all that fit, how they went. */
-export async function getRepairHistory(
-  on: Queryable,
-  { limit, ...filter }: RepairFilter & { limit: number },
-): Promise<RepairFigures & { readonly remediations: readonly Repair[] }> {
-  const [remediations, figures] = await Promise.all([
-    repairsWhere(on, filter, limit),
-    getRepairFigures(on, filter),
-  ]);
-  return { remediations, ...figures };
-}
-
-/** How repairs went. */
-export async function getRepairFigures(
-  on: Queryable,
-  filter: RepairFilter = {},
-): Promise<RepairFigures> {
-  const { rows } = await on.raw(
-    `${REPAIRS} SELECT state, count(*)::int AS n, count(*) FILTER (WHERE verified)::int AS healthy FROM seen GROUP BY 1`,
-    parameters(filter),
-  );
-  const groups = rows as { state: string; n: number; healthy: number }[];
-  const ended = groups.filter(({ state }) => state !== "intended");
-  const count = ended.reduce((sum, { n }) => sum + n, 0);
-  const healthy = ended.reduce((sum, { healthy }) => sum + healthy, 0);
-  return {
-    by_state: Object.fromEntries(groups.map(({ state, n }) => [state, n])),
-    success_rate: count === 0 ? null : healthy / count,
-  };
-}
-
-/** The repairs of a ticket, oldest first. */
-export async function listRepairsOfTicket(on: Queryable, ticketId: string): Promise<Repair[]> {
-  return (await repairsWhere(on, { ticketId }, 1_000)).reverse();
-}
-
-async function repairsWhere(on: Queryable, filter: RepairFilter, limit: number): Promise<Repair[]> {
-  const { rows } = await on.raw(
-    `${REPAIRS} SELECT * FROM seen ORDER BY intended_at DESC, id LIMIT :limit`,
-    { ...parameters(filter), limit },
-  );
-  return rows.map((
-    { intended_at, ended_at, ...row }: Repair & { intended_at: Date; ended_at: Date | null },
-  ) => ({
-    ...row,
-    intended_at: intended_at.toISOString(),
-    ended_at: ended_at?.toISOString() ?? null,
-  }));
-}
-
-function parameters({ service, ticketId, since }: RepairFilter) {
-  return {
-    service: service ?? null,
-    ticket: ticketId ?? null,
-    since: since?.toISOString() ?? null,
-    drills: DRILLS,
-  };
-}
+const valuesOf = ({ service, ticketId, since }: RepairFilter) => [
+  service,
+  ticketId,
+  since,
+  DRILL_SERVICE_PATTERN,
+];

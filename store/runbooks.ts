@@ -1,4 +1,4 @@
-import type { Queryable } from "./connection.ts";
+import type { Db } from "./connection.ts";
 
 /** A runbook in one version. */
 export interface RunbookRecord {
@@ -10,92 +10,114 @@ export interface RunbookRecord {
   readonly document: unknown;
 }
 
-/** A runbook that is not what it was. */
+/** A change of the runbooks in force. */
 export interface RunbookChange {
   readonly name: string;
   readonly origin: "shipped" | "user";
-  /** Hash of what was in force; null: it is new. */
+  /** Hash of the version before; null: it is new. */
   readonly before: string | null;
-  /** Hash of what is in force; null: it was removed. */
+  /** Hash of the version in force; null: it was removed. */
   readonly after: string | null;
 }
 
-/** Key of the lock under which runbooks are compared, as several workers start at once. */
+/** Key of the advisory lock under which runbooks are compared, as several workers start at once. */
 const LOCK = 7_365_616_112;
 
 /**
- * Puts exactly these runbooks in force, within a transaction. Those that were in force before stay to be read, by their
- * hash.
+ * Puts exactly these runbooks in force. Earlier versions stay readable by their hash. Must run in a transaction.
  *
  * @returns what changed, by name
  */
 export async function replaceRunbooks(
-  on: Queryable,
+  trx: Db,
   runbooks: readonly RunbookRecord[],
 ): Promise<RunbookChange[]> {
-  await on.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
-  const active: RunbookRecord[] = await on("runbooks").where({ active: true })
-    .select("name", "sha256", "origin");
-  const before = new Map(active.map((one) => [one.name, one]));
-  const after = new Map(runbooks.map((one) => [one.name, one]));
-  const changes: RunbookChange[] = [];
-  for (const name of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-    const [old, now] = [before.get(name), after.get(name)];
-    if (old?.sha256 === now?.sha256) continue;
-    const { origin } = (now ?? old)!;
-    changes.push({ name, origin, before: old?.sha256 ?? null, after: now?.sha256 ?? null });
-    if (old) await on("runbooks").where({ sha256: old.sha256 }).update(OUT(on));
-  }
-  for (const { after: hash, name } of changes) {
-    if (hash === null) continue;
-    const { version, origin, sha256, document } = after.get(name)!;
-    await on("runbooks").insert({
-      ...{ name, version, origin, sha256, active: true },
-      document: JSON.stringify(document),
-    }).onConflict("sha256").merge({ active: true, changed_at: on.fn.now() });
-  }
+  await trx.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+  const active = await trx.query<Pick<RunbookRecord, "name" | "sha256" | "origin">>(
+    "SELECT name, sha256, origin FROM runbooks WHERE active",
+  );
+  const changes = compareRunbooks(active, runbooks);
+  const outdated = changes.flatMap(({ before }) => before ?? []);
+  await trx.execute(
+    "UPDATE runbooks SET active = false, changed_at = now() WHERE sha256 = ANY ($1::text[])",
+    [outdated],
+  );
+  const names = new Set(changes.map(({ name }) => name));
+  await trx.execute(
+    `INSERT INTO runbooks (name, version, origin, sha256, document, active)
+     SELECT name, version, origin, sha256, document, true
+     FROM jsonb_to_recordset($1) AS r (name text, version text, origin text, sha256 text, document jsonb)
+     ON CONFLICT (sha256) DO UPDATE SET active = true, changed_at = now()`,
+    [JSON.stringify(runbooks.filter(({ name }) => names.has(name)))],
+  );
   return changes;
 }
 
-const OUT = (on: Queryable) => ({ active: false, changed_at: on.fn.now() });
+function compareRunbooks(
+  old: readonly Pick<RunbookRecord, "name" | "sha256" | "origin">[],
+  current: readonly RunbookRecord[],
+): RunbookChange[] {
+  const before = new Map(old.map((one) => [one.name, one]));
+  const after = new Map(current.map((one) => [one.name, one]));
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
+    const [was, is] = [before.get(name), after.get(name)];
+    if (was?.sha256 === is?.sha256) return [];
+    const { origin } = (is ?? was)!;
+    return [{ name, origin, before: was?.sha256 ?? null, after: is?.sha256 ?? null }];
+  });
+}
 
-/** Notes which allow-list is in force. @returns its hash before, where it is another one now */
+/**
+ * Records the hash of the allow-list of commands in force. Must run in a transaction.
+ *
+ * @returns the hash before; undefined: it is the same
+ */
 export async function replaceCommands(
-  on: Queryable,
+  trx: Db,
   sha256: string,
 ): Promise<{ before: string | null } | undefined> {
-  const known = await on("runbook_commands").first();
+  const known = await trx.first("SELECT sha256 FROM runbook_commands");
   if (known?.sha256 === sha256) return undefined;
-  await on("runbook_commands").insert({ sha256 }).onConflict("one").merge();
+  await trx.execute(
+    `INSERT INTO runbook_commands (sha256) VALUES ($1)
+     ON CONFLICT (one) DO UPDATE SET sha256 = excluded.sha256`,
+    [sha256],
+  );
   return { before: known?.sha256 ?? null };
 }
 
-/** A runbook by its hash, whether it is in force or not. */
-export async function getRunbook(
-  on: Queryable,
-  sha256: string,
-): Promise<RunbookRecord | undefined> {
-  return await on("runbooks").where({ sha256 })
-    .first("name", "version", "origin", "sha256", "document");
+/** Returns a runbook by its hash, in force or not, or undefined. */
+export async function getRunbook(db: Db, sha256: string): Promise<RunbookRecord | undefined> {
+  return await db.first(
+    "SELECT name, version, origin, sha256, document FROM runbooks WHERE sha256 = $1",
+    [sha256],
+  );
 }
 
-/** What a service gives its runbooks' parameters; empty where it gives nothing. */
+/** Returns the values that a service gives to parameters of runbooks; empty: none. */
 export async function getRunbookValues(
-  on: Queryable,
+  db: Db,
   service: string,
 ): Promise<Readonly<Record<string, string | number | readonly string[]>>> {
-  const row = await on("runbook_values").where({ service }).first();
+  const row = await db.first("SELECT given FROM runbook_values WHERE service = $1", [service]);
   return row?.given ?? {};
 }
 
-/** Makes what services give their runbooks exactly this. */
+/** Replaces the values that all services give to parameters of runbooks. */
 export async function replaceRunbookValues(
-  on: Queryable,
+  db: Db,
   given: Readonly<Record<string, object>>,
 ): Promise<void> {
-  await on("runbook_values").whereNotIn("service", Object.keys(given)).delete();
-  for (const [service, values] of Object.entries(given)) {
-    await on("runbook_values").insert({ service, given: JSON.stringify(values) })
-      .onConflict("service").merge();
-  }
+  const values = JSON.stringify(given);
+  await db.transaction(async (trx) => {
+    await trx.execute(
+      "DELETE FROM runbook_values WHERE service <> ALL ($1::text[])",
+      [Object.keys(given)],
+    );
+    await trx.execute(
+      `INSERT INTO runbook_values (service, given) SELECT key, value FROM jsonb_each($1)
+       ON CONFLICT (service) DO UPDATE SET given = excluded.given`,
+      [values],
+    );
+  });
 }

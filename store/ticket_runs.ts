@@ -1,93 +1,107 @@
-import type { Queryable } from "./connection.ts";
+/** Tickets and the runs of the loop that work on them. */
+import type { Db } from "./connection.ts";
 
-/** The ticket of a run, or undefined. @param status that it has to have */
+/** Returns the id of a run's ticket, or undefined. @param status if given, the ticket must have it */
 export async function findTicketOfRun(
-  on: Queryable,
+  db: Db,
   workflowId: string,
   runId: string,
   status?: "open",
 ): Promise<string | undefined> {
-  const row = await on("tickets")
-    .where({ workflow_id: workflowId, run_id: runId, ...(status ? { status } : {}) }).first("id");
+  const row = await db.first(
+    `SELECT id FROM tickets
+     WHERE workflow_id = $1 AND run_id = $2 AND ($3::text IS NULL OR status = $3)`,
+    [workflowId, runId, status],
+  );
   return row?.id;
 }
 
-/** The open ticket of a fault, locked until the transaction ends; there is one at the most. */
+/**
+ * Returns the open ticket of a fault, or undefined, and locks it until the transaction ends. A fault has at most one.
+ * Must run in a transaction.
+ */
 export async function lockOpenTicket(
-  on: Queryable,
+  trx: Db,
   fingerprint: string,
 ): Promise<{ id: string; escalated: boolean; workflowId: string; runId: string } | undefined> {
-  const row = await on("tickets").where({ fingerprint, status: "open" }).forUpdate()
-    .first("id", "escalated", "workflow_id", "run_id");
-  return row && {
-    id: row.id,
-    escalated: row.escalated,
-    workflowId: row.workflow_id,
-    runId: row.run_id,
-  };
+  return await trx.first(
+    `SELECT id, escalated, workflow_id AS "workflowId", run_id AS "runId" FROM tickets
+     WHERE fingerprint = $1 AND status = 'open' FOR UPDATE`,
+    [fingerprint],
+  );
 }
 
-/** Gives a ticket that waits for people to a new run about the same fault. */
+/** Gives a ticket that waits for people to a new run for the same fault. Must run in a transaction. */
 export async function takeOverTicket(
-  on: Queryable,
+  trx: Db,
   id: string,
   workflowId: string,
   runId: string,
 ): Promise<void> {
-  await on("tickets").where({ id })
-    .update({ workflow_id: workflowId, run_id: runId, escalated: false, outcome: null });
-  await on("ticket_sightings").where({ ticket_id: id }).delete(); // they were of the run before
+  await trx.execute(
+    `UPDATE tickets SET workflow_id = $2, run_id = $3, escalated = false, outcome = NULL WHERE id = $1`,
+    [id, workflowId, runId],
+  );
+  await trx.execute("DELETE FROM ticket_sightings WHERE ticket_id = $1", [id]); // of the run before
 }
 
-/** Counts that a sweep has found these faults again which runs are on. */
-export async function countRepeatSightings(
-  on: Queryable,
-  fingerprints: readonly string[],
-): Promise<void> {
+/** Counts that a sweep has found faults again while a run works on them. */
+export async function countRepeatSightings(db: Db, fingerprints: readonly string[]): Promise<void> {
   if (fingerprints.length === 0) return;
-  await on.raw(
+  await db.execute(
     `INSERT INTO ticket_sightings AS s (ticket_id, found_again)
      SELECT id, 1 FROM tickets
-     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL AND fingerprint = ANY (?::text[])
+     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL AND fingerprint = ANY ($1::text[])
      ORDER BY id
      ON CONFLICT (ticket_id) DO UPDATE SET found_again = s.found_again + 1`,
-    [[...fingerprints]],
+    [fingerprints],
   );
 }
 
-/** How often sweeps have found a ticket's fault again since its run is on it, ≥ 0. */
-export async function getRepeatSightings(on: Queryable, ticketId: string): Promise<number> {
-  const row = await on("ticket_sightings").where({ ticket_id: ticketId }).first("found_again");
+/** Returns how often sweeps have found a ticket's fault again since its run began, ≥ 0. */
+export async function getRepeatSightings(db: Db, ticketId: string): Promise<number> {
+  const row = await db.first(
+    "SELECT found_again FROM ticket_sightings WHERE ticket_id = $1",
+    [ticketId],
+  );
   return Number(row?.found_again ?? 0);
 }
 
-/** Which of these faults have a ticket that waits for people. */
+/** Returns those of the given faults whose ticket waits for people. */
 export async function listEscalatedFaults(
-  on: Queryable,
+  db: Db,
   fingerprints: readonly string[],
 ): Promise<string[]> {
-  return await on("tickets").where({ status: "open", escalated: true })
-    .whereIn("fingerprint", fingerprints).distinct().pluck("fingerprint");
+  const rows = await db.query(
+    `SELECT DISTINCT fingerprint FROM tickets
+     WHERE status = 'open' AND escalated AND fingerprint = ANY ($1::text[])`,
+    [fingerprints],
+  );
+  return rows.map(({ fingerprint }) => fingerprint);
 }
 
-/** Leaves a ticket to people whose run has ended. @returns false where it is not that run's, or is not open any more */
+/** Leaves the ticket of an ended run to people. @returns false if it is not that run's, or not open, or escalated already */
 export async function escalateTicketOfRun(
-  on: Queryable,
+  db: Db,
   id: string,
   runId: string,
   receiptId: string,
 ): Promise<boolean> {
-  return await on("tickets").where({ id, run_id: runId, status: "open", escalated: false })
-    .update({ escalated: true, outcome: "escalated", receipt_id: receiptId }) > 0;
+  const escalated = await db.execute(
+    `UPDATE tickets SET escalated = true, outcome = 'escalated', receipt_id = $3
+     WHERE id = $1 AND run_id = $2 AND status = 'open' AND NOT escalated`,
+    [id, runId, receiptId],
+  );
+  return escalated > 0;
 }
 
-/** Open tickets whose run the loop started, for comparing with what really runs. */
+/** Returns the runs that work on open tickets by the tickets' word, oldest ticket first, at most 1,000. */
 export async function listOpenRuns(
-  on: Queryable,
+  db: Db,
 ): Promise<{ ticketId: string; workflowId: string; runId: string }[]> {
-  const rows = await on("tickets").where({ status: "open", escalated: false }).whereNotNull(
-    "run_id",
-  )
-    .orderBy("opened_at").limit(1000);
-  return rows.map((row) => ({ ticketId: row.id, workflowId: row.workflow_id, runId: row.run_id }));
+  return await db.query(
+    `SELECT id AS "ticketId", workflow_id AS "workflowId", run_id AS "runId" FROM tickets
+     WHERE status = 'open' AND NOT escalated AND run_id IS NOT NULL
+     ORDER BY opened_at LIMIT 1000`,
+  );
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { Queryable } from "./connection.ts";
+import type { Db } from "./connection.ts";
 
-export { WEBHOOKS_QUEUED } from "./_webhook_queue.ts";
-
-/** What a webhook can be told of. */
+/** Events that a webhook can be told of. */
 export const WEBHOOK_EVENTS = ["ticket.opened", "ticket.updated", "ticket.resolved"] as const;
-/** Kind of news. */
+
+/** An event that a webhook can be told of. */
 export type WebhookEvent = typeof WEBHOOK_EVENTS[number];
 
-/** Somebody who is told of tickets. */
+/** An address that is told of tickets. */
 export interface Webhook {
   /** `WH-` and 12 hex characters. */
   readonly id: string;
@@ -22,192 +21,80 @@ export interface Webhook {
   readonly createdAt: string;
 }
 
-/** How a delivery stands. */
-export type DeliveryState = "queued" | "delivered" | "dead";
-
-/** What one webhook was or is to be told. */
-export interface Delivery {
-  /** The header `webhook-id`. */
-  readonly id: string;
-  readonly webhookId: string;
-  readonly url: string;
-  readonly ticketId: string;
-  readonly type: WebhookEvent;
-  readonly state: DeliveryState;
-  readonly attempts: number;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  readonly createdAt: string;
-  readonly nextAttemptAt: string | null;
-  readonly endedAt: string | null;
-}
-
-/** A delivery with what it takes to make it. */
-export interface OutgoingDelivery {
-  readonly state: DeliveryState;
-  readonly url: string;
-  readonly secret: Buffer;
-  readonly body: string;
-  readonly webhookId: string;
-  /** It has said that it is gone. */
-  readonly disabled: boolean;
-}
-
-/** Registers a webhook; the same URL of the same tenant again gets the new events and secret. @returns its id */
+/**
+ * Registers a webhook. If the tenant has one with the same URL, that gets the new events and secret. Must run in a
+ * transaction.
+ *
+ * @returns its id
+ */
 export async function putWebhook(
-  on: Queryable,
+  trx: Db,
   { url, events, secret, tenant, createdBy }: Omit<Webhook, "id" | "createdAt">,
 ): Promise<string> {
-  const [known] = await on("webhooks").where({ url, tenant }).whereNull("disabled_at")
-    .update({ events: [...events], secret, created_by: createdBy }).returning("id");
+  const known = await trx.first(
+    `UPDATE webhooks SET events = $3, secret = $4, created_by = $5
+     WHERE url = $1 AND tenant = $2 AND disabled_at IS NULL RETURNING id`,
+    [url, tenant, events, secret, createdBy],
+  );
   if (known) return known.id;
   const id = `WH-${randomBytes(6).toString("hex")}`;
-  await on("webhooks").insert({
-    id,
-    url,
-    events: [...events],
-    secret,
-    tenant,
-    created_by: createdBy,
-  });
+  await trx.execute(
+    `INSERT INTO webhooks (id, url, tenant, events, secret, created_by) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [id, url, tenant, events, secret, createdBy],
+  );
   return id;
 }
 
-/** The secret of a webhook as it is kept, which is not in the clear; undefined: there is no such webhook. */
-export async function getWebhookSecret(on: Queryable, id: string): Promise<Buffer | undefined> {
-  return (await on("webhooks").where({ id }).first("secret"))?.secret;
+/** Returns the encrypted secret of a webhook, or undefined. */
+export async function getWebhookSecret(db: Db, id: string): Promise<Buffer | undefined> {
+  const row = await db.first("SELECT secret FROM webhooks WHERE id = $1", [id]);
+  return row?.secret;
 }
 
-/** Tells a tenant's webhook nothing more. @param named its URL or its id. @returns its id; undefined: there is none */
+/** Removes a tenant's webhook. @param named its URL or its id @returns its id, or undefined: there is none */
 export async function removeWebhook(
-  on: Queryable,
-  { named, tenant }: { named: string; tenant: string },
+  db: Db,
+  { named, tenant }: { readonly named: string; readonly tenant: string },
 ): Promise<string | undefined> {
-  const [removed] = await on("webhooks").where({ tenant }).whereNull("disabled_at")
-    .where((either) => either.where({ url: named }).orWhere({ id: named }))
-    .update({ disabled_at: on.fn.now() }).returning("id");
-  return removed?.id;
+  const row = await db.first(
+    `UPDATE webhooks SET disabled_at = now()
+     WHERE tenant = $1 AND disabled_at IS NULL AND (url = $2 OR id = $2) RETURNING id`,
+    [tenant, named],
+  );
+  return row?.id;
 }
 
-/** What a tenant has registered, oldest first. */
+/** Returns a tenant's webhooks, oldest first. */
 export async function listWebhooks(
-  on: Queryable,
+  db: Db,
   tenant: string,
-): Promise<(Pick<Webhook, "id" | "url" | "events"> & { readonly createdAt: string })[]> {
-  const rows = await on("webhooks").where({ tenant }).whereNull("disabled_at")
-    .orderBy("created_at").orderBy("id");
+): Promise<Pick<Webhook, "id" | "url" | "events" | "createdAt">[]> {
+  const rows = await db.query(
+    `SELECT id, url, events, created_at FROM webhooks
+     WHERE tenant = $1 AND disabled_at IS NULL ORDER BY created_at, id`,
+    [tenant],
+  );
   return rows.map(({ id, url, events, created_at }) => ({
-    ...{ id, url, events, createdAt: created_at.toISOString() },
+    id,
+    url,
+    events,
+    createdAt: created_at.toISOString(),
   }));
 }
 
-/** How many a tenant has. */
-export async function countWebhooks(on: Queryable, tenant: string): Promise<number> {
-  const row = await on("webhooks").where({ tenant }).whereNull("disabled_at").count("* as n")
-    .first();
-  return Number(row?.n ?? 0);
+/** Counts a tenant's webhooks. */
+export async function countWebhooks(db: Db, tenant: string): Promise<number> {
+  const row = await db.first(
+    "SELECT count(*)::int AS count FROM webhooks WHERE tenant = $1 AND disabled_at IS NULL",
+    [tenant],
+  );
+  return row!.count;
 }
 
-/** Tells a webhook nothing more. */
-export async function disableWebhook(on: Queryable, id: string): Promise<void> {
-  await on("webhooks").where({ id }).whereNull("disabled_at").update({ disabled_at: on.fn.now() });
-}
-
-/** Ids of deliveries whose workflow has not begun, oldest first. */
-export async function listUnstartedDeliveries(on: Queryable, limit: number): Promise<string[]> {
-  return await on("webhook_deliveries").whereNull("started_at").orderBy("created_at").limit(limit)
-    .pluck("id");
-}
-
-/** Notes that a delivery's workflow has begun. */
-export async function markDeliveryStarted(on: Queryable, id: string): Promise<void> {
-  await on("webhook_deliveries").where({ id }).whereNull("started_at")
-    .update({ started_at: on.fn.now() });
-}
-
-/** What it takes to make a delivery, or undefined where there is no such one. */
-export async function getOutgoingDelivery(on: Queryable, id: string): Promise<OutgoingDelivery | undefined> {
-  const row = await on("webhook_deliveries as d").join("webhooks as w", "w.id", "d.webhook_id")
-    .where("d.id", id).first(
-      "d.state",
-      "d.body",
-      "d.webhook_id",
-      "w.url",
-      "w.secret",
-      "w.disabled_at",
-    );
-  return row && {
-    state: row.state,
-    url: row.url,
-    secret: row.secret,
-    body: row.body,
-    webhookId: row.webhook_id,
-    disabled: row.disabled_at !== null,
-  };
-}
-
-/** Notes how an attempt went. What has ended stays as it is. */
-export async function recordDeliveryAttempt(
-  on: Queryable,
-  id: string,
-  attempt: {
-    /** From 1. */
-    number: number;
-    state: DeliveryState;
-    status: number | null;
-    error: string | null;
-    retryInSeconds: number | null;
-  },
-): Promise<void> {
-  const { number, state, status, error, retryInSeconds } = attempt;
-  await on("webhook_deliveries").where({ id, state: "queued" }).update({
-    state,
-    attempts: number,
-    last_status: status,
-    last_error: error,
-    next_attempt_at: retryInSeconds === null
-      ? null
-      : on.raw("now() + ? * interval '1 second'", [retryInSeconds]),
-    ended_at: state === "queued" ? null : on.fn.now(),
-  });
-}
-
-/** Forgets what ended long ago. @param days > 0 */
-export async function forgetDeliveries(on: Queryable, days: number): Promise<void> {
-  await on("webhook_deliveries").whereNot({ state: "queued" })
-    .where("ended_at", "<", on.raw("now() - ? * interval '1 day'", [days])).delete();
-}
-
-/** Which deliveries to list. */
-export interface DeliveryFilter {
-  /** Whose webhooks they went to. */
-  readonly tenant: string;
-  readonly state?: DeliveryState;
-  readonly webhookId?: string;
-}
-
-/** Deliveries, newest first. */
-export async function listDeliveries(
-  on: Queryable,
-  { tenant, state, webhookId, limit }: DeliveryFilter & { limit: number },
-): Promise<Delivery[]> {
-  const query = on("webhook_deliveries as d").join("webhooks as w", "w.id", "d.webhook_id")
-    .select("d.*", "w.url").where("w.tenant", tenant)
-    .orderBy("d.created_at", "desc").orderBy("d.id").limit(limit);
-  if (state) query.where("d.state", state);
-  if (webhookId) query.where("d.webhook_id", webhookId);
-  return (await query).map((row) => ({
-    id: row.id,
-    webhookId: row.webhook_id,
-    url: row.url,
-    ticketId: row.ticket_id,
-    type: row.type,
-    state: row.state,
-    attempts: row.attempts,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    createdAt: row.created_at.toISOString(),
-    nextAttemptAt: row.next_attempt_at?.toISOString() ?? null,
-    endedAt: row.ended_at?.toISOString() ?? null,
-  }));
+/** Stops sending to a webhook. */
+export async function disableWebhook(db: Db, id: string): Promise<void> {
+  await db.execute(
+    "UPDATE webhooks SET disabled_at = now() WHERE id = $1 AND disabled_at IS NULL",
+    [id],
+  );
 }

@@ -1,7 +1,8 @@
-import type { Queryable } from "./connection.ts";
-import { DRILLS } from "./knowledge.ts";
+/** Figures about tickets, services and approvals. Those of drills are left out. */
+import { DRILL_SERVICE_PATTERN } from "../domain/mod.ts";
+import type { Db } from "./connection.ts";
 
-/** How long a group of tickets took to be resolved, in seconds; null where there are none. */
+/** Times to resolution of a group of tickets in seconds; null: it is empty. */
 export interface ResolutionTimes {
   readonly resolved: number;
   readonly mean_seconds: number | null;
@@ -9,58 +10,59 @@ export interface ResolutionTimes {
   readonly p90_seconds: number | null;
 }
 
-/** The same of all tickets, and of each kind, and over time. */
+/** Times to resolution of all tickets, and by group. */
 export interface ResolutionFigures extends ResolutionTimes {
   readonly by_severity: Readonly<Record<string, ResolutionTimes>>;
   readonly by_category: Readonly<Record<string, ResolutionTimes>>;
-  /** Days of UTC on which some were resolved, oldest first, at most the last 90 of them. */
+  /** Days in UTC on which tickets were resolved, oldest first, at most the last 90 of them. */
   readonly by_day: readonly (ResolutionTimes & { readonly day: string })[];
 }
 
-const MOST_DAYS = 90;
-
-/** Which tickets to measure; all but those of drills, which are exercises, where nothing is given. */
+/** Selects resolved tickets. Fields that are left out match everything but drills. */
 export interface ResolutionFilter {
   /** Resolved at or after. */
   readonly since?: Date;
-  /** Only those about this service, which may be one that a drill has broken. */
+  /** Only tickets of this service, which may be one of a drill. */
   readonly service?: string;
 }
 
-/** Time to resolution of tickets. */
+const MAX_DAYS = 90;
+
+/** Measures times to resolution. */
 export async function getResolutionFigures(
-  on: Queryable,
+  db: Db,
   { since, service }: ResolutionFilter = {},
 ): Promise<ResolutionFigures> {
-  const { rows } = await on.raw(
+  const groups = await db.query<Group>(
     `SELECT severity, category, to_char(day, 'YYYY-MM-DD') AS day, count(*)::int AS resolved, avg(s) AS mean,
        percentile_cont(0.5) WITHIN GROUP (ORDER BY s) AS median,
        percentile_cont(0.9) WITHIN GROUP (ORDER BY s) AS p90
-     FROM (SELECT severity, coalesce(category, 'undiagnosed') AS category, (resolved_at AT TIME ZONE 'UTC')::date AS day,
-             extract(epoch FROM resolved_at - opened_at)::float8 AS s
-           FROM tickets
-           WHERE status = 'resolved' AND resolved_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
-             AND CASE WHEN CAST(:service AS text) IS NULL THEN coalesce(service, '') !~ :drills
-               ELSE service = CAST(:service AS text) END) t
+     FROM (
+       SELECT severity, coalesce(category, 'undiagnosed') AS category, (resolved_at AT TIME ZONE 'UTC')::date AS day,
+         extract(epoch FROM resolved_at - opened_at)::float8 AS s
+       FROM tickets
+       WHERE status = 'resolved'
+         AND ($1::timestamptz IS NULL OR resolved_at >= $1)
+         AND CASE WHEN $2::text IS NULL THEN coalesce(service, '') !~ $3 ELSE service = $2 END) t
      GROUP BY GROUPING SETS ((), (severity), (category), (day)) ORDER BY day, severity, category`,
-    { since: since?.toISOString() ?? null, service: service ?? null, drills: DRILLS },
+    [since, service, DRILL_SERVICE_PATTERN],
   );
-  const groups = rows as Group[];
   const by = (name: "severity" | "category") =>
     Object.fromEntries(
-      groups.flatMap((row) => row[name] === null ? [] : [[row[name], shape(row)]]),
+      groups.flatMap((row) => row[name] === null ? [] : [[row[name], timesOf(row)]]),
     );
   const all = groups.find(({ severity, category, day }) => !severity && !category && !day);
   return {
-    ...shape(all),
+    ...timesOf(all),
     by_severity: by("severity"),
     by_category: by("category"),
-    by_day: groups.flatMap((row) => row.day === null ? [] : [{ day: row.day, ...shape(row) }])
-      .slice(-MOST_DAYS),
+    by_day: groups.flatMap((row) => row.day === null ? [] : [{ day: row.day, ...timesOf(row) }])
+      .slice(-MAX_DAYS),
   };
 }
 
-interface Group {
+/** A row of the statement: of all tickets, or of one severity, category or day. */
+type Group = {
   readonly severity: string | null;
   readonly category: string | null;
   readonly day: string | null;
@@ -68,9 +70,9 @@ interface Group {
   readonly mean: number | null;
   readonly median: number | null;
   readonly p90: number | null;
-}
+};
 
-function shape(row: Group | undefined): ResolutionTimes {
+function timesOf(row: Group | undefined): ResolutionTimes {
   return {
     resolved: row?.resolved ?? 0,
     mean_seconds: toMillisecond(row?.mean),
@@ -82,12 +84,24 @@ function shape(row: Group | undefined): ResolutionTimes {
 const toMillisecond = (seconds: number | null | undefined) =>
   seconds === null || seconds === undefined ? null : Math.round(seconds * 1_000) / 1_000;
 
-/** How many tickets, services and approvals stand how. What belongs to drills is left out. */
-export async function getPlatformCounts(on: Queryable) {
-  const { rows: [row] } = await on.raw(
+/** Counts of tickets, services and approvals. */
+export interface PlatformCounts {
+  readonly tickets: Readonly<Record<string, number>>;
+  readonly open_by_severity: Readonly<Record<string, number>>;
+  readonly open_by_category: Readonly<Record<string, number>>;
+  /** By status. */
+  readonly services: Readonly<Record<string, number>>;
+  readonly pending_approvals: number;
+  /** ISO 8601; null: no ticket is open. */
+  readonly oldest_open_at: string | null;
+}
+
+/** Counts tickets, services and approvals. */
+export async function getPlatformCounts(db: Db): Promise<PlatformCounts> {
+  const row = await db.first(
     `WITH real AS MATERIALIZED (
        SELECT status, escalated, opened_at, resolved_at, severity, category FROM tickets
-       WHERE coalesce(service, '') !~ '${DRILLS}'
+       WHERE coalesce(service, '') !~ $1
      )
      SELECT
        (SELECT json_build_object(
@@ -102,16 +116,13 @@ export async function getPlatformCounts(on: Queryable) {
           (SELECT coalesce(category, 'undiagnosed') AS category, count(*) AS n
            FROM real WHERE status = 'open' GROUP BY 1) c) AS open_by_category,
        (SELECT coalesce(json_object_agg(status, n), '{}') FROM
-          (SELECT status, count(*) AS n FROM services WHERE name !~ '${DRILLS}' GROUP BY 1) v) AS services,
+          (SELECT status, count(*) AS n FROM services WHERE name !~ $1 GROUP BY 1) v) AS services,
        (SELECT count(*)::int FROM approvals WHERE status = 'pending') AS pending_approvals,
        (SELECT min(opened_at) FROM real WHERE status = 'open') AS oldest_open_at`,
+    [DRILL_SERVICE_PATTERN],
   );
   return {
-    tickets: row.tickets as Record<string, number>,
-    open_by_severity: row.open_by_severity as Record<string, number>,
-    open_by_category: row.open_by_category as Record<string, number>,
-    services: row.services as Record<string, number>,
-    pending_approvals: row.pending_approvals as number,
-    oldest_open_at: (row.oldest_open_at?.toISOString() ?? null) as string | null,
+    ...row as PlatformCounts,
+    oldest_open_at: row!.oldest_open_at?.toISOString() ?? null,
   };
 }
