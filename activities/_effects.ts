@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
 import { canUndo, type Catalogue, READ_ONLY_KINDS, ResolvedStep, type StepContext } from "../runbooks/mod.ts";
-import { addTicketEvent, type EffectRecord, INTENDED, intendedEffect, type Store, ticketEvents } from "../store/mod.ts";
+import { addTicketEvent, type EffectRecord, intendEffect, type Store } from "../store/mod.ts";
 import type { Action, Effect, Finding, RunId, StepEffect } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
 import { startingWorkflows } from "./_step_workflows.ts";
@@ -40,10 +40,10 @@ export function stepOf({ steps }: Action, number: number): ResolvedStep {
 }
 
 /**
- * Writes an intent down and asks for its receipt, in one statement.
+ * Records an intent and requests its receipt, all or nothing.
  *
  * @param undoing whether the step is to be undone
- * @returns false where an earlier attempt has written it down, or nobody may any more, or a switch stops it
+ * @returns false if an earlier attempt recorded it, the ticket is not the run's any more, or a stop is set
  */
 export function intending(store: Store, place: string, undoing = false) {
   return async ({ order, number, service }: Stepping): Promise<boolean> => {
@@ -80,12 +80,13 @@ export function intending(store: Store, place: string, undoing = false) {
       },
       evidence: { action },
     };
-    const parts = [
-      intendedEffect(effect, run.run_id, stoppable("repair", finding.requested_by)),
-      ticketEvents(ticket_id, [event], { given: INTENDED }),
-    ];
-    const { intended } = await sealTogether(store.asPlatform(), parts, seal, INTENDED);
-    return Number(intended) > 0;
+    const subject = stoppable("repair", finding.requested_by);
+    return await store.asPlatform().transaction(async (trx) => {
+      if (!await intendEffect(trx, effect, run.run_id, subject)) return false;
+      await addTicketEvent(trx, ticket_id, event);
+      await requestSeal(trx, seal);
+      return true;
+    });
   };
 }
 

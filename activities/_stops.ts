@@ -2,14 +2,13 @@
 import { Problem } from "../contract/mod.ts";
 import type { Held } from "../domain/mod.ts";
 import {
-  ADDED,
+  addTicketEvent,
   type Stop,
   findStop,
   type StopSubject,
   type Store,
-  ticketEvents,
 } from "../store/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { ACTOR, receiptIdOf } from "./_parts.ts";
 
@@ -31,10 +30,10 @@ export function stoppable(
 
 /** The switch that stops a repair, or the undoing of one. */
 export async function stopOfRepair(
-  { knex }: Store,
+  store: Store,
   { finding }: Pick<RepairOrder, "finding">,
 ): Promise<Stopped | undefined> {
-  return await findStop(knex, stoppable("repair", finding.requested_by));
+  return await findStop(store.asPlatform(), stoppable("repair", finding.requested_by));
 }
 
 /** A switch, and when it was set. */
@@ -42,7 +41,7 @@ export type Stopped = Stop & { readonly stopped_at: Date };
 
 /** Notes in the ticket that a step is held, and seals it: once a switch. */
 export async function holdStep(
-  { knex }: Store,
+  store: Store,
   { ticket_id, action, round, run }: RepairOrder,
   step: { readonly step: string; readonly kind: string; readonly undoing: boolean },
   { kind, name, reason, stopped_at }: Stopped,
@@ -67,17 +66,19 @@ export async function holdStep(
     },
     evidence: { stop, reason, step: step.step },
   };
-  await sealTogether(knex, [ticketEvents(ticket_id, [event])], seal, ADDED);
+  await store.asPlatform().transaction(async (trx) => {
+    if (await addTicketEvent(trx, ticket_id, event)) await requestSeal(trx, seal);
+  });
   return { kind, name };
 }
 
 /** @throws {Problem} `Denied`, not retryable: a switch stops the drill */
 export async function mayDrill(
-  { knex }: Store,
+  store: Store,
   what: "test" | "attack",
   requestedBy: string,
 ): Promise<void> {
-  const stop = await findStop(knex, stoppable(what, requestedBy));
+  const stop = await findStop(store.asPlatform(), stoppable(what, requestedBy));
   if (!stop) return;
   const which = stop.kind === "all" ? "everything" : `${stop.kind} ${stop.name}`;
   throw new Problem("Denied", `No drill is begun, as ${which} is stopped: ${stop.reason}`);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { stopManagedProcess } from "../integrations/host/mod.ts";
-import { addTicketEvent, listCancelledTickets, endTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
+import { addTicketEvent, listCancelledTickets, resolveTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestSeal } from "../ledger/mod.ts";
@@ -27,8 +27,8 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
       16,
     );
     await store.asPlatform().transaction(async (trx) => {
-      const end = { resolved: true, outcome: "resolved", resolution, receiptId };
-      if (!await endTicket(trx, id, end)) return;
+      const end = { outcome: "resolved", resolution, receiptId };
+      if (!await resolveTicket(trx, id, end)) return;
       await addTicketEvent(trx, id, {
         ...{ key: "resolved", kind: "resolved", phase: "sealed" as const },
         data: { receipt_id: receiptId },

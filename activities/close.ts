@@ -7,18 +7,16 @@ import type {
   RunId,
   Undone,
 } from "../domain/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import {
   abandonEffects,
-  addedEvents,
-  endTicket,
+  addTicketEvent,
+  escalateTicket,
   getTicket,
   getTicketEvent,
-  resolvedTicket,
-  TICKET,
+  resolveTicket,
   type Ticket,
   type TicketEvent,
-  ticketEvents,
   getRepeatSightings,
   } from "../store/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
@@ -83,11 +81,12 @@ export function closing({ store, sealer }: ActivityParts) {
     const { ticket_id, story } = ending;
     const receiptId = request.id;
     const end = { outcome: story.outcome, resolution: resolutionOf(story), receiptId };
-    const parts = [
-      resolvedTicket(ticket_id, end),
-      ticketEvents(ticket_id, [eventOf(ending, receiptId, "resolved")], { ticket: TICKET }),
-    ];
-    return addedEvents(await sealTogether(store.asPlatform(), parts, request, TICKET)) > 0;
+    return await store.asPlatform().transaction(async (trx) => {
+      if (!await resolveTicket(trx, ticket_id, end)) return false;
+      await addTicketEvent(trx, ticket_id, eventOf(ending, receiptId, "resolved"));
+      await requestSeal(trx, request);
+      return true;
+    });
   }
 
   /** Leaves the ticket to people, or as it is where somebody has closed it, or an earlier attempt has. */
@@ -96,10 +95,11 @@ export function closing({ store, sealer }: ActivityParts) {
     const receiptId = request.id;
     await store.asPlatform().transaction(async (trx) => {
       const escalated = outcome === "escalated" &&
-        await endTicket(trx, ticket_id, { resolved: false, outcome, receiptId });
+        await escalateTicket(trx, ticket_id, receiptId);
       if (outcome === "escalated") await abandonEffects(trx, ticket_id);
       const event = eventOf(ending, receiptId, escalated ? "escalated" : "run_ended");
-      await sealTogether(trx, [ticketEvents(ticket_id, [event])], request);
+      await addTicketEvent(trx, ticket_id, event);
+      await requestSeal(trx, request);
     });
   }
 

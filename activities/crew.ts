@@ -1,7 +1,7 @@
 import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
-import type { AgentName, AgentReport, Retrieved, Scene, Source, Suspect, Triage, Verification } from "../domain/mod.ts";
+import { type AgentName, type AgentReport, DRILL_SERVICE_PATTERN, type Retrieved, type Scene, type Source, type Suspect, type Triage, type Verification } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { DRILLS, getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
+import { getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
@@ -10,7 +10,7 @@ import type { ActivityParts } from "./_parts.ts";
 /** How far back a change may be the cause, milliseconds. */
 const RECENT_MS = 24 * 3_600_000;
 const MOST_TOLD = 5;
-const DRILL = new RegExp(DRILLS);
+const DRILL = new RegExp(DRILL_SERVICE_PATTERN);
 /** How many edges up a cause is looked for. */
 const DEPTH = 3;
 
@@ -19,14 +19,14 @@ const ticket = (id: string, title: string): Source => ({ id, kind: "ticket", tit
 
 /** The agents of the crew. All of them only look, and so are safe to repeat. */
 export function crewAgents({ config, store, engine }: ActivityParts) {
-  const { knex } = store;
+  const db = store.asPlatform();
 
   /**
    * Services that are named, or else those on which something was measured that is not as it should be. A weakness that a
    * scan found has stood there before the incident: whose it is counts where that is named, and not by itself.
    */
   async function servicesOf(incident: string): Promise<{ names: readonly string[]; why: string }> {
-    const [known, found] = await Promise.all([listServiceNames(knex), listOpenFindings(knex)]);
+    const [known, found] = await Promise.all([listServiceNames(db), listOpenFindings(db)]);
     const weak = new Set(found.flatMap((one) => one.detector === SCAN_DETECTOR ? one.service ?? [] : []));
     const named = readPrompt(incident, [...new Set([...known, ...weak])]).services;
     if (named.length > 0) return { names: named, why: "it is named" };
@@ -52,7 +52,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
   }
 
   const healthOf = async (name: string) => {
-    const check = (await getService(knex, name))?.check;
+    const check = (await getService(db, name))?.check;
     return check ? await probe(check as HealthCheck) : undefined;
   };
 
@@ -93,7 +93,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     /** What the logs of the services say, and what the detectors read in logs. */
     async crewLogs({ services, round }: Scene): Promise<AgentReport> {
       const logged = await Promise.all(services.map((name) => loggedBy(config, name)));
-      const found = (await listOpenFindings(knex)).filter(({ kind, service: its }) =>
+      const found = (await listOpenFindings(db)).filter(({ kind, service: its }) =>
         kind === "log" && (its === null || services.includes(its))
       );
       const told = found.slice(0, MOST_TOLD);
@@ -122,7 +122,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
 
     /** How the services answer now, and how they did at the last looks. */
     async crewMetrics({ services, round }: Scene): Promise<AgentReport> {
-      const histories = await getProbeHistories(knex);
+      const histories = await getProbeHistories(db);
       const says: string[] = [];
       const suspects: Suspect[] = [];
       for (const name of services) {
@@ -154,7 +154,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
       const says: string[] = [];
       const suspects: Suspect[] = [];
       for (const name of services) {
-        const impact = await getImpact(knex, name, DEPTH);
+        const impact = await getImpact(db, name, DEPTH);
         if (!impact) continue;
         const { upstream, downstream } = impact;
         const down = upstream.filter(({ status }) => status === "down");
@@ -179,8 +179,8 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
       const sources: Source[] = [];
       for (const name of services) {
         const [{ remediations }, tickets] = await Promise.all([
-          getRepairHistory(knex, { service: name, since, limit: MOST_TOLD }),
-          listTickets(knex, { service: name, since, limit: MOST_TOLD }),
+          getRepairHistory(db, { service: name, since, limit: MOST_TOLD }),
+          listTickets(db, { service: name, since, limit: MOST_TOLD }),
         ]);
         says.push(
           ...remediations.map((one) =>

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDetectionContext, recheck, type RecheckResult } from "../detection/mod.ts";
-import { addedEvents, addTicketEvent, getFindings, lockOpenTicket, openedTicket, type Db, takeOverTicket, TICKET, ticketEvents, findTicketOfRun } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  addTicketEvents,
+  type Db,
+  findTicketOfRun,
+  getFindings,
+  lockOpenTicket,
+  openTicket as insertTicket,
+  takeOverTicket,
+} from "../store/mod.ts";
 import type { Finding, RunId } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { type ActivityParts, ACTOR, receiptIdOf, ticketIdOf } from "./_parts.ts";
 import { endRun } from "./ended_runs.ts";
 
@@ -58,16 +67,13 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
     ]);
     if (mine) return mine;
     const id = ticketIdOf(run);
-    const opened = await sealTogether(
-      store.asPlatform(),
-      [
-        openedTicket(newTicket(id, order, words)),
-        ticketEvents(id, eventsOf(order, "opened"), { ticket: TICKET }),
-      ],
-      receiptOf(order, id, "ticket.open"),
-      TICKET,
-    );
-    return addedEvents(opened) > 0 ? id : await takeOver(order);
+    const isOpened = await store.asPlatform().transaction(async (trx) => {
+      if (!await insertTicket(trx, newTicket(id, order, words))) return false;
+      await addTicketEvents(trx, id, eventsOf(order, "opened"));
+      await requestSeal(trx, receiptOf(order, id, "ticket.open"));
+      return true;
+    });
+    return isOpened ? id : await takeOver(order);
   }
 
   /** Makes the open ticket of the same fault this run's own, in place of opening another. */
@@ -84,11 +90,8 @@ export function loopSteps({ config, store, temporal }: ActivityParts) {
         await endRun(trx, { ticket_id: open.id, status: "REPLACED", ...before });
       }
       await takeOverTicket(trx, open.id, run.workflow_id, run.run_id);
-      await sealTogether(
-        trx,
-        [ticketEvents(open.id, eventsOf(order, "taken_over"))],
-        receiptOf(order, open.id, "ticket.take_over"),
-      );
+      await addTicketEvents(trx, open.id, eventsOf(order, "taken_over"));
+      await requestSeal(trx, receiptOf(order, open.id, "ticket.take_over"));
       return open.id;
     });
   }

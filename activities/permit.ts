@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Action, Diagnosis, Finding, Permission } from "../domain/mod.ts";
 import {
-  ADDED,
-  addedEvents,
+  addTicketEvent,
   getApproval,
   getFinding,
   getTicketEvent,
   getPrincipal,
-  ticketEvents,
   findTicketOfRun,
 } from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
-import { sealTogether } from "../ledger/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import { hashOf } from "./_action.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
@@ -106,13 +104,12 @@ export function permitting({ store, engine, config }: ActivityParts) {
       },
       evidence: { verdict, action },
     };
-    const written = await sealTogether(
-      store.asPlatform(),
-      [ticketEvents(ticket_id, [event])],
-      seal,
-      ADDED,
-    );
-    if (addedEvents(written) > 0) return ruling;
+    const isFirst = await store.asPlatform().transaction(async (trx) => {
+      if (!await addTicketEvent(trx, ticket_id, event)) return false;
+      await requestSeal(trx, seal);
+      return true;
+    });
+    if (isFirst) return ruling;
     const first = await getTicketEvent(store.asPlatform(), ticket_id, key); // of two attempts at once
     return first?.data as Ruling;
   }

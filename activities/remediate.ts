@@ -1,7 +1,16 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { Service } from "../integrations/host/mod.ts";
 import { type Catalogue, READ_ONLY_KINDS, performStep, type StepOutcome, verifyStep } from "../runbooks/mod.ts";
-import { addTicketEvent, type EffectRecord, listEffectsOfAction, endedEffect, getEffect, getRunbookValues, type TicketEvent, ticketEvents, together } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  addTicketEvents,
+  type EffectRecord,
+  endEffect,
+  getEffect,
+  getRunbookValues,
+  listEffectsOfAction,
+  type TicketEvent,
+} from "../store/mod.ts";
 import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
 import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
@@ -161,10 +170,10 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     if (progress.concluded) {
       events.push(conclusion(order, effectOf(action, [...progress.steps, effect])));
     }
-    await together(store.asPlatform(), [
-      endedEffect(effectId, state, detail),
-      ...events.length > 0 ? [ticketEvents(ticket_id, events)] : [],
-    ]);
+    await store.asPlatform().transaction(async (trx) => {
+      await endEffect(trx, effectId, state, detail);
+      await addTicketEvents(trx, ticket_id, events);
+    });
     return effect;
   }
 

@@ -92,7 +92,10 @@ export function openKnowledge(
 
   async function keep(): Promise<void> {
     const passages = keptOrMade([SHIPPED], () => articles.map(passageOf));
-    await storeArticles(store, passages, learning.articles);
+    await store.asPlatform().transaction(async (trx) => {
+      const change = await storeArticles(trx, passages);
+      if (change) await learning.articles(trx, change);
+    });
     stored = true;
     const look = oneAtATime(
       learn,
@@ -113,7 +116,8 @@ export function openKnowledge(
         return { ticket, passage, item: itemOf(ticket, passage, rule(ticket, category)) };
       });
       const applied = judged.filter(({ item }) => item.state === "applied");
-      await storeIncidents(store, applied.map(({ passage }) => passage), async (trx) => {
+      await store.asPlatform().transaction(async (trx) => {
+        await storeIncidents(trx, applied.map(({ passage }) => passage));
         await addLearningItems(trx, applied.map(({ item }) => item));
         for (const { ticket, passage } of applied) await learning.incident(trx, ticket, passage);
       });
@@ -125,9 +129,9 @@ export function openKnowledge(
 
   async function search(text: string, incidents: boolean, limit: number): Promise<Passage[]> {
     const kinds = incidents ? ["article", "incident"] as const : ["article"] as const;
-    const found = await searchKnowledge(store, [...new Set(stemsOf(text))], { kinds, limit });
+    const found = await searchKnowledge(store.asPlatform(), [...new Set(stemsOf(text))], { kinds, limit });
     const missing = found.filter(({ sha256 }) => !texts.has(sha256)).map(({ nr }) => nr);
-    const more = missing.length > 0 ? await getPassageTexts(store, missing) : undefined;
+    const more = missing.length > 0 ? await getPassageTexts(store.asPlatform(), missing) : undefined;
     return found.map(({ nr, ...passage }) => ({
       ...passage,
       text: texts.get(passage.sha256) ?? more?.get(nr) ?? "",

@@ -134,12 +134,11 @@ async function articlesOf(
 ): Promise<StoredArticle[] | null> {
   if (cited.length === 0) return [];
   try {
-    const { rows } = await on.raw(
+    return await on.query(
       `SELECT k.id, k.sha256, k.kind, k.title, k.content, coalesce(t.status = 'resolved', false) AS resolved
-       FROM knowledge k LEFT JOIN tickets t ON k.kind = 'incident' AND t.id = k.id WHERE k.id = ANY (?) LIMIT 200`,
+       FROM knowledge k LEFT JOIN tickets t ON k.kind = 'incident' AND t.id = k.id WHERE k.id = ANY ($1) LIMIT 200`,
       [cited.slice(0, 50).map(({ id }) => id)],
     );
-    return rows;
   } catch (error) {
     if (UNDEFINED.has((error as { code?: string }).code ?? "")) return null;
     throw error;

@@ -126,3 +126,21 @@ export async function getPlatformCounts(db: Db): Promise<PlatformCounts> {
     oldest_open_at: row!.oldest_open_at?.toISOString() ?? null,
   };
 }
+
+/** Counts tickets by status. */
+export async function countTicketsByStatus(db: Db): Promise<Record<string, number>> {
+  const rows = await db.query(
+    `SELECT status, count(*)::int AS count FROM tickets WHERE coalesce(service, '') !~ $1 GROUP BY 1`,
+    [DRILL_SERVICE_PATTERN],
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+/** Counts services by status. */
+export async function countServicesByStatus(db: Db): Promise<Record<string, number>> {
+  const rows = await db.query(
+    "SELECT status, count(*)::int AS count FROM services WHERE name !~ $1 GROUP BY 1",
+    [DRILL_SERVICE_PATTERN],
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}

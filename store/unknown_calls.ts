@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Db } from "./connection.ts";
-import { addTicketEvent, openTicket } from "./tickets.ts";
+import { addTicketEvent, openTicket } from "./ticket_writes.ts";
 
 /** A call whose outcome nobody can prove. */
 export interface UnknownCall {

@@ -130,7 +130,8 @@ export const approveItem = operation({
       ...{ item_id, state: "applied" as const, knowledge_id: passage.id, receipt_id },
       learned_from: learned_from === null ? [] : [learned_from],
     };
-    await storeIncidents(store, [passage], async (trx) => {
+    await store.asPlatform().transaction(async (trx) => {
+      await storeIncidents(trx, [passage]);
       const by = { principal: caller.principal, receiptId: receipt_id };
       if (!await applyLearningItem(trx, item_id, by)) throw decided(item_id, "applied");
       await requestSeal(trx, {

@@ -54,13 +54,13 @@ export const briefing = operation({
     },
   },
   run: async (_, { store, chain }) => {
-    const { knex } = store;
+    const db = store.asPlatform();
     const since = new Date(Date.now() - DAY_MS);
     const [counts, urgent, waiting, { by_state, success_rate }, { size }] = await Promise.all([
-      getPlatformCounts(knex),
-      listTickets(knex, { status: "open", limit: MOST_NAMED, bySeverity: true }),
-      listApprovals(knex, { status: "pending", limit: MOST_NAMED }),
-      getRepairHistory(knex, { since, limit: 1 }),
+      getPlatformCounts(db),
+      listTickets(db, { status: "open", limit: MOST_NAMED, bySeverity: true }),
+      listApprovals(db, { status: "pending", limit: MOST_NAMED }),
+      getRepairHistory(db, { since, limit: 1 }),
       head(store),
     ]);
     const { tickets, services, pending_approvals } = counts;

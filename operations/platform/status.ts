@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { head } from "../../ledger/mod.ts";
-import { DRILLS, governanceInForce, getOutboxState, getPolicyFileStatus } from "../../store/mod.ts";
+import { countServicesByStatus, countTicketsByStatus, governanceInForce, getOutboxState, getPolicyFileStatus } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { type Context, operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
@@ -61,12 +61,6 @@ const PLAIN = /^(no answer|sealing stands still|the policy's file)/;
 const elapsed = (since: number) => Math.round((performance.now() - since) * 10) / 10;
 
 async function look({ store, temporal, chain, engine }: Context): Promise<Status> {
-  const counts = (table: string, column: string, service: string) =>
-    probe(async () => {
-      const rows = await store.asPlatform()(table).select(column).count("* as n").groupBy(column)
-        .whereRaw("coalesce(??, '') !~ ?", [service, DRILLS]);
-      return Object.fromEntries(rows.map((row) => [String(row[column]), Number(row.n)]));
-    });
   const [postgresql, temporalProbe, ledger, services, tickets, engineProbe, governance] =
     await Promise.all([
       probe(async () => {
@@ -95,8 +89,8 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
         const { chain_intact, breaks, verified_through } = chain.state();
         return { total_receipts: size, chain_intact, breaks, verified_through };
       }),
-      counts("services", "status", "name"),
-      counts("tickets", "status", "service"),
+      probe(() => countServicesByStatus(store.asPlatform())),
+      probe(() => countTicketsByStatus(store.asPlatform())),
       probe(async () => {
         const ready = await engine.health();
         if (!ready.classify || !ready.validate) throw new Error("not ready yet");

@@ -4,9 +4,9 @@ import { Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
-  endTicket,
   getTicket,
   openTicket,
+  resolveTicket,
   listTickets,
   noteCallEffects,
   } from "../../store/mod.ts";
@@ -204,8 +204,8 @@ export const closeTicket = operation({
     const ticket = await existingTicket(store, ticket_id);
     await store.asPlatform().transaction(async (trx) => {
       const receiptId = randomBytes(8).toString("hex");
-      const end = { resolved: true, outcome: "resolved", resolution, receiptId };
-      if (!await endTicket(trx, ticket_id, end)) {
+      const end = { outcome: "resolved", resolution, receiptId };
+      if (!await resolveTicket(trx, ticket_id, end)) {
         throw new Problem(
           "Conflict",
           `Ticket ${ticket_id} is ${ticket.status}, and only an open one can be closed`,
