@@ -39,7 +39,11 @@ export async function migrate(owner: Store): Promise<string[]> {
 const source: Knex.MigrationSource<string> = {
   getMigrations: () => Promise.resolve(Object.keys(migrations)),
   getMigrationName: (name) => name,
-  getMigration: (name) => Promise.resolve({ up: migrations[name]!, down: refuse }),
+  getMigration: (name) =>
+    Promise.resolve({
+      up: (trx: Knex) => trx.raw(migrations[name]!.replaceAll("?", "\\?")), // else knex takes ? for a placeholder
+      down: refuse,
+    }),
 };
 
 function refuse(): Promise<void> {

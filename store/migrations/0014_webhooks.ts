@@ -1,41 +1,34 @@
-import type { Knex } from "knex";
+/** Webhooks, and what is to be delivered to each. */
+export const webhooks = `
+  CREATE TABLE webhooks (
+    id text PRIMARY KEY,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    secret bytea NOT NULL,        -- encrypted
+    tenant text NOT NULL,
+    created_by text NOT NULL,     -- key id
+    created_at timestamptz NOT NULL DEFAULT now(),
+    disabled_at timestamptz       -- its receiver answered that it is gone
+  );
+  CREATE INDEX webhooks_active ON webhooks (tenant) WHERE disabled_at IS NULL;
 
-/** Who is told of tickets, and what each was or is to be told; and what a ticket's diagnosis says of it. */
-export async function up(trx: Knex): Promise<void> {
-  await trx.raw(`
-    ALTER TABLE tickets ADD COLUMN category text; -- null: not diagnosed
-    CREATE INDEX effects_ticket ON effects (ticket_id);
+  CREATE TABLE webhook_deliveries (
+    id text PRIMARY KEY,          -- the header webhook-id
+    webhook_id text NOT NULL REFERENCES webhooks (id),
+    ticket_id text NOT NULL,
+    type text NOT NULL,
+    body text NOT NULL,           -- exactly as it is signed and sent
+    state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'delivered', 'dead')),
+    attempts integer NOT NULL DEFAULT 0,
+    last_status integer,          -- HTTP status; null: there was no answer
+    last_error text,              -- code
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at timestamptz,       -- when its workflow began
+    next_attempt_at timestamptz,
+    ended_at timestamptz
+  );
+  CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (created_at) WHERE started_at IS NULL;
+  CREATE INDEX webhook_deliveries_created ON webhook_deliveries (created_at DESC);
 
-    CREATE TABLE webhooks (
-      id text PRIMARY KEY,
-      url text NOT NULL,
-      events text[] NOT NULL,
-      secret bytea NOT NULL,      -- encrypted
-      tenant text NOT NULL,
-      created_by text NOT NULL,   -- key id
-      created_at timestamptz NOT NULL DEFAULT now(),
-      disabled_at timestamptz     -- it has said that it is gone
-    );
-    CREATE INDEX webhooks_active ON webhooks (tenant) WHERE disabled_at IS NULL;
-
-    CREATE TABLE webhook_deliveries (
-      id text PRIMARY KEY,        -- the header webhook-id
-      webhook_id text NOT NULL REFERENCES webhooks (id),
-      ticket_id text NOT NULL,
-      type text NOT NULL,
-      body text NOT NULL,         -- exactly as it is signed and sent
-      state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'delivered', 'dead')),
-      attempts integer NOT NULL DEFAULT 0,
-      last_status integer,        -- HTTP status; null: there was no answer
-      last_error text,            -- code
-      created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      started_at timestamptz,     -- its workflow has begun
-      next_attempt_at timestamptz,
-      ended_at timestamptz
-    );
-    CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (created_at) WHERE started_at IS NULL;
-    CREATE INDEX webhook_deliveries_created ON webhook_deliveries (created_at DESC);
-
-    GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks, webhook_deliveries TO sealoop_app;
-  `);
-}
+  GRANT SELECT, INSERT, UPDATE, DELETE ON webhooks, webhook_deliveries TO sealoop_app;
+`;

@@ -1,0 +1,102 @@
+/** The services that are watched, and the graph of what they depend on. */
+export const services = `
+  CREATE TABLE services (
+    id integer GENERATED ALWAYS AS IDENTITY UNIQUE,
+    name text PRIMARY KEY,
+    type text NOT NULL DEFAULT 'service',
+    host text NOT NULL DEFAULT 'localhost',
+    owner text,
+    origin text NOT NULL CHECK (origin IN ('platform', 'file', 'test', 'discovered')),
+    health_check jsonb,           -- {http} | {tcp} | {command}
+    restart jsonb,                -- {command} | {process}; null: none is configured
+    runbook text,                 -- id of its own runbook; null: matched by category and finding
+    ports jsonb NOT NULL DEFAULT '[]', -- [{port, program}], besides the port of its health check
+    watched boolean NOT NULL DEFAULT true,
+    status text NOT NULL DEFAULT 'unknown' CHECK (status IN ('unknown', 'up', 'down')),
+    failures integer NOT NULL DEFAULT 0, -- failed probes in a row
+    checked_at timestamptz,
+    updated_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE INDEX services_lower_name ON services (lower(name)); -- people write names in any case
+
+  CREATE TABLE service_edges (    -- source needs target, whatever the kind
+    source integer NOT NULL REFERENCES services (id) ON DELETE CASCADE,
+    target integer NOT NULL REFERENCES services (id) ON DELETE CASCADE,
+    kind text NOT NULL,
+    PRIMARY KEY (source, target, kind),
+    CHECK (source <> target)
+  );
+  CREATE INDEX service_edges_to ON service_edges (target, source);
+
+  -- Services within this many edges of one, each once with its least distance: those that it needs, or those that
+  -- need it. Goes level by level, so that a cycle ends where it began and no service is expanded twice.
+  CREATE FUNCTION services_reached(start integer, depth integer, needed boolean)
+  RETURNS TABLE (id integer, distance integer) LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    seen integer[] := ARRAY[start];
+    newest integer[] := seen;
+  BEGIN
+    FOR level IN 1..depth LOOP
+      IF needed THEN
+        SELECT array_agg(n) INTO newest FROM (
+          SELECT e.target AS n FROM service_edges e WHERE e.source = ANY (newest)
+          EXCEPT SELECT unnest(seen)) AS found;
+      ELSE
+        SELECT array_agg(n) INTO newest FROM (
+          SELECT e.source AS n FROM service_edges e WHERE e.target = ANY (newest)
+          EXCEPT SELECT unnest(seen)) AS found;
+      END IF;
+      EXIT WHEN newest IS NULL;
+      RETURN QUERY SELECT unnest(newest), level;
+      seen := seen || newest;
+    END LOOP;
+  END $$;
+
+  -- A shortest path along the edges, both ends included; null: none has at most this many edges.
+  -- Searches from both ends, each time from the one with the smaller frontier, until they meet.
+  CREATE FUNCTION services_path(source_id integer, target_id integer, most integer)
+  RETURNS integer[] LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    ahead integer[] := ARRAY[source_id];      -- reached from the source, and over which service
+    ahead_over integer[] := ARRAY[0];
+    ahead_newest integer[] := ahead;
+    back integer[] := ARRAY[target_id];       -- reached from the target, and over which service
+    back_over integer[] := ARRAY[0];
+    back_newest integer[] := back;
+    over integer[];
+    met integer := CASE WHEN source_id = target_id THEN source_id END;
+    way integer[];
+  BEGIN
+    FOR level IN 1..most LOOP
+      EXIT WHEN met IS NOT NULL;
+      IF cardinality(ahead_newest) <= cardinality(back_newest) THEN
+        SELECT array_agg(n), array_agg(o) INTO ahead_newest, over FROM (
+          SELECT e.target AS n, min(e.source) AS o FROM service_edges e WHERE e.source = ANY (ahead_newest)
+          AND NOT EXISTS (SELECT FROM unnest(ahead) AS s (n) WHERE s.n = e.target)
+          GROUP BY e.target) AS found;
+        ahead := ahead || ahead_newest;
+        ahead_over := ahead_over || over;
+      ELSE
+        SELECT array_agg(n), array_agg(o) INTO back_newest, over FROM (
+          SELECT e.source AS n, min(e.target) AS o FROM service_edges e WHERE e.target = ANY (back_newest)
+          AND NOT EXISTS (SELECT FROM unnest(back) AS s (n) WHERE s.n = e.source)
+          GROUP BY e.source) AS found;
+        back := back || back_newest;
+        back_over := back_over || over;
+      END IF;
+      IF over IS NULL THEN RETURN NULL; END IF;
+      SELECT min(n) INTO met FROM unnest(ahead_newest) AS a (n) JOIN unnest(back_newest) AS b (n) USING (n);
+    END LOOP;
+    IF met IS NULL THEN RETURN NULL; END IF;
+    way := ARRAY[met];
+    WHILE way[1] <> source_id LOOP
+      way := ahead_over[array_position(ahead, way[1])] || way;
+    END LOOP;
+    WHILE way[cardinality(way)] <> target_id LOOP
+      way := way || back_over[array_position(back, way[cardinality(way)])];
+    END LOOP;
+    RETURN way;
+  END $$;
+
+  GRANT SELECT, INSERT, UPDATE, DELETE ON services, service_edges TO sealoop_app;
+`;

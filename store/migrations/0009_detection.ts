@@ -1,0 +1,48 @@
+/** Findings of detectors, and the state that detectors keep between sweeps. */
+export const detection = `
+  CREATE TABLE detections (
+    detector text PRIMARY KEY,
+    last_run_at timestamptz NOT NULL,
+    duration_ms double precision NOT NULL,
+    probed integer NOT NULL,
+    findings integer NOT NULL,
+    error text
+  );
+
+  CREATE TABLE findings (
+    fingerprint text PRIMARY KEY,
+    detector text NOT NULL,
+    service text,                 -- its name at that time; the service may be gone
+    host text,
+    kind text NOT NULL,           -- http, tcp, command, host, log, certificate, platform
+    code text NOT NULL,
+    severity text NOT NULL CHECK (severity IN ('critical', 'high', 'medium', 'low')),
+    root text NOT NULL,           -- fingerprint of the likely cause; its own where it is the cause
+    summary text NOT NULL,        -- one sentence for people
+    detail jsonb NOT NULL DEFAULT '{}', -- evidence
+    target jsonb NOT NULL DEFAULT '{}', -- what to probe again
+    sightings bigint NOT NULL DEFAULT 1,
+    first_seen_at timestamptz NOT NULL DEFAULT now(),
+    last_seen_at timestamptz NOT NULL DEFAULT now(),
+    cleared_at timestamptz        -- null: the last sweep saw it
+  );
+  CREATE INDEX findings_open ON findings (detector, host) WHERE cleared_at IS NULL;
+  CREATE INDEX findings_seen ON findings (last_seen_at);
+
+  CREATE TABLE probe_history (
+    service text PRIMARY KEY REFERENCES services (name) ON DELETE CASCADE,
+    looks text NOT NULL DEFAULT '', -- results of the last probes, oldest first: u up, s up but slow, d down
+    flapping boolean NOT NULL DEFAULT false
+  );
+
+  CREATE TABLE log_places (
+    host text NOT NULL,
+    path text NOT NULL,
+    place jsonb NOT NULL,         -- which file it is, and how far it was read
+    state jsonb NOT NULL,         -- templates, usual rates, sources of attacks
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, path)
+  );
+
+  GRANT SELECT, INSERT, UPDATE, DELETE ON detections, findings, probe_history, log_places TO sealoop_app;
+`;

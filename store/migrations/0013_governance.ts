@@ -1,0 +1,91 @@
+/** Policies in versions, stops, the decision about each call, and calls that are held for an approval. */
+export const governance = `
+  -- Versions stay, as verdicts and decisions name them; the newest is in force.
+  CREATE TABLE guard_policies (
+    version integer PRIMARY KEY CHECK (version > 0),
+    policy jsonb NOT NULL,
+    sha256 text NOT NULL,         -- of the policy's text before it was stored
+    set_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE governance_policies (
+    version integer PRIMARY KEY CHECK (version > 0),
+    policy jsonb NOT NULL,
+    sha256 text NOT NULL,         -- of the policy's text before it was stored
+    set_at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE TABLE governance_file (  -- status of the governance policy's file
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    path text NOT NULL,
+    error text,                   -- why it is not followed; null: it is, or there is none
+    since timestamptz NOT NULL DEFAULT now()
+  );
+
+  CREATE TABLE governance_stops (
+    kind text NOT NULL CHECK (kind IN ('all', 'key', 'tool')),
+    name text NOT NULL,           -- key id, or name of a tool or operation
+    reason text NOT NULL,
+    stopped_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (kind, name)
+  );
+
+  CREATE TABLE governance_decisions (
+    id text PRIMARY KEY,          -- GOV- and 12 hex characters
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    tenant text NOT NULL,
+    key_id text NOT NULL,
+    principal text NOT NULL,
+    door text NOT NULL,           -- rest, mcp or a2a
+    tool text NOT NULL,           -- the name that the caller used
+    operation text NOT NULL,
+    effect text NOT NULL,
+    decision text NOT NULL CHECK (decision IN ('allow', 'needs_approval', 'deny')),
+    rule text NOT NULL,           -- of the policy, or what else decided
+    reasons jsonb NOT NULL,
+    policy_version text NOT NULL,
+    dry_run boolean NOT NULL,
+    approval_id text,
+    receipt_id text NOT NULL,     -- of the decision itself
+    call_receipt_id text,         -- of the call's end; null: the operation seals that itself
+    holder integer,               -- advisory lock that the call's process holds as long as it lives
+    settled boolean NOT NULL      -- false: the call was allowed, and its end is not known yet
+  );
+  CREATE INDEX governance_decisions_tenant ON governance_decisions (tenant, at DESC);
+  CREATE INDEX governance_decisions_open ON governance_decisions (at) WHERE NOT settled;
+
+  CREATE TABLE held_calls (       -- calls that wait for, or were released by, an approval
+    approval_id text PRIMARY KEY REFERENCES approvals (id) ON DELETE CASCADE,
+    decision_id text NOT NULL,
+    door text NOT NULL,
+    tool text NOT NULL,
+    operation text NOT NULL,
+    input text NOT NULL,          -- canonical JSON of the checked arguments
+    action_sha256 text NOT NULL,
+    tenant text NOT NULL,
+    key_id text NOT NULL,
+    address text NOT NULL,
+    state text NOT NULL DEFAULT 'waiting'
+      CHECK (state IN ('waiting', 'intended', 'begun', 'done', 'failed', 'refused', 'unknown')),
+    holder integer,               -- advisory lock that the process which runs it holds as long as it lives
+    output text,                  -- JSON
+    error jsonb,                  -- {name, message}
+    receipt_id text,
+    asked_at timestamptz NOT NULL DEFAULT now(),
+    ended_at timestamptz,
+    collected_at timestamptz      -- when the caller was given its end
+  );
+  -- The same call again joins the one that waits.
+  CREATE UNIQUE INDEX held_calls_open ON held_calls (key_id, action_sha256) WHERE collected_at IS NULL;
+
+  CREATE TABLE call_effects (     -- what calls make, so that it is found if their process dies before they end
+    decision_id text PRIMARY KEY,
+    ids jsonb NOT NULL,           -- of what the call makes, by their names; public
+    output jsonb,                 -- further output; private
+    at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE INDEX call_effects_at ON call_effects (at);
+
+  GRANT SELECT, INSERT, UPDATE, DELETE ON governance_stops, governance_decisions, held_calls TO sealoop_app;
+  GRANT SELECT, INSERT, UPDATE ON governance_file TO sealoop_app;
+  GRANT SELECT, INSERT, DELETE ON call_effects TO sealoop_app;
+  GRANT SELECT, INSERT ON guard_policies, governance_policies TO sealoop_app;
+`;
