@@ -38,12 +38,14 @@ export function keepSealing(sealer: Sealer): Sealing {
       ending.abort();
       await running;
       for (const id of requested) await sealer.sealed(id); // it was said that it will be
-      const rows = await store.asPlatform()("receipts").whereIn("id", [...requested])
-        .select("id", "position", "hash");
+      const rows = await store.asPlatform().query(
+        "SELECT id, position, hash FROM receipts WHERE id = ANY ($1)",
+        [[...requested]],
+      );
       const kept = new Map(rows.map((row) => [row.id, row]));
       const told = [...acknowledged].filter(([id, { position, hash }]) => {
         const row = kept.get(id);
-        return Number(row?.position) !== position || row.hash.toString("hex") !== hash;
+        return Number(row?.position) !== position || row!.hash.toString("hex") !== hash;
       });
       const missing = [...requested].filter((id) => !kept.has(id));
       return { acknowledged: requested.size, lost: told.length + missing.length };

@@ -107,7 +107,8 @@ const clientOf = ({ address }: Server) =>
 /** Until the classifier is there, and the articles are in the store. */
 async function untilReady({ address }: Server, databaseUrl: string): Promise<void> {
   const store = openStore(databaseUrl, "app", 1);
-  const stored = async () => (await store.asPlatform()("knowledge_words").first()) !== undefined;
+  const stored = async () =>
+    (await store.asPlatform().first("SELECT FROM knowledge_words LIMIT 1")) !== undefined;
   const ready = async () => {
     const health = await (await fetch(`${address}/health`)).json() as {
       ready: { classify: boolean };

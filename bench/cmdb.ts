@@ -5,7 +5,7 @@
  * In one graph edges are spread evenly; in the other a few services are needed by very many, and those are asked for.
  */
 import pg from "pg";
-import { getImpact, openStore, findPath, replaceServices, type Store } from "../store/mod.ts";
+import { findPath, getImpact, openStore, replaceServices, type Store } from "../store/mod.ts";
 import { randomGraph, randomOf } from "../test/store/_graph.ts";
 import { testDatabase } from "../test/_servers.ts";
 import { type Figure, inTurns, type Pair } from "./_figures.ts";
@@ -77,17 +77,18 @@ async function analyze(superuserUrl: string): Promise<void> {
 }
 
 /** Both sides at once, each service at its least distance. A cycle ends where the depth does. */
-async function recursive({ knex }: Store, name: string): Promise<void> {
+async function recursive(store: Store, name: string): Promise<void> {
   const side = (from: string, to: string) =>
     `SELECT s.name, s.type, s.status, min(r.distance) FROM (
        WITH RECURSIVE r (id, distance) AS (
-         SELECT id, 0 FROM services WHERE name = :name
+         SELECT id, 0 FROM services WHERE name = $1
          UNION
          SELECT e.${to}, r.distance + 1 FROM r JOIN service_edges e ON e.${from} = r.id
-         WHERE r.distance < :depth
+         WHERE r.distance < $2
        ) SELECT * FROM r
      ) AS r JOIN services s USING (id) GROUP BY s.name`;
-  await knex.raw(`${side("source", "target")} UNION ALL ${side("target", "source")}`, {
-    ...{ name, depth: DEPTH },
-  });
+  await store.asPlatform().query(
+    `${side("source", "target")} UNION ALL ${side("target", "source")}`,
+    [name, DEPTH],
+  );
 }

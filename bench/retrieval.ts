@@ -38,7 +38,7 @@ export async function* run(): AsyncGenerator<Figure> {
         .map(({ id }) => categoryOf.get(id)),
   };
   try {
-    while (!await store.asPlatform()("knowledge_words").first()) await sleep(50);
+    while (!await store.asPlatform().first("SELECT FROM knowledge_words LIMIT 1")) await sleep(50);
     const found: Record<string, (string | undefined)[][]> = {};
     for (const [way, find] of Object.entries(ways)) {
       found[way] = [];

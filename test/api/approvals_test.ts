@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { getVote, openTicket, issueKey, putApproval, putVote, listTicketEvents } from "../../store/mod.ts";
+import {
+  getVote,
+  issueKey,
+  listTicketEvents,
+  openTicket,
+  putApproval,
+  putVote,
+} from "../../store/mod.ts";
 import type { reconcileRuns } from "../../workflows/mod.ts";
 import { canonicalize, exportReceipts } from "../../ledger/mod.ts";
 import { setGovernance } from "../_governance.ts";
@@ -156,8 +163,10 @@ describe("approvals over REST", () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
     const voice = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
-    await people.store.asPlatform()("approval_voices").where({ id: voice })
-      .update({ said_at: new Date(Date.now() - 60_000) });
+    await people.store.asPlatform().execute(
+      "UPDATE approval_votes SET said_at = now() - interval '1 minute' WHERE id = $1",
+      [voice],
+    );
     const reconcile = () =>
       people.loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
         ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
@@ -184,7 +193,10 @@ describe("approvals over REST", () => {
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
     const voice = await putVote(people.store.asPlatform(), said);
     assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
-    assert.match((await getVote(people.store.asPlatform(), voice))!.refused!.message, /something else/);
+    assert.match(
+      (await getVote(people.store.asPlatform(), voice))!.refused!.message,
+      /something else/,
+    );
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { insertRows } from "../_rows.ts";
 import { ROOT } from "../../config.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { ALGORITHMS, EVIDENCE } from "../../compliance/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
-import { clearFinding, recordFindings, openStore } from "../../store/mod.ts";
+import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
@@ -82,16 +83,18 @@ describe("compliance", () => {
     assert.equal(await backups(), "not_configured");
     assert.ok((await tool("grc_risks")).risks.some((risk: Json) => risk.id === "backups"));
     assert.ok((await tool("grc_health")).unseen.includes("backups"));
-    await store.asPlatform()("services").insert({
-      ...{ name: "nightly-backup", type: "backup", origin: "file", owner: "ann", status: "up" },
-      checked_at: store.asPlatform().fn.now(),
-    });
+    await store.asPlatform().execute(
+      `INSERT INTO services (name, type, origin, owner, status, checked_at)
+       VALUES ('nightly-backup', 'backup', 'file', 'ann', 'up', now())`,
+    );
     await eventually(async () => await backups() === "met");
     const after = await get("/v1/compliance/summary");
     for (const framework of ["nist_csf", "hipaa", "soc2"]) {
       assert.ok(after.scores[framework] > before.scores[framework], framework);
     }
-    await store.asPlatform()("services").where({ name: "nightly-backup" }).update({ status: "down" });
+    await store.asPlatform().execute(
+      "UPDATE services SET status = 'down' WHERE name = 'nightly-backup'",
+    );
     await eventually(async () => await backups() === "missing");
   });
 
@@ -110,12 +113,14 @@ describe("compliance", () => {
   });
 
   it("takes scanners, which look once a day, for no detectors that have stopped", async () => {
-    const { knex } = gateway.platform.store;
     const looked = (detector: string, hours: number) => ({
       ...{ detector, duration_ms: 1, probed: 1, findings: 0 },
       last_run_at: new Date(Date.now() - hours * 3_600_000),
     });
-    await knex("detections").insert([looked("logs", 0), looked("security_scan:ports", 9)]);
+    await insertRows(gateway.platform.store.asPlatform(), "detections", [
+      looked("logs", 0),
+      looked("security_scan:ports", 9),
+    ]);
     const monitoring = async () => {
       const { controls } = await tool("grc_controls");
       const all = controls.flatMap(({ evidence }: Json) => evidence);
@@ -203,8 +208,10 @@ describe("compliance", () => {
       const key = one.components.find((it: Json) =>
         it.cryptoProperties.assetType === "related-crypto-material"
       );
-      const { rows } = await gateway.platform.store.asPlatform().raw("SELECT public_key FROM ledger_keys");
-      const stored = rows[0].public_key;
+      const row = await gateway.platform.store.asPlatform().first(
+        "SELECT public_key FROM ledger_keys",
+      );
+      const stored = row!.public_key;
       const hex = Buffer.isBuffer(stored) ? stored.toString("hex") : stored;
       assert.equal(key.cryptoProperties.relatedCryptoMaterialProperties.value, hex);
       const refs = one.components.map((it: Json) => it["bom-ref"]);

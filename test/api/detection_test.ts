@@ -47,9 +47,9 @@ describe("detection over REST", () => {
     const found = body.findings.find((one: { service: string }) => one.service === "shop");
     assert.equal(found.summary, "shop fails its tcp check (refused)");
     assert.equal(found.target, undefined, "what is looked at again is ours");
-    const { knex } = gateway.platform.store;
+    const db = gateway.platform.store.asPlatform();
     for (const table of ["tickets", "findings", "probe_history"]) {
-      assert.deepEqual(await knex(table), [], table);
+      assert.deepEqual(await db.query(`SELECT FROM ${table}`), [], table);
     }
   });
 

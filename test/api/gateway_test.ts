@@ -8,10 +8,10 @@ import type { Platform } from "../../operations/mod.ts";
 import {
   findKey,
   hashKey,
-  openTicket,
-  setPolicyFileStatus,
   openStore,
+  openTicket,
   putService,
+  setPolicyFileStatus,
 } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { withinOneDay } from "../_time.ts";
@@ -120,7 +120,7 @@ describe("the gateway", () => {
     it("tells in its status that the policy's file is not followed, and not where that is", async () => {
       const store = openStore(gateway.urls.app, "app", 1);
       const trouble = async () => (await call("/v1/status/fresh", { key: partner })).body;
-      const note = { path: "/etc/policy.yaml", trouble: "line 3: rule own" };
+      const note = { path: "/etc/policy.yaml", error: "line 3: rule own" };
       await setPolicyFileStatus(store.asPlatform(), note);
       const { status, backends } = await trouble();
       assert.deepEqual([status, backends.governance.ok], ["degraded", false]);
@@ -135,12 +135,12 @@ describe("the gateway", () => {
       const ledger = async () =>
         (await call("/v1/status/fresh", { key: partner })).body.backends.ledger;
       const payload = JSON.stringify({ timestamp: "2026-01-01T00:00:00+00:00" });
-      await store.asPlatform().raw(
-        "INSERT INTO seal_outbox (seq, id, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', ?)",
+      await store.asPlatform().execute(
+        "INSERT INTO seal_outbox (seq, id, payload) OVERRIDING SYSTEM VALUE VALUES (-1, 'old', $1)",
         [payload],
       );
       const { ok, error } = await ledger();
-      await store.asPlatform()("seal_outbox").where({ seq: -1 }).delete();
+      await store.asPlatform().execute("DELETE FROM seal_outbox WHERE seq = -1");
       assert.deepEqual([ok, error.replace(/\d+/g, "N")], [
         false,
         "sealing stands still: about N receipts wait, the oldest for N s",
@@ -167,9 +167,10 @@ describe("the gateway", () => {
         });
       }
       assert.deepEqual(await counted(), [tickets + 1, services + 1]);
-      await store.asPlatform()("tickets").whereLike("id", "INC-00000000d00%").delete();
-      await store.asPlatform()("services").where({ name: "till" }).orWhereLike("name", "%-0a1b2c3d")
-        .delete();
+      await store.asPlatform().execute("DELETE FROM tickets WHERE id LIKE 'INC-00000000d00%'");
+      await store.asPlatform().execute(
+        "DELETE FROM services WHERE name = 'till' OR name LIKE '%-0a1b2c3d'",
+      );
       await store.close();
     });
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { insertRows } from "../_rows.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { type Knowledge, openClassifier, openKnowledge } from "../../engine/mod.ts";
 import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
@@ -28,15 +29,19 @@ describe("learning", () => {
     );
     await resolved("INC-d", "Set the password to Tr0ub4dor&3x again, password: Tr0ub4dor&3x works");
     const { store } = gateway.platform;
-    await store.asPlatform()("tickets").insert({
+    await insertRows(store.asPlatform(), "tickets", [{
       ...ticket("INC-e"),
-      ...{ outcome: "sealed", resolution: "Runbook restart-service 1.0.0, and found healthy" },
-      ...{ fingerprint: "f", resolved_at: store.asPlatform().raw("now() + interval '40 seconds'") },
-    });
-    await store.asPlatform()("ticket_events").insert({
-      ...{ ticket_id: "INC-e", key: "diagnosed-1", kind: "diagnosed" },
+      outcome: "sealed",
+      resolution: "Runbook restart-service 1.0.0, and found healthy",
+      fingerprint: "f",
+      resolved_at: inSeconds(40),
+    }]);
+    await insertRows(store.asPlatform(), "ticket_events", [{
+      ticket_id: "INC-e",
+      key: "diagnosed-1",
+      kind: "diagnosed",
       data: { classification: { category: "hardware", confidence: 0.95 }, citations: ["x"] },
-    });
+    }]);
     knowledge = openKnowledge({
       store,
       classifier: await openClassifier(),
@@ -51,24 +56,27 @@ describe("learning", () => {
     await gateway?.stop();
   });
 
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
   const ticket = (id: string) => ({
     ...{ id, title: "Label printer of the warehouse prints blank labels", severity: "medium" },
     description: "Since noon the labels come out blank",
     ...{ status: "resolved", phase: "sealed", requested_by: "cy", receipt_id: "9f2c4b7a01d3e856" },
   });
   const resolved = async (id: string, resolution: string) => {
-    const { knex } = gateway.platform.store;
-    await knex("tickets").insert({
+    const db = gateway.platform.store.asPlatform();
+    await insertRows(db, "tickets", [{
       ...ticket(id),
-      ...{ outcome: "resolved", resolution, resolved_at: knex.fn.now() },
-    });
-    await knex("ticket_events").insert([
+      outcome: "resolved",
+      resolution,
+      resolved_at: inSeconds(0),
+    }]);
+    await insertRows(db, "ticket_events", [
       { ticket_id: id, key: "diagnosed-1", kind: "diagnosed", data: { cause: "reported" } },
       { ticket_id: id, key: "resolved", kind: "resolved", data: { by: "person" } },
     ]);
   };
   const count = async () =>
-    (await gateway.platform.store.asPlatform()("learning_items").select("id")).length;
+    (await gateway.platform.store.asPlatform().query("SELECT FROM learning_items")).length;
   const learnt = async (items: number) => {
     for (let n = 0; await count() < items; n++) {
       assert.ok(n < 2_400, "nothing was learnt");
@@ -84,7 +92,9 @@ describe("learning", () => {
     return operation.output.parse(output);
   };
   const states = async () => {
-    const rows = await gateway.platform.store.asPlatform()("learning_items").select("ticket_id", "state");
+    const rows = await gateway.platform.store.asPlatform().query(
+      "SELECT ticket_id, state FROM learning_items",
+    );
     return Object.fromEntries(rows.map(({ ticket_id, state }) => [ticket_id, state]));
   };
   const found = async (id: string) => {
@@ -117,13 +127,13 @@ describe("learning", () => {
   });
 
   it("asks nobody about an item that is not there or was decided", async () => {
-    const { knex } = gateway.platform.store;
-    const { id: dropped } = await knex("learning_items").where({ ticket_id: "INC-b" }).first("id");
+    const db = gateway.platform.store.asPlatform();
+    const dropped = (await db.first("SELECT id FROM learning_items WHERE ticket_id = 'INC-b'"))!.id;
     const refusals = [["LRN-000000000000", "NotFound"], [dropped, "Conflict"]] as const;
     for (const [item_id, name] of refusals) {
       await assert.rejects(tool("approve_learning_item", { item_id }), { name });
     }
-    assert.deepEqual(await knex("approvals"), []);
+    assert.deepEqual(await db.query("SELECT FROM approvals"), []);
   });
 
   it("applies what is approved, once, and seals from which receipt it was learnt", async () => {
@@ -136,7 +146,7 @@ describe("learning", () => {
     assert.equal(done.length, 1, JSON.stringify(answers));
     assert.deepEqual(done[0].learned_from, ["9f2c4b7a01d3e856"]);
     assert.ok(await found("INC-a"));
-    const { rows } = await gateway.platform.store.asPlatform().raw(
+    const rows = await gateway.platform.store.asPlatform().query(
       "SELECT payload FROM seal_outbox WHERE payload LIKE '%learning_receipt%'",
     );
     const payloads = rows.map(({ payload }: Json) => payload as string);
@@ -155,16 +165,20 @@ describe("learning", () => {
 
   it("measures what got better: how long a fault takes that was learnt of", async () => {
     const { store } = gateway.platform;
-    await store.asPlatform()("tickets").insert({
+    await insertRows(store.asPlatform(), "tickets", [{
       ...ticket("INC-f"),
-      ...{ outcome: "sealed", fingerprint: "f", resolution: "Runbook restart-service" },
-      opened_at: store.asPlatform().raw("now() + interval '60 seconds'"),
-      resolved_at: store.asPlatform().raw("now() + interval '65 seconds'"),
-    });
-    await store.asPlatform()("ticket_events").insert({
-      ...{ ticket_id: "INC-f", key: "diagnosed-1", kind: "diagnosed" },
+      outcome: "sealed",
+      fingerprint: "f",
+      resolution: "Runbook restart-service",
+      opened_at: inSeconds(60),
+      resolved_at: inSeconds(65),
+    }]);
+    await insertRows(store.asPlatform(), "ticket_events", [{
+      ticket_id: "INC-f",
+      key: "diagnosed-1",
+      kind: "diagnosed",
       data: { citations: ["INC-e"] },
-    });
+    }]);
     await learnt(6); // or it would be between the two that are compared
     const answer = await fetch(`${gateway.url}/v1/learning/metrics`);
     const metrics = await answer.json() as Json;

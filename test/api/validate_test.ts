@@ -71,9 +71,8 @@ describe("POST /v1/validate", () => {
   });
 
   it("counts what the service graph says where the action claims less", async () => {
-    const { knex } = gateway.platform.store;
     const put = (name: string, needs: string[]) =>
-      putService(knex, {
+      putService(gateway.platform.store.asPlatform(), {
         ...{ name, type: "service", host: "localhost", owner: null, origin: "file" },
         ...{ check: null, restart: null, watched: false },
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" as const })),
@@ -99,7 +98,9 @@ describe("POST /v1/validate", () => {
     assert.deepEqual(failed(answer), ["output_fact_check", "retrieval_integrity"]);
     assert.match(answer.rails[2]!.reasons.join(), /last probe saw orders-db in order.*no ticket/);
     assert.match(answer.rails[3]!.reasons.join(), /another hash/);
-    const row = await gateway.platform.store.asPlatform()("knowledge").where({ current: true }).first();
+    const row = (await gateway.platform.store.asPlatform().first(
+      "SELECT id, sha256, content FROM knowledge WHERE current",
+    ))!;
     const good = await gateway.engine.client.validate({
       incident: row.content.slice(0, 300),
       context: { citations: [{ id: row.id, sha256: row.sha256 }] },
@@ -157,8 +158,8 @@ describe("POST /v1/validate", () => {
 
   async function receipts(category: string, subject: string): Promise<Sealed[]> {
     for (;; await sleep(100)) {
-      const waiting = await gateway.platform.store.asPlatform()("seal_outbox").count("* AS n").first();
-      if (Number(waiting?.n) === 0) break;
+      const waiting = await gateway.platform.store.asPlatform().query("SELECT FROM seal_outbox");
+      if (waiting.length === 0) break;
     }
     const answer = await fetch(`${gateway.url}/v1/ledger?limit=200`);
     const { entries } = await answer.json() as { entries: (Sealed & { category: string })[] };

@@ -27,8 +27,8 @@ describe("certificates", () => {
     await writeFile(caFile, authority.cert);
   });
   beforeEach(async () => {
-    await world.store.asPlatform()("findings").delete();
-    await world.store.asPlatform()("services").delete();
+    await world.store.asPlatform().execute("DELETE FROM findings");
+    await world.store.asPlatform().execute("DELETE FROM services");
   });
   after(async () => {
     for (const server of servers) server.close();

@@ -18,8 +18,8 @@ describe("host_resources", () => {
   beforeEach(async () => {
     await rm(folder, { recursive: true, force: true });
     await mkdir(join(folder, "deep", "er"), { recursive: true });
-    await world.store.asPlatform()("findings").delete();
-    await world.store.asPlatform()("services").delete();
+    await world.store.asPlatform().execute("DELETE FROM findings");
+    await world.store.asPlatform().execute("DELETE FROM services");
   });
   after(() => world.close());
 

@@ -62,8 +62,8 @@ describe("the log detector on real logs", () => {
     before: number,
     settings: { file?: string; block?: string } = {},
   ) {
-    await world.store.asPlatform()("findings").delete();
-    await world.store.asPlatform()("log_places").delete();
+    await world.store.asPlatform().execute("DELETE FROM findings");
+    await world.store.asPlatform().execute("DELETE FROM log_places");
     const log = await testLog(world, `${name}.log`, settings);
     await log.append(...lines.slice(0, before).map((line) => `${line}\n`));
     await log.look();

@@ -13,7 +13,7 @@ describe("logs", () => {
     world = await testWorld("");
   });
   beforeEach(async () => {
-    await world.store.asPlatform()("findings").delete();
+    await world.store.asPlatform().execute("DELETE FROM findings");
   });
   after(() => world.close());
 
@@ -293,7 +293,10 @@ describe("logs", () => {
       const { incidents: [before] } = await auth.look();
       const { incidents: [after] } = await auth.look();
       assert.equal(after!.fingerprint, before!.fingerprint);
-      assert.equal((await getFinding(world.store.asPlatform(), before!.fingerprint))!.cleared_at, null);
+      assert.equal(
+        (await getFinding(world.store.asPlatform(), before!.fingerprint))!.cleared_at,
+        null,
+      );
     });
 
     it("leaves everything to the next sweep where it is not to remember", async () => {

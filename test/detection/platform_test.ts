@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { detectAll, recheck, type DetectionContext } from "../../detection/mod.ts";
+import { insertRows } from "../_rows.ts";
+import { detectAll, type DetectionContext, recheck } from "../../detection/mod.ts";
 import { Client, Connection } from "@temporalio/client";
 import { openStore } from "../../store/mod.ts";
 import { testTemporal } from "../_servers.ts";
@@ -83,43 +84,41 @@ describe("platform", () => {
   });
 
   it("finds a break of the ledger, by itself and critical, until it has healed", async () => {
-    const breaks = world.store.asPlatform()("ledger_breaks");
-    await breaks.clone().insert({
-      position: 7,
-      failed_check: "hash",
-      reason: "x",
-      last_seen_pass: 1,
-    });
+    const db = world.store.asPlatform();
+    await db.execute(
+      `INSERT INTO ledger_breaks (position, failed_check, reason, last_seen_pass)
+       VALUES (7, 'hash', 'x', 1)`,
+    );
     const { of, incidents } = await sweep();
     const found = of("ledger_broken")!;
     assert.deepEqual([found.severity, found.service, found.detail.first], [
       ...["critical", "public-ledger", 7],
     ]);
     assert.equal(incidents[0]!.code, "ledger_broken");
-    await breaks.clone().update({ healed_at: new Date() });
+    await db.execute("UPDATE ledger_breaks SET healed_at = now()");
     assert.equal((await sweep()).of("ledger_broken"), undefined);
-    const [row] = await world.store.asPlatform()("findings").where({ code: "ledger_broken" });
-    assert.notEqual(row.cleared_at, null);
+    const row = await db.first("SELECT cleared_at FROM findings WHERE code = 'ledger_broken'");
+    assert.notEqual(row!.cleared_at, null);
   });
 
   it("finds receipts that wait too long to be sealed", async () => {
     const put = (secondsAgo: number) =>
-      world.store.asPlatform()("seal_outbox").insert({
+      insertRows(world.store.asPlatform(), "seal_outbox", [{
         id: `waits-${secondsAgo}`,
         payload: JSON.stringify({
           timestamp: new Date(Date.now() - secondsAgo * 1_000).toISOString(),
         }),
-      });
+      }]);
     await put(10);
     assert.equal((await sweep()).of("outbox_old"), undefined);
     const database = openStore(world.sequencerUrl, "sequencer", 1); // who alone may take from it
-    await database.asPlatform()("seal_outbox").delete();
+    await database.asPlatform().execute("DELETE FROM seal_outbox");
     await put(300);
     await put(5);
     const found = (await sweep()).of("outbox_old")!;
     assert.equal(found.detail.waiting, 2);
     assert.ok(Number(found.detail.oldest_seconds) >= 300);
-    await database.asPlatform()("seal_outbox").delete();
+    await database.asPlatform().execute("DELETE FROM seal_outbox");
     await database.close();
     assert.equal((await recheck(await open(QUIET), found, "after"))?.present, false);
   });

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
-import { detectAll, type DetectedFinding, createServiceFinding, recheck } from "../../detection/mod.ts";
+import {
+  createServiceFinding,
+  detectAll,
+  type DetectedFinding,
+  recheck,
+} from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -27,8 +32,8 @@ describe("service_probes", () => {
   });
   beforeEach(async () => {
     answer = { status: 200, afterMs: 0 };
-    await world.store.asPlatform()("services").delete();
-    await world.store.asPlatform()("findings").delete();
+    await world.store.asPlatform().execute("DELETE FROM services");
+    await world.store.asPlatform().execute("DELETE FROM findings");
   });
   after(async () => {
     server.close();
@@ -68,7 +73,10 @@ describe("service_probes", () => {
     });
     answer = { status: 200, afterMs: 0 };
     assert.deepEqual(await recheck(world, incident!, "after"), { present: false, code: "ok" });
-    assert.notEqual((await getFinding(world.store.asPlatform(), incident!.fingerprint))!.cleared_at, null);
+    assert.notEqual(
+      (await getFinding(world.store.asPlatform(), incident!.fingerprint))!.cleared_at,
+      null,
+    );
   });
 
   it("makes one incident of a service and what fails with it", async () => {
@@ -88,8 +96,8 @@ describe("service_probes", () => {
     assert.deepEqual(related?.map(({ service, code }) => [service, code]), [
       ...[["api", "refused"], ["web", "exit_1"]],
     ]);
-    const rows = await world.store.asPlatform()("findings").pluck("root");
-    assert.deepEqual(new Set(rows), new Set([incidents[0]!.fingerprint]));
+    const roots = await world.store.asPlatform().query("SELECT DISTINCT root FROM findings");
+    assert.deepEqual(roots, [{ root: incidents[0]!.fingerprint }]);
   });
 
   it("tells of a part of the platform only when it has failed twice, and of what needs it then", async () => {
@@ -150,7 +158,7 @@ describe("service_probes", () => {
       const { incidents } = await detectAll(world, { save: false });
       assert.deepEqual(incidents, []);
     }
-    assert.deepEqual(await world.store.asPlatform()("findings"), []);
+    assert.deepEqual(await world.store.asPlatform().query("SELECT FROM findings"), []);
   });
 
   for (const answers of [true, false]) {
@@ -180,7 +188,9 @@ describe("service_probes", () => {
     assert.ok(first.findings.length < 400);
     const { runs } = await detectAll(await world.with(settings), { save: true });
     assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
-    const seen = await world.store.asPlatform()("services").whereNotNull("checked_at").count("* as n");
-    assert.ok(Number(seen[0]!.n) > first.findings.length);
+    const probed = await world.store.asPlatform().query(
+      "SELECT FROM services WHERE checked_at IS NOT NULL",
+    );
+    assert.ok(probed.length > first.findings.length);
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { insertRows } from "../_rows.ts";
 import { EngineAway, openEngine, sharedSecret } from "../../engine/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
@@ -40,8 +41,11 @@ describe("the engine's process", () => {
     assert.equal(classification.category, "storage");
     assert.ok(rag_context.passages.length >= 3);
     for (const { id, sha256, text } of rag_context.passages) {
-      const row = await store.asPlatform()("knowledge").where({ id, current: true }).first();
-      assert.equal(row.sha256, sha256);
+      const row = await store.asPlatform().first(
+        "SELECT sha256, content FROM knowledge WHERE id = $1 AND current",
+        [id],
+      );
+      assert.equal(row?.sha256, sha256);
       assert.ok(row.content.startsWith(text));
     }
   });
@@ -93,19 +97,25 @@ describe("the engine's process", () => {
       outcome: "sealed",
       receipt_id: "9f2c4b7a01d3e856",
     });
-    await store.asPlatform()("tickets").insert([
+    await insertRows(store.asPlatform(), "tickets", [
       ticket("INC-1", null),
       ticket("INC-2", "f"),
       ticket("INC-3", "f"),
     ]);
-    await store.asPlatform()("ticket_events").insert(["INC-1", "INC-2", "INC-3"].map((ticket_id) => ({
-      ...{ ticket_id, key: "diagnosed-1", kind: "diagnosed" },
-      data: { classification: { category: "hardware", confidence: 0.9 }, citations: ["x"] },
-    })));
+    const data = { classification: { category: "hardware", confidence: 0.9 }, citations: ["x"] };
+    const events = ["INC-1", "INC-2", "INC-3"].map((ticket_id) => ({
+      ticket_id,
+      key: "diagnosed-1",
+      kind: "diagnosed",
+      data,
+    }));
+    await insertRows(store.asPlatform(), "ticket_events", events);
     for (const id of ["INC-1", "INC-2", "INC-3"]) {
       const resolution = `Cleaned the frobnicator's fan (${id})`;
-      await store.asPlatform()("tickets").where({ id })
-        .update({ status: "resolved", resolution, resolved_at: store.asPlatform().fn.now() });
+      await store.asPlatform().execute(
+        "UPDATE tickets SET status = 'resolved', resolution = $2, resolved_at = now() WHERE id = $1",
+        [id, resolution],
+      );
     }
     const asked = { description: "frobnicator overheats again in Ostrava", source: "test" };
     const incidents = async (audience?: "public") => {
@@ -122,13 +132,15 @@ describe("the engine's process", () => {
     assert.deepEqual(found.map(({ id }) => id).sort(), ["INC-1", "INC-3"], "one of each fault");
     assert.match(found[0]!.text, /Resolution: Cleaned the frobnicator's fan/);
     assert.deepEqual(await incidents("public"), []);
-    const { rows: miscounted } = await store.asPlatform().raw(
+    const miscounted = await store.asPlatform().query(
       `SELECT word FROM knowledge_words w WHERE passages <> CASE WHEN word = ''
          THEN (SELECT count(*) FROM knowledge WHERE current)
          ELSE (SELECT count(*) FROM knowledge_terms t WHERE t.word = w.word) END`,
     );
     assert.deepEqual(miscounted, []);
-    const sealed = await store.asPlatform()("seal_outbox").whereLike("payload", "%learning_receipt%");
+    const sealed = await store.asPlatform().query(
+      "SELECT payload FROM seal_outbox WHERE payload LIKE '%learning_receipt%'",
+    );
     assert.equal(sealed.length, 3);
     assert.ok(sealed.every(({ payload }) => !/frobnicator|fan/i.test(payload)));
   });
@@ -145,7 +157,7 @@ describe("the engine's process", () => {
   });
 
   async function untilStored(): Promise<void> {
-    const count = async () => (await store.asPlatform()("knowledge").select("nr")).length;
+    const count = async () => (await store.asPlatform().query("SELECT FROM knowledge")).length;
     while (await count() < 200) await sleep(20);
   }
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { insertRows } from "../_rows.ts";
 import { openGlances } from "../../guard/_glance.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -26,13 +27,15 @@ describe("openGlances()", () => {
       },
     } as Store["pool"];
     const glance = openGlances({ pool });
-    await store.asPlatform()("services").insert({ name: "Billing", origin: "file", host: "a" });
+    await store.asPlatform().execute(
+      "INSERT INTO services (name, origin, host) VALUES ('Billing', 'file', 'a')",
+    );
     const seen = await Promise.all(
       Array.from({ length: 40 }, (_, n) => glance(sought([n % 2 ? "billing" : `none-${n}`]))),
     );
     assert.equal(looks, 1);
     assert.ok(seen.every(({ services }) => services.get("billing")?.[0]?.name === "Billing"));
-    await store.asPlatform()("services").where({ name: "Billing" }).update({ status: "down" });
+    await store.asPlatform().execute("UPDATE services SET status = 'down' WHERE name = 'Billing'");
     const { services } = await glance(sought(["BILLING"]));
     assert.equal(services.get("billing")?.[0]?.status, "down");
     assert.equal(looks, 2);
@@ -41,10 +44,12 @@ describe("openGlances()", () => {
   it("counts repairs of the services that are asked about, and all", async () => {
     const glance = openGlances(store);
     const effect = (id: string, service: string) => ({
-      ...{ id, service, ticket_id: "INC-1", action: "{}", action_sha256: "0", state: "done" },
+      ...{ id, service, ticket_id: "INC-1", action: {}, action_sha256: "0", state: "done" },
     });
-    await store.asPlatform()("effects").insert([
-      ...[effect("1", "orders"), effect("2", "orders"), effect("3", "mail")],
+    await insertRows(store.asPlatform(), "effects", [
+      effect("1", "orders"),
+      effect("2", "orders"),
+      effect("3", "mail"),
     ]);
     const { repairs, allRepairs } = await glance(sought(["Orders"]));
     assert.deepEqual([repairs.get("orders"), repairs.get("mail"), allRepairs], [2, undefined, 3]);

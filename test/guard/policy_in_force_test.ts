@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/governance_file.ts";
+import {
+  followGovernanceFile,
+  type GovernanceFile,
+} from "../../calls/governance/governance_file.ts";
 import { misnamed } from "../../calls/governance/names.ts";
-import { addStop, currentPolicy, listStops, getPolicyFileStatus, removeStop } from "../../store/mod.ts";
+import {
+  addStop,
+  currentPolicy,
+  getPolicyFileStatus,
+  listStops,
+  removeStop,
+} from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder, testStore } from "../_servers.ts";
 
@@ -39,7 +48,7 @@ describe("the file of the governance policy", () => {
   it("stops everything where it is wrong and nothing was ever in force, until it can be followed", async () => {
     const path = join(await testFolder(), "policy.yaml");
     const file = { path, named: false };
-    const { knex } = opened.store;
+    const db = opened.store.asPlatform();
     writeFileSync(path, 'rules:\n  - name: own\n    when: { tool: ["*"] }\n    then: deny\n');
     await assert.rejects(
       following(file),
@@ -47,29 +56,29 @@ describe("the file of the governance policy", () => {
         name === "BadSetting" && message.includes(`${path} can't be followed`) &&
         message.includes("line 3: rule own: when.tool: There is no such field"),
     );
-    const [stop] = await listStops(knex);
+    const [stop] = await listStops(db);
     assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
     assert.match(stop!.reason, /line 3: rule own/);
-    assert.match((await getPolicyFileStatus(knex))!.error!, /line 3/);
+    assert.match((await getPolicyFileStatus(db))!.error!, /line 3/);
     await assert.rejects(following({ path: `${path}.none`, named: true }), /it is not there/);
 
     const operators = { kind: "all", name: "", reason: "An audit" } as const;
-    assert.ok(await addStop(knex, operators), "an operator's own stop stands beside it");
+    assert.ok(await addStop(db, operators), "an operator's own stop stands beside it");
 
     writeFileSync(path, "rules: []\n");
     (await following(file)).end();
-    assert.deepEqual((await listStops(knex)).map(({ reason }) => reason), ["An audit"]);
-    await removeStop(knex, operators);
-    assert.deepEqual(await getPolicyFileStatus(knex), { path, trouble: null });
+    assert.deepEqual((await listStops(db)).map(({ reason }) => reason), ["An audit"]);
+    await removeStop(db, operators);
+    assert.deepEqual(await getPolicyFileStatus(db), { path, trouble: null });
   });
 
   it("leaves alone what an operator has stopped", async () => {
-    const { knex } = opened.store;
+    const db = opened.store.asPlatform();
     const stop = { kind: "all", name: "", reason: "An audit" } as const;
-    await addStop(knex, stop);
+    await addStop(db, stop);
     await followed("rules: []\n");
-    assert.equal((await listStops(knex))[0]?.reason, "An audit");
-    await removeStop(knex, stop);
+    assert.equal((await listStops(db))[0]?.reason, "An audit");
+    await removeStop(db, stop);
   });
 
   it("keeps what it said in force where it is taken away, and says so", async () => {
@@ -85,7 +94,10 @@ describe("the file of the governance policy", () => {
     end();
     const { policy } = (await currentPolicy(opened.store.asPlatform(), "governance_policies"))!;
     assert.equal((policy as { rules: { name: string }[] }).rules[0]!.name, "own");
-    assert.match((await getPolicyFileStatus(opened.store.asPlatform()))!.error!, /not there any more/);
+    assert.match(
+      (await getPolicyFileStatus(opened.store.asPlatform()))!.error!,
+      /not there any more/,
+    );
   });
 
   it("is put in force, and the log warns of a name that nothing has", async () => {

@@ -210,8 +210,11 @@ describe("A2A's card and doors", () => {
       return { answer, keyId };
     });
     assert.equal(typeof answer.error.code, "number");
-    const { used } = await a2a.loop.store.asPlatform()("usage").where({ subject: keyId }).first();
-    assert.equal(Number(used), 2);
+    const usage = await a2a.loop.store.asPlatform().first(
+      "SELECT used FROM usage WHERE subject = $1",
+      [keyId],
+    );
+    assert.equal(Number(usage?.used), 2);
   });
 
   it("is understood by the SDK's own clients of both protocols", async () => {

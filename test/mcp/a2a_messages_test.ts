@@ -112,8 +112,8 @@ describe("an A2A message that is sent again", () => {
   it("asks anew a day after its task has ended", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const id = await idOf(params);
-    await a2a.loop.store.asPlatform().raw(
-      `UPDATE a2a_tasks SET record = record::jsonb || ?::jsonb WHERE id = ?`,
+    await a2a.loop.store.asPlatform().execute(
+      "UPDATE a2a_tasks SET record = record::jsonb || $1::jsonb WHERE id = $2",
       [JSON.stringify({ since: new Date(Date.now() - 25 * 3_600_000).toISOString() }), id],
     );
     assert.notEqual(await idOf(params), id);
@@ -129,8 +129,8 @@ describe("an A2A message that is sent again", () => {
     await service.deleteWorkflowExecution({ namespace, workflowExecution });
     await eventually(() => handle.describe().then(() => undefined, () => true));
     const first = { state: "submitted", version: 0, artifacts: [] };
-    await a2a.loop.store.asPlatform().raw(
-      `UPDATE a2a_tasks SET state = 'submitted', version = 0, record = record::jsonb || ?::jsonb WHERE id = ?`,
+    await a2a.loop.store.asPlatform().execute(
+      "UPDATE a2a_tasks SET state = 'submitted', version = 0, record = record::jsonb || $1::jsonb WHERE id = $2",
       [JSON.stringify(first), id],
     );
     const { result } = await ask("message/send", params);

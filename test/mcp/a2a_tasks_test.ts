@@ -115,7 +115,9 @@ describe("A2A's tasks", () => {
       ...{ check: { command: ["true"] }, restart: null, watched: false, ports: [], runbook: null },
       dependsOn: [{ service: "billing", kind: "depends_on" }],
     } as never);
-    await a2a.loop.store.asPlatform()("services").where({ name: "billing" }).update({ status: "down" });
+    await a2a.loop.store.asPlatform().execute(
+      "UPDATE services SET status = 'down' WHERE name = 'billing'",
+    );
     const incident = "The shop answers with errors";
     const call = skill("dispatch_crew_incident", { incident }, BLOCKING);
     const { result } = await ask("message/send", call);

@@ -181,7 +181,7 @@ describe("a key, whatever it is sent to", () => {
       );
       const { actor, subject, outcome } = JSON.parse(payload) as Json;
       assert.deepEqual([actor, subject, outcome], [`key:${id}`, FULL_TOOL, "refused"]);
-      assert.equal((await server.platform.store.asPlatform()("tickets")).length, 0);
+      assert.deepEqual(await server.platform.store.asPlatform().query("SELECT FROM tickets"), []);
     });
   }
 

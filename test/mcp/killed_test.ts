@@ -4,7 +4,7 @@ import { Client, Connection } from "@temporalio/client";
 import pg from "pg";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
-import { HOLDER_LOCK, openStore, type Store } from "../../store/mod.ts";
+import { HOLDER_LOCK, listTickets, openStore, type Store } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -92,7 +92,7 @@ describe("a call whose tool server is killed", () => {
     return await handle.describe().then(() => 1, () => 0);
   }
   const newest = async () =>
-    await store.asPlatform()("governance_decisions").orderBy("at", "desc").first() as Json;
+    await store.asPlatform().first("SELECT * FROM governance_decisions ORDER BY at DESC") as Json;
   const requested = async (id: string): Promise<Json> => {
     const { rows } = await store.pool.query("SELECT payload FROM seal_outbox WHERE id = $1", [id]);
     return rows.map(({ payload }) => JSON.parse(payload));
@@ -116,11 +116,13 @@ describe("a call whose tool server is killed", () => {
       );
       return rows.length === 0 || undefined;
     });
-    await store.asPlatform()("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+    await store.asPlatform().execute(
+      "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
+    );
     return await openCalls({ store } as ActivityParts).settleOpenCalls();
   }
   const people = async () =>
-    (await store.asPlatform()("tickets").where({ escalated: true, status: "open" })).length;
+    (await listTickets(store.asPlatform(), { escalated: true, status: "open", limit: 100 })).length;
 
   it("before the decision is on record has done nothing, and left nothing to find out", async () => {
     const incident = report();
@@ -171,7 +173,7 @@ describe("a call whose tool server is killed", () => {
     assert.equal(await settled(), 0, "there is nothing of which it is not known how it ended");
     const again = (await call(incident)).structuredContent.governance;
     assert.deepEqual([again.approval_id, again.status], [governance.approval_id, "pending"]);
-    assert.equal((await store.asPlatform()("approvals")).length, 1);
+    assert.equal((await store.asPlatform().query("SELECT FROM approvals")).length, 1);
     assert.equal(await begun(incident), 0);
   });
 });

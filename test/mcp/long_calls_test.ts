@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
 import { detect } from "../../operations/loops/detection.ts";
-import { listDetectorRuns, recordFindings, putService, listServiceNames } from "../../store/mod.ts";
+import {
+  listDetectorRuns,
+  listServiceNames,
+  listTickets,
+  putService,
+  recordFindings,
+} from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
@@ -66,7 +72,7 @@ describe("a long call of a tool", () => {
       );
       assert.equal(run.status.name, "CANCELLED");
       assert.deepEqual(await listServiceNames(loop.store.asPlatform()), []);
-      const open = await loop.store.asPlatform()("tickets").where({ status: "open" });
+      const open = await listTickets(loop.store.asPlatform(), { status: "open", limit: 100 });
       assert.deepEqual(open, [], "nothing of it is left to people");
       const sealed = await eventually(async () =>
         (await exportReceipts(loop.store, { from: 0, to: 1_000 })).map(({ text }) =>
@@ -114,7 +120,9 @@ describe("a long call of a tool", () => {
 
   it("gives up looking where its caller has, and leaves their last runs as they were", async () => {
     const lastRuns = async () =>
-      (await listDetectorRuns(loop.store.asPlatform())).filter(({ detector }) => detector === "logs");
+      (await listDetectorRuns(loop.store.asPlatform())).filter(({ detector }) =>
+        detector === "logs"
+      );
     const before = await lastRuns();
     const { config, store } = loop;
     const gone = {
@@ -134,7 +142,9 @@ describe("a long call of a tool", () => {
     await service("billing", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
     await service("healthy", { command: ["true"] });
-    await loop.store.asPlatform()("services").where({ name: "billing" }).update({ status: "down" });
+    await loop.store.asPlatform().execute(
+      "UPDATE services SET status = 'down' WHERE name = 'billing'",
+    );
     const at = (ago: number) => new Date(Date.now() - ago).toISOString();
     await writeFile(
       join(folder, "shop.log"),

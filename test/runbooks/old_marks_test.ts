@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { insertRows } from "../_rows.ts";
 import { recordManagedProcess } from "../../integrations/host/mod.ts";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deleteOldMarks } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { openTicket, openStore, type Store } from "../../store/mod.ts";
+import { openStore, openTicket, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 import { newId, oldFile } from "./_runbook.ts";
 
@@ -54,14 +55,21 @@ describe("what acts have left of themselves", () => {
       ...{ service: "shop", fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
     });
     if (closed !== null) {
-      await store.asPlatform()("tickets").where({ id: ticketId })
-        .update({ status: "resolved", resolved_at: daysAgo(closed) });
+      await store.asPlatform().execute(
+        "UPDATE tickets SET status = 'resolved', resolved_at = $2 WHERE id = $1",
+        [ticketId, daysAgo(closed)],
+      );
     }
-    await store.asPlatform()("effects").insert({
-      ...{ id: effectId, ticket_id: ticketId, service: "shop", state, undoes: undoes ?? null },
-      ...{ action: {}, action_sha256: "0".repeat(64) },
-      ...{ ended_at: state === "intended" ? null : daysAgo(days) },
-    });
+    await insertRows(store.asPlatform(), "effects", [{
+      id: effectId,
+      ticket_id: ticketId,
+      service: "shop",
+      state,
+      undoes: undoes ?? null,
+      action: {},
+      action_sha256: "0".repeat(64),
+      ended_at: state === "intended" ? null : daysAgo(days),
+    }]);
     return effectId;
   }
 
@@ -97,7 +105,12 @@ describe("what acts have left of themselves", () => {
     const elsewhere = await act("done");
     await mkdir(join(dataDir, "aside", elsewhere), { recursive: true });
     const managed = await act("done");
-    recordManagedProcess(dataDir, { name: "shop", pid: process.pid, start_time: "0", effect_id: managed });
+    recordManagedProcess(dataDir, {
+      name: "shop",
+      pid: process.pid,
+      start_time: "0",
+      effect_id: managed,
+    });
     await marks(8, "aside.json", "purged");
     assert.deepEqual([await forget(), left()], [1, [beside, elsewhere, managed].toSorted()]);
   });

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import {
   addTicketEvent,
-  endTicket,
-  openTicket,
   getLearningMetrics,
-  openStore,
-  type Store,
   getStoredFacts,
   listUnlearntTickets,
+  openStore,
+  openTicket,
+  resolveTicket,
+  type Store,
 } from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
 describe("tickets of drills", () => {
@@ -26,11 +27,19 @@ describe("tickets of drills", () => {
       await addTicketEvent(store.asPlatform(), id, {
         ...{ key: "diagnosed-1", kind: "diagnosed", data: { citations: [] } },
       });
-      await endTicket(store.asPlatform(), id, { resolved: true, outcome: "sealed", receiptId: `${n}` });
-      await store.asPlatform()("effects").insert({
-        ...{ id: `effect-${n}`, ticket_id: id, service: service ?? "shop", state: "done" },
-        ...{ action: {}, action_sha256: "0".repeat(64) },
+      await resolveTicket(store.asPlatform(), id, {
+        outcome: "sealed",
+        resolution: "Restarted",
+        receiptId: `${n}`,
       });
+      await insertRows(store.asPlatform(), "effects", [{
+        id: `effect-${n}`,
+        ticket_id: id,
+        service: service ?? "shop",
+        state: "done",
+        action: {},
+        action_sha256: "0".repeat(64),
+      }]);
     }
   });
   after(async () => {

@@ -103,8 +103,10 @@ async function list(
   await writeFile(join(dataDir, "sealoop.services.yaml"), JSON.stringify({ services }));
   const names = services.map(({ name }) => name);
   while (true) {
-    const read = await store.asPlatform()("services").where({ watched: true }).whereIn("name", names)
-      .pluck("name");
+    const read = await store.asPlatform().query(
+      "SELECT FROM services WHERE watched AND name = ANY ($1)",
+      [names],
+    );
     if (read.length === names.length) return; // as all in the file are watched
     await sleep(RETRY_MS);
   }
@@ -129,7 +131,10 @@ async function prepare(
     ...{ name, step, hold, victim },
     async begun() {
       while (true) {
-        const row = await platform.store.asPlatform()("effects").where({ service: name }).first("id");
+        const row = await platform.store.asPlatform().first(
+          "SELECT id FROM effects WHERE service = $1",
+          [name],
+        );
         if (row && await exists(join(platform.dataDir, "effects", row.id, "started"))) return;
         await sleep(10);
       }
@@ -225,11 +230,16 @@ async function faultsOf(
   };
   const ticket = ticket_id === null ? undefined : await getTicket(store.asPlatform(), ticket_id);
   if (!ticket) return [`no ticket, and outcome ${outcome}`];
-  const moves = (await listTicketEvents(store.asPlatform(), ticket.ticket_id)).map(({ kind }) => kind);
-  const receipts = await store.asPlatform()("receipts")
-    .whereRaw("convert_from(record, 'UTF8')::json ->> 'subject' = ?", [ticket.ticket_id])
-    .whereNot({ category: "learning_receipt" }) // of the knowledge base, some time after the end
-    .orderBy("position").select("id", "category");
+  const moves = (await listTicketEvents(store.asPlatform(), ticket.ticket_id)).map(({ kind }) =>
+    kind
+  );
+  const receipts = await store.asPlatform().query(
+    `SELECT id, category FROM receipts
+     WHERE convert_from(record, 'UTF8')::json ->> 'subject' = $1
+       AND category <> 'learning_receipt' -- of the knowledge base, some time after the end
+     ORDER BY position`,
+    [ticket.ticket_id],
+  );
   const last = receipts.at(-1);
   expect("receipt", last?.id, receipt_id);
   if (outcome === "sealed") {

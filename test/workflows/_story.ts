@@ -1,7 +1,7 @@
 /** What is to be seen of a run from outside. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { getTicket, listEffects, type Store, listTicketEvents } from "../../store/mod.ts";
+import { type EffectRecord, getTicket, listTicketEvents, type Store } from "../../store/mod.ts";
 
 /** A receipt, as the public ledger gives it. */
 export interface Receipt {
@@ -17,7 +17,6 @@ export async function storyOf(store: Store, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) =>
     JSON.parse(text)
   );
-  const { remediations } = await listEffects(store.asPlatform(), 100);
   return {
     ticket: (await getTicket(store.asPlatform(), ticketId))!,
     /** Kinds of its events, oldest first. */
@@ -25,8 +24,19 @@ export async function storyOf(store: Store, ticketId: string) {
     /** Oldest first. */
     receipts: all.filter(({ subject }) => subject === ticketId) as Receipt[],
     /** Newest first. */
-    effects: remediations.filter(({ ticket_id }) => ticket_id === ticketId),
+    effects: await store.asPlatform().query(
+      "SELECT * FROM effects WHERE ticket_id = $1 ORDER BY intended_at DESC",
+      [ticketId],
+    ) as EffectRecord[],
   };
+}
+
+/** Effects on a service, newest first. */
+export async function effectsOn(store: Store, service: string): Promise<EffectRecord[]> {
+  return await store.asPlatform().query(
+    "SELECT * FROM effects WHERE service = $1 ORDER BY intended_at DESC",
+    [service],
+  ) as EffectRecord[];
 }
 
 /** Looks until something is there, for two minutes at the most. */

@@ -49,7 +49,9 @@ export function writtenWorld(): WrittenWorld {
     await service("pay-db", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "pay-db", kind: "depends_on" }]);
     await service("search", null);
-    await loop.store.asPlatform()("services").where({ name: "pay-db" }).update({ status: "down" });
+    await loop.store.asPlatform().execute(
+      "UPDATE services SET status = 'down' WHERE name = 'pay-db'",
+    );
   });
   after(async () => {
     await client?.close();

@@ -9,12 +9,13 @@ import {
   WORKFLOW,
 } from "../../domain/mod.ts";
 import {
-  listApprovalMoves,
   expireKey,
   getApproval,
   getTicket,
   issueKey,
   type KeyRecord,
+  listApprovalMoves,
+  resolveTicket,
   revokeKey,
 } from "../../store/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
@@ -235,9 +236,10 @@ describe("the approval workflow", () => {
   it("starts nothing where the ticket was resolved by hand meanwhile", async () => {
     const { ticket_id, asking_run } = await escalated();
     const { id, handle } = await ask({ ticket_id, subject: ticket_id, asking_run });
-    await loop.store.asPlatform()("tickets").where({ id: ticket_id }).update({
-      status: "resolved",
-      resolved_at: new Date(),
+    await resolveTicket(loop.store.asPlatform(), ticket_id, {
+      outcome: "resolved",
+      resolution: "by hand",
+      receiptId: "people",
     });
     await say(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");

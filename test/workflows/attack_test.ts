@@ -41,7 +41,8 @@ describe("attackSimulation", () => {
           args: [{ id, scenario, requested_by: "key:test" }],
         },
       );
-      const told = result.ticket_id && await listTicketEvents(loop.store.asPlatform(), result.ticket_id);
+      const told = result.ticket_id &&
+        await listTicketEvents(loop.store.asPlatform(), result.ticket_id);
       assert.equal(result.outcome, "sealed", JSON.stringify([result, told]));
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       const [code, count] = SEEN[scenario];
@@ -51,9 +52,14 @@ describe("attackSimulation", () => {
       const ticket = await getTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.ok((await loop.sealer.sealed(result.receipt_id!)).hash);
-      assert.equal(await getService(loop.store.asPlatform(), result.service), undefined, "is removed");
+      assert.equal(
+        await getService(loop.store.asPlatform(), result.service),
+        undefined,
+        "is removed",
+      );
       const folders = join(loop.config.dataDir, "test-services");
-      assert.deepEqual(await loop.store.asPlatform()("log_places"), [], "leaves nothing that was read");
+      const places = await loop.store.asPlatform().query("SELECT FROM log_places");
+      assert.deepEqual(places, [], "leaves nothing that was read");
       assert.deepEqual(existsSync(folders) ? readdirSync(folders) : [], [], "leaves no folder");
     });
   }

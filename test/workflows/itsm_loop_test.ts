@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { type Action, type Finding, type LoopResult, progressQuery, type StepEffect, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type Action,
+  type Finding,
+  type LoopResult,
+  progressQuery,
+  type StepEffect,
+  TASK_QUEUE,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
@@ -10,7 +18,7 @@ import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
 import { loadCatalogue } from "../../activities/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
-import { openTicket, putService } from "../../store/mod.ts";
+import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
@@ -172,7 +180,10 @@ describe("itsmLoop", () => {
     const victim = await broken("changed");
     watch = async (moment, activity, order) => {
       if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
-      await putService(loop.store.asPlatform(), { ...victim.service, restart: { command: ["false"] } });
+      await putService(loop.store.asPlatform(), {
+        ...victim.service,
+        restart: { command: ["false"] },
+      });
     };
     const result = await run(victim);
     assert.equal(result.outcome, "escalated");
@@ -194,8 +205,11 @@ describe("itsmLoop", () => {
     watch = async (moment, activity, order) => {
       if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
       const [{ ticket_id }] = order as [{ ticket_id: string }];
-      await loop.store.asPlatform()("tickets").where({ id: ticket_id })
-        .update({ status: "resolved", outcome: "resolved", phase: "sealed", receipt_id: "people" });
+      await resolveTicket(loop.store.asPlatform(), ticket_id, {
+        outcome: "resolved",
+        resolution: "by hand",
+        receiptId: "people",
+      });
     };
     const result = await run(victim);
     const { ticket, moves, receipts } = await story(result.ticket_id!);
@@ -225,9 +239,12 @@ describe("itsmLoop", () => {
     assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
     assert.equal((await handles[0]!.result()).outcome, "sealed");
     assert.equal(await victim.starts(), 2);
-    const tickets = await loop.store.asPlatform()("tickets").where({ fingerprint: finding.fingerprint });
+    const tickets = await loop.store.asPlatform().query(
+      "SELECT id FROM tickets WHERE fingerprint = $1",
+      [finding.fingerprint],
+    );
     assert.equal(tickets.length, 1);
-    assert.equal((await story(tickets[0].id)).effects.length, 1);
+    assert.equal((await story(tickets[0]!.id)).effects.length, 1);
   });
 
   it("ends sealed when it is cancelled, and not before its repair has ended", async () => {

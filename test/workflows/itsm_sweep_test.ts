@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { listTickets, putService, listTicketEvents } from "../../store/mod.ts";
+import { listTicketEvents, listTickets, putService } from "../../store/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
@@ -107,8 +107,10 @@ platform: { enabled: false }
     const { findings, incidents, loops } = await sweep();
     assert.deepEqual([findings, incidents, loops.length], [3, 1, 1]);
     assert.match((await ticketOf(loops[0]!)).title, /^orders-db fails its tcp check/);
-    const cleared = await loop.store.asPlatform()("findings").whereNotNull("cleared_at").pluck("code");
-    assert.deepEqual(cleared, ["disk_full"]);
+    const cleared = await loop.store.asPlatform().query(
+      "SELECT code FROM findings WHERE cleared_at IS NOT NULL",
+    );
+    assert.deepEqual(cleared, [{ code: "disk_full" }]);
   });
 
   it("counts how often it is found again while a loop runs, and tells the loop nothing of it", async () => {
@@ -124,7 +126,9 @@ platform: { enabled: false }
     let closings = 0;
     closed = async () => {
       if (++closings > 1) return;
-      await loop.store.asPlatform()("ticket_sightings").increment("found_again", 1);
+      await loop.store.asPlatform().execute(
+        "UPDATE ticket_sightings SET found_again = found_again + 1",
+      );
       throw new Error("Nobody hears that it is closed");
     };
     const { loops } = await sweep();

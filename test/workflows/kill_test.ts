@@ -7,8 +7,9 @@ import type { itsmLoop } from "../../workflows/mod.ts";
 import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type EffectRecord, getTicket, listEffects, listTicketEvents } from "../../store/mod.ts";
+import { type EffectRecord, getTicket, listTicketEvents } from "../../store/mod.ts";
 import { type KillPoint, type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { effectsOn } from "./_story.ts";
 import { brokenService } from "./_victim.ts";
 
 /** The activity of each step. */
@@ -181,7 +182,7 @@ async function survive(
       startsBefore,
       ticket: await getTicket(store.asPlatform(), id),
       moves: (await listTicketEvents(store.asPlatform(), id)).map(({ kind }) => kind),
-      effects: await effectsOf(bench, name),
+      effects: await effectsOn(bench.store, name),
       ...await receiptsOf(bench, id),
     };
   } finally {
@@ -205,18 +206,13 @@ async function killDuringRepair(
   let leader = 0;
   while (!leader) {
     await sleep(20);
-    const [effect] = await effectsOf(bench, name);
+    const [effect] = await effectsOn(bench.store, name);
     if (!effect) continue;
     const mark = join(bench.dataDir, "effects", effect.id, "started");
     leader = Number(await readFile(mark, "utf8").catch(() => 0));
   }
   worker.kill();
   if (andTheCommand) process.kill(-leader, "SIGKILL");
-}
-
-async function effectsOf({ store }: LoopBench, name: string): Promise<EffectRecord[]> {
-  const { remediations } = await listEffects(store.asPlatform(), 100);
-  return remediations.filter(({ service }) => service === name);
 }
 
 /** The ticket's receipts, and the faults of the chain that they are part of. */

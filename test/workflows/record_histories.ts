@@ -4,7 +4,11 @@
  */
 import { once } from "node:events";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { createWebhookSecret, openSecretBox, WEBHOOK_KEY_FILE } from "../../integrations/webhooks/mod.ts";
+import {
+  createWebhookSecret,
+  openSecretBox,
+  WEBHOOK_KEY_FILE,
+} from "../../integrations/webhooks/mod.ts";
 import { type ApprovalRequest, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { anchorReceipts } from "../../workflows/mod.ts";
 import { writeFile } from "node:fs/promises";
@@ -15,7 +19,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { createTaskCalls, operations } from "../../operations/mod.ts";
-import { putHeldCall, putService, putWebhook, type VoteMove } from "../../store/mod.ts";
+import {
+  getApproval,
+  putHeldCall,
+  putService,
+  putWebhook,
+  type VoteMove,
+} from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { outside } from "../ledger/anchors/ots/_outside.ts";
 import { late } from "../_late.ts";
@@ -101,7 +111,9 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmSweep.found": async () => {
     const { service } = await broken("found", () => null, true);
     const run = await ended(await start(WORKFLOW.itsmSweep, "sweep", []));
-    await loop.client.workflow.getHandle(`loop-${createServiceFinding(service, "refused").fingerprint}`)
+    await loop.client.workflow.getHandle(
+      `loop-${createServiceFinding(service, "refused").fingerprint}`,
+    )
       .result();
     return run;
   },
@@ -279,7 +291,7 @@ async function start(type: string, workflowId: string, args: unknown[]): Promise
 async function held(name: string): Promise<string> {
   const approvalId = (await asked(name)).workflowId.slice("approval-".length);
   await eventually(async () =>
-    await loop.store.asPlatform()("approvals").where({ id: approvalId }).first() ? true : undefined
+    await getApproval(loop.store.asPlatform(), approvalId) ? true : undefined
   );
   await putHeldCall(loop.store.asPlatform(), {
     ...{ approvalId, decisionId: "GOV-000000000000", door: "a2a", operation: "reasoning.invoke" },
@@ -304,16 +316,19 @@ async function asked(
 
 /** Queues a message for a server on this port of this machine, and starts its workflow. */
 async function delivery(port: number): Promise<WorkflowHandle> {
-  const { knex } = loop.store;
+  const db = loop.store.asPlatform();
   const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY_FILE));
   const url = `http://127.0.0.1:${port}/`;
   const secret = box.seal(createWebhookSecret(), url);
-  const webhook_id = await putWebhook(knex, {
+  const webhook_id = await putWebhook(db, {
     ...{ url, events: ["ticket.opened"], secret, tenant: "recorder", createdBy: "recorder" },
   });
   const id = `msg_${String(port).padStart(32, "0")}`;
-  const news = { ticket_id: "INC-000000000000", type: "ticket.opened", body: "{}" };
-  await knex("webhook_deliveries").insert({ id, webhook_id, ...news, started_at: knex.fn.now() });
+  await db.execute(
+    `INSERT INTO webhook_deliveries (id, webhook_id, ticket_id, type, body, started_at)
+     VALUES ($1, $2, 'INC-000000000000', 'ticket.opened', '{}', now())`,
+    [id, webhook_id],
+  );
   return await start(WORKFLOW.webhookDelivery, `webhook-${id}`, [id]);
 }
 

@@ -6,12 +6,12 @@ import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listEffects, putServices } from "../../store/mod.ts";
+import { putServices } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 import { oldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
-import { eventually, storyOf } from "./_story.ts";
+import { effectsOn, eventually, storyOf } from "./_story.ts";
 
 /** Longer than it takes to miss a worker that has died. */
 const SLOW_SECONDS = 7;
@@ -122,8 +122,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
 
   async function untilRuns(service: string): Promise<void> {
     await eventually(async () => {
-      const { remediations } = await listEffects(bench.store.asPlatform(), 100);
-      const effect = remediations.find((one) => one.service === service && one.step === "run");
+      const effect = (await effectsOn(bench.store, service)).find(({ step }) => step === "run");
       const mark = effect && join(bench.dataDir, "effects", effect.id, "started");
       return mark && await readFile(mark, "utf8").catch(() => "") || undefined;
     });

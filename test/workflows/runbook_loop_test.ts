@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createServiceFinding } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import { getRunbook, listEffects, putServices, removeService, listRepairsOfTicket, replaceRunbookValues } from "../../store/mod.ts";
+import {
+  getRunbook,
+  listRepairsOfTicket,
+  putServices,
+  removeService,
+  replaceRunbookValues,
+} from "../../store/mod.ts";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -18,7 +24,7 @@ import { freePort, testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
-import { eventually, type Receipt, storyOf } from "./_story.ts";
+import { effectsOn, eventually, type Receipt, storyOf } from "./_story.ts";
 
 const PUT_BACK = { put_back: true };
 
@@ -93,8 +99,7 @@ describe("the loop with runbooks", () => {
   async function losingUndo(service: Service): Promise<LoopResult> {
     const result = loopOf(service);
     const effectId = await eventually(async () => {
-      const { remediations } = await listEffects(loop.store.asPlatform(), 100);
-      return remediations.find((one) => one.service === service.name && one.undoes !== null)?.id;
+      return (await effectsOn(loop.store, service.name)).find(({ undoes }) => undoes !== null)?.id;
     });
     await loseAct(loop.config.dataDir, effectId);
     return await result;
@@ -305,7 +310,9 @@ async function fullDatabase({ store }: TestLoop, disk: string) {
       dependsOn: [{ service: "orders-db", kind: "depends_on" }],
     },
   ]);
-  await replaceRunbookValues(store.asPlatform(), { "orders-db": { folders: [join(disk, "dumps")] } });
+  await replaceRunbookValues(store.asPlatform(), {
+    "orders-db": { folders: [join(disk, "dumps")] },
+  });
   return {
     url: `${at}/orders`,
     async close() {

@@ -68,7 +68,9 @@ describe("scrubLedger", () => {
     doomed.kill();
     assert.equal(await doomed.ended, "SIGKILL");
     await held.release();
-    const { position, finished_at } = await bench.store.asPlatform()("ledger_scrub").first();
+    const { position, finished_at } = (await bench.store.asPlatform().first(
+      "SELECT position, finished_at FROM ledger_scrub",
+    ))!;
     assert.ok(Number(position) > 0 && Number(position) <= 5_000, `${position}`);
     assert.equal(finished_at, null);
     heir.begin();
@@ -104,7 +106,7 @@ describe("scrubLedger", () => {
       (({ breaks, verified }) => ({ breaks, verified }))(await scrub()),
       { breaks: 1, verified: 100 },
     );
-    const [found] = await bench.store.asPlatform()("ledger_breaks");
+    const found = (await bench.store.asPlatform().first("SELECT * FROM ledger_breaks"))!;
     assert.deepEqual([Number(found.position), found.failed_check], [100, "missing"]);
     assert.match(found.reason, new RegExp(`the last pass knew ${COUNT} receipts`));
   });

@@ -6,7 +6,7 @@ import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { join } from "node:path";
 import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
 import { findReceipt } from "../../ledger/mod.ts";
-import { issueKey } from "../../store/mod.ts";
+import { getTicket, issueKey } from "../../store/mod.ts";
 import { packages } from "../_packages.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
@@ -55,11 +55,11 @@ describe("securityScan", () => {
     assert.ok((await loop.sealer.sealed(scan.receipt_id)).hash);
     const { text } = await findReceipt(loop.store, scan.receipt_id);
     assert.deepEqual(Object.keys(JSON.parse(text).details.commitments), ["findings", "seen"]);
-    const { rows: [seen] } = await loop.store.asPlatform().raw(
-      "SELECT content FROM evidence WHERE receipt_id = ? AND name = 'seen'",
+    const seen = await loop.store.asPlatform().first(
+      "SELECT content FROM evidence WHERE receipt_id = $1 AND name = 'seen'",
       [scan.receipt_id],
     );
-    const { transport, services } = JSON.parse(seen.content);
+    const { transport, services } = JSON.parse(seen!.content);
     assert.deepEqual([transport, services.backups], ["loopback", 0]);
     // deno-lint-ignore no-explicit-any -- as a caller gets it
     const { queue, scanners } = await scanQueue.run({}, context()) as any;
@@ -123,8 +123,10 @@ describe("securityScan", () => {
 
   it("leaves to people what no runbook mends: in its field, as grave as measured, with what mends it", async () => {
     const { record: stale } = await issueKey(loop.store.asPlatform(), { ...KEY, tier: "free" });
-    await loop.store.asPlatform()("keys").where({ id: stale.id })
-      .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
+    await loop.store.asPlatform().execute(
+      "UPDATE keys SET last_used_at = now() - interval '91 days' WHERE id = $1",
+      [stale.id],
+    );
     await loop.client.workflow.execute<typeof securityScan>(WORKFLOW.securityScan, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "security-scan",
@@ -138,17 +140,22 @@ describe("securityScan", () => {
     assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
     const result = await endOf(await approveFinding.run({ index, wait_seconds: 0 }, context()));
     assert.equal(result.outcome, "escalated");
-    const ticket = await loop.store.asPlatform()("tickets").where({ id: result.ticket_id }).first();
+    const ticket = (await getTicket(loop.store.asPlatform(), result.ticket_id!))!;
     assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);
     assert.equal(ticket.description, `What mends it: ${remedy}.`);
-    await loop.store.asPlatform()("keys").where({ id: stale.id }).update({ revoked_at: new Date() });
+    await loop.store.asPlatform().execute(
+      "UPDATE keys SET revoked_at = now() WHERE id = $1",
+      [stale.id],
+    );
   });
 
   it("finds keys that nobody has used for long, and no others", async () => {
     const { record: stale } = await issueKey(loop.store.asPlatform(), KEY);
     const { record: fresh } = await issueKey(loop.store.asPlatform(), KEY);
-    await loop.store.asPlatform()("keys").where({ id: stale.id })
-      .update({ last_used_at: new Date(Date.now() - 91 * 86_400_000) });
+    await loop.store.asPlatform().execute(
+      "UPDATE keys SET last_used_at = now() - interval '91 days' WHERE id = $1",
+      [stale.id],
+    );
     const ids = (await found("keys")).findings.map(({ detail }) => detail.key_id);
     assert.ok(ids.includes(stale.id));
     assert.ok(!ids.includes(fresh.id));
