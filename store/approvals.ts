@@ -188,7 +188,7 @@ export interface ApprovalMoveRecord {
   readonly status: ApprovalStatus;
   readonly key_id: string | null;
   readonly principal: string | null;
-  readonly not_counted: readonly string[];
+  readonly not_counted: string[];
   readonly receipt_id: string;
 }
 

@@ -71,7 +71,11 @@ async function takeUsage(db: Db, uses: readonly Use[]): Promise<UsageCount[]> {
     const resetSeconds = Math.max(1, Math.ceil((startMs - Date.now()) / 1000 + periodSeconds));
     places.forEach((place, nth) => {
       const used = usedBefore + nth + 1;
-      counts[place] = { allowed: used <= limit, remaining: Math.max(0, limit - used), resetSeconds };
+      counts[place] = {
+        allowed: used <= limit,
+        remaining: Math.max(0, limit - used),
+        resetSeconds,
+      };
     });
   });
   return counts;

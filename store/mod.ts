@@ -1,50 +1,292 @@
 /**
- * PostgreSQL: connections by role, migrations, notifications, and what the platform keeps there.
+ * PostgreSQL: connections by role, migrations, notifications, and the statements on every table but the ledger's.
  *
  * ```ts
  * const store = openStore(url, "app");
- * await transaction(store, async (trx) => { … });
+ * const db = store.asPlatform();
+ * await db.transaction(async (trx) => {
+ *   if (await openTicket(trx, ticket)) await addTicketEvent(trx, ticket.id, { key: "opened", kind: "opened" });
+ * });
  * ```
  *
- * Trusts: the server. What must not be trusted to it is the ledger, which proves itself (see `ledger/`).
+ * Trusts: the server. The ledger doesn't: its receipts prove themselves (see `ledger/`).
  * @module
  */
-export * from "./a2a_tasks.ts";
-export * from "./admin_key.ts";
-export * from "./approval_votes.ts";
-export * from "./approvals.ts";
-export * from "./call_effects.ts";
-export * from "./compliance.ts";
-export * from "./connection.ts";
-export * from "./detector_memory.ts";
-export * from "./effects.ts";
-export * from "./figures.ts";
-export * from "./findings.ts";
-export * from "./governance.ts";
-export * from "./held_calls.ts";
-export * from "./holder.ts";
-export * from "./keys.ts";
-export * from "./knowledge.ts";
-export * from "./knowledge_search.ts";
-export * from "./learning.ts";
-export * from "./learning_metrics.ts";
-export * from "./limits.ts";
-export * from "./listen.ts";
-export * from "./migrate.ts";
-export * from "./open_calls.ts";
-export * from "./platform_state.ts";
-export * from "./policies.ts";
-export * from "./repairs.ts";
-export * from "./row.ts";
-export * from "./runbooks.ts";
-export * from "./service_graph.ts";
-export * from "./service_search.ts";
-export * from "./services.ts";
-export * from "./shared.ts";
-export * from "./ticket_runs.ts";
-export * from "./ticket_writes.ts";
-export * from "./tickets.ts";
-export * from "./together.ts";
-export * from "./unknown_calls.ts";
-export * from "./webhook_deliveries.ts";
-export * from "./webhooks.ts";
+export {
+  dropTask,
+  getTask,
+  getTaskOfAnyKey,
+  listTasks,
+  listTasksOfApproval,
+  putTask,
+  TASKS_CHANGED,
+} from "./a2a_tasks.ts";
+export { ensureAdminKey } from "./admin_key.ts";
+export {
+  acceptVote,
+  countApprovers,
+  getVote,
+  listWaitingVotes,
+  putVote,
+  refuseVote,
+  type VoteMove,
+  type VoteRecord,
+  voteRefusal,
+} from "./approval_votes.ts";
+export {
+  addApprovalMove,
+  type ApprovalMove,
+  type ApprovalRecord,
+  dropApproval,
+  getApproval,
+  getMoveReceipt,
+  listApprovalMoves,
+  listApprovals,
+  listPendingApprovals,
+  lockApproval,
+  type NewApproval,
+  putApproval,
+  setResumedRun,
+} from "./approvals.ts";
+export { batch, type BatchOptions } from "./batch.ts";
+export {
+  CALL_EFFECTS_DAYS,
+  type CallEffects,
+  getCallEffects,
+  noteCallEffects,
+  pruneCallEffects,
+} from "./call_effects.ts";
+export { countReceiptsByCategory, getStoredFacts, type StoredFacts } from "./compliance.ts";
+export {
+  connectionOptions,
+  type Db,
+  openStore,
+  type Prepared,
+  type Role,
+  ROLES,
+  type Row,
+  statementsOn,
+  type Store,
+} from "./connection.ts";
+export {
+  forgetLogPlaces,
+  getLogPlace,
+  getProbeHistories,
+  type ProbeHistory,
+  putLogPlace,
+  putProbeHistories,
+} from "./detector_memory.ts";
+export {
+  abandonEffects,
+  type EffectRecord,
+  endEffect,
+  findNeededEffects,
+  getEffect,
+  intendEffect,
+  listEffectsOfAction,
+} from "./effects.ts";
+export {
+  countServicesByStatus,
+  countTicketsByStatus,
+  getPlatformCounts,
+  getResolutionFigures,
+} from "./figures.ts";
+export {
+  clearFinding,
+  clearOtherFindings,
+  type FindingRecord,
+  fingerprintFault,
+  forgetFindings,
+  getFinding,
+  getFindings,
+  listDetectorRuns,
+  listOpenFindings,
+  type NewFinding,
+  recordDetectorRun,
+  recordFindings,
+} from "./findings.ts";
+export {
+  addDecisions,
+  addStop,
+  type DatedStop,
+  type DecisionRecord,
+  FILE_STOP,
+  findStop,
+  type GovernanceInForce,
+  governanceInForce,
+  listDecisions,
+  listStops,
+  removeStop,
+  type Stop,
+  stopFor,
+  type StopSubject,
+} from "./governance.ts";
+export {
+  beginHeldCall,
+  collectHeldCall,
+  countWaitingCalls,
+  dropHeldCall,
+  endHeldCall,
+  findHeldCall,
+  findHeldCallLike,
+  getHeldCall,
+  type HeldCall,
+  type HeldCallEnd,
+  intendHeldCall,
+  type NewHeldCall,
+  putHeldCall,
+  withdrawHeldCall,
+} from "./held_calls.ts";
+export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export {
+  expireKey,
+  findKey,
+  findKeyById,
+  findValidKeys,
+  getPrincipal,
+  getTenant,
+  hashKey,
+  isKeyShaped,
+  issueKey,
+  type KeyListing,
+  type KeyRecord,
+  KEYS_CHANGED,
+  listKeys,
+  listUnusedKeys,
+  type NewKey,
+  revokeKey,
+  touchKeys,
+} from "./keys.ts";
+export {
+  type KnowledgeChange,
+  listUnlearntTickets,
+  type NewPassage,
+  type ResolvedTicket,
+  storeArticles,
+  storeIncidents,
+} from "./knowledge.ts";
+export { getPassageTexts, type PassageMatch, searchKnowledge } from "./knowledge_search.ts";
+export {
+  addLearningItems,
+  applyLearningItem,
+  getLearningItem,
+  type LearningItem,
+  type LearningRecord,
+  listQueuedLearningItems,
+} from "./learning.ts";
+export { getLearningMetrics } from "./learning_metrics.ts";
+export {
+  openUsageMeter,
+  pruneUsage,
+  type UsageCount,
+  type UsageMeter,
+  type Use,
+} from "./limits.ts";
+export { listen, type Listener } from "./listen.ts";
+export { migrate } from "./migrate.ts";
+export {
+  type AbandonedCall,
+  listAbandonedCalls,
+  listOverdueHeldCalls,
+  settleCall,
+  settleEndedCalls,
+} from "./open_calls.ts";
+export { countOpenBreaks, getDatabaseState, getOutboxState } from "./platform_state.ts";
+export {
+  currentPolicy,
+  getPolicyFileStatus,
+  type PolicyFileStatus,
+  type PolicyRecord,
+  setPolicy,
+  setPolicyFileStatus,
+} from "./policies.ts";
+export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
+export { addRows, type Condition, rowPart } from "./row.ts";
+export {
+  getRunbook,
+  getRunbookValues,
+  replaceCommands,
+  replaceRunbooks,
+  replaceRunbookValues,
+} from "./runbooks.ts";
+export {
+  type Dependency,
+  EDGE_KINDS,
+  type EdgeKind,
+  findPath,
+  getImpact,
+  getNeighbours,
+  getServiceGraph,
+  type RelatedService,
+  type ServiceEdge,
+} from "./service_graph.ts";
+export { findServices, getCmdbSummary, type ServiceMatch } from "./service_search.ts";
+export {
+  type DeclaredPort,
+  getService,
+  listServiceNames,
+  listServicesWithPorts,
+  listTestServiceNames,
+  listWatchedServices,
+  putDiscoveredServices,
+  putService,
+  putServices,
+  recordProbeResults,
+  removeService,
+  replaceServices,
+  type ServiceRecord,
+  type ServiceWithPorts,
+} from "./services.ts";
+export { shared } from "./shared.ts";
+export {
+  countRepeatSightings,
+  escalateTicketOfRun,
+  findTicketOfRun,
+  getRepeatSightings,
+  listEscalatedFaults,
+  listOpenRuns,
+  lockOpenTicket,
+  takeOverTicket,
+} from "./ticket_runs.ts";
+export {
+  addTicketEvent,
+  addTicketEvents,
+  escalateTicket,
+  openTicket,
+  replaceTicketReceipt,
+  resolveTicket,
+  type TicketEvent,
+} from "./ticket_writes.ts";
+export {
+  getNewestTicketChange,
+  getTicket,
+  getTicketEvent,
+  listCancelledTickets,
+  listTicketChanges,
+  listTicketEvents,
+  listTickets,
+  type Ticket,
+} from "./tickets.ts";
+export { type Part, together } from "./together.ts";
+export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
+export {
+  type Delivery,
+  forgetDeliveries,
+  getOutgoingDelivery,
+  listDeliveries,
+  listUnstartedDeliveries,
+  markDeliveryStarted,
+  type OutgoingDelivery,
+  recordDeliveryAttempt,
+  WEBHOOKS_QUEUED,
+} from "./webhook_deliveries.ts";
+export {
+  countWebhooks,
+  disableWebhook,
+  getWebhookSecret,
+  listWebhooks,
+  putWebhook,
+  removeWebhook,
+  WEBHOOK_EVENTS,
+  type WebhookEvent,
+} from "./webhooks.ts";
