@@ -23,9 +23,10 @@ export const deadly = defineOperation<Platform>()({
   tool: { deadly: ["full"] },
   example: { input: { n: 1 }, output: {} },
   run: async ({ n }, { store }) => {
-    await store.asPlatform()("usage").insert({
-      ...{ subject: "deadly", kind: String(n), period_start: new Date(0), used: 1 },
-    });
+    await store.asPlatform().execute(
+      "INSERT INTO usage (subject, kind, period_start, used) VALUES ('deadly', $1, 'epoch', 1)",
+      [String(n)],
+    );
     process.kill(process.pid, "SIGKILL");
     return await new Promise<never>(() => {});
   },

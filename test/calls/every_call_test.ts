@@ -114,9 +114,10 @@ describe("every call over REST that changes something", () => {
     }
     const calls = (await receipts()).filter(({ category }) => category === "api_call");
     assert.deepEqual(calls.map(({ subject }) => subject), ["workflow_cancel"], "no second receipt");
-    const open = await people.store.asPlatform()("governance_decisions").where({ settled: false });
-    assert.deepEqual(open.map(({ tool }) => tool), ["workflow_cancel"]);
-    assert.equal(open[0].call_receipt_id, calls[0].id);
+    const open = await people.store.asPlatform().query(
+      "SELECT tool, call_receipt_id FROM governance_decisions WHERE NOT settled",
+    );
+    assert.deepEqual(open, [{ tool: "workflow_cancel", call_receipt_id: calls[0].id }]);
   });
 
   it("is refused while everything is stopped, but for what people decide or stop by", async () => {

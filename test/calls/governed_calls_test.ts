@@ -6,7 +6,7 @@ import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Platform } from "../../operations/mod.ts";
-import { addStop, endHeldCall, removeStop } from "../../store/mod.ts";
+import { addStop, endHeldCall, getHeldCall, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { say } from "../workflows/_people.ts";
 import { setGovernance } from "../_governance.ts";
@@ -154,8 +154,8 @@ describe("a call that changes something", () => {
     assert.deepEqual((await ended(approval_id)).output, { wiped: "[secret]", passes: 1 });
     const result = await call("wipe_disk", { disk });
     assert.deepEqual(result.structuredContent, { wiped: disk, passes: 1 });
-    const kept = await people.store.asPlatform()("governed_acts").where({ approval_id }).first("output");
-    assert.deepEqual(JSON.parse(kept.output), { wiped: "[secret]", passes: 1 });
+    const { output } = (await getHeldCall(people.store.asPlatform(), approval_id))!;
+    assert.deepEqual(JSON.parse(output!), { wiped: "[secret]", passes: 1 });
   });
 
   it("is refused where a person denies it", async () => {
@@ -189,8 +189,8 @@ describe("a call that changes something", () => {
     const { state, error } = await ended(approval_id);
     assert.deepEqual([state, error], ["done", null]);
     assert.deepEqual(runs, [{ disk, passes: 1 }]);
-    const kept = await people.store.asPlatform()("governed_acts").where({ approval_id }).first();
-    assert.ok(!`${kept.input}${kept.output}`.includes(disk), "nobody is given it any more");
+    const { input, output } = (await getHeldCall(people.store.asPlatform(), approval_id))!;
+    assert.ok(!`${input}${output}`.includes(disk), "nobody is given it any more");
   });
 
   it("gives what it gave also where that could not be put on record at first", async () => {
@@ -356,9 +356,10 @@ describe("a call that changes something", () => {
 
   it("can't be approved once the key that asked is not valid any more", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdk" }));
-    await people.store.asPlatform()("governed_acts").where({ approval_id }).update({
-      key_id: "0".repeat(16),
-    });
+    await people.store.asPlatform().execute(
+      "UPDATE held_calls SET key_id = repeat('0', 16) WHERE approval_id = $1",
+      [approval_id],
+    );
     const { status, body } = await people.call(
       "POST",
       `/v1/approvals/${approval_id}/approve`,
@@ -371,8 +372,10 @@ describe("a call that changes something", () => {
 
   it("is not run with other arguments than those that were approved", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdh" }));
-    await people.store.asPlatform()("governed_acts").where({ approval_id })
-      .update({ input: '{"disk":"all"}' });
+    await people.store.asPlatform().execute(
+      "UPDATE held_calls SET input = $2 WHERE approval_id = $1",
+      [approval_id, '{"disk":"all"}'],
+    );
     await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
     const act = await ended(approval_id);
     assert.deepEqual([act.state, act.error.name], ["refused", "Denied"]);

@@ -14,7 +14,18 @@ import {
 } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { getHeldCall, getTicket, HOLDER_LOCK, issueKey, putHeldCall, putApproval } from "../../store/mod.ts";
+import {
+  addDecisions,
+  getHeldCall,
+  getTicket,
+  HOLDER_LOCK,
+  intendHeldCall,
+  issueKey,
+  listDecisions,
+  putApproval,
+  putHeldCall,
+  type Row,
+} from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -69,16 +80,24 @@ describe("a governed call whose process is killed", () => {
     );
     return rows.map(({ payload }) => JSON.parse(payload));
   };
-  const decisions = () => open.platform.store.asPlatform()("governance_decisions").orderBy("at", "desc");
+  const decisions = async () =>
+    await open.platform.store.asPlatform().query(
+      "SELECT * FROM governance_decisions ORDER BY at DESC",
+    ) as [Row, ...Row[]];
   /** As if some minutes had gone by. */
   const later = () =>
-    open.platform.store.asPlatform()("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
+    open.platform.store.asPlatform().execute(
+      "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
+    );
   const settle = () => {
     const traceCall = createTraceCall(open.platform, approvable);
     return openCalls({ store: open.platform.store, traceCall } as ActivityParts).settleOpenCalls();
   };
   const timesRun = async (n: number) =>
-    (await open.platform.store.asPlatform()("usage").where({ subject: "deadly", kind: String(n) })).length;
+    (await open.platform.store.asPlatform().query(
+      "SELECT FROM usage WHERE subject = 'deadly' AND kind = $1",
+      [String(n)],
+    )).length;
 
   it("after the decision is sealed as unknown, once, and not before its process is gone", async () => {
     await killed("call", key.key);
@@ -129,12 +148,19 @@ describe("a governed call whose process is killed", () => {
   });
 
   it("before its decision was sealed was provably not done", async () => {
-    const [known] = await decisions();
-    const id = "GOV-000000000001";
-    await open.platform.store.asPlatform()("governance_decisions").insert({
-      ...{ ...known, reasons: JSON.stringify(known.reasons), id, settled: false },
-      ...{ receipt_id: "never-sealed", call_receipt_id: "not-done" },
+    const [known] = await listDecisions(open.platform.store.asPlatform(), {
+      tenant: "test",
+      limit: 1,
     });
+    await addDecisions(open.platform.store.asPlatform(), [{
+      ...known!,
+      id: "GOV-000000000001",
+      receiptId: "never-sealed",
+      callReceiptId: "not-done",
+      runs: true,
+      holder: null,
+    }]);
+    await later();
     assert.equal(await settle(), 1);
     assert.equal((await receiptsOf("not-done"))[0].outcome, "not_done");
   });
@@ -160,8 +186,10 @@ describe("a governed call whose process is killed", () => {
     await later();
     assert.equal(await settle(), 0, "its process lives");
     const open_ = (await decisions()).find(({ settled }) => !settled)!;
-    await open.platform.store.asPlatform()("governance_decisions").where({ id: open_.id })
-      .update({ holder: 1 }); // as if its connection had been lost
+    await open.platform.store.asPlatform().execute(
+      "UPDATE governance_decisions SET holder = 1 WHERE id = $1", // as if its connection had been lost
+      [open_.id],
+    );
     assert.equal(await settle(), 1);
     finish();
     const { receiptId } = await outcome;
@@ -185,8 +213,10 @@ describe("a governed call whose process is killed", () => {
       ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
       ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
     });
-    await store.asPlatform()("approvals").where({ id: approvalId })
-      .update({ status: "approved", decided_at: new Date() });
+    await store.asPlatform().execute(
+      "UPDATE approvals SET status = 'approved', decided_at = now() WHERE id = $1",
+      [approvalId],
+    );
     await putHeldCall(store.asPlatform(), {
       ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
       ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
@@ -258,8 +288,7 @@ describe("a governed call whose process is killed", () => {
   it("between the intent and the beginning of an approved act is run, once", async () => {
     const id = "APR-000000000004";
     await approved(id, 4);
-    await open.platform.store.asPlatform()("governed_acts").where({ approval_id: id })
-      .update({ state: "intended" });
+    await intendHeldCall(open.platform.store.asPlatform(), id);
     let runs = 0;
     const harmless = { ...deadly, run: () => Promise.resolve({ n: ++runs }) };
     const results = await Promise.allSettled([again(id, harmless), again(id, harmless)]);

@@ -5,7 +5,7 @@ import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { createPlatformInvoke, type Platform } from "../../operations/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
-import { issueKey } from "../../store/mod.ts";
+import { issueKey, listDecisions } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { allowTools } from "../_governance.ts";
@@ -48,8 +48,8 @@ describe("a governed call whose end can't be written down at that moment", () =>
 
   for (const [fails, outcome] of [[false, "success"], [true, "refused"]] as const) {
     it(`gives that end, and is sealed as ${outcome} once it can be`, async () => {
-      const { knex } = open.platform.store;
-      const { key: credential } = await issueKey(knex, {
+      const db = open.platform.store.asPlatform();
+      const { key: credential } = await issueKey(db, {
         ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
         ...{ mayApprove: false, expiresAt: null },
       });
@@ -59,12 +59,13 @@ describe("a governed call whose end can't be written down at that moment", () =>
       });
       const ended = await call.catch((error: Problem) => error);
       if (fails) assert.equal((ended as Problem).message, "It is mounted");
-      const { call_receipt_id: id } = await knex("governance_decisions").orderBy("at", "desc")
-        .first();
-      assert.equal(ended.receiptId, id);
-      assert.equal(await knex("seal_outbox").where({ id }).first(), undefined);
+      const [decision] = await listDecisions(db, { tenant: "test", limit: 1 });
+      assert.equal(ended.receiptId, decision!.callReceiptId);
+      const queued = () =>
+        db.first("SELECT payload FROM seal_outbox WHERE id = $1", [decision!.callReceiptId]);
+      assert.equal(await queued(), undefined);
       await asSuperuser("ALTER TABLE seal_requests DROP CONSTRAINT none");
-      const { payload } = await eventually(() => knex("seal_outbox").where({ id }).first());
+      const { payload } = await eventually(queued);
       assert.equal(JSON.parse(payload).outcome, outcome);
     });
   }

@@ -178,7 +178,11 @@ describe("limits of an agent's key", () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
       const first = await invoke(act, callOf(credential));
-      await addStop(other.platform.store.asPlatform(), { kind: "key", name: id, reason: "it misbehaves" });
+      await addStop(other.platform.store.asPlatform(), {
+        kind: "key",
+        name: id,
+        reason: "it misbehaves",
+      });
       await assert.rejects(invoke(act, callOf(credential)), /This key is stopped: it misbehaves/);
       await removeStop(other.platform.store.asPlatform(), { kind: "key", name: id });
       return { id, first, last: await invoke(act, callOf(credential)) };

@@ -10,14 +10,14 @@ import { openPlatform } from "../../processes/_platform.ts";
 import {
   addLearningItems,
   getHeldCall,
+  getLearningItem,
   getTicket,
   HOLDER_LOCK,
   issueKey,
-  getLearningItem,
   listWebhooks,
-  recordFindings,
-  putHeldCall,
   putApproval,
+  putHeldCall,
+  recordFindings,
 } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { setGovernance } from "../_governance.ts";
@@ -92,10 +92,10 @@ describe("an operation's call whose process is killed", function () {
   };
   /** What is sealed of the call, as some minutes later. */
   const settled = async () => {
-    const { knex } = platform.store;
-    const [decision] = await knex("governance_decisions").where({ settled: false });
+    const decision = await platform.store.asPlatform().first(
+      "UPDATE governance_decisions SET at = now() - interval '5 minutes' WHERE NOT settled RETURNING call_receipt_id",
+    );
     assert.ok(decision, "its end is not known");
-    await knex("governance_decisions").update({ at: new Date(Date.now() - 300_000) });
     const traceCall = createTraceCall(platform, approvable);
     const settle = openCalls({ store: platform.store, traceCall } as ActivityParts).settleOpenCalls;
     await eventually(async () => (await settle()) === 1 || undefined);
@@ -103,7 +103,7 @@ describe("an operation's call whose process is killed", function () {
     return await receiptOf(decision.call_receipt_id);
   };
   const people = async () =>
-    (await platform.store.asPlatform()("tickets").where({ escalated: true })).length;
+    (await platform.store.asPlatform().query("SELECT FROM tickets WHERE escalated")).length;
 
   const openTicket = async () => {
     const create = approvable.find(({ name }) => name === "tickets.create")!;
@@ -213,7 +213,10 @@ describe("an operation's call whose process is killed", function () {
       ...{ operation: "learning.approve", as: "approve_learning_item" },
       input: async () => ({ item_id: await learnt(`LRN-00000000000${++n % 10}`) }),
       done: async ({ item_id }) => {
-        assert.equal((await getLearningItem(platform.store.asPlatform(), item_id!))?.state, "applied");
+        assert.equal(
+          (await getLearningItem(platform.store.asPlatform(), item_id!))?.state,
+          "applied",
+        );
       },
     },
   ];
@@ -249,8 +252,10 @@ describe("an operation's call whose process is killed", function () {
         ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
         ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
       });
-      await store.asPlatform()("approvals").where({ id: approvalId })
-        .update({ status: "approved", decided_at: new Date() });
+      await store.asPlatform().execute(
+        "UPDATE approvals SET status = 'approved', decided_at = now() WHERE id = $1",
+        [approvalId],
+      );
       await putHeldCall(store.asPlatform(), {
         ...{ approvalId, decisionId: `GOV-00000000000${shared.indexOf(moment)}`, door: "mcp" },
         ...{ tool: as, operation: operation.name, input: JSON.stringify(input) },

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { TaskRecord } from "../../domain/mod.ts";
 import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
-import { decisionRow, noteCallEffects } from "../../store/mod.ts";
+import { noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
 
@@ -14,7 +14,12 @@ function on(parts: Pick<TestLoop, "config" | "store" | "sealer" | "client" | "en
   const urls = { gateway: "http://127.0.0.1:1", ledger: "http://127.0.0.1:2" };
   const temporal = () => Promise.resolve(parts.client);
   const platform = { ...parts, urls, temporal } as never as Platform;
-  const start = (name: string, input: object, decisionId: string, more: Partial<CallContext> = {}) => {
+  const start = (
+    name: string,
+    input: object,
+    decisionId: string,
+    more: Partial<CallContext> = {},
+  ) => {
     const signal = new AbortController().signal;
     const caller = { keyId: "ab".repeat(8), tier: "admin" } as CallContext["caller"];
     const call = { caller, door: "rest", requestId: "1", signal, progress() {}, decisionId };
@@ -91,23 +96,6 @@ describe("a run that a call has started", () => {
       state: "unknown",
       look: `for the workflow test-${decisionId.slice(4, 12)}`,
     });
-  });
-
-  it("is not known where a former version let the call run, which left no trace", async () => {
-    const decisionId = newDecision();
-    const { values } = decisionRow({
-      ...{ id: decisionId, tenant: "t", keyId: "k", principal: "p", door: "mcp", tool: "x" },
-      ...{ operation: "itsm.test", effect: "write", decision: "allow", rule: "r", reasons: [] },
-      ...{ policyVersion: "0", dryRun: false, approvalId: null, receiptId: decisionId },
-      ...{ callReceiptId: null, runs: true, holder: null },
-    });
-    const row = { ...values, reasons: "[]" };
-    await parts.store.asPlatform()("governance_decisions").insert(row);
-    assert.deepEqual(await trace("itsm.test", decisionId), { state: "not_done" });
-    await parts.store.asPlatform()("governance_decisions").where({ id: decisionId }).delete();
-    const { traced: _, ...before } = row as typeof row & { traced: boolean };
-    await parts.store.asPlatform()("governance_decisions").insert(before);
-    assert.deepEqual(await trace("itsm.test", decisionId), { state: "unknown" });
   });
 
   const incident = `Nobody hears ${randomBytes(4).toString("hex")}`;
