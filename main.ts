@@ -12,7 +12,7 @@ import {
 } from "./embedded/mod.ts";
 import {
   baseEnvironment,
-  bringGovernanceFile,
+  applyGovernanceFile,
   checkPorts,
   type Child,
   ENTRIES,
@@ -155,7 +155,7 @@ async function bringPolicy({ config, progress }: Platform, url: string): Promise
   const store = openStore(url, "app", 1);
   try {
     const file = governanceFileOf(config);
-    const { version, trouble } = await bringGovernanceFile(file, store);
+    const { version, trouble } = await applyGovernanceFile(file, store);
     if (!trouble) return;
     progress.line(`  The governance file ${file.path} is not followed: ${trouble}`);
     progress.line(`  Policy ${version} stays in force`);

@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
 import { canUndo, type Catalogue, READ_ONLY_KINDS, ResolvedStep, type StepContext } from "../runbooks/mod.ts";
 import { addTicketEvent, type EffectRecord, intendEffect, type Store } from "../store/mod.ts";
-import type { Action, Effect, Finding, RunId, StepEffect } from "../domain/mod.ts";
+import type { Action, RepairEffect, Finding, RunId, StepResult } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { effectIdOf, undoIdOf } from "./_action.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 import { startingWorkflows } from "./_step_workflows.ts";
 import { stoppable } from "./_stops.ts";
 
@@ -68,7 +70,7 @@ export function intending(store: Store, place: string, undoing = false) {
     const seal = {
       id: receiptIdOf(run, `${undoing ? "UNDO" : "REMEDIATE"}-${round}-${step}`),
       category: `${what}_intended`,
-      actor: ACTOR,
+      actor: LOOP_ACTOR,
       subject: ticket_id,
       action: kind,
       outcome: "intended",
@@ -114,22 +116,22 @@ export function stepPartsOf(
 }
 
 /** What an effect that has ended came to. */
-export function resultOf({ id, step, state, detail }: EffectRecord, kind: string): StepEffect {
+export function resultOf({ id, step, state, detail }: EffectRecord, kind: string): StepResult {
   const { code, ok, counts } = detail as {
     code: string;
     ok?: boolean;
-    counts?: StepEffect["counts"];
+    counts?: StepResult["counts"];
   };
   return {
     ...{ id, step: step ?? "", kind, code },
-    state: state as StepEffect["state"],
+    state: state as StepResult["state"],
     ok: ok === true,
     ...(counts ? { counts } : {}),
   };
 }
 
 /** What steps come to as a whole. */
-export function effectOf(action: Action, steps: readonly StepEffect[]): Effect {
+export function effectOf(action: Action, steps: readonly StepResult[]): RepairEffect {
   const acted = steps.filter(({ state }) => state === "done");
   const state = steps.some((step) => step.state === "unknown")
     ? "unknown"
@@ -146,7 +148,7 @@ export function effectOf(action: Action, steps: readonly StepEffect[]): Effect {
 }
 
 /** Of what went wrong, else of the last step that changed something, else of the last one. */
-function codeOf(steps: readonly StepEffect[]): string {
+function codeOf(steps: readonly StepResult[]): string {
   const last = steps.at(-1)!;
   if (!last.ok) return last.code;
   const acted = steps.findLast(({ state, kind }) => state === "done" && !READ_ONLY_KINDS.has(kind));

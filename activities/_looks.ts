@@ -1,10 +1,10 @@
-import type { Seen, Source } from "../domain/mod.ts";
+import type { LookupResult, Source } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { getCmdbSummary, getService, getTicket, getImpact, listApprovals, listTickets, countOpenBreaks, listOpenFindings, getPlatformCounts, getRepairHistory, type Store, type Ticket, listTicketEvents } from "../store/mod.ts";
 import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
 import { asProblem } from "../contract/mod.ts";
 
-type Gave = Omit<Seen, "look">;
+type Gave = Omit<LookupResult, "look">;
 type Ask = (store: Store, of: string) => Promise<Gave>;
 
 const NOTHING: Gave = { says: [], sources: [], data: {} };

@@ -1,5 +1,5 @@
+import type { Platform } from "../calls/mod.ts";
 import {
-  type Client,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   type WorkflowHandle,
@@ -17,7 +17,7 @@ const OF_THE_LEDGER: ReadonlySet<string> = new Set([
 ]);
 
 /** Runs workflows for steps of runbooks: one an effect, whose id it carries. */
-export function startingWorkflows(temporal: Client) {
+export function startingWorkflows(temporal: Platform["temporal"]) {
   return async (type: string, effectId: string, withinMs: number): Promise<StepOutcome> => {
     const standing = STANDING[type];
     const workflowId = standing ?? `runbook-${effectId}`;
@@ -33,7 +33,7 @@ export function startingWorkflows(temporal: Client) {
   ): Promise<WorkflowHandle> {
     const taskQueue = OF_THE_LEDGER.has(type) ? TASK_QUEUE.ledger : TASK_QUEUE.itsm;
     try {
-      return await temporal.workflow.start(type, {
+      return await (await temporal()).workflow.start(type, {
         workflowId,
         taskQueue,
         args: [],
@@ -42,7 +42,7 @@ export function startingWorkflows(temporal: Client) {
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      return temporal.workflow.getHandle(workflowId);
+      return (await temporal()).workflow.getHandle(workflowId);
     }
   }
 }

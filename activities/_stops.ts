@@ -1,6 +1,6 @@
 /** What switches stop of the platform's own: it asks for no call, so nobody else would hold it. */
 import { Problem } from "../contract/mod.ts";
-import type { Held } from "../domain/mod.ts";
+import type { ActiveStop } from "../domain/mod.ts";
 import {
   addTicketEvent,
   type Stop,
@@ -10,7 +10,8 @@ import {
 } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import type { RepairOrder } from "./_effects.ts";
-import { ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
 
 /** Names of the operations by which a repair and a drill are asked for: what stops these stops it, whoever asked. */
 export const STOPPED_AS = {
@@ -45,7 +46,7 @@ export async function holdStep(
   { ticket_id, action, round, run }: RepairOrder,
   step: { readonly step: string; readonly kind: string; readonly undoing: boolean },
   { kind, name, reason, stopped_at }: Stopped,
-): Promise<Held> {
+): Promise<ActiveStop> {
   const mark = `${step.undoing ? "undo-" : ""}held-${round}-${stopped_at.getTime()}`;
   const stop = name ? `${kind} ${name}` : kind;
   const event = {
@@ -56,7 +57,7 @@ export async function holdStep(
   const seal = {
     id: receiptIdOf(run, mark),
     category: step.undoing ? "undo_held" : "repair_held",
-    actor: ACTOR,
+    actor: LOOP_ACTOR,
     subject: ticket_id,
     action: step.kind,
     outcome: "not_done",

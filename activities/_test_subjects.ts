@@ -4,7 +4,8 @@ import { addTicketEvent, listCancelledTickets, resolveTicket, forgetLogPlaces, r
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestSeal } from "../ledger/mod.ts";
-import { type ActivityParts, ACTOR } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 /** Services that only exist for a test, each with a process and a folder of its own, by their names. */
 export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "config">) {
@@ -34,7 +35,7 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
         data: { receipt_id: receiptId },
       });
       await requestSeal(trx, {
-        ...{ id: receiptId, category: "ticket_closed", actor: ACTOR, subject: id },
+        ...{ id: receiptId, category: "ticket_closed", actor: LOOP_ACTOR, subject: id },
         ...{ action: "drill.cancelled", outcome: "resolved", details: {} },
       });
     });

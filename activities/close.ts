@@ -1,11 +1,11 @@
 import type {
   Diagnosis,
-  Effect,
+  RepairEffect,
   Finding,
   Permission,
-  Proof,
+  VerifyResult,
   RunId,
-  Undone,
+  UndoResult,
 } from "../domain/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
@@ -19,7 +19,9 @@ import {
   type TicketEvent,
   getRepeatSightings,
   } from "../store/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 import { SEALED_WITHIN_MS } from "./seal.ts";
 
 /** What a run has to tell at its end. */
@@ -35,11 +37,11 @@ export interface Story {
   /** Of the last repair that was asked for. */
   readonly permission?: Permission;
   /** The last act. */
-  readonly effect?: Effect;
+  readonly effect?: RepairEffect;
   /** What was seen after it. */
-  readonly proof?: Proof;
+  readonly proof?: VerifyResult;
   /** What became of undoing it; absent: that was not begun. */
-  readonly undone?: Undone;
+  readonly undone?: UndoResult;
   readonly rounds: number;
 }
 
@@ -142,7 +144,7 @@ function receiptOf(
   const isUnknown = effect?.state === "unknown" || undone?.state === "unknown";
   return {
     category: outcome === "sealed" ? "self_heal" : "escalation",
-    actor: ACTOR,
+    actor: LOOP_ACTOR,
     subject: ticket_id,
     action: diagnosis?.action ? "runbook" : "none",
     outcome: isUnknown ? "unknown" : outcome,
@@ -196,6 +198,6 @@ function publicPermission({ requested_by: _, ...permission }: Permission) {
 }
 
 /** What of a step everybody may read for ever. */
-function publicStep({ id, kind, state, code, counts }: Effect["steps"][number]) {
+function publicStep({ id, kind, state, code, counts }: RepairEffect["steps"][number]) {
   return { effect_id: id, kind, state, code, ...(counts ? { counts } : {}) };
 }

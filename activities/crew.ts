@@ -1,5 +1,5 @@
 import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
-import { type AgentName, type AgentReport, DRILL_SERVICE_PATTERN, type Retrieved, type Scene, type Source, type Suspect, type Triage, type Verification } from "../domain/mod.ts";
+import { type AgentName, type AgentReport, DRILL_SERVICE_PATTERN, type Retrieved, type CrewScope, type Source, type Suspect, type Triage, type Verification } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
@@ -91,7 +91,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     },
 
     /** What the logs of the services say, and what the detectors read in logs. */
-    async crewLogs({ services, round }: Scene): Promise<AgentReport> {
+    async crewLogs({ services, round }: CrewScope): Promise<AgentReport> {
       const logged = await Promise.all(services.map((name) => loggedBy(config, name)));
       const found = (await listOpenFindings(db)).filter(({ kind, service: its }) =>
         kind === "log" && (its === null || services.includes(its))
@@ -121,7 +121,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     },
 
     /** How the services answer now, and how they did at the last looks. */
-    async crewMetrics({ services, round }: Scene): Promise<AgentReport> {
+    async crewMetrics({ services, round }: CrewScope): Promise<AgentReport> {
       const histories = await getProbeHistories(db);
       const says: string[] = [];
       const suspects: Suspect[] = [];
@@ -150,7 +150,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     },
 
     /** Which of what they need is down, the nearest to the root counting most. */
-    async crewTopology({ services, round }: Scene): Promise<AgentReport> {
+    async crewTopology({ services, round }: CrewScope): Promise<AgentReport> {
       const says: string[] = [];
       const suspects: Suspect[] = [];
       for (const name of services) {
@@ -173,7 +173,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
     },
 
     /** What was repaired and opened on them within a day, and what was changed of what the platform runs by. */
-    async crewChange({ services, round }: Scene): Promise<AgentReport> {
+    async crewChange({ services, round }: CrewScope): Promise<AgentReport> {
       const since = new Date(Date.now() - RECENT_MS);
       const says: string[] = [];
       const sources: Source[] = [];
@@ -204,7 +204,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
 
     /** Measures again whom the others suspect, and objects where that does not bear them out. */
     async crewVerify(
-      { services, round }: Scene,
+      { services, round }: CrewScope,
       reports: readonly AgentReport[],
     ): Promise<Verification> {
       const suspected = [...new Set(reports.flatMap(({ suspects }) => suspects))];

@@ -7,7 +7,7 @@ import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, getRunbookValues } from "../store/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { fieldOf } from "./_kinds.ts";
-import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { type ActivityParts, findService } from "./_parts.ts";
 import type { RoundStep } from "./loop_steps.ts";
 
 type Judgement = Pick<Diagnosis, "basis" | "classification" | "citations">;
@@ -33,7 +33,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const { finding, ticket_id, code, round, run } = step;
     const [known, named] = await Promise.all([
       getFinding(store.asPlatform(), finding.fingerprint),
-      finding.service === null ? undefined : subjectNamed(store.asPlatform(), finding.service),
+      finding.service === null ? undefined : findService(store.asPlatform(), finding.service),
     ]);
     const service = finding.service === null ? await hostOf(finding, known) : named;
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
@@ -81,7 +81,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     known: FindingRecord | undefined,
   ): Promise<Service | undefined> {
     return check === "host" && known?.host === hostname()
-      ? await subjectNamed(store.asPlatform(), known.host)
+      ? await findService(store.asPlatform(), known.host)
       : undefined;
   }
 

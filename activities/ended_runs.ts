@@ -8,7 +8,9 @@ import {
   type Db,
   } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 /** A run whose ticket is open though the run has ended. */
 export interface EndedRun extends RunId {
@@ -35,7 +37,7 @@ export function endedRuns({ store, temporal }: ActivityParts) {
 
   async function statusOf(workflowId: string, runId: string): Promise<string> {
     try {
-      return (await temporal.workflow.getHandle(workflowId, runId).describe()).status.name;
+      return (await (await temporal()).workflow.getHandle(workflowId, runId).describe()).status.name;
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return "NOT_FOUND";
       throw error;
@@ -68,7 +70,7 @@ export async function endRun(
   await requestSeal(on, {
     id,
     category: "escalation",
-    actor: ACTOR,
+    actor: LOOP_ACTOR,
     subject: ticket_id,
     action: "run.ended",
     outcome: unknown_effects > 0 ? "unknown" : "escalated",

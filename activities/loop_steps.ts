@@ -13,7 +13,9 @@ import {
 import type { Finding, RunId } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf, ticketIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import { type ActivityParts, ticketIdOf } from "./_parts.ts";
 import { endRun } from "./ended_runs.ts";
 
 /** What a step takes that opens a ticket. */
@@ -42,7 +44,7 @@ const LOOK_AGAIN_MS = 10;
 
 /** The steps that look and write down, but act on nothing. */
 export function loopSteps({ config, store, temporal }: ActivityParts) {
-  const world = () => openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) });
+  const world = () => openDetectionContext({ config, store, temporal });
 
   /**
    * Looks again, by the detector that found it. A report that names no service which can be probed is believed. Safe to
@@ -136,7 +138,7 @@ function receiptOf({ finding, code, run }: TicketOrder, ticketId: string, action
   return {
     id: receiptIdOf(run, "TICKET"),
     category: "ticket_opened",
-    actor: ACTOR,
+    actor: LOOP_ACTOR,
     subject: ticketId,
     action,
     outcome: "open",

@@ -2,18 +2,16 @@
  * What workflows may do to the world. Each says what makes it safe to repeat.
  *
  * ```ts
- * const activities = createActivities({ config, store, sequencerStore, sealer, temporal });
+ * const activities = createActivities({ ...platform, sequencerStore, runbooks, stopping });
  * await Worker.create({ activities, … });
  * ```
  *
  * @module
  */
-import { loadCatalogue } from "../runbooks/mod.ts";
 import { beating } from "./_beating.ts";
 import { failing } from "./_failures.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { anchors } from "./anchor.ts";
-import { approvalMoves } from "./approval_moves.ts";
 import { approvals } from "./approvals.ts";
 import { closing } from "./close.ts";
 import { crewAgents } from "./crew.ts";
@@ -22,7 +20,7 @@ import { endedApprovals } from "./ended_approvals.ts";
 import { endedRuns } from "./ended_runs.ts";
 import { governedActs } from "./governed_acts.ts";
 import { loopSteps } from "./loop_steps.ts";
-import { openCalls } from "./open_calls.ts";
+import { settleLostCalls } from "../calls/recover/mod.ts";
 import { remediation } from "./remediate.ts";
 import { sandboxes } from "./sandbox.ts";
 import { scrubbing } from "./scrub.ts";
@@ -44,8 +42,6 @@ export type { EndedApproval } from "./ended_approvals.ts";
 export type { EndedRun } from "./ended_runs.ts";
 export type { RepairOrder } from "./_effects.ts";
 export type { RepairRequest } from "./permit.ts";
-export type { Look, ResultOrder, Source, TaskCalls } from "./tasks.ts";
-export { loadCatalogue, deleteOldAside, deleteOldMarks, putInForce } from "../runbooks/in_force.ts";
 export type { FoundNow } from "./sweep.ts";
 
 /** All activities, by the names that workflows call them by. */
@@ -53,8 +49,7 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** Gives the activities their parts. */
 export function createActivities(parts: ActivityParts) {
-  const catalogue = parts.runbooks ?? loadCatalogue(parts.config);
-  const moving = approvalMoves(parts);
+  const catalogue = parts.runbooks;
   return beating(failing({
     ...loopSteps(parts),
     ...diagnosing(parts, catalogue),
@@ -71,10 +66,10 @@ export function createActivities(parts: ActivityParts) {
     ...anchors(parts),
     ...scrubbing(parts),
     ...approvals(parts),
-    ...moving,
-    ...endedApprovals(parts, moving.moveApproval),
+    ...endedApprovals(parts),
     ...governedActs(parts),
-    ...openCalls(parts),
+    /** Seals the end of calls whose process was killed. Safe to repeat: each has one receipt of its end. */
+    settleOpenCalls: () => settleLostCalls(parts),
     ...webhooks(parts),
     ...reasoningNodes(parts),
     ...crewAgents(parts),

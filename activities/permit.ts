@@ -13,7 +13,9 @@ import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/m
 import { requestSeal } from "../ledger/mod.ts";
 import { hashOf } from "./_action.ts";
 import type { RepairOrder } from "./_effects.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 /** A repair that is asked for, with all that the guardrails hold it against. */
 export interface RepairRequest extends RepairOrder {
@@ -91,7 +93,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
     const seal = {
       id: receiptId,
       category: "guardrail_verdict",
-      actor: ACTOR,
+      actor: LOOP_ACTOR,
       subject: ticket_id,
       action: "validate",
       outcome: decision,
@@ -169,7 +171,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
   /** Principal of the key that asked for the run. */
   async function requesterOf({ requested_by }: Finding): Promise<string> {
     const keyId = /^key:(.+)$/.exec(requested_by ?? "")?.[1];
-    return (keyId && await getPrincipal(store.asPlatform(), keyId)) ?? ACTOR;
+    return (keyId && await getPrincipal(store.asPlatform(), keyId)) ?? LOOP_ACTOR;
   }
 
   return permit;

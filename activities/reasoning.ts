@@ -1,13 +1,13 @@
 import { Problem } from "../contract/mod.ts";
 import type {
-  Found,
+  AnswerInput,
   Intake,
-  Look,
+  Lookup,
   Objections,
   Plan,
   Retrieved,
   Safety,
-  Seen,
+  LookupResult,
   Source,
 } from "../domain/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
@@ -64,14 +64,14 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
     },
 
     /** Asks one of them. */
-    async reasonLook(look: Look): Promise<Seen> {
+    async reasonLook(look: Lookup): Promise<LookupResult> {
       const ask = LOOKS[look.tool];
       if (!ask) throw new Problem("NotFound", `The pipeline has no tool ${look.tool}`);
       return { look, ...await ask(store, look.arguments.of ?? "") };
     },
 
     /** Objects to what was named and not found, and to what is no longer as it was read. */
-    async reasonVerify(intake: Intake, seen: readonly Seen[]): Promise<Objections> {
+    async reasonVerify(intake: Intake, seen: readonly LookupResult[]): Promise<Objections> {
       const objections: string[] = [];
       for (const { look, says } of seen) {
         if (says.length === 0 && look.arguments.of) {
@@ -89,7 +89,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
       return { holds: objections.length === 0, objections };
     },
 
-    reasonAnswer: (found: Found) => Promise.resolve(answerOf(found)),
+    reasonAnswer: (found: AnswerInput) => Promise.resolve(answerOf(found)),
 
     reasonRefusal: ({ reasons }: Safety): Promise<string> =>
       Promise.resolve(`The guardrails refuse this text: ${reasons.join("; ")}`),
@@ -110,8 +110,8 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
   };
 }
 
-function looksFor({ services, tickets, receipts, topics }: Intake, kind: Plan["kind"]): Look[] {
-  const look = (tool: string, of?: string): Look => ({ tool, arguments: of ? { of } : {} });
+function looksFor({ services, tickets, receipts, topics }: Intake, kind: Plan["kind"]): Lookup[] {
+  const look = (tool: string, of?: string): Lookup => ({ tool, arguments: of ? { of } : {} });
   const about = new Set(topics);
   const named = services.length + tickets.length + receipts.length > 0;
   return [
@@ -133,7 +133,7 @@ function looksFor({ services, tickets, receipts, topics }: Intake, kind: Plan["k
 }
 
 /** Puts sentences together, each with the number of what it rests on. */
-function answerOf({ plan, retrieved, seen, objections, written }: Found) {
+function answerOf({ plan, retrieved, seen, objections, written }: AnswerInput) {
   const citations: Source[] = [];
   const cite = (source: Source): string => {
     const at = citations.findIndex(({ id, kind }) => id === source.id && kind === source.kind);
@@ -164,7 +164,7 @@ interface Said {
 
 /** A model's sentences, with the sources of the pieces of evidence that they cite. */
 function sourced(
-  { claims, evidence }: NonNullable<Found["written"]>,
+  { claims, evidence }: NonNullable<AnswerInput["written"]>,
   said: readonly Said[],
 ): Said[] {
   return claims.map((claim) => ({
@@ -182,7 +182,7 @@ function sourced(
 /** What kind of fault it is by its words, and what to do about it. */
 function adviceOf(
   { classification: its, articles, provider }: Retrieved,
-  seen: readonly Seen[],
+  seen: readonly LookupResult[],
   cite: (source: Source) => string,
 ): string[] {
   const service = seen.find(({ look, says }) => look.tool === "service" && says.length > 0);

@@ -12,10 +12,10 @@ import {
   type TicketEvent,
 } from "../store/mod.ts";
 import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
-import type { Action, Effect, Held, Repaired, StepEffect } from "../domain/mod.ts";
+import type { Action, RepairEffect, ActiveStop, RepairResult, StepResult } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
-import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { type ActivityParts, findService } from "./_parts.ts";
 import { holdStep, stopOfRepair } from "./_stops.ts";
 import { permitting, type RepairRequest } from "./permit.ts";
 
@@ -39,7 +39,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
    * @throws {Problem} `Conflict`, not retryable, before anything was done: the action is not what its hash says, the
    * runbook or the service has changed since, or the ticket is not this run's any more
    */
-  async function remediate(request: RepairRequest): Promise<Repaired> {
+  async function remediate(request: RepairRequest): Promise<RepairResult> {
     const { action } = request;
     if (actionHash(action) !== action.sha256) {
       throw conflict(`Action ${action.id} is not the one that its hash names`);
@@ -50,12 +50,12 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   }
 
   /** The switch that stops a run's repairs now; null: none does. Safe to repeat: it only looks. */
-  async function heldBy(order: Pick<RepairOrder, "finding">): Promise<Held | null> {
+  async function heldBy(order: Pick<RepairOrder, "finding">): Promise<ActiveStop | null> {
     const stop = await stopOfRepair(store, order);
     return stop ? { kind: stop.kind, name: stop.name } : null;
   }
 
-  async function carryOutAll(order: RepairOrder): Promise<{ effect: Effect; held?: Held }> {
+  async function carryOutAll(order: RepairOrder): Promise<{ effect: RepairEffect; held?: ActiveStop }> {
     const { action } = order;
     const [source, effects] = await Promise.all([
       sourceOf(action),
@@ -82,7 +82,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
   /** The service, where everything that the action was made from is still as it was. */
   async function sourceOf(action: Action): Promise<Service | undefined> {
     const [service, values] = await Promise.all([
-      subjectNamed(store.asPlatform(), action.service),
+      findService(store.asPlatform(), action.service),
       getRunbookValues(store.asPlatform(), action.service),
     ]);
     const runbook = catalogue.runbooks.find(({ runbook }) => runbook === action.runbook);
@@ -95,7 +95,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     order: RepairOrder,
     number: number,
     progress: Progress,
-  ): Promise<StepEffect> {
+  ): Promise<StepResult> {
     const { source: service, steps: before } = progress;
     const { step, effectId } = at(order, number);
     const known = progress.known.get(effectId);
@@ -116,7 +116,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     return asEffect(order, number, known ? unknown("stopped") : notDone("stopped"));
   }
 
-  async function hold({ order, number }: Stepping): Promise<Held | undefined> {
+  async function hold({ order, number }: Stepping): Promise<ActiveStop | undefined> {
     const stop = await stopOfRepair(store, order);
     const { step: { step, kind } } = at(order, number);
     return stop && await holdStep(store, order, { step, kind, undoing: false }, stop);
@@ -156,7 +156,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     number: number,
     happened: StepOutcome,
     progress: Progress,
-  ): Promise<StepEffect> {
+  ): Promise<StepResult> {
     const { ticket_id, action, round, run } = order;
     const { step, effectId } = at(order, number);
     const { state, ...detail } = happened;
@@ -186,16 +186,16 @@ interface Progress {
   readonly source: Service | undefined;
   /** Acts of earlier attempts, by their ids. */
   readonly known: ReadonlyMap<string, EffectRecord>;
-  readonly steps: StepEffect[];
+  readonly steps: StepResult[];
   /** Whether it is written down what became of the whole. */
   concluded: boolean;
   /** The switch that stops the rest. */
-  held?: Held | undefined;
+  held?: ActiveStop | undefined;
 }
 
 function conclusion(
   { action: { id, runbook, version }, round, run }: RepairOrder,
-  { state, code, steps }: Effect,
+  { state, code, steps }: RepairEffect,
 ): TicketEvent {
   const carried = steps.map(({ step, state, code }) => ({ step, state, code }));
   return {
@@ -211,7 +211,7 @@ function at({ action }: RepairOrder, number: number) {
   return { step, effectId: effectIdOf(action.id, step.step) };
 }
 
-function asEffect(order: RepairOrder, number: number, happened: StepOutcome): StepEffect {
+function asEffect(order: RepairOrder, number: number, happened: StepOutcome): StepResult {
   const { step: { step, kind }, effectId: id } = at(order, number);
   return { id, step, kind, ...happened };
 }

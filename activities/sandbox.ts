@@ -100,7 +100,7 @@ export function sandboxes({ store, config, temporal }: ActivityParts) {
     await remove(nameOf(id));
   }
 
-  const world = () => openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) });
+  const world = () => openDetectionContext({ config, store, temporal });
   const logOf = (id: string) => ({
     path: join(folderOf(nameOf(id)), "auth.log"),
     service: nameOf(id),

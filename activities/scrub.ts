@@ -9,12 +9,9 @@ import {
   type ScrubPass,
   type ScrubResult,
 } from "../ledger/mod.ts";
-import type * as workflows from "../workflows/mod.ts";
+import { WORKFLOW } from "../domain/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { takenOver } from "./sequencer.ts";
-
-/** Type of the workflow whose results tell what was known. */
-const TYPE: keyof typeof workflows = "scrubLedger";
 
 /** Verifying the ledger from its stored bytes. */
 export function scrubbing({ store, config, temporal, stopping }: ActivityParts) {
@@ -28,13 +25,11 @@ export function scrubbing({ store, config, temporal, stopping }: ActivityParts) 
 
   /** What the last finished pass knew, as Temporal keeps it; null: there was none. */
   async function lastKnown(): Promise<ChainSnapshot | null> {
-    const query = `WorkflowType = '${TYPE}' AND ExecutionStatus = 'Completed'`;
-    for await (const run of temporal.workflow.list({ query, pageSize: 1 })) { // the newest comes first
-      const handle = temporal.workflow.getHandle<typeof workflows.scrubLedger>(
-        run.workflowId,
-        run.runId,
-      );
-      return (await handle.result()).known;
+    const query = `WorkflowType = '${WORKFLOW.scrubLedger}' AND ExecutionStatus = 'Completed'`;
+    const { workflow } = await temporal();
+    for await (const { workflowId, runId } of workflow.list({ query, pageSize: 1 })) { // newest first
+      const result: ScrubResult = await workflow.getHandle(workflowId, runId).result();
+      return result.known;
     }
     return null;
   }

@@ -1,6 +1,8 @@
 import type { Finding, RunId } from "../domain/mod.ts";
 import type { SealRequest } from "../ledger/mod.ts";
-import { type ActivityParts, ACTOR, receiptIdOf } from "./_parts.ts";
+import { LOOP_ACTOR } from "../domain/mod.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 
 /** Longest that one attempt waits for the sequencer; it is tried again for ever. */
 export const SEALED_WITHIN_MS = 30_000;
@@ -18,7 +20,7 @@ export function sealing({ sealer }: ActivityParts) {
     const { id } = await sealReceipt({
       id: receiptIdOf(run, "CLEAR"),
       category: "platform_health_check",
-      actor: ACTOR,
+      actor: LOOP_ACTOR,
       subject: finding.fingerprint || "all-services",
       action: "probe",
       outcome: "clear",

@@ -4,9 +4,10 @@ import { clearOtherFindings, recordDetectorRun, recordFindings, listOpenFindings
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
-import { type ActivityParts, receiptIdOf } from "./_parts.ts";
+import { receiptIdOf } from "../calls/mod.ts";
+import type { ActivityParts } from "./_parts.ts";
 
-const ACTOR = "security-scan";
+const LOOP_ACTOR = "security-scan";
 
 /** Looking for weaknesses of the platform and its host. */
 export function securityScans({ config, store }: ActivityParts) {
@@ -37,7 +38,7 @@ export function securityScans({ config, store }: ActivityParts) {
       await requestSeal(trx, {
         id: receiptId,
         category: "platform_scan",
-        actor: ACTOR,
+        actor: LOOP_ACTOR,
         subject: run.workflow_id,
         action: "security.scan",
         outcome: found.length === 0 ? "clean" : "findings",

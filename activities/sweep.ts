@@ -23,7 +23,7 @@ export function sweeping({ config, store, temporal, refreshServices }: ActivityP
   async function runDetectors(): Promise<FoundNow> {
     const servicesProblem = await refreshServices?.();
     const world = {
-      ...openDetectionContext({ config, store, temporal: () => Promise.resolve(temporal) }),
+      ...openDetectionContext({ config, store, temporal }),
       servicesProblem,
     };
     const { probed, findings, incidents } = await detectAll(world, { save: true });

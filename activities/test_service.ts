@@ -1,3 +1,4 @@
+import type { Platform } from "../calls/mod.ts";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServiceFinding } from "../detection/mod.ts";
 import { findFreePort, findManagedProcess, probe, type ProbeResult, restart, type Service } from "../integrations/host/mod.ts";
@@ -5,7 +6,7 @@ import type { Finding, Scenario, TestRequest } from "../domain/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHash } from "node:crypto";
-import { type Client, WorkflowNotFoundError } from "@temporalio/client";
+import { WorkflowNotFoundError } from "@temporalio/client";
 import { Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import { getService, putService, listTestServiceNames } from "../store/mod.ts";
@@ -132,9 +133,9 @@ export function testServices({ store, config, temporal }: ActivityParts) {
 }
 
 /** A test's workflow has the name of its service. */
-async function isRunning(temporal: Client, workflowId: string): Promise<boolean> {
+async function isRunning(temporal: Platform["temporal"], workflowId: string): Promise<boolean> {
   try {
-    return (await temporal.workflow.getHandle(workflowId).describe()).status.name === "RUNNING";
+    return (await (await temporal()).workflow.getHandle(workflowId).describe()).status.name === "RUNNING";
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

@@ -1,4 +1,4 @@
-import type { Held, StepEffect, Undone } from "../domain/mod.ts";
+import type { ActiveStop, StepResult, UndoResult } from "../domain/mod.ts";
 import { canUndo, type Catalogue, type StepOutcome, undoStep } from "../runbooks/mod.ts";
 import {
   addTicketEvent,
@@ -9,7 +9,7 @@ import {
 } from "../store/mod.ts";
 import { undoIdOf } from "./_action.ts";
 import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";
-import { type ActivityParts, subjectNamed } from "./_parts.ts";
+import { type ActivityParts, findService } from "./_parts.ts";
 import { holdStep, stopOfRepair, type Stopped } from "./_stops.ts";
 
 /** The step that takes back what a repair did that did not help. */
@@ -23,10 +23,10 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
    * can tell what became of one. Undoing is intended and sealed like doing, held by the same switches, and as safe to
    * repeat.
    */
-  async function undo(order: RepairOrder): Promise<Undone> {
+  async function undo(order: RepairOrder): Promise<UndoResult> {
     const { ticket_id, action, round, run } = order;
     const effects = await listEffectsOfAction(store.asPlatform(), action.id);
-    const steps: StepEffect[] = [];
+    const steps: StepResult[] = [];
     for (const number of [...action.steps.keys()].reverse()) {
       const { step } = stepOf(action, number);
       const done = effects.find((effect) => effect.step === step && effect.undoes === null);
@@ -52,7 +52,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     order: RepairOrder,
     number: number,
     done: EffectRecord,
-  ): Promise<StepEffect | { readonly held: Held; readonly step: StepEffect }> {
+  ): Promise<StepResult | { readonly held: ActiveStop; readonly step: StepResult }> {
     const step = stepOf(order.action, number);
     const id = undoIdOf(done.id);
     const known = await getEffect(store.asPlatform(), id);
@@ -75,7 +75,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
     done: EffectRecord,
     known: EffectRecord | undefined,
   ): Promise<StepOutcome | Stopped> {
-    const service = await subjectNamed(store.asPlatform(), order.action.service);
+    const service = await findService(store.asPlatform(), order.action.service);
     if (!service) return { state: "not_done", ok: false, code: "no_service" };
     const id = undoIdOf(done.id);
     const stopped = known && await stopOfRepair(store, order);
@@ -96,7 +96,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
   return { undo };
 }
 
-function sumOf(steps: readonly StepEffect[]): Undone {
+function sumOf(steps: readonly StepResult[]): UndoResult {
   const bad = steps.find(({ state }) => state === "unknown") ?? steps.find(({ ok }) => !ok);
   const code = bad?.code ?? (steps.length > 0 ? "undone" : "nothing_to_undo");
   const state = bad ? bad.state === "unknown" ? "unknown" : "not_done" : "done";

@@ -135,7 +135,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
 
   async function startDelivery(id: string): Promise<void> {
     try {
-      await temporal.workflow.start(WORKFLOW.webhookDelivery, {
+      await (await temporal()).workflow.start(WORKFLOW.webhookDelivery, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: `webhook-${id}`,
         workflowIdReusePolicy: "REJECT_DUPLICATE",

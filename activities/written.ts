@@ -1,5 +1,5 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { AnswerOrder, DiagnosisOrder, Draft, DraftedAnswer, DraftedDiagnosis, DraftedPlan, Judged, KeptDiagnosis, Look } from "../domain/mod.ts";
+import type { AnswerRequest, DiagnosisRequest, Draft, AnswerDraft, DiagnosisDraft, PlanDraft, Review, ReviewedDiagnosis, Lookup } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { redactSecrets } from "../contract/mod.ts";
 import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
@@ -29,7 +29,7 @@ export function writers({ store, engine }: ActivityParts) {
   }
 
   /** Those that were looked at, and others that the evidence names. */
-  async function servicesOf({ evidence, services }: DiagnosisOrder): Promise<string[]> {
+  async function servicesOf({ evidence, services }: DiagnosisRequest): Promise<string[]> {
     const text = evidence.map((piece) => piece.text).join("\n");
     const named = namedIn(text, await listServiceNames(store.asPlatform()));
     return [...new Set([...services, ...named])].slice(0, MOST_SERVICES);
@@ -42,9 +42,9 @@ export function writers({ store, engine }: ActivityParts) {
 
   /** What speaks against the cause that was named; undefined: nothing. */
   async function objectionToCause(
-    { cause, diagnosis }: DraftedDiagnosis,
+    { cause, diagnosis }: DiagnosisDraft,
     services: readonly string[],
-    support: DiagnosisOrder["support"],
+    support: DiagnosisRequest["support"],
   ): Promise<string | undefined> {
     if (cause === NO_CAUSE) {
       const measured = Object.keys(support).find((name) => support[name]! >= MEASURED);
@@ -66,9 +66,9 @@ export function writers({ store, engine }: ActivityParts) {
   return {
     /** Asks a model for a diagnosis. @throws {EngineAway} */
     async crewWrite(
-      order: DiagnosisOrder,
+      order: DiagnosisRequest,
       objections: readonly string[],
-    ): Promise<Draft<DraftedDiagnosis>> {
+    ): Promise<Draft<DiagnosisDraft>> {
       const { diagnosis, ...by } = await ask({
         task: "diagnosis",
         report: order.incident.slice(0, LONGEST_REPORT).toWellFormed(),
@@ -86,9 +86,9 @@ export function writers({ store, engine }: ActivityParts) {
      * @throws {EngineAway} without the guardrails nothing is kept
      */
     async crewJudge(
-      order: DiagnosisOrder,
-      said: DraftedDiagnosis,
-    ): Promise<Judged<KeptDiagnosis>> {
+      order: DiagnosisRequest,
+      said: DiagnosisDraft,
+    ): Promise<Review<ReviewedDiagnosis>> {
       const { incident: report, evidence, support } = order;
       const services = await servicesOf(order);
       const grounds = { report, evidence, services };
@@ -113,7 +113,7 @@ export function writers({ store, engine }: ActivityParts) {
     },
 
     /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineAway} */
-    async reasonChoose(prompt: string): Promise<Draft<DraftedPlan>> {
+    async reasonChoose(prompt: string): Promise<Draft<PlanDraft>> {
       const services = (await listServiceNames(store.asPlatform())).slice(0, MOST_SERVICES);
       const { plan, ...by } = await ask({
         ...{
@@ -129,9 +129,9 @@ export function writers({ store, engine }: ActivityParts) {
 
     /** Asks a model for an answer. @throws {EngineAway} */
     async reasonWrite(
-      { prompt, evidence }: AnswerOrder,
+      { prompt, evidence }: AnswerRequest,
       objections: readonly string[],
-    ): Promise<Draft<DraftedAnswer>> {
+    ): Promise<Draft<AnswerDraft>> {
       const { answer, ...by } = await ask({
         task: "answer",
         report: prompt.slice(0, LONGEST_REPORT).toWellFormed(),
@@ -142,9 +142,9 @@ export function writers({ store, engine }: ActivityParts) {
 
     /** Holds a model's answer against what was seen; what does not hold is dropped. @throws {EngineAway} */
     async reasonJudge(
-      { prompt: report, evidence }: AnswerOrder,
-      { claims }: DraftedAnswer,
-    ): Promise<Judged<DraftedAnswer>> {
+      { prompt: report, evidence }: AnswerRequest,
+      { claims }: AnswerDraft,
+    ): Promise<Review<AnswerDraft>> {
       const services = namedIn(
         [report, ...evidence.map(({ text }) => text)].join("\n"),
         await listServiceNames(store.asPlatform()),
@@ -169,8 +169,8 @@ function drafted<T>(
 function looksOf(
   chosen: readonly { readonly tool: string; readonly of: string }[],
   services: readonly string[],
-): Look[] {
-  const looks = chosen.flatMap(({ tool, of }): [string, Look][] => {
+): Lookup[] {
+  const looks = chosen.flatMap(({ tool, of }): [string, Lookup][] => {
     const choice = CHOICES.find(({ name }) => name === tool);
     if (!choice || choice.of_service && !services.includes(of)) return [];
     if (!choice.of_service) return [[tool, { tool, arguments: {} }]];

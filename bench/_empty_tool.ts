@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation, type Effect, type Operation } from "../contract/mod.ts";
-import type { Platform } from "../operations/mod.ts";
+import type { Platform } from "../calls/mod.ts";
 
 /** A tool that does nothing and says to have this effect, under the effect's name. */
 export function emptyTool(effect: Effect): Operation<Platform> {

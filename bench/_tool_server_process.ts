@@ -6,9 +6,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { defineOperation } from "../contract/mod.ts";
-import type { Platform } from "../operations/mod.ts";
 import { startToolServer } from "../test/mcp/_tool_server.ts";
 import { emptyTool } from "./_empty_tool.ts";
+import type { Platform } from "../calls/mod.ts";
 
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");

@@ -5,10 +5,10 @@
  * PostgreSQL, with fsync, is a process of its own; the sequencer does not run.
  */
 import type { Invoke, Operation } from "../contract/mod.ts";
-import { createPlatformInvoke, type Platform } from "../operations/mod.ts";
 import { startToolServer } from "../test/mcp/_tool_server.ts";
 import { emptyTool } from "./_empty_tool.ts";
 import { type Figure, inTurns, quantile } from "./_figures.ts";
+import { createInvoke, type Platform } from "../calls/mod.ts";
 
 const ROUNDS = 7;
 const CALLS = 300;
@@ -20,7 +20,7 @@ export async function* run(): AsyncGenerator<Figure> {
   const use = { subject: "bench", kind: "tools", limit: 1e9, periodSeconds: 60 };
   const nothing = {
     async request() {
-      await platform.meter.count(use); // what the statement does besides, that is not made here
+      await platform.usage.count(use); // what the statement does besides, that is not made here
       return { id: "none", holds: true, found: { used: 1 } };
     },
   };
@@ -29,8 +29,8 @@ export async function* run(): AsyncGenerator<Figure> {
   try {
     for (const [what, effect] of [["a read", "read"], ["a write, decided", "write"]] as const) {
       const milliseconds = await inTurns(ROUNDS, {
-        bare: median(createPlatformInvoke(unsealed), emptyTool("read"), credential),
-        house: median(createPlatformInvoke(platform), emptyTool(effect), credential),
+        bare: median(createInvoke(unsealed), emptyTool("read"), credential),
+        house: median(createInvoke(platform), emptyTool(effect), credential),
       });
       yield {
         what: `ms of ${what} and sealed, one at a time`,

@@ -7,17 +7,20 @@ import { ApplicationFailure } from "@temporalio/common";
 import { Problem } from "../contract/mod.ts";
 import { type ErrorName, ERRORS } from "../domain/mod.ts";
 
-/** Codes of gRPC that say: nobody answers, or not in time. @see google.rpc.Code */
-const AWAY = [4, 8, 10, 14];
+/** gRPC codes for: nobody answers, or not in time. @see google.rpc.Code */
+const AWAY_CODES = [4, 8, 10, 14];
 /** @see google.rpc.Code */
-const NOT_FOUND = 5;
+const NOT_FOUND_CODE = 5;
 
 /**
- * Turns what Temporal's client throws into what a caller can read.
+ * Maps errors of Temporal's client to problems that a caller can read.
  *
- * @param missing what there is none of, where the workflow is unknown or has ended
+ * @param missing makes the problem for a workflow that is unknown or has ended
  */
-export async function told<T>(work: Promise<T>, missing?: () => Problem): Promise<T> {
+export async function mapTemporalErrors<T>(
+  work: Promise<T>,
+  missing?: () => Problem,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -26,7 +29,7 @@ export async function told<T>(work: Promise<T>, missing?: () => Problem): Promis
     if (cause instanceof ApplicationFailure && isErrorName(cause.type)) {
       throw new Problem(cause.type, cause.message, { cause: error });
     }
-    if (isAway(error)) {
+    if (isTemporalAway(error)) {
       throw new Problem("Unavailable", "Temporal or its worker does not answer in time", {
         cause: error,
         headers: { "retry-after": "5" },
@@ -36,17 +39,16 @@ export async function told<T>(work: Promise<T>, missing?: () => Problem): Promis
   }
 }
 
-/** Some questions of the client name an unknown workflow by its own error, others by gRPC's code. */
+/** Some calls of the client report an unknown workflow by its own error, others by gRPC's code. */
 function isMissing(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError ||
-    error instanceof Error && isGrpcServiceError(error) && error.code === NOT_FOUND;
+    error instanceof Error && isGrpcServiceError(error) && error.code === NOT_FOUND_CODE;
 }
 
-/** Whether Temporal, or a worker that it needs, does not answer. */
-function isAway(error: unknown): boolean {
+function isTemporalAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isGrpcServiceError(error)) return AWAY.includes(error.code);
-  return error.name === "WorkflowUpdateRPCTimeoutOrCancelledError" || isAway(error.cause);
+  if (isGrpcServiceError(error)) return AWAY_CODES.includes(error.code);
+  return error.name === "WorkflowUpdateRPCTimeoutOrCancelledError" || isTemporalAway(error.cause);
 }
 
 function isErrorName(name: string | undefined | null): name is ErrorName {

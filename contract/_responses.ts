@@ -91,6 +91,7 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
     "Cannot read a body of type text/plain; send content-type: application/json",
   ),
   RateLimited: detail("Rate limit exceeded (20/day)"),
+  NotConfigured: detail("Cannot take messages of other agents: no shared token is configured"),
   Unavailable: detail("Temporal can't be reached; nothing was started"),
   GuardrailsAway: {
     error: "The guardrails can't be reached at the moment, so nothing is approved",

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { StartedRun } from "../domain/mod.ts";
+import type { StartedRun, WorkflowName } from "../domain/mod.ts";
 import type { CallContext, Scope } from "./caller.ts";
 import type { FileOutput, JsonText } from "./output.ts";
 import type { LostCall, Recovery } from "./recovery.ts";
@@ -103,7 +103,9 @@ export interface Operation<Context = never> {
    * @param input as sent; not checked yet
    * @returns undefined where it stands for itself
    */
-  delegateTo?(input: unknown): Delegate<Context> | undefined;
+  delegateTo?(input: unknown, context: Context): Delegate<Context> | undefined;
+  /** Workflow type that a caller starts through this operation. */
+  readonly startsWorkflow?: WorkflowName;
   /** Kinds of errors that this operation can return, besides those that any can. */
   readonly errors?: readonly string[];
   readonly example: Example;

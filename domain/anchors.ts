@@ -1,4 +1,4 @@
-/** A batch of receipts on its way into Bitcoin. */
+/** A batch of receipts that is being timestamped in Bitcoin. */
 export interface AnchorBatch {
   /** Positions of its first and last receipt. */
   readonly first: number;

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from "@temporalio/common";
 
-/** What an operator can filter by in the Web UI. The types are those of `temporal.yaml`. */
+/** Search attributes, by which an operator filters in the Web UI. `temporal.yaml` has the same types. */
 export const ATTRIBUTE = {
   step: defineSearchAttributeKey("SealoopStep", "KEYWORD"),
   service: defineSearchAttributeKey("SealoopService", "KEYWORD"),
@@ -9,7 +9,7 @@ export const ATTRIBUTE = {
   outcome: defineSearchAttributeKey("SealoopOutcome", "KEYWORD"),
 } as const;
 
-/** What a loop is filtered by from its start on. @param finding that it is about */
+/** Returns the search attributes that a loop starts with. */
 export const startAttributes = (
   { service, check }: { readonly service: string | null; readonly check: string },
 ) => [

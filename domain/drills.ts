@@ -3,13 +3,13 @@ import type { LoopResult } from "./incidents.ts";
 /** Matches names of services that drills create. A regular expression for JavaScript and for PostgreSQL. */
 export const DRILL_SERVICE_PATTERN = "^(test|attack)-[0-9a-f]{8}$";
 
-/** Ways in which the test service can be broken. */
+/** Ways to break the test service. */
 export const SCENARIOS = ["crash", "hang", "wrong_answers", "disk_full"] as const;
 
-/** A way in which the test service can be broken. */
+/** A way to break the test service. */
 export type Scenario = typeof SCENARIOS[number];
 
-/** Attacks that a sandbox can be put under. */
+/** Practice attacks on a sandbox. */
 export const ATTACKS = [
   "ssh_brute_force",
   "port_scan",
@@ -18,43 +18,43 @@ export const ATTACKS = [
   "crash_loop",
 ] as const;
 
-/** An attack that a sandbox can be put under. */
+/** A practice attack. */
 export type AttackScenario = typeof ATTACKS[number];
 
-/** What an attack has done, all of it within its sandbox. */
+/** Effects of a practice attack, all within its sandbox. */
 export interface AttackCounts {
-  /** Passwords that were tried. */
+  /** Number of passwords tried. */
   readonly attempts: number;
   readonly ports_scanned: number;
   readonly files_altered: number;
   readonly files_restored: number;
-  /** Bytes carried to the sandbox's own sink. */
+  /** Bytes sent to the sandbox's own sink. */
   readonly bytes_out: number;
   readonly crashes: number;
 }
 
-/** A test incident that is asked for. */
+/** A request for a test incident. */
 export interface TestRequest {
-  /** Names the test service, 8 hex characters. */
+  /** Id in the test service's name, 8 hex characters. */
   readonly id: string;
   readonly scenario: Scenario;
   readonly requested_by: string;
 }
 
-/** A practice attack that is asked for. */
+/** A request for a practice attack. */
 export interface AttackRequest {
-  /** Names the sandbox, 8 hex characters. */
+  /** Id in the sandbox's name, 8 hex characters. */
   readonly id: string;
   readonly scenario: AttackScenario;
   readonly requested_by: string;
 }
 
-/** How a practice attack went. */
+/** Result of a practice attack. */
 export interface AttackResult extends LoopResult {
   readonly scenario: AttackScenario;
-  /** The sandbox. */
+  /** Name of the sandbox. */
   readonly service: string;
-  /** Code of what the detector found. */
+  /** Code of the detector's finding. */
   readonly found: string;
   readonly counts: AttackCounts;
 }

@@ -72,6 +72,11 @@ export const ERRORS = {
     next: "Wait for the seconds that the message or the header retry-after names, then call again.",
     retryable: true,
   },
+  NotConfigured: {
+    status: 503,
+    next: "Ask an operator to set what the message names.",
+    retryable: false,
+  },
   Unavailable: {
     status: 503,
     next: "Wait a few seconds and call again; nothing was changed.",

@@ -1,7 +1,7 @@
 import type { DetectorName } from "./detectors.ts";
 import type { Severity } from "./severity.ts";
 
-/** The six steps, in their order. */
+/** Steps of the loop, in order. */
 export const STEPS = ["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CLOSE+SEAL"] as const;
 
 /** A step of the loop. */
@@ -9,9 +9,9 @@ export type StepName = typeof STEPS[number];
 
 /** A fault that was found or reported. Ids and codes only: texts and evidence stay in the store. */
 export interface Finding {
-  /** Name of the service that is concerned; null: none that is known. */
+  /** Name of the affected service; null: none is known. */
   readonly service: string | null;
-  /** Who found it; absent: a person reported it. */
+  /** Detector that found it; absent: a person reported it. */
   readonly detector?: DetectorName;
   /** Kind of check that failed, or `report`. */
   readonly check:
@@ -23,25 +23,25 @@ export interface Finding {
     | "certificate"
     | "platform"
     | "report";
-  /** What is wrong: refused, timeout, status_500, disk_full, expired, brute_force, reported, … */
+  /** Kind of fault: refused, timeout, status_500, disk_full, expired, brute_force, reported, … */
   readonly code: string;
-  /** 16 hex characters: the same fault has the same. */
+  /** 16 hex characters, the same for the same fault. */
   readonly fingerprint: string;
   /** ISO 8601. */
   readonly observed_at: string;
-  /** A first guess, for when nobody can judge it; absent: high. */
+  /** First estimate, used where the engine is away; absent: high. */
   readonly severity?: Severity;
-  /** Other findings that it is likely to be the cause of, those nearest to it first. */
+  /** Findings that it probably causes, nearest first. */
   readonly related?: readonly RelatedFinding[];
-  /** Key of the person or program that asked; absent: the schedule did. */
+  /** Requesting key; absent: the schedule. */
   readonly requested_by?: string;
-  /** What a person reported, 4,000 characters at most. */
+  /** Text of a person's report, at most 4,000 characters. */
   readonly report?: string;
-  /** An action that was approved when the run that had asked was over: this run goes on from there. */
+  /** Action that was approved after the requesting run had ended; this run continues from there. */
   readonly resumes?: {
     readonly approval_id: string;
     readonly action_sha256: string;
-    /** Of the run that had asked; null: it has none. */
+    /** Receipt of the requesting run; null: it has none. */
     readonly receipt_id: string | null;
   };
 }
@@ -53,7 +53,7 @@ export interface RelatedFinding {
   readonly fingerprint: string;
 }
 
-/** One step of a run, as it went. */
+/** Record of one step. */
 export interface StepRecord {
   readonly step: StepName;
   readonly state:
@@ -71,7 +71,7 @@ export interface StepRecord {
   readonly ended_at: string;
 }
 
-/** How a run of the loop ended. */
+/** Result of a loop. */
 export interface LoopResult {
   readonly outcome: "sealed" | "clear" | "escalated";
   readonly steps: readonly StepRecord[];
@@ -79,13 +79,13 @@ export interface LoopResult {
   readonly receipt_id: string | null;
 }
 
-/** Which run it is: with the step, the name of everything that must not be done twice. */
+/** Ids of a run. With the step they name everything that must not be done twice. */
 export interface RunId {
   readonly workflow_id: string;
   readonly run_id: string;
 }
 
-/** How far a loop is: for callers who wait, and for the Web UI. */
+/** Progress of a loop, for callers who wait and for the Web UI. */
 export interface Progress {
   readonly step: StepName | null;
   readonly round: number;
@@ -95,12 +95,12 @@ export interface Progress {
   readonly steps: readonly StepRecord[];
 }
 
-/** What a sweep found and started. */
+/** Result of a sweep. */
 export interface SweepResult {
-  /** How many things the detectors looked at. */
+  /** Number of things that the detectors examined. */
   readonly probed: number;
   readonly findings: number;
-  /** How many incidents the findings are. */
+  /** Number of incidents that the findings were grouped into. */
   readonly incidents: number;
   /** Ids of the loops that run for the findings, whether this sweep started or joined them. */
   readonly loops: readonly string[];

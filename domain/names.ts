@@ -20,3 +20,6 @@ export const SERVICE = {
   worker: "sealoop-worker",
   engine: "sealoop-engine",
 } as const;
+
+/** Actor in receipts of what the loop does by itself. */
+export const LOOP_ACTOR = "itsm-loop";

@@ -6,28 +6,28 @@ export const NODES = ["intake", "safety", "retrieve", "plan", "act", "verify", "
 /** A node of the pipeline. */
 export type NodeName = typeof NODES[number];
 
-/** What is asked of the pipeline. */
+/** A request to the reasoning pipeline. */
 export interface ReasoningRequest {
-  /** In any words, 1 to 8,000 characters. */
+  /** Free text, 1 to 8,000 characters. */
   readonly prompt: string;
-  /** Key that asked, or the task that it is asked for. */
+  /** Requesting key, or the A2A task. */
   readonly requested_by: string;
 }
 
-/** How a node went. */
+/** Record of one node. */
 export interface NodeRecord {
   readonly node: NodeName;
-  /** `skipped`: an earlier node has said that there is nothing for it to do. */
+  /** `skipped`: an earlier node left it nothing to do. */
   readonly state: "done" | "skipped" | "failed";
-  /** That it took, ≥ 0. */
+  /** Duration, ≥ 0. */
   readonly seconds: number;
-  /** In a sentence, what it found. */
+  /** Result, a sentence. */
   readonly found: string;
 }
 
-/** What a prompt is about, as far as its words say. */
+/** Subjects that a prompt names. */
 export interface Intake {
-  /** `unclear`: it names nothing that this platform knows, and says of nothing that it fails. */
+  /** `unclear`: it names nothing that this platform knows, and reports no failure. */
   readonly kind: "incident" | "question" | "unclear";
   readonly services: readonly string[];
   readonly tickets: readonly string[];
@@ -35,7 +35,7 @@ export interface Intake {
   readonly topics: readonly Topic[];
 }
 
-/** What of the platform can be asked about. */
+/** Topics of the platform that a prompt may ask about. */
 export const TOPICS = [
   "status",
   "incidents",
@@ -48,13 +48,13 @@ export const TOPICS = [
 /** One of {@linkcode TOPICS}. */
 export type Topic = typeof TOPICS[number];
 
-/** The guardrails' word on the prompt. */
+/** The guardrails' verdict on the prompt. */
 export interface Safety {
   readonly passed: boolean;
   readonly reasons: readonly string[];
 }
 
-/** What is known of such faults. */
+/** Classification of the prompt and articles about such faults. */
 export interface Retrieved {
   /** Null: the engine is away. */
   readonly classification: {
@@ -63,34 +63,34 @@ export interface Retrieved {
     readonly confidence: number;
     readonly recommended_action: string;
   } | null;
-  /** Who judged: local, or a model's provider; null: the engine is away. */
+  /** Classifier: `local`, or a model's provider; null: the engine is away. */
   readonly provider: string | null;
   readonly articles: readonly Source[];
 }
 
-/** What is to be looked at. */
+/** Lookups to make. */
 export interface Plan {
   readonly kind: Intake["kind"];
-  readonly looks: readonly Look[];
+  readonly looks: readonly Lookup[];
 }
 
-/** A read-only tool that is asked, and with what. */
-export interface Look {
+/** A call of a read-only tool. */
+export interface Lookup {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** What a look gave. */
-export interface Seen {
-  readonly look: Look;
-  /** Sentences for people, each true by what was read; empty: there is nothing. */
+/** Result of a lookup. */
+export interface LookupResult {
+  readonly look: Lookup;
+  /** Sentences for people, each supported by what was read; empty: nothing was found. */
   readonly says: readonly string[];
   readonly sources: readonly Source[];
-  /** What was read, in ids, codes and counts. */
+  /** Ids, codes and counts that were read. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What an answer rests on. */
+/** A source that an answer cites. */
 export interface Source {
   readonly id: string;
   readonly kind:
@@ -102,36 +102,36 @@ export interface Source {
     | "approval"
     | "platform";
   readonly title: string;
-  /** Of the text or entry that is cited, where it has one. */
+  /** SHA-256 of the cited text or entry, where it has one. */
   readonly sha256?: string;
 }
 
-/** What was wrong with what the looks gave. */
+/** The verifier's objections to the lookups. */
 export interface Objections {
   readonly holds: boolean;
   readonly objections: readonly string[];
 }
 
-/** What the pipeline gives. */
+/** Result of the pipeline. */
 export interface ReasoningResult extends Authorship {
-  /** `refused`: by the guardrails; `input_required`: the prompt does not say what it is about. */
+  /** `refused`: by the guardrails; `input_required`: the prompt is unclear. */
   readonly outcome: "answered" | "refused" | "input_required";
   readonly answer: string;
   readonly citations: readonly Source[];
   readonly steps: readonly NodeRecord[];
 }
 
-/** What an answer is put together from. */
-export interface Found {
+/** Input of the node that writes the answer. */
+export interface AnswerInput {
   readonly plan: Plan;
   readonly retrieved: Retrieved;
-  readonly seen: readonly Seen[];
+  readonly seen: readonly LookupResult[];
   readonly objections: Objections;
-  /** What a model wrote of it that holds; absent: the rules put it in words. */
+  /** Reviewed text of a model; absent: the rules write the answer. */
   readonly written?: { readonly claims: readonly Claim[]; readonly evidence: readonly Evidence[] };
 }
 
-/** A choice of a model's, of what to look at. */
-export interface DraftedPlan {
-  readonly looks: readonly Look[];
+/** A model's choice of lookups. */
+export interface PlanDraft {
+  readonly looks: readonly Lookup[];
 }

@@ -1,32 +1,32 @@
-/** A step of a repair, with everything filled in: what `integrations/runbooks` carries out. */
+/** A step of a repair, with everything filled in, as `runbooks/` runs it. */
 export interface ActionStep {
   readonly step: string;
   readonly kind: string;
-  /** What it does, in a sentence for people. */
+  /** Description, a sentence for people. */
   readonly does: string;
   readonly [more: string]: unknown;
 }
 
-/** What a repair does: a runbook, made ready for one service. Its hash is what an approval is for. */
+/** A repair: a runbook made ready for one service. An approval is for its hash. */
 export interface Action {
-  /** Names this one act, of this round of this run: 24 hex characters. */
+  /** Id of this action in this round of this run, 24 hex characters. */
   readonly id: string;
   readonly runbook: string;
   readonly version: string;
   readonly service: string;
   readonly steps: readonly ActionStep[];
-  /** Why a person must be asked first, a sentence a bound that it passes; empty: it need not be. */
+  /** Bounds that it exceeds, a sentence each, so that a person must be asked; empty: none. */
   readonly exceeds: readonly string[];
-  /** Over the runbook's file, the allow-list, and what the services file says: changed means another action. */
+  /** SHA-256 over the runbook, the allow-list and the service's entry: where one changes, it is another action. */
   readonly source_sha256: string;
-  /** Over all of it but the id. */
+  /** SHA-256 over all fields but the id. */
   readonly sha256: string;
 }
 
-/** What was found to be the cause, what that rests on, and what is to be done about it. */
+/** A diagnosis: the cause, the evidence for it, and the action against it. */
 export interface Diagnosis {
   readonly cause: string;
-  /** `runbook_alone`: the engine was away, so what the service and the finding themselves say has to do. */
+  /** `runbook_alone`: the engine was away, so only the service and the finding were used. */
   readonly basis: "engine_and_runbook" | "runbook_alone";
   /** Null: the engine was away. */
   readonly classification: {
@@ -35,81 +35,81 @@ export interface Diagnosis {
     readonly confidence: number;
     readonly provider: string;
   } | null;
-  /** Articles and incidents that the classification rests on. */
+  /** Articles and past incidents that support the classification. */
   readonly citations: readonly { readonly id: string; readonly sha256: string }[];
-  /** Runbooks that fit but can't be used here, and why. */
+  /** Runbooks that match but can't be used here, with the reason's code. */
   readonly passed_over: readonly { readonly runbook: string; readonly code: string }[];
-  /** Null: no runbook fits. */
+  /** Null: no runbook matches. */
   readonly action: Action | null;
 }
 
-/** Whether a repair may be done, and on whose word. */
+/** The permission for a repair: granted or not, and by whom. */
 export interface Permission {
   readonly granted: boolean;
-  /** What the guardrails said; `away`: they could not be asked. */
+  /** The guardrails' decision; `away`: they could not be reached. */
   readonly decision: "allow" | "needs_approval" | "deny" | "away";
   readonly policy_version?: string;
-  /** Of the sealed verdict; null: there is none. */
+  /** Receipt of the sealed verdict; null: there is none. */
   readonly receipt_id: string | null;
-  /** The approval that meets it. */
+  /** The approval that the decision needed. */
   readonly approval?: { readonly approval_id: string; readonly approvers: readonly string[] };
-  /** Principal in whose name a person is to be asked, where one is. */
+  /** Principal in whose name a person is asked. */
   readonly requested_by?: string;
 }
 
-/** The switch that stops what was going to be done. Why it was set is private. */
-export interface Held {
+/** A stop that holds back a repair. Its reason is private. */
+export interface ActiveStop {
   readonly kind: "all" | "key" | "tool";
   /** Key id, or name of a tool or operation; empty: everything. */
   readonly name: string;
 }
 
-/** What came of asking for a repair. */
-export interface Repaired {
+/** Result of a repair. */
+export interface RepairResult {
   readonly permission: Permission;
   /** Null: it was not permitted, and nothing was done. */
-  readonly effect: Effect | null;
-  /** The rest is not done as long as this holds: asked again afterwards, it goes on where it was. */
-  readonly held?: Held;
+  readonly effect: RepairEffect | null;
+  /** A stop that holds back the remaining steps; a later attempt goes on from there. */
+  readonly held?: ActiveStop;
 }
 
-/** What a look after a repair gave. */
-export interface Proof {
+/** Result of verifying a service after a repair. */
+export interface VerifyResult {
   readonly healthy: boolean;
   readonly code: string;
 }
 
-/** What became of a step. */
-export interface StepEffect {
+/** Result of one step. */
+export interface StepResult {
   readonly id: string;
   readonly step: string;
   readonly kind: string;
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
-  /** Whether it ended as it should, and was seen to have worked. */
+  /** Whether it succeeded and was verified. */
   readonly ok: boolean;
   readonly counts?: Readonly<Record<string, number>>;
 }
 
-/** What became of a repair. */
-export interface Effect {
-  /** Of the action. */
+/** Effect of a repair. */
+export interface RepairEffect {
+  /** Id of the action. */
   readonly id: string;
-  /** `partly_done`: something was done, but not all of it, or not as it should. */
+  /** `partly_done`: some steps were done, or one did not succeed. */
   readonly state: "done" | "partly_done" | "not_done" | "unknown";
-  /** Of the step that did not end as it should, else of the last that changed something; where none did, of the last. */
+  /** Code of the failed step, else of the last step that changed something, else of the last step. */
   readonly code: string;
-  readonly steps: readonly StepEffect[];
-  /** Whether something of it can be undone. */
+  readonly steps: readonly StepResult[];
+  /** Whether any step can be undone. */
   readonly undoable: boolean;
 }
 
-/** What became of undoing a repair. */
-export interface Undone {
+/** Result of undoing a repair. */
+export interface UndoResult {
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
-  /** In the order in which they were undone: the last one first. */
-  readonly steps: readonly StepEffect[];
-  /** The rest is not undone as long as this holds. */
-  readonly held?: Held;
+  /** In the order of undoing, last step first. */
+  readonly steps: readonly StepResult[];
+  /** A stop that holds back undoing the rest. */
+  readonly held?: ActiveStop;
 }

@@ -1,4 +1,4 @@
-/** What a security scan gave. */
+/** Result of a security scan. */
 export interface ScanResult {
   readonly scanners: readonly {
     readonly scanner: string;

@@ -1,4 +1,4 @@
-/** How a task can stand. The last four are ends. */
+/** States of an A2A task. The last four are terminal. */
 export const TASK_STATES = [
   "submitted",
   "working",
@@ -12,22 +12,27 @@ export const TASK_STATES = [
 /** One of {@linkcode TASK_STATES}. */
 export type TaskState = typeof TASK_STATES[number];
 
-/** States that a task does not leave. */
-export const ENDS: ReadonlySet<string> = new Set(["completed", "canceled", "failed", "rejected"]);
+/** The terminal states. */
+export const TERMINAL_STATES: ReadonlySet<string> = new Set([
+  "completed",
+  "canceled",
+  "failed",
+  "rejected",
+]);
 
-/** A piece of what is said. */
+/** A part of a message. */
 export type TaskPart = { readonly text: string } | {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** What one side said. */
+/** A message of one side. */
 export interface TaskMessage {
   readonly message_id: string;
   readonly role: "user" | "agent";
   readonly parts: readonly TaskPart[];
 }
 
-/** What came out of a task. */
+/** An output of a task. */
 export interface TaskArtifact {
   readonly artifact_id: string;
   readonly name: string;
@@ -35,53 +40,53 @@ export interface TaskArtifact {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A task, as its asker sees it. */
+/** An A2A task, as its client sees it. */
 export interface TaskRecord {
   readonly id: string;
   readonly context_id: string;
-  /** Public id of the key that asked for it. */
+  /** Public id of the client's key. */
   readonly key_id: string;
   readonly state: TaskState;
   /** Grows with each change, from 0. */
   readonly version: number;
-  /** ISO 8601: since when it stands so. */
+  /** Time of the last change of state, ISO 8601. */
   readonly since: string;
-  /** What was said last by the agent; null: nothing yet. */
+  /** Last message of the agent; null: none yet. */
   readonly said: TaskMessage | null;
   /** Oldest first. */
   readonly history: readonly TaskMessage[];
   readonly artifacts: readonly TaskArtifact[];
-  /** The call of a tool that it stands for; absent: it is a conversation. */
+  /** Tool that the task calls; absent: it is a conversation. */
   readonly skill?: string;
-  /** What people are asked before anything is done; absent: nobody is. */
+  /** Approval that the task waits for; absent: none. */
   readonly approval_id?: string;
-  /** The receipt of the call and what else is told beside it. */
+  /** Receipt of the call, and other metadata of the answer. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A task that stands for the call of a tool. */
+/** A task that calls a tool. */
 export interface SkillTask extends TaskRecord {
   readonly skill: string;
 }
 
-/** What a call gave that has started a run of a workflow. */
+/** Output of a call that has started a run of a workflow. */
 export interface StartedRun extends Readonly<Record<string, unknown>> {
   readonly workflow_id: string;
   readonly run_id: string;
 }
 
-/** How far a run is. */
-export interface SeenRun {
+/** Progress of a run. */
+export interface RunState {
   readonly state: "running" | "completed" | "failed" | "canceled";
-  /** What it does, for a person; null: it doesn't say. */
+  /** Current step, for a person; null: unknown. */
   readonly step: string | null;
-  /** Why it has failed. */
+  /** Reason of a failure. */
   readonly failure?: string;
 }
 
-/** How a call stands that people are asked about. */
-export interface RuledCall {
-  /** `pending`, `denied` and `expired` by the people; `approved`: it is being run; then how it ended. */
+/** State of a held call. */
+export interface HeldCallStatus {
+  /** `pending`, `denied`, `expired`: of the approval; `approved`: it runs now; else how it ended. */
   readonly state:
     | "pending"
     | "approved"
@@ -91,13 +96,14 @@ export interface RuledCall {
     | "failed"
     | "refused"
     | "unknown";
-  /** What went wrong. */
+  /** Message of the error. */
   readonly error?: string;
-  /** Run that it has started, which is to be waited for; absent: it is done. */
+  /** Run that it has started and that is still open; absent: it is done. */
   readonly given?: StartedRun;
 }
 
-/** Most messages of one task, and most characters of them together. */
-export const MOST_MESSAGES = 50;
+/** Most messages of one task. */
+export const MAX_MESSAGES = 50;
 
-export const MOST_CHARACTERS = 200_000;
+/** Most characters of one task's messages together. */
+export const MAX_CHARACTERS = 200_000;

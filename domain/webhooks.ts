@@ -1,7 +1,7 @@
-/** How a webhook's delivery ended. */
+/** Result of a webhook's delivery. */
 export interface DeliveryResult {
   readonly state: "queued" | "delivered" | "dead";
   readonly attempts: number;
-  /** `status_<n>`, or why there was no answer. */
+  /** `status_<n>`, or the reason that there was no answer. */
   readonly code: string;
 }

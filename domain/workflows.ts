@@ -1,5 +1,5 @@
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from "@temporalio/common";
-import type { ApprovalState, Voice } from "./approvals.ts";
+import type { ApprovalState, VoteRef } from "./approvals.ts";
 import type { AgentReport } from "./crew.ts";
 import type { Progress } from "./incidents.ts";
 import type { NodeRecord } from "./reasoning.ts";
@@ -25,11 +25,35 @@ export const WORKFLOW = {
   reasoning: "reasoning",
   reconcileRuns: "reconcileRuns",
   scrubLedger: "scrubLedger",
-  sealRequest: "sealRequest",
   securityScan: "securityScan",
   webhookDelivery: "webhookDelivery",
   webhookRelay: "webhookRelay",
 } as const;
+
+/** Name of a workflow type. */
+export type WorkflowName = keyof typeof WORKFLOW;
+
+/** Purpose of each workflow type, for people. */
+export const WORKFLOW_PURPOSE: Readonly<Record<WorkflowName, string>> = {
+  itsmLoop: "One incident, from finding to sealed receipt",
+  itsmTest: "A test incident on a small real service",
+  attackSimulation: "A practice attack on a sandbox",
+  approval: "Waits for people to approve one action",
+  governedAct: "Runs one call that people have approved",
+  reasoning: "Answers a question from what the platform knows",
+  crew: "Six agents diagnose one incident",
+  a2aTask: "A conversation with an agent",
+  a2aSkill: "A call of a tool by an agent, as a task",
+  itsmSweep: "Looks with every detector",
+  reconcileRuns: "Seals runs that were ended from outside",
+  securityScan: "Looks for weaknesses",
+  webhookDelivery: "Delivers one message to one webhook",
+  webhookRelay: "Starts the deliveries that are queued for webhooks",
+  ledgerSequencer: "Keeps the one sequencer of the ledger running",
+  scrubLedger: "Verifies the whole ledger from its stored bytes",
+  anchorReceipts: "Takes new receipts to be timestamped in Bitcoin",
+  anchorBatch: "Waits for the block of one batch of receipts",
+};
 
 /** Returns how far a loop is. */
 export const progressQuery = query<Progress>("progress");
@@ -41,18 +65,18 @@ export const nodesQuery = query<readonly NodeRecord[]>("nodes");
 export const approvalQuery = query<ApprovalState>("approval");
 
 /** Approves exactly the action that was asked for. The vote is in the database; the update carries its id. */
-export const approveUpdate = update<ApprovalState, [Voice]>("approve");
+export const approveUpdate = update<ApprovalState, [VoteRef]>("approve");
 /** Denies it. One denial is enough. */
-export const denyUpdate = update<ApprovalState, [Voice]>("deny");
+export const denyUpdate = update<ApprovalState, [VoteRef]>("deny");
 /** Asks again what was denied or has expired; everyone who approved is asked again. */
-export const reopenUpdate = update<ApprovalState, [Voice]>("reopen");
+export const reopenUpdate = update<ApprovalState, [VoteRef]>("reopen");
 /** Adds a message to an A2A task; returns the task as it is then. */
 export const sayUpdate = update<TaskRecord, [TaskMessage]>("say");
 /** Ends an open A2A task; returns the task as it ended. */
 export const cancelUpdate = update<TaskRecord>("cancel");
 
 /** Tells an A2A task that the state of its call has changed. */
-export const ruledSignal = signal("ruled");
+export const callChangedSignal = signal("ruled");
 
 // The same values as defineQuery and its siblings return, without loading the workflow SDK into every client.
 function query<Result>(name: string): QueryDefinition<Result> {

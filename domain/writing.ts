@@ -1,88 +1,88 @@
-/** A piece of what was found, as a model is given it. */
+/** A piece of evidence that a model may cite. */
 export interface Evidence {
-  /** From 1, by which it is cited. */
+  /** Number by which it is cited, from 1. */
   readonly n: number;
-  /** Who found it: an agent, or a tool. */
+  /** Finder: an agent, or a tool. */
   readonly from: string;
   readonly text: string;
 }
 
-/** A sentence, with the numbers of what it rests on. */
+/** A sentence with the numbers of the evidence that it cites. */
 export interface Claim {
   readonly text: string;
   readonly evidence: readonly number[];
 }
 
-/** What a model wrote, before anything of it is checked. */
+/** Text of a model, before review. */
 export interface Draft<T> {
-  /** Null: it wrote nothing that can be used, or none is configured. */
+  /** Null: it wrote nothing usable, or no model is configured. */
   readonly said: T | null;
-  /** Null: none is configured. */
+  /** Null: no model is configured. */
   readonly provider: string | null;
   readonly model: string | null;
-  /** Whether it was asked, which costs. */
+  /** Whether the model was called, which costs. */
   readonly asked: boolean;
-  /** Why it wrote nothing. */
+  /** Reason that it wrote nothing. */
   readonly reason: string | null;
 }
 
-/** The rules' word on it. */
-export interface Judged<T> {
-  /** What of it holds; null: not enough. */
+/** The rules' review of a draft. */
+export interface Review<T> {
+  /** Part that holds; null: too little. */
   readonly kept: T | null;
-  /** Sentences, with names and numbers of what was written, and no more of it. */
+  /** Sentences that name, but do not quote, what was written. */
   readonly objections: readonly string[];
 }
 
-/** Who wrote a result. */
+/** Author of a result. */
 export interface Authorship {
-  /** The model, as its provider calls it; `rules`. */
+  /** The model's name at its provider, or `rules`. */
   readonly written_by: string;
   /** `anthropic`, `openai` or `ollama`; `local`: the rules. */
   readonly provider: string;
-  /** Times that a model was asked to choose or write, 0 to 2. */
+  /** Calls of a model, 0 to 2. */
   readonly model_calls: number;
-  /** What the verifier had against what a model wrote; of that nothing is left. */
+  /** The verifier's objections to text of a model that was dropped. */
   readonly dropped: readonly string[];
-  /** Why the rules wrote it although a model was to be asked; null: it wrote, or none is configured. */
+  /** Reason that the rules wrote it although a model is configured; null: the model wrote it, or none is configured. */
   readonly fallback: string | null;
 }
 
-/** What the crew's model is given, and is held against. */
-export interface DiagnosisOrder {
+/** A request to a model to write a diagnosis, and the data for its review. */
+export interface DiagnosisRequest {
   readonly incident: string;
   readonly evidence: readonly Evidence[];
-  /** What was found for or against each service that is suspected, -1 to 1. */
+  /** Support for each suspected service, -1 to 1. */
   readonly support: Readonly<Record<string, number>>;
-  /** Services that were looked at. */
+  /** Services that were examined. */
   readonly services: readonly string[];
 }
 
-/** A diagnosis of a model's. */
-export interface DraftedDiagnosis {
-  /** `(none)`: it can name none. */
+/** A model's diagnosis. */
+export interface DiagnosisDraft {
+  /** `(none)`: it names none. */
   readonly cause: string;
   readonly confidence: number;
   readonly diagnosis: Claim;
   readonly steps: readonly Claim[];
 }
 
-/** What of it holds. */
-export interface KeptDiagnosis {
+/** A diagnosis after review. */
+export interface ReviewedDiagnosis {
   readonly cause: string | null;
-  /** Cut to what the rules support. */
+  /** Limited to what the rules support. */
   readonly confidence: number;
   readonly diagnosis: Claim;
   readonly steps: readonly Claim[];
 }
 
-/** What the pipeline's model is given. */
-export interface AnswerOrder {
+/** A request to a model to write an answer. */
+export interface AnswerRequest {
   readonly prompt: string;
   readonly evidence: readonly Evidence[];
 }
 
-/** An answer of a model's. */
-export interface DraftedAnswer {
+/** A model's answer. */
+export interface AnswerDraft {
   readonly claims: readonly Claim[];
 }

@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { type Caller, Problem } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** Who sends a request, and the key as it was sent. */
 export interface Sender {
@@ -10,7 +10,7 @@ export interface Sender {
 }
 
 /** Finds out who sends a request. @throws {Problem} `Unauthenticated`, told in HTTP's way too */
-export async function identify(ctx: Context, entrance: Entrance): Promise<Sender> {
+export async function identify(ctx: Context, entrance: ToolServerAuth): Promise<Sender> {
   const { api_key } = ctx.query;
   const credential = /^Bearer +(\S+)$/i.exec(ctx.get("authorization"))?.[1] ??
     (typeof api_key === "string" && api_key !== "" ? api_key : undefined);
@@ -31,7 +31,7 @@ export async function identify(ctx: Context, entrance: Entrance): Promise<Sender
 
 /** Whether a key is still one. While the database is away nobody can say that it is not, and a stream goes on. */
 export async function isValid(
-  entrance: Entrance,
+  entrance: ToolServerAuth,
   credential: string,
   address: string,
 ): Promise<boolean> {

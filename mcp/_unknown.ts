@@ -1,8 +1,8 @@
 import { Problem } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { Sender } from "./_caller.ts";
 import { receiptMeta } from "./call.ts";
 import { Refused } from "./handlers.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** A request for something that there is not. */
 export interface UnknownRequest {
@@ -26,7 +26,7 @@ const MOST_NAME = 200;
  * @throws {Refused} with the receipt; {@linkcode Problem} `RateLimited`
  */
 export async function refuseUnknown(
-  entrance: Entrance,
+  entrance: ToolServerAuth,
   { caller }: Sender,
   { method, name, code, message, data, problem }: UnknownRequest,
 ): Promise<never> {

@@ -22,20 +22,20 @@ import {
   type PromptDoor,
   type ResourceDoor,
 } from "./resources.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { Log } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
 import { refuseUnknown, type UnknownRequest } from "./_unknown.ts";
 import { callTool, failure, receiptMeta } from "./call.ts";
 import type { Tools } from "./tools.ts";
 import { type FindInjection, marks, notice, shown } from "./untrusted.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** What requests are answered with. */
 export interface AnswerParts<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   /** Counts and seals what calls no operation, as it names none. */
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   readonly log: Log;
   /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;

@@ -3,7 +3,6 @@ import type Koa from "koa";
 import type { Context, Next } from "koa";
 import type { Invoke, Operation } from "../contract/mod.ts";
 import { SERVICE, TOOL_SERVER_VERSION } from "../domain/mod.ts";
-import type { Entrance, TaskWatch } from "../operations/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
 import type { Sender } from "./_caller.ts";
 import { type Names, refuseForeignPages } from "./_origin.ts";
@@ -18,12 +17,14 @@ import { createSseDoors } from "./sse.ts";
 import { createHttpDoor } from "./streamable.ts";
 import { bindTools, chooseTools, registry } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
+import type { TaskWatch } from "../calls/tasks/mod.ts";
 
 /** What a tool server consists of. */
 export interface ToolServerParts<C> extends Names {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   readonly shell: AppOptions;
   /** Requests a minute of a key, for `/health`: the gates are what holds them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };

@@ -1,6 +1,5 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
 import { INVALID_REQUEST, isCountedLater, readMessage, refused, wantsAnswer } from "./_message.ts";
@@ -8,11 +7,12 @@ import { workFirst } from "./_web.ts";
 import type { Handlers } from "./handlers.ts";
 import { NotAMessage } from "./protocol.ts";
 import type { Session, Sessions } from "./sessions.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** What the two doors of SSE work with. */
 export interface SseParts {
   readonly sessions: Sessions;
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   /** What answers a key's requests at this address. @throws {Problem} the address names tools that there are not */
   handlers(sender: Sender, ctx: Context): Handlers;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { Log } from "../web/mod.ts";
 import { isCountedLater, isMessage, wantsAnswer } from "./_message.ts";
 import { openLines } from "./_lines.ts";
@@ -10,12 +9,13 @@ import { openChanges } from "./changes.ts";
 import { serveWire } from "./protocol.ts";
 import { bindTools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** What a tool server for one client consists of. */
 export interface StdioParts<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   readonly log: Log;
   /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;

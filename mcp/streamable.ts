@@ -1,6 +1,5 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
-import type { Entrance } from "../operations/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { identify, isValid, refuseForeign, type Sender, stopping } from "./_caller.ts";
 import {
@@ -14,12 +13,13 @@ import { give, untilGone, webRequest } from "./_web.ts";
 import type { Handlers } from "./handlers.ts";
 import type { HeldSession, HttpSessions } from "./http_sessions.ts";
 import { type CurrentClients, type Exchange, openHttpSession } from "./protocol.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 
 /** What the door of Streamable HTTP works with. */
 export interface HttpParts {
   readonly sessions: HttpSessions;
   readonly current: CurrentClients;
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   /** Milliseconds between two looks whether the key of a stream is still one, > 0. */
   readonly beatMs: number;
   /** Whether nothing new is to be begun. */

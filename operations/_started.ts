@@ -1,10 +1,8 @@
 import type { Client } from "@temporalio/client";
 import { z } from "zod";
 import { CallerGone, type LongRunning, Problem } from "../contract/mod.ts";
-import { followLoop } from "../calls/follow.ts";
-import type { SharedRun } from "../calls/recover/marks.ts";
-import { told } from "../calls/temporal_errors.ts";
-import type { Context } from "../calls/platform.ts";
+import { type Context, followLoop, mapTemporalErrors } from "../calls/mod.ts";
+import type { SharedRun } from "../calls/recover/mod.ts";
 
 /** A run that was started, and its end where that was waited for. */
 export const Started = z.object({
@@ -58,7 +56,10 @@ export async function startedAlone(...of: Parameters<typeof started>) {
   if (said.status !== "RUNNING" || door !== "mcp" || !isCancelled) return said;
   const cancelled = () =>
     new Problem("Cancelled", `The caller has cancelled, and so ${workflowId} is ended`);
-  await told(client.workflow.getHandle(workflowId, firstExecutionRunId).cancel(), cancelled);
+  await mapTemporalErrors(
+    client.workflow.getHandle(workflowId, firstExecutionRunId).cancel(),
+    cancelled,
+  );
   throw cancelled();
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createInvoke } from "../calls/invoke.ts";
-import { asProblem, type Invoke, isDatabaseAway, Problem } from "../contract/mod.ts";
+import { asProblem, type Caller, type Invoke, isDatabaseAway, Problem, parseInput } from "../contract/mod.ts";
 import {
   bindExportStream,
   bindLog,
@@ -37,21 +36,7 @@ export async function startLedger(
   const ledgerUrl = settings.SEALOOP_LEDGER_URL ??
     `http://127.0.0.1:${port}`;
   const parts: LedgerParts = { store, chain, ledgerUrl };
-  const invoke = createInvoke<LedgerParts>({
-    authenticate: ({ address }) =>
-      Promise.resolve({
-        keyId: null,
-        tenant: "public",
-        tier: "free",
-        scope: "full",
-        principal: "public",
-        mayApprove: false,
-        address,
-      }),
-    enter: () => ({ count: () => Promise.resolve(undefined) }),
-    context: (call) => ({ ...parts, ...call }),
-    record: () => Promise.resolve(undefined),
-  });
+  const invoke = publicInvoke(parts);
   const honest = sayingNothing(invoke);
   const app = createRestApp({
     operations: ledgerOperations,
@@ -83,6 +68,25 @@ export async function startLedger(
       await chain.close();
       await store.close();
     },
+  };
+}
+
+/** Runs operations that everybody may call as often as they like, and that record nothing. */
+function publicInvoke(parts: LedgerParts): Invoke<LedgerParts> {
+  return async (operation, request) => {
+    const { door, requestId, address, signal } = request;
+    const caller: Caller = {
+      keyId: null,
+      tenant: "public",
+      tier: "free",
+      scope: "full",
+      principal: "public",
+      mayApprove: false,
+      address,
+    };
+    const input = parseInput(operation.input, request.input);
+    const context = { ...parts, caller, door, requestId, signal, progress() {} };
+    return { output: await operation.run(input, context) };
   };
 }
 

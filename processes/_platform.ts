@@ -1,14 +1,14 @@
-import { createPlatformInvoke, openKeyring, type Platform } from "../operations/mod.ts";
+import { createInvoke, openKeyring, type Platform } from "../calls/mod.ts";
 import type { Invoke } from "../contract/mod.ts";
 import { openSealer, watchChain } from "../ledger/mod.ts";
-import { openUsageMeter, openStore } from "../store/mod.ts";
+import { registry } from "../operations/mod.ts";
+import { openStore, openUsageMeter } from "../store/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
-import type { AppOptions } from "../web/mod.ts";
-import { isSecure } from "../web/mod.ts";
+import { type AppOptions, isSecure } from "../web/mod.ts";
 import { openConfiguredEngine } from "./_engine.ts";
 import type { Parts } from "./_process.ts";
 
-/** A platform with its one way in, opened. */
+/** An open platform. */
 export interface OpenPlatform {
   readonly platform: Platform;
   readonly invoke: Invoke<Platform>;
@@ -16,7 +16,7 @@ export interface OpenPlatform {
   close(): Promise<void>;
 }
 
-/** Opens what the gateway and the tool server both work with. */
+/** Opens the parts that gateway, tool server and worker share. */
 export async function openPlatform({ config, log, databaseUrl }: Parts): Promise<OpenPlatform> {
   const { settings } = config;
   const store = openStore(databaseUrl("app"), "app", 20);
@@ -32,7 +32,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     store,
     sealer,
     chain,
-    meter: openUsageMeter(store.asPlatform()),
+    usage: openUsageMeter(store.asPlatform()),
     keyring,
     engine: openConfiguredEngine(config),
     temporal: temporal.client,
@@ -40,10 +40,11 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
       ledger: settings.SEALOOP_LEDGER_URL ?? `http://127.0.0.1:${settings.SEALOOP_LEDGER_PORT}`,
     },
+    operations: registry,
   };
   return {
     platform,
-    invoke: createPlatformInvoke(platform),
+    invoke: createInvoke(platform),
     shell: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
     async close() {
       await Promise.allSettled([sealer.close(), chain.close(), keyring.close(), temporal.close()]);

@@ -1,9 +1,11 @@
 import { createToolServer } from "../mcp/mod.ts";
 import { findInjection } from "../engine/mod.ts";
-import { createEntrance, followResources, operations, watchTasks } from "../operations/mod.ts";
+import { operations } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
+import { createToolServerAuth, followResources } from "../calls/mod.ts";
+import { watchTasks } from "../calls/tasks/mod.ts";
 
 /** Serves the tool doors of all operations. */
 async function startToolServer(parts: Parts): Promise<Running> {
@@ -14,7 +16,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
     operations,
     findInjection,
     invoke,
-    entrance: createEntrance(platform),
+    entrance: createToolServerAuth(platform),
     shell,
     limits: {
       perMinute: settings.SEALOOP_LIMIT_TOOLS,

@@ -1,9 +1,10 @@
 import { serveStdio } from "../mcp/mod.ts";
 import { findInjection } from "../engine/mod.ts";
-import { createEntrance, followResources, operations } from "../operations/mod.ts";
+import { operations } from "../operations/mod.ts";
 import { appDatabase } from "./_local_database.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
+import { createToolServerAuth, followResources } from "../calls/mod.ts";
 
 /** Serves the tool doors of all operations to the one client that started this process. */
 async function startStdio(parts: Parts): Promise<Running> {
@@ -15,7 +16,7 @@ async function startStdio(parts: Parts): Promise<Running> {
     operations,
     findInjection,
     invoke,
-    entrance: createEntrance(platform),
+    entrance: createToolServerAuth(platform),
     log: parts.log,
     key: parts.config.settings.SEALOOP_MCP_KEY,
     left: () => process.kill(process.pid, "SIGTERM"),

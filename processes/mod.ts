@@ -20,10 +20,10 @@ export {
   usesOwnTemporal,
 } from "./environment.ts";
 export {
-  bringGovernanceFile,
+  applyGovernanceFile,
   type GovernanceFile,
   governanceFileOf,
-} from "../calls/governance/governance_file.ts";
+} from "../calls/governance/mod.ts";
 export { checkPorts, type WantedPort } from "./supervisor/ports.ts";
 export { openProgress, type Progress, type Step } from "./supervisor/progress.ts";
 export {

@@ -1,6 +1,6 @@
 /** What is kept for a while, and removed when nobody needs it any more. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { deleteOldAside, deleteOldMarks } from "../activities/mod.ts";
+import { deleteOldAside, deleteOldMarks } from "./in_force.ts";
 import { pruneUsage, type Store } from "../store/mod.ts";
 import type { Parts } from "../processes/_process.ts";
 

@@ -43,5 +43,5 @@ export {
   undoStep,
   verifyStep,
 } from "./step.ts";
-export { loadCatalogue } from "./in_force.ts";
+export { loadCatalogue, putInForce } from "./in_force.ts";
 export { keepDeletingOldData } from "./forget.ts";

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { isSamePrincipal, Problem } from "../contract/mod.ts";
+import type { Problem } from "../contract/mod.ts";
 import type { ErrorName } from "../domain/mod.ts";
-import { type ApprovalRecord, type Approver, lockApproval } from "./approvals.ts";
+import { lockApproval } from "./approvals.ts";
 import type { Db } from "./connection.ts";
-import { findValidKeys, type KeyRecord } from "./keys.ts";
 
 /** The move that a person votes for. */
 export type VoteMove = "approved" | "denied" | "reopened";
@@ -79,63 +78,3 @@ export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRec
   );
 }
 
-/** Tells the approvals that count now from those that don't: the keys must be valid and allowed to approve. */
-export async function countApprovers(
-  db: Db,
-  { approvers }: Pick<ApprovalRecord, "approvers">,
-): Promise<{ counted: Approver[]; notCounted: string[] }> {
-  const keys = await findValidKeys(db, approvers.map(({ key_id }) => key_id));
-  const may = new Set(keys.filter(({ mayApprove }) => mayApprove).map(({ id }) => id));
-  return {
-    counted: approvers.filter(({ key_id }) => may.has(key_id)),
-    notCounted: approvers.map(({ key_id }) => key_id).filter((id) => !may.has(id)),
-  };
-}
-
-/**
- * Returns why a vote can't become a move; undefined: it can.
- *
- * @param key undefined: it was revoked or has expired
- * @param counted approvals that count, of {@linkcode countApprovers}
- */
-export function voteRefusal(
-  { id, status, requestedBy, requestedByKey, requestedByTenant }: ApprovalRecord,
-  move: VoteMove,
-  key: KeyRecord | undefined,
-  counted: readonly Approver[],
-): Problem | undefined {
-  const [which, what] = move === "reopened"
-    ? ["one that was denied or has expired", "reopened"]
-    : ["a pending one", "decided"];
-  // A pending approval may be reopened if its run was ended from outside; otherwise its run refuses that.
-  if (move === "reopened" ? status === "approved" : status !== "pending") {
-    return new Problem("Conflict", `Approval ${id} is ${status}, and only ${which} can be ${what}`);
-  }
-  if (!key) return new Problem("Forbidden", "This key was revoked or has expired");
-  if (!key.mayApprove) {
-    return new Problem(
-      "Forbidden",
-      `This key may not decide about ${id}; that takes one issued with may_approve`,
-    );
-  }
-  const ofTenant = requestedByTenant === null || requestedByTenant === key.tenant;
-  if (!ofTenant && key.tier !== "admin") {
-    return new Problem(
-      "Forbidden",
-      `Another tenant asks about ${id}; it takes a key of that tenant that was issued with may_approve, or one of ` +
-        `tier admin`,
-    );
-  }
-  if (isSamePrincipal(key.principal, requestedBy) || key.id === requestedByKey) {
-    return new Problem(
-      "Forbidden",
-      `Approval ${id} was asked for by the holder of this key, and somebody else has to decide about it`,
-    );
-  }
-  return counted.some(({ principal }) => isSamePrincipal(principal, key.principal))
-    ? new Problem(
-      "Conflict",
-      `The holder of this key has approved ${id} already; it takes others too`,
-    )
-    : undefined;
-}

@@ -24,19 +24,18 @@ export {
 export { ensureAdminKey } from "./admin_key.ts";
 export {
   acceptVote,
-  countApprovers,
   getVote,
   listWaitingVotes,
   putVote,
   refuseVote,
   type VoteMove,
   type VoteRecord,
-  voteRefusal,
 } from "./approval_votes.ts";
 export {
   addApprovalMove,
   type ApprovalMove,
   type ApprovalRecord,
+  type Approver,
   dropApproval,
   getApproval,
   getMoveReceipt,
@@ -140,7 +139,7 @@ export {
 export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
 export {
   expireKey,
-  findKey,
+  findKeys,
   findKeyById,
   findValidKeys,
   getPrincipal,
@@ -195,6 +194,7 @@ export { countOpenBreaks, getDatabaseState, getOutboxState } from "./platform_st
 export {
   currentPolicy,
   getPolicyFileStatus,
+  type PolicyChange,
   type PolicyFileStatus,
   type PolicyRecord,
   setPolicy,

@@ -1,5 +1,5 @@
 import { condition, setHandler } from "@temporalio/workflow";
-import { type RuledCall, ruledSignal, type TaskRecord } from "../domain/mod.ts";
+import { type HeldCallStatus, callChangedSignal, type TaskRecord } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** When a word that was lost is missed. */
@@ -16,11 +16,11 @@ export async function untilRuled(
   { id, approval_id }: TaskRecord & { readonly approval_id: string },
   canceled: () => boolean,
   approved: () => Promise<void>,
-): Promise<RuledCall | undefined> {
+): Promise<HeldCallStatus | undefined> {
   let news = false;
   let runs = false;
   let asked = false;
-  setHandler(ruledSignal, () => void (news = true));
+  setHandler(callChangedSignal, () => void (news = true));
   while (true) {
     news = false;
     const call = await perform(QUICK, `Looks what became of ${approval_id}`)
@@ -43,7 +43,7 @@ export async function untilRuled(
 }
 
 /** Why a call that people were asked about was not done, in a sentence. */
-export function whyNot(approval_id: string, { state, error }: RuledCall): string {
+export function whyNot(approval_id: string, { state, error }: HeldCallStatus): string {
   if (state === "denied") return `A person has denied it (${approval_id})`;
   if (state === "expired") return `Nobody decided about ${approval_id} in time`;
   return error ?? `${approval_id} ended as ${state}`;

@@ -1,5 +1,5 @@
 import { condition, setCurrentDetails, uuid4 } from "@temporalio/workflow";
-import { ENDS, type TaskMessage, type TaskRecord, type TaskState } from "../domain/mod.ts";
+import { TERMINAL_STATES, type TaskMessage, type TaskRecord, type TaskState } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** A task that a workflow drives, and what its asker sees of it. */
@@ -36,7 +36,7 @@ export function keepTask(first: TaskRecord): ShownTask {
       return show(by);
     },
     async ended() {
-      await condition(() => ENDS.has(task.state) && shown === task.version);
+      await condition(() => TERMINAL_STATES.has(task.state) && shown === task.version);
       return task;
     },
   };

@@ -7,16 +7,16 @@ import {
 import {
   ATTRIBUTE,
   type Diagnosis,
-  type Effect,
+  type RepairEffect,
   type Finding,
-  type Held,
+  type ActiveStop,
   type Permission,
   progressQuery,
-  type Proof,
+  type VerifyResult,
   startAttributes,
   type StepName,
   type StepRecord,
-  type Undone,
+  type UndoResult,
 } from "../domain/mod.ts";
 
 const REACHED = {
@@ -40,15 +40,15 @@ export interface Track {
   /** Of the last repair that was asked for. */
   permission?: Permission;
   /** Of the last repair. */
-  effect?: Effect | undefined;
+  effect?: RepairEffect | undefined;
   /** What was seen after it. */
-  proof?: Proof;
+  proof?: VerifyResult;
   /** What became of undoing it, where that was begun. */
-  undone?: Undone | undefined;
+  undone?: UndoResult | undefined;
   /** Approval that is waited for. */
   readonly waiting: string | undefined;
   /** Switch that it waits for. */
-  readonly held: Held | undefined;
+  readonly held: ActiveStop | undefined;
   /** Does one step, and keeps when it began and ended; as failed where it throws. */
   step<T>(name: StepName, work: () => Promise<T>): Promise<T>;
   /** The last step found nothing (DETECT) or did not do what it should (the others). */
@@ -56,7 +56,7 @@ export interface Track {
   /** Shows that people are waited for, or no more. */
   wait(approvalId: string | undefined): void;
   /** Shows that a switch stops it, or no more. */
-  hold(by: Held | undefined): void;
+  hold(by: ActiveStop | undefined): void;
   /** Shows how it ended. */
   end(outcome: string, receiptId: string | null): void;
 }
@@ -68,7 +68,7 @@ export function track(finding: Finding): Track {
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
   let waiting: string | undefined;
-  let held: Held | undefined;
+  let held: ActiveStop | undefined;
   const run: Track = {
     steps,
     about,

@@ -1,5 +1,5 @@
 import { isCancellation } from "@temporalio/workflow";
-import type { Authorship, Draft, Judged } from "../domain/mod.ts";
+import type { Authorship, Draft, Review } from "../domain/mod.ts";
 
 /** Times that a model is asked: once more where the verifier objects to what carries the rest. */
 const MOST_CALLS = 2;
@@ -17,7 +17,7 @@ export const BY_RULES: Authorship = {
  */
 export async function written<Said, Kept>({ write, judge, calls = 0 }: {
   write(objections: readonly string[]): Promise<Draft<Said>>;
-  judge(said: Said): Promise<Judged<Kept>>;
+  judge(said: Said): Promise<Review<Kept>>;
   /** Times that a model was asked in this run before. */
   calls?: number;
 }): Promise<[Kept | null, Authorship]> {

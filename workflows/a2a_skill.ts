@@ -12,7 +12,7 @@ import {
 import {
   cancelUpdate,
   sayUpdate,
-  type SeenRun,
+  type RunState,
   type SkillTask,
   type StartedRun,
   type TaskArtifact,
@@ -112,7 +112,7 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
     run: StartedRun,
     step: string | null,
     seconds: number,
-  ): Promise<SeenRun | undefined> {
+  ): Promise<RunState | undefined> {
     looking = new CancellationScope();
     try {
       return await looking.run(() =>
@@ -141,7 +141,7 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
     await shown.move("canceled", said(shown.task, text));
   }
 
-  async function end(run: StartedRun, { state, failure }: SeenRun): Promise<void> {
+  async function end(run: StartedRun, { state, failure }: RunState): Promise<void> {
     if (state === "completed") return await complete({ run });
     const text = state === "canceled"
       ? "Canceled, as was asked for"

@@ -12,9 +12,9 @@ import {
 } from "@temporalio/workflow";
 import {
   cancelUpdate,
-  ENDS,
-  MOST_CHARACTERS,
-  MOST_MESSAGES,
+  TERMINAL_STATES,
+  MAX_CHARACTERS,
+  MAX_MESSAGES,
   type ReasoningResult,
   sayUpdate,
   type TaskArtifact,
@@ -83,7 +83,7 @@ export async function a2aTask(first: TaskRecord): Promise<TaskRecord> {
   }
 
   async function converse(): Promise<void> {
-    for (let round = 1; !ENDS.has(shown.task.state); round++) {
+    for (let round = 1; !TERMINAL_STATES.has(shown.task.state); round++) {
       if (!await condition(() => unread > 0 || canceled, PATIENCE)) {
         return await move(
           "failed",
@@ -140,7 +140,7 @@ const textOf = (part: TaskPart) => "text" in part ? part.text : JSON.stringify(p
 
 /** @throws there is nothing to be done in it any more */
 export function refuseEnded({ id, state }: TaskRecord): void {
-  if (ENDS.has(state)) {
+  if (TERMINAL_STATES.has(state)) {
     throw ApplicationFailure.nonRetryable(`Task ${id} has ended: ${state}`, "Conflict");
   }
 }
@@ -160,9 +160,9 @@ function refuseMore(task: TaskRecord, message: TaskMessage, held: boolean): void
     );
   }
   const characters = JSON.stringify([task.history, message]).length;
-  if (task.history.length >= MOST_MESSAGES || characters > MOST_CHARACTERS) {
+  if (task.history.length >= MAX_MESSAGES || characters > MAX_CHARACTERS) {
     throw ApplicationFailure.nonRetryable(
-      `Task ${task.id} takes no more: at most ${MOST_MESSAGES} messages and ${MOST_CHARACTERS} characters; start another`,
+      `Task ${task.id} takes no more: at most ${MAX_MESSAGES} messages and ${MAX_CHARACTERS} characters; start another`,
       "TooLarge",
     );
   }

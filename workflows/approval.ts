@@ -18,7 +18,7 @@ import {
   ATTRIBUTE,
   denyUpdate,
   reopenUpdate,
-  type Voice,
+  type VoteRef,
 } from "../domain/mod.ts";
 import { refuseDecision, refuseReopening } from "./_approval_rules.ts";
 import { perform, QUICK, SEALING } from "./_options.ts";
@@ -115,7 +115,7 @@ function open(request: ApprovalRequest): OpenApproval {
   const run = { workflow_id: workflowId, run_id: runId };
 
   /** Makes a move if the database allows it, and takes over the state that it led to. */
-  async function move(kind: MoveKind, vote?: Voice): Promise<ApprovalState> {
+  async function move(kind: MoveKind, vote?: VoteRef): Promise<ApprovalState> {
     const { receipt_id, ...moved } = await perform(SEALING, `Seals that it was ${kind}`)
       .moveApproval({ approval_id, run, move: kind, cycle: state.cycle, ...vote })
       .catch(rethrowCause);
@@ -140,8 +140,8 @@ function open(request: ApprovalRequest): OpenApproval {
     ]);
   }
 
-  const validator = (_: Voice) => refuseDecision(approval_id, state.status);
-  const decide = async (kind: "approved" | "denied", vote: Voice) => {
+  const validator = (_: VoteRef) => refuseDecision(approval_id, state.status);
+  const decide = async (kind: "approved" | "denied", vote: VoteRef) => {
     if (!terms) { // how many are needed is not known yet, and others may decide while this one waits for it
       await condition(() => terms !== undefined);
       validator(vote);
@@ -152,7 +152,7 @@ function open(request: ApprovalRequest): OpenApproval {
   setHandler(approveUpdate, (vote) => uncancellable(() => decide("approved", vote)), { validator });
   setHandler(denyUpdate, (vote) => uncancellable(() => decide("denied", vote)), { validator });
   setHandler(reopenUpdate, (vote) => uncancellable(() => move("reopened", vote)), {
-    validator: (_: Voice) => refuseReopening(approval_id, state.status),
+    validator: (_: VoteRef) => refuseReopening(approval_id, state.status),
   });
 
   return {

@@ -4,11 +4,11 @@ import {
   type Claim,
   type CrewRequest,
   type CrewResult,
-  type DiagnosisOrder,
-  type DraftedDiagnosis,
-  type KeptDiagnosis,
+  type DiagnosisRequest,
+  type DiagnosisDraft,
+  type ReviewedDiagnosis,
   reportsQuery,
-  type Scene,
+  type CrewScope,
   type Source,
   type Suspect,
   type Verification,
@@ -38,7 +38,7 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   let services = triage.services;
   let word: Verification | undefined;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const scene: Scene = { incident, services, round };
+    const scene: CrewScope = { incident, services, round };
     const about = services.join(", ") || "the whole platform";
     setCurrentDetails(`**round ${round}** · ${about}`);
     reports.push(
@@ -57,7 +57,7 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
 
   const suspects = suspectsOf(reports);
   const byRules = ruled(reports, suspects);
-  const order: DiagnosisOrder = {
+  const order: DiagnosisRequest = {
     incident,
     evidence: evidenceOf(reports.map(({ agent, says }) => ({ from: agent, says }))),
     support: Object.fromEntries(suspects.map(({ service, weight }) => [service, weight])),
@@ -82,17 +82,17 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
 }
 
 /** What a model makes of it, as far as the verifier lets that stand. */
-function diagnosisOf(order: DiagnosisOrder) {
+function diagnosisOf(order: DiagnosisRequest) {
   return written({
     write: (objections) =>
       perform(ONCE, "Has a model write the diagnosis, where one is configured")
         .crewWrite(order, objections),
-    judge: (said: DraftedDiagnosis) =>
+    judge: (said: DiagnosisDraft) =>
       perform(SOON, "verifier: what of the model's diagnosis holds").crewJudge(order, said),
   });
 }
 
-function inMarkedWords({ cause, confidence, diagnosis, steps }: KeptDiagnosis) {
+function inMarkedWords({ cause, confidence, diagnosis, steps }: ReviewedDiagnosis) {
   const text = [diagnosis, ...steps].map(marked).join("\n");
   return { diagnosis: text, cause, confidence, steps };
 }

@@ -1,5 +1,5 @@
 import { setCurrentDetails, workflowInfo } from "@temporalio/workflow";
-import type { GovernedActResult } from "../domain/mod.ts";
+import type { HeldCallResult } from "../domain/mod.ts";
 import { perform, REPAIR } from "./_options.ts";
 
 /**
@@ -8,7 +8,7 @@ import { perform, REPAIR } from "./_options.ts";
  */
 export async function governedAct(
   { approval_id }: { readonly approval_id: string },
-): Promise<GovernedActResult> {
+): Promise<HeldCallResult> {
   const { workflowId, runId } = workflowInfo();
   const result = await perform(REPAIR, `Runs what ${approval_id} allows`)
     .runGovernedAct({ approval_id, run: { workflow_id: workflowId, run_id: runId } });

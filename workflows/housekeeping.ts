@@ -1,5 +1,4 @@
 import { continueAsNew, isCancellation, workflowInfo } from "@temporalio/workflow";
-import type { SealRequest } from "../ledger/mod.ts";
 import { PATIENT, perform, SEALING, STANDING } from "./_options.ts";
 
 /**
@@ -20,15 +19,8 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
   }
   const calls = await perform(PATIENT, "Seals what became of calls whose process has ended")
     .settleOpenCalls();
-  await perform(PATIENT, "Delivers votes that no approval has received").tellVoices();
+  await perform(PATIENT, "Delivers votes that no approval has received").deliverWaitingVotes();
   return { sealed: ended.length + forsaken.length + calls };
-}
-
-/** Seals what a caller asked for. Its id is `seal-<receipt id>`. */
-export async function sealRequest(
-  request: SealRequest & { id: string },
-): Promise<{ id: string; position: number; hash: string }> {
-  return await perform(SEALING, `Seals ${request.id}`).sealReceipt(request);
 }
 
 /** Keeps the one sequencer running. Its id is `ledger-sequencer`. */

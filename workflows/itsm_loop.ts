@@ -13,11 +13,11 @@ import {
 import type {
   ApprovalResult,
   Finding,
-  Held,
+  ActiveStop,
   LoopResult,
   Permission,
   RunId,
-  Undone,
+  UndoResult,
 } from "../domain/mod.ts";
 import type { Activities, RepairOrder, RepairRequest } from "../activities/mod.ts";
 import { approval } from "./approval.ts";
@@ -115,7 +115,7 @@ async function repair(run: Track, request: RepairRequest): Promise<string | unde
 }
 
 /** Undoes a repair that did not help. @returns what became of that; where it failed, nobody can tell */
-async function undo(run: Track, order: RepairOrder): Promise<Undone> {
+async function undo(run: Track, order: RepairOrder): Promise<UndoResult> {
   try {
     return await letGo(run, order.finding, async () => {
       return run.undone = await perform(
@@ -135,7 +135,7 @@ const isOf = (activity: keyof Activities, error: unknown) =>
   error instanceof ActivityFailure && error.activityType === activity;
 
 /** Does what a switch may hold, again as soon as that lets it, for as long as may be waited. */
-async function letGo<T extends { readonly held?: Held }>(
+async function letGo<T extends { readonly held?: ActiveStop }>(
   run: Track,
   finding: Finding,
   work: () => Promise<T>,
@@ -145,7 +145,7 @@ async function letGo<T extends { readonly held?: Held }>(
   let result = await work();
   while (result.held) {
     run.hold(result.held);
-    let held: Held | null = result.held;
+    let held: ActiveStop | null = result.held;
     while (held && Date.now() < until) {
       await sleep(pause);
       pause = Math.min(2 * pause, LOOK_AGAIN_MS.most);
@@ -173,7 +173,7 @@ async function repairPermitted(run: Track, request: RepairRequest): Promise<Outc
   const isHealed = async () =>
     !(await perform(QUICK, `Looks at ${run.about} again, as it had to wait`).detect(finding))
       .present;
-  let held: Held | undefined;
+  let held: ActiveStop | undefined;
   let healed = false;
   const remediate = (approval_id: string | undefined) =>
     letGo(run, finding, async () => {

@@ -14,7 +14,7 @@ export { approval } from "./approval.ts";
 export { attackSimulation } from "./attack.ts";
 export { crew } from "./crew.ts";
 export { governedAct } from "./governed_act.ts";
-export { ledgerSequencer, reconcileRuns, sealRequest } from "./housekeeping.ts";
+export { ledgerSequencer, reconcileRuns } from "./housekeeping.ts";
 export { itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep } from "./itsm_sweep.ts";
 export { itsmTest } from "./itsm_test.ts";

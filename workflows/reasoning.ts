@@ -1,9 +1,9 @@
 import { isCancellation, setCurrentDetails, setHandler } from "@temporalio/workflow";
 import {
-  type AnswerOrder,
+  type AnswerRequest,
   type Authorship,
-  type DraftedAnswer,
-  type Look,
+  type AnswerDraft,
+  type Lookup,
   type NodeName,
   type NodeRecord,
   NODES,
@@ -12,7 +12,7 @@ import {
   type ReasoningRequest,
   type ReasoningResult,
   type Safety,
-  type Seen,
+  type LookupResult,
 } from "../domain/mod.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { ONCE, perform, QUICK, SOON } from "./_options.ts";
@@ -105,13 +105,13 @@ async function chosenPlan(
 }
 
 /** What a model makes of what was seen, as far as that stands. @param calls of one before */
-function writtenAnswer(order: AnswerOrder, calls: number) {
+function writtenAnswer(order: AnswerRequest, calls: number) {
   return written({
     calls,
     write: (objections) =>
       perform(ONCE, "Has a model write the answer, where one is configured")
         .reasonWrite(order, objections),
-    judge: (said: DraftedAnswer) =>
+    judge: (said: AnswerDraft) =>
       perform(SOON, "Holds the model's answer against what was seen").reasonJudge(order, said),
   });
 }
@@ -137,9 +137,9 @@ async function safetyOf(prompt: string): Promise<Safety> {
 /** Somebody waits for the answer. */
 const SHORT = { ...QUICK, scheduleToCloseTimeout: "10s" } as const;
 
-const look = (one: Look): Promise<Seen> => perform(QUICK, `Asks ${inWords(one)}`).reasonLook(one);
+const look = (one: Lookup): Promise<LookupResult> => perform(QUICK, `Asks ${inWords(one)}`).reasonLook(one);
 
-const inWords = ({ tool, arguments: given }: Look) => [tool, ...Object.values(given)].join(" ");
+const inWords = ({ tool, arguments: given }: Lookup) => [tool, ...Object.values(given)].join(" ");
 
 function track() {
   const steps: NodeRecord[] = [];

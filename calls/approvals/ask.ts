@@ -1,48 +1,64 @@
 import { type ApprovalRequest, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
-  dropAct,
+  type ApprovalRecord,
+  type Db,
   dropApproval,
+  dropHeldCall,
+  getApproval,
   type NewApproval,
   putApproval,
-  type Db,
-  } from "../../store/mod.ts";
-import { workflowIdOf } from "../../operations/_approval_shapes.ts";
+} from "../../store/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import type { Platform } from "../platform.ts";
-import { told } from "../temporal_errors.ts";
+import { mapTemporalErrors } from "../temporal_errors.ts";
+
+type Parts = Pick<Platform, "store" | "temporal">;
+
+/** Returns the id of an approval's workflow. */
+export const approvalWorkflowId = (approvalId: string): string => `approval-${approvalId}`;
+
+/** Returns an approval. @throws {Problem} `NotFound` */
+export async function existingApproval({ store }: Pick<Platform, "store">, id: string) {
+  const record = await getApproval(store.asPlatform(), id);
+  if (record) return record;
+  throw new Problem("NotFound", `There is no approval ${id}`);
+}
 
 /**
- * Keeps what people are asked, and begins to wait for them.
+ * Stores a request to people, and starts the workflow that waits for them.
  *
- * @param within written in the same transaction: a call that is run once they have approved
- * @returns the run of the approval's workflow
+ * @param within runs in the same transaction: stores the call that is run once they have approved
+ * @returns run id of the approval's workflow
  * @throws {Problem} `Unavailable`: nobody can be asked now; then nothing is kept
  */
-export async function askPeople(
-  { store, temporal }: Pick<Platform, "store" | "temporal">,
+export async function openApproval(
+  { store, temporal }: Parts,
   approval: NewApproval,
-  within?: (on: Db) => Promise<void>,
+  within?: (trx: Db) => Promise<void>,
 ): Promise<string> {
   const client = await temporal();
-  await store.asPlatform().transaction(async (trx) => {
+  const db = store.asPlatform();
+  await db.transaction(async (trx) => {
     await putApproval(trx, approval);
     await within?.(trx);
   });
   const start = client.workflow.start(WORKFLOW.approval, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: workflowIdOf(approval.id),
+    workflowId: approvalWorkflowId(approval.id),
     args: [requestOf(approval, within !== undefined)],
     staticSummary: `Asks people about ${approval.subject}`,
   });
-  const handle = await told(start).catch(async (error) => {
-    await dropAct(store.asPlatform(), approval.id);
-    await dropApproval(store.asPlatform(), approval.id);
+  try {
+    return (await mapTemporalErrors(start)).firstExecutionRunId;
+  } catch (error) {
+    await dropHeldCall(db, approval.id);
+    await dropApproval(db, approval.id);
     throw error;
-  });
-  return handle.firstExecutionRunId;
+  }
 }
 
-/** As its workflow takes it. @param acts whether a call is run once it is approved */
-export function requestOf(approval: NewApproval, acts: boolean): ApprovalRequest {
+/** Returns the argument of an approval's workflow. @param acts whether a call is run once it is approved */
+export function requestOf(approval: NewApproval | ApprovalRecord, acts: boolean): ApprovalRequest {
   return {
     approval_id: approval.id,
     subject: approval.subject,

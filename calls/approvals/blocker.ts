@@ -1,34 +1,37 @@
 import { Problem } from "../../contract/mod.ts";
-import { getAct, type Stop, stopOf, type Store, validKeys } from "../../store/mod.ts";
+import { findStop, findValidKeys, getHeldCall, type Stop } from "../../store/mod.ts";
+import { namesOf, type Platform } from "../platform.ts";
 
 /**
- * Why approving a call now would use the approval up for nothing; undefined: it would not. It can change until the
- * call is run, which is why that is looked at again then.
+ * Returns why approving a call now would use the approval up for nothing; undefined: nothing blocks it. That can change
+ * until the call is run, so it is checked again then.
  */
-export async function whyInVain(store: Store, id: string): Promise<Problem | undefined> {
-  const inVain = (why: string) => new Problem("Conflict", `Approving ${id} now is in vain: ${why}`);
-  const act = await getAct(store.asPlatform(), id);
-  if (!act) return undefined; // a loop waits for the switch itself, and what a program asks about it does by itself
-  const { endedAt, error, keyId } = act;
-  if (endedAt) return inVain(error?.message ?? "the call that it was to allow has ended");
-  if ((await validKeys(store.asPlatform(), [keyId])).length === 0) {
-    return inVain(
-      "the key that asked was revoked or has expired since, and whoever has its new one is to ask anew",
+export async function approvalBlocker(
+  { store, operations }: Pick<Platform, "store" | "operations">,
+  approvalId: string,
+): Promise<Problem | undefined> {
+  const db = store.asPlatform();
+  const blocked = (why: string) =>
+    new Problem("Conflict", `Cannot approve ${approvalId} now, as it would be in vain: ${why}`);
+  const held = await getHeldCall(db, approvalId);
+  if (!held) return undefined; // a loop waits for a stop by itself, and a program acts by itself
+  if (held.endedAt) {
+    return blocked(held.error?.message ?? "the call that it was to allow has ended");
+  }
+  if ((await findValidKeys(db, [held.keyId])).length === 0) {
+    return blocked(
+      "the key that asked was revoked or has expired since; whoever has its new key has to ask again",
     );
   }
-  const stop = await stopOf(store.asPlatform(), { keyId, names: await namesOf(act) });
-  return stop && inVain(stopped(stop));
+  const operation = operations.get(held.operation);
+  const names = [held.tool, ...(operation ? namesOf(operation) : [held.operation])];
+  const stop = await findStop(db, { keyId: held.keyId, names });
+  return stop && blocked(sentenceOf(stop));
 }
 
-function stopped({ kind, name, reason }: Stop): string {
+function sentenceOf({ kind, name, reason }: Stop): string {
   const what = `${kind}${name ? ` ${name}` : ""}`;
-  return `${kind === "all" ? "everything that changes something" : what} is stopped (${reason}). ` +
+  const stopped = kind === "all" ? "everything that changes something" : what;
+  return `${stopped} is stopped (${reason}). ` +
     `It stays pending; approve it after npm run governance -- resume ${what}`;
-}
-
-/** Every name of an operation: it can be stopped by each. */
-async function namesOf({ tool, operation }: { tool: string; operation: string }) {
-  const { operations } = await import("../../operations/mod.ts"); // at last, as it is made of this
-  const found = operations.find(({ name }) => name === operation);
-  return [tool, operation, ...Object.keys(found?.tool ?? {}), ...Object.keys(found?.rest ?? {})];
 }

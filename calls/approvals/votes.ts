@@ -1,165 +1,173 @@
-/** How a person's word about an approval comes to count: kept in the database first, then told to the approval's run. */
 import { WithStartWorkflowOperation } from "@temporalio/client";
+import { Problem } from "../../contract/mod.ts";
 import {
   type ApprovalRequest,
   approveUpdate,
-  type AskingRun,
   denyUpdate,
   reopenUpdate,
+  type RequestingRun,
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
 import {
   type ApprovalRecord,
-  countedApprovers,
-  getAct,
-  getVoice,
-  putVoice,
-  receiptOfMove,
-  refusalOf,
-  refuseVoice,
-  unheardVoices,
-  validKeys,
-  type VoiceMove,
-  type VoiceRecord,
+  findValidKeys,
+  getHeldCall,
+  getMoveReceipt,
+  getVote,
+  listWaitingVotes,
+  putVote,
+  refuseVote,
+  type VoteMove,
+  type VoteRecord,
 } from "../../store/mod.ts";
-import type { approval } from "../../workflows/mod.ts";
-import { Problem } from "../../contract/mod.ts";
-import { shownApproval, workflowIdOf } from "../../operations/_approval_shapes.ts";
-import { requestOf } from "./ask.ts";
-import { told } from "../temporal_errors.ts";
-import { whyInVain } from "./blocker.ts";
-import { existingApproval } from "../../operations/approvals/approvals.ts";
 import type { Context, Platform } from "../platform.ts";
+import { mapTemporalErrors } from "../temporal_errors.ts";
+import { approvalWorkflowId, existingApproval, requestOf } from "./ask.ts";
+import { approvalBlocker } from "./blocker.ts";
+import { countedApprovers, mayNotApprove, voteRefusal } from "./rights.ts";
 
 type Parts = Pick<Platform, "store" | "temporal">;
 
-/** Longest that a decision waits for a worker to take it in. */
-const DECIDED_WITHIN_MS = 10_000;
-/** A word that its gateway has not told of for so long is told of by a worker: that gateway may be dead. */
-const UNHEARD_SECONDS = 15;
+/** Milliseconds that a vote waits for a worker to take it. */
+const DELIVERY_TIMEOUT_MS = 10_000;
+/** Seconds after which a worker delivers a vote, as the gateway that stored it may be dead. */
+const UNDELIVERED_SECONDS = 15;
 
-/** Says something about an approval in the name of the caller. @throws {Problem} why it can't be said, or does not count */
-export async function speak(move: VoiceMove, approvalId: string, context: Context) {
-  const { store, temporal } = context;
-  const record = await existingApproval(store, approvalId);
-  const keyId = await speakerOf(context, record, move);
-  if (move === "approved") {
-    const problem = await whyInVain(store, record.id);
-    if (problem) throw problem;
-  }
-  await temporal(); // where it is away nothing is kept, as its caller is told so
-  const voice = await store.asPlatform().transaction(async (trx) => {
-    const id = await putVoice(trx, { approvalId, move, keyId });
-    return (await getVoice(trx, id))!;
-  });
-  const { number } = await deliver(context, voice);
-  const receipt_id = number === null ? null : await receiptOfMove(store.asPlatform(), approvalId, number);
-  return { ...shownApproval(await existingApproval(store, approvalId)), receipt_id };
+/** An approval after a vote. */
+export interface VoteResult {
+  readonly approval: ApprovalRecord;
+  /** Receipt of the move; null: the vote is no move yet. */
+  readonly receiptId: string | null;
 }
 
 /**
- * Who speaks. What the database refuses is told before anything is kept or started.
+ * Casts the caller's vote: stores it first, then tells the approval's workflow, so that a killed gateway loses none.
  *
- * @returns id of the key
+ * @throws {Problem} the vote can't be cast, or does not count, with the reason
  */
-async function speakerOf(
+export async function castVote(
+  move: VoteMove,
+  approvalId: string,
+  context: Context,
+): Promise<VoteResult> {
+  const { store, temporal } = context;
+  const db = store.asPlatform();
+  const approval = await existingApproval(context, approvalId);
+  const keyId = await checkVoter(context, approval, move);
+  if (move === "approved") {
+    const blocker = await approvalBlocker(context, approvalId);
+    if (blocker) throw blocker;
+  }
+  await temporal(); // while it is away nothing is stored, as the caller is told so
+  const vote = await db.transaction(async (trx) => {
+    const id = await putVote(trx, { approvalId, move, keyId });
+    return (await getVote(trx, id))!;
+  });
+  const { number } = await deliverVote(context, vote);
+  const receiptId = number === null ? null : await getMoveReceipt(db, approvalId, number);
+  return { approval: await existingApproval(context, approvalId), receiptId };
+}
+
+/** Returns the voter's key id. The activity that makes the move checks again; here nothing is stored or started for a refusal. */
+async function checkVoter(
   { caller, door, store }: Context,
-  record: ApprovalRecord,
-  move: VoiceMove,
+  approval: ApprovalRecord,
+  move: VoteMove,
 ): Promise<string> {
   if (door !== "rest") {
     throw new Problem("Forbidden", "People decide about approvals, over REST alone");
   }
-  if (!caller.mayApprove) {
-    throw new Problem(
-      "Forbidden",
-      `This key may not decide about ${record.id}; that takes one issued with may_approve`,
-    );
-  }
-  const [key] = await validKeys(store.asPlatform(), [caller.keyId!]);
-  const { counted } = await countedApprovers(store.asPlatform(), record);
-  const refusal = refusalOf(record, move, key, counted);
+  if (!caller.mayApprove) throw mayNotApprove(approval.id);
+  const db = store.asPlatform();
+  const [key] = await findValidKeys(db, [caller.keyId!]);
+  const { counted } = await countedApprovers(db, approval);
+  const refusal = voteRefusal(approval, move, key, counted);
   if (refusal) throw refusal;
   return caller.keyId!;
 }
 
 /**
- * Tells the approval's run of a voice, which then is a move or refused. Safe to repeat: a voice is taken once.
+ * Tells the approval's workflow of a vote, which then is a move or refused. Safe to repeat: a vote counts once.
  *
- * @throws {Problem} why it is no move; `Unavailable`: it is none yet, and is told of again by a worker
+ * @throws {Problem} why it is no move; `Unavailable`: it is none yet, and a worker delivers it again
  */
-async function deliver(parts: Parts, voice: VoiceRecord): Promise<VoiceRecord> {
+async function deliverVote(parts: Parts, vote: VoteRecord): Promise<VoteRecord> {
   const { store, temporal } = parts;
-  const record = await existingApproval(store, voice.approvalId);
+  const db = store.asPlatform();
+  const approval = await existingApproval(parts, vote.approvalId);
   const client = await temporal();
-  const args: [{ voice_id: string }] = [{ voice_id: voice.id }];
-  const again = voice.move === "reopened" ? await askedAgain(parts, record) : undefined;
-  const update = voice.move === "denied" ? denyUpdate : approveUpdate;
-  const telling = client.withDeadline(
-    Date.now() + DECIDED_WITHIN_MS,
+  const args: [{ vote_id: string }] = [{ vote_id: vote.id }];
+  const restart = vote.move === "reopened" ? await restartOf(parts, approval) : undefined;
+  const update = vote.move === "denied" ? denyUpdate : approveUpdate;
+  const delivery = client.withDeadline(
+    Date.now() + DELIVERY_TIMEOUT_MS,
     () =>
-      again
+      restart
         ? client.workflow.executeUpdateWithStart(reopenUpdate, {
           args,
-          startWorkflowOperation: again,
+          startWorkflowOperation: restart,
         })
-        : client.workflow.getHandle(workflowIdOf(record.id)).executeUpdate(update, { args }),
+        : client.workflow.getHandle(approvalWorkflowId(approval.id))
+          .executeUpdate(update, { args }),
   );
   try {
-    await told(telling, () => ended(record));
+    await mapTemporalErrors(delivery, () => hasEnded(approval));
   } catch (error) {
-    const heard = (await getVoice(store.asPlatform(), voice.id))!;
-    if (heard.number !== null) return heard; // and its answer was lost
+    const current = (await getVote(db, vote.id))!;
+    if (current.number !== null) return current; // only the answer was lost
     if (!(error instanceof Problem)) throw error;
     if (!error.rule.retryable) {
-      await refuseVoice(store.asPlatform(), voice.id, error);
+      await refuseVote(db, vote.id, error);
       throw error;
     }
-    throw new Problem(error.name, `${error.message}; what you said is kept, and is told again`, {
-      ...error.extra,
-    });
+    const message = `${error.message}; your vote is stored, and is delivered again`;
+    throw new Problem(error.name, message, { ...error.extra });
   }
-  return (await getVoice(store.asPlatform(), voice.id))!;
+  return (await getVote(db, vote.id))!;
 }
 
 /**
- * Tells of what people said and no run has heard, as the gateway that heard it may be dead. Each is tried.
+ * Delivers votes that no workflow has received, as the gateway that stored them may be dead. Each is tried.
  *
- * @returns how many were told
- * @throws the first thing that is no refusal
+ * @returns how many were delivered
+ * @throws the first error that is no refusal
  */
-export async function deliverUnheard(parts: Parts): Promise<number> {
+export async function deliverVotes(parts: Parts): Promise<number> {
   let delivered = 0;
-  const broken: unknown[] = [];
-  for (const voice of await unheardVoices(parts.store.asPlatform(), UNHEARD_SECONDS)) {
-    await deliver(parts, voice).then(() => delivered++, (error) => {
-      if (!(error instanceof Problem)) broken.push(error); // else refused, or told again later
+  const failures: unknown[] = [];
+  for (const vote of await listWaitingVotes(parts.store.asPlatform(), UNDELIVERED_SECONDS)) {
+    await deliverVote(parts, vote).then(() => delivered++, (error) => {
+      if (!(error instanceof Problem)) failures.push(error); // a Problem: refused, or delivered later
     });
   }
-  if (broken.length > 0) throw broken[0];
+  if (failures.length > 0) throw failures[0];
   return delivered;
 }
 
-/** What starts an approval's run again, where it has ended, as it was asked at first. */
-async function askedAgain({ store }: Parts, record: ApprovalRecord) {
-  const act = await getAct(store.asPlatform(), record.id);
+/** Starts an approval's workflow again, where it has ended, with what was asked at first. */
+async function restartOf({ store }: Parts, approval: ApprovalRecord) {
+  const held = await getHeldCall(store.asPlatform(), approval.id);
+  const { askingRun } = approval;
   const request: ApprovalRequest = {
-    ...requestOf(record, act !== undefined),
-    ...(record.askingRun ? { asking_run: record.askingRun as unknown as AskingRun } : {}),
-    // One that is pending refuses by itself; if its workflow was ended from outside, it has as good as expired.
-    reopens: { status: record.status === "denied" ? "denied" : "expired", moves: record.moves },
+    ...requestOf(approval, held !== undefined),
+    ...(askingRun ? { asking_run: askingRun as unknown as RequestingRun } : {}),
+    // A pending one refuses by itself; if its workflow was ended from outside, it counts as expired.
+    reopens: {
+      status: approval.status === "denied" ? "denied" : "expired",
+      moves: approval.moves,
+    },
   };
-  return new WithStartWorkflowOperation<typeof approval>(WORKFLOW.approval, {
+  return new WithStartWorkflowOperation(WORKFLOW.approval, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: workflowIdOf(record.id),
+    workflowId: approvalWorkflowId(approval.id),
     workflowIdConflictPolicy: "USE_EXISTING",
     args: [request],
-    staticSummary: `Asks people again about ${record.subject}`,
+    staticSummary: `Asks people again about ${approval.subject}`,
   });
 }
 
-function ended({ id, status, moves }: ApprovalRecord): Problem {
+function hasEnded({ id, status, moves }: ApprovalRecord): Problem {
   if (moves === 0) return new Problem("Conflict", `Approval ${id} never began; ask anew`);
   if (status === "pending") {
     return new Problem("Conflict", `Approval ${id} was ended from outside; reopen it, or ask anew`);

@@ -1,164 +1,166 @@
-/** The file of the governance policy: what it says is put in force as a new version, and sealed. */
+/** The file of the governance policy: its content is put in force as a new version, and sealed. */
 import { readFileSync } from "node:fs";
-import { stampOf } from "../../integrations/files/mod.ts";
-import { addStop, currentPolicy, FILE_STOP, notePolicyFile, type PolicyRecord, type Db, removeStop, setPolicy, type Store } from "../../store/mod.ts";
-import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion, type PolicyFile, readGovernanceFile } from "./mod.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { BadSetting, type Config } from "../../config.ts";
-import { isDatabaseAway } from "../../contract/mod.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { type FollowedFile, followFile } from "../../integrations/files/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import {
+  addStop,
+  currentPolicy,
+  type Db,
+  FILE_STOP,
+  type PolicyChange,
+  removeStop,
+  setPolicy,
+  setPolicyFileStatus,
+  type Store,
+} from "../../store/mod.ts";
+import { unknownNamesIn } from "./names.ts";
+import { GOVERNANCE_POLICY, type GovernancePolicy, governanceVersion } from "./policy.ts";
+import { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
 
-const LOOK_MS = 2_000;
 const TABLE = "governance_policies";
-/** Everything is stopped for want of a policy that could be read, whatever an operator stops besides. */
-const UNREADABLE = { kind: "all", name: FILE_STOP } as const;
+/** The stop of everything while there is no policy that could be read, besides any stop of an operator. */
+const UNREADABLE_STOP = { kind: "all", name: FILE_STOP } as const;
 
-/** Where the policy's file is to be. */
+/** Place of the policy's file. */
 export interface GovernanceFile {
   readonly path: string;
-  /** Whether an operator has named it, and so means there to be one. */
+  /** Whether a setting names it, so that it has to exist. */
   readonly named: boolean;
 }
 
-/** What became of the file. */
-export interface Brought {
-  /** Of the policy in force, as decisions name it; undefined: none was ever set. */
+/** Result of applying the file. */
+export interface AppliedFile {
+  /** Name of the policy in force; undefined: none was ever set. */
   readonly version: string | undefined;
   /** Why the file is not followed. */
   readonly trouble?: string;
-  /** What it says, where it is followed. */
+  /** Content of the file, where it is followed. */
   readonly file?: PolicyFile;
 }
 
-/** The file that the settings name, or that in the data folder. */
+/** Returns the file that the settings name, or the one in the data folder. */
 export function governanceFileOf({ settings, dataDir }: Config): GovernanceFile {
   const path = settings.SEALOOP_GOVERNANCE;
   return { path: path ?? join(dataDir, "sealoop.governance.yaml"), named: path !== undefined };
 }
 
 /**
- * Puts what the file says in force. One that can't be followed changes nothing: what was in force stays so.
+ * Puts the file's content in force. A file that can't be followed changes nothing: the policy in force stays.
  *
- * @throws {BadSetting} it can't be followed, and nothing was ever in force that could stay so
+ * @throws {BadSetting} it can't be followed, and no policy was in force before
  */
-export async function bringGovernanceFile(file: GovernanceFile, store: Store): Promise<Brought> {
+export async function applyGovernanceFile(
+  file: GovernanceFile,
+  store: Store,
+): Promise<AppliedFile> {
   const { path } = file;
-  const found = read(file);
-  if (found && "policy" in found) {
-    const { version } = await setPolicy(store, found.policy, sealChange, TABLE);
-    await followed(store, path);
-    return { version: governanceVersion(version, found.policy), file: found };
+  const content = readFile(file);
+  if (content && "policy" in content) {
+    const { policy } = content;
+    const { after } = await store.asPlatform().transaction(async (trx) => {
+      const change = await setPolicy(trx, TABLE, policy);
+      if (change.after !== change.before) await sealChange(trx, change);
+      return change;
+    });
+    await noteFollowed(store, path);
+    return { version: governanceVersion(after.version, policy), file: content };
   }
-  const stored = await currentPolicy(store.asPlatform(), TABLE);
-  const policy = GOVERNANCE_POLICY.safeParse(stored?.policy).data;
-  const trouble = found?.trouble ?? (stored && GONE);
+  const db = store.asPlatform();
+  const stored = await currentPolicy(db, TABLE);
+  const trouble = content?.trouble ??
+    (stored && "it does not exist any more; an empty file takes back what it said");
   if (trouble === undefined) {
-    await followed(store, path);
+    await noteFollowed(store, path);
     return { version: undefined };
   }
-  await notePolicyFile(store.asPlatform(), { path, trouble });
+  await setPolicyFileStatus(db, { path, error: trouble });
+  const policy = GOVERNANCE_POLICY.safeParse(stored?.policy).data;
   if (stored && policy) return { version: governanceVersion(stored.version, policy), trouble };
   throw new BadSetting(
-    `The governance file ${path} can't be followed, and no policy was in force before: ${trouble}. ` +
-      "Mend it (npm run governance -- check <file> says what is wrong), or take it away to go by the rules that ship",
+    `Cannot follow the governance file ${path}, and no policy was in force before: ${trouble}. ` +
+      "Mend it (npm run governance -- check <file> says what is wrong), or remove it to use the rules that ship",
   );
 }
 
-const GONE = "it is not there any more; an empty file takes back what it said";
-
-/** What the file says, or why that can't be told; undefined: there is none, and none is wanted. */
-function read({ path, named }: GovernanceFile): PolicyFile | { trouble: string } | undefined {
+/** Returns the content, or why it can't be read; undefined: there is no file, and none is required. */
+function readFile({ path, named }: GovernanceFile): PolicyFile | { trouble: string } | undefined {
   try {
     return readGovernanceFile(readFileSync(path, "utf8"));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") {
-      return named ? { trouble: "SEALOOP_GOVERNANCE names it, and it is not there" } : undefined;
+      return named ? { trouble: "SEALOOP_GOVERNANCE names it, and it does not exist" } : undefined;
     }
     return { trouble: code ? `it can't be read (${code})` : message };
   }
 }
 
-/** Whatever was stopped for want of a policy goes on. */
-async function followed(store: Store, path: string): Promise<void> {
+/** Removes the stop that an unreadable file has set. */
+async function noteFollowed(store: Store, path: string): Promise<void> {
   await store.asPlatform().transaction(async (trx) => {
-    await notePolicyFile(trx, { path, trouble: null });
-    if (await removeStop(trx, UNREADABLE)) await sealStop(trx, "resumed", "");
+    await setPolicyFileStatus(trx, { path, error: null });
+    if (await removeStop(trx, UNREADABLE_STOP)) await sealStop(trx, "resumed", "");
   });
 }
 
-/**
- * Stops everything, as nobody knows what the operator meant to forbid. Servers that were started by themselves go by that
- * too.
- */
+/** Stops everything in every process, as nobody knows what the operator meant to forbid. */
 async function stopEverything(store: Store, reason: string): Promise<void> {
   await store.asPlatform().transaction(async (trx) => {
-    if (await addStop(trx, { ...UNREADABLE, reason })) await sealStop(trx, "stopped", reason);
+    if (await addStop(trx, { ...UNREADABLE_STOP, reason })) await sealStop(trx, "stopped", reason);
   });
 }
 
 /**
- * Follows the file: reads it now and whenever it has changed. One that is wrong changes nothing, and the log says what is
- * wrong with it; one that is taken away changes nothing either.
+ * Follows the file: applies it now and whenever it has changed. A wrong file changes nothing, and the log says what is
+ * wrong with it; nor does a file that is removed.
  *
- * @param misnamed which of the file's names can never be called, for the log
- * @returns ends it
- * @throws {BadSetting} it can't be followed, and nothing was ever in force: then everything is stopped until it can
+ * @param operations for warnings about names in rules that match nothing
+ * @throws {BadSetting} as {@linkcode applyGovernanceFile}; then everything is stopped until a file can be followed
  */
 export async function followGovernanceFile(
   file: GovernanceFile,
-  store: Store,
-  log: Logger,
-  misnamed: (file: PolicyFile) => readonly string[],
-): Promise<() => void> {
+  { store, log, operations }: {
+    readonly store: Store;
+    readonly log: Logger;
+    readonly operations: Iterable<Operation<never>>;
+  },
+): Promise<FollowedFile> {
   const { path } = file;
-  let seen = stampOf(path);
-  tell(await first());
-  let busy = false;
-  async function look(): Promise<void> {
-    const stamp = stampOf(path);
-    if (busy || stamp === seen) return;
-    busy = true;
-    try {
-      tell(await bringGovernanceFile(file, store));
-      seen = stamp;
-    } catch (error) {
-      const reason = (error as Error).message;
-      log.error({ path, reason }, "the file of the governance policy is not followed");
-      if (!isDatabaseAway(error)) seen = stamp;
-    } finally {
-      busy = false;
-    }
-  }
-  async function first(): Promise<Brought> {
-    try {
-      return await bringGovernanceFile(file, store);
-    } catch (error) {
-      if (error instanceof BadSetting) await stopEverything(store, error.message);
-      throw error;
-    }
-  }
-  function tell({ version, trouble: reason, file: said }: Brought): void {
+  let isFirst = true;
+  return await followFile({
+    path,
+    name: "governance file",
+    log,
+    async apply() {
+      try {
+        logResult(await applyGovernanceFile(file, store));
+        isFirst = false;
+      } catch (error) {
+        if (isFirst && error instanceof BadSetting) await stopEverything(store, error.message);
+        throw error;
+      }
+    },
+  });
+
+  function logResult({ version, trouble: reason, file: content }: AppliedFile): void {
     if (reason) {
-      const about = { path, reason, in_force: version };
-      log.error(about, "the file of the governance policy is not followed");
-    } else if (version) log.info({ version }, "the governance policy is in force");
-    for (const one of said ? misnamed(said) : []) {
-      log.warn({ reason: one }, "a rule names what it can never fit");
+      log.error({ path, reason, in_force: version }, "The governance file is not followed");
+    } else if (version) {
+      log.info({ version }, "The governance policy is in force");
+    }
+    for (const reason of content ? unknownNamesIn(content, [...operations]) : []) {
+      log.warn({ reason }, "A rule of the governance file matches nothing");
     }
   }
-  const timer = setInterval(look, LOOK_MS);
-  return () => clearInterval(timer);
 }
 
-async function sealChange(
-  on: Db,
-  before: PolicyRecord | undefined,
-  after: PolicyRecord,
-): Promise<void> {
+async function sealChange(trx: Db, { before, after }: PolicyChange): Promise<void> {
   const { rules } = after.policy as GovernancePolicy;
-  await requestSeal(on, {
+  await requestSeal(trx, {
     category: "config_change",
     actor: "worker",
     subject: "governance-policy",
@@ -176,14 +178,13 @@ async function sealChange(
   });
 }
 
-async function sealStop(
-  on: Db,
-  outcome: "stopped" | "resumed",
-  reason: string,
-): Promise<void> {
-  await requestSeal(on, {
-    ...{ category: "governance_stop", actor: "worker", subject: `all:${FILE_STOP}`, outcome },
+async function sealStop(trx: Db, outcome: "stopped" | "resumed", reason: string): Promise<void> {
+  await requestSeal(trx, {
+    category: "governance_stop",
+    actor: "worker",
+    subject: `all:${FILE_STOP}`,
     action: outcome === "stopped" ? "governance.stop" : "governance.resume",
+    outcome,
     evidence: { reason },
   });
 }

@@ -1,34 +1,32 @@
-/** The guardrails' four rails, over the free text of a call. */
 import { type Operation, Problem } from "../../contract/mod.ts";
-import type { Engine, GuardVerdict } from "../../engine/mod.ts";
+import type { Decision } from "../../domain/mod.ts";
+import type { Engine } from "../../engine/mod.ts";
 
-/** What a call's text led to. */
+/** The guardrails' verdict on a call's text. */
 export interface TextVerdict {
-  readonly decision: GuardVerdict["decision"];
-  /** What the rails that it did not pass say. */
+  readonly decision: Decision;
+  /** Reasons of the rails that it did not pass. */
   readonly reasons: readonly string[];
 }
 
-/** A name, a code or a choice. What is longer may be text that is spelt as if it were one, and so is read. */
+/** A name, a code or a choice. A longer text may be spelt like one, and so is read. */
 const NAME = /^[\w.:@/+-]{0,32}$/;
-/** An id that is made by chance says nothing. */
+/** A random id holds no text. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const NAMES_OF_TARGETS = ["service", "target", "host", "device_id", "agent_id"] as const;
+const TARGET_FIELDS = ["service", "target", "host", "device_id", "agent_id"] as const;
 
-/** What a call is about, by the argument that usually says so; undefined: none does. */
+/** Returns the target that a call names; undefined: it names none. */
 export function targetOf(input: Readonly<Record<string, unknown>>): string | undefined {
-  const found = NAMES_OF_TARGETS.map((name) => input[name]).find((value) =>
-    typeof value === "string" && value !== ""
-  );
-  return found as string | undefined;
+  return TARGET_FIELDS.map((name) => input[name])
+    .find((value): value is string => typeof value === "string" && value !== "");
 }
 
 /**
- * Has the rails read a call's free text.
+ * Has the guardrails judge a call's free text.
  *
- * @throws {Problem} `Unavailable`: the engine gives no verdict, and so nothing may be run
+ * @throws {Problem} `Unavailable`: the engine gives no verdict, so nothing may be run
  */
-export async function readByRails(
+export async function judgeText(
   engine: Engine,
   { summary }: Pick<Operation, "summary">,
   tool: string,
@@ -36,15 +34,13 @@ export async function readByRails(
 ): Promise<TextVerdict> {
   const target = targetOf(input);
   try {
-    const verdict = await engine.validate({
+    const { decision, rails } = await engine.validate({
       incident: `The tool ${tool} is called${target ? ` for ${target}` : ""}: ${summary}`,
       action: { ...input, target },
     });
-    return {
-      decision: verdict.decision,
-      reasons: verdict.rails.filter(({ passed }) => !passed)
-        .flatMap(({ rail, reasons }) => reasons.map((reason) => `${rail}: ${reason}`)),
-    };
+    const reasons = rails.filter(({ passed }) => !passed)
+      .flatMap(({ rail, reasons }) => reasons.map((reason) => `${rail}: ${reason}`));
+    return { decision, reasons };
   } catch (cause) {
     throw new Problem(
       "Unavailable",
@@ -54,7 +50,7 @@ export async function readByRails(
   }
 }
 
-/** Whether there is more in a call than names, codes and choices. */
+/** Returns whether a value holds more than names, codes and choices. */
 export function hasFreeText(value: unknown): boolean {
   if (typeof value === "string") return !NAME.test(value) && !UUID.test(value);
   if (typeof value !== "object" || value === null) return false;

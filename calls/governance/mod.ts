@@ -1,16 +1,27 @@
 /**
- * Governance: decides on every call that changes something, before it runs.
+ * Governance: evaluates every call that changes something against stops, the policy's rules and the guardrails.
  *
  * ```ts
- * const governor = openGovernor({ store, sealer, meter, engine, environment: "production", ask, lasting });
- * const { ruling } = await governor.decide({ operation, request, caller, input }, turn);
+ * const evaluation = await evaluate(platform, call, stops, policy.rules);
+ * await recordDecision({ call, evaluation: recorded, runs: true });
  * ```
  *
- * Trusts: the policy and the switches in the store. Doesn't trust: what a call claims of itself.
+ * Trusts: the policy and the stops in the store. Doesn't trust: what a call claims about itself.
  * @module
  */
-export { actionOf, type AskPeople, type Question } from "../approvals/desk.ts";
-export { type GovernanceParts, type Governor, openGovernor, type Turn } from "./governor.ts";
+export { asJson, openDecisionRecorder, recordDecisions } from "./decision_record.ts";
+export type { RecordedEvaluation } from "./decision_record.ts";
+export { baseOf, decisionOf, governedOutput, withDecision } from "./decision.ts";
+export { evaluate } from "./evaluate.ts";
+export {
+  applyGovernanceFile,
+  followGovernanceFile,
+  type GovernanceFile,
+  governanceFileOf,
+} from "./governance_file.ts";
+export { nameError, suggestion, unknownNamesIn } from "./names.ts";
+export { openPolicyCache } from "./policy_cache.ts";
+export { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
 export {
   GOVERNANCE_POLICY,
   governanceFileSchema,
@@ -18,7 +29,6 @@ export {
   governanceVersion,
   NO_RULES,
   readGovernancePolicy,
-  SHIPPED,
+  SHIPPED_RULES,
 } from "./policy.ts";
-export { type PolicyFile, readGovernanceFile } from "./policy_file.ts";
-export { fitsGlob, isWithin, ruleFor } from "./rules.ts";
+export { isWithinHours, matchesGlob, ruleFor } from "./rules.ts";

@@ -1,50 +1,54 @@
-/** Names of tools and operations, as operators write them in switches and in rules. */
-import { isGoverned, similarNames, type Operation } from "../../contract/mod.ts";
-import { fitsGlob, type PolicyFile } from "./mod.ts";
-import { approvable, type Platform } from "../../operations/mod.ts";
+/** Names of tools and operations, as operators write them in stops and rules. */
+import { isGoverned, type Operation, similarNames } from "../../contract/mod.ts";
+import { namesOf } from "../platform.ts";
+import type { PolicyFile } from "./policy_file.ts";
+import { matchesGlob } from "./rules.ts";
 
-/**
- * Why a name, or a pattern of names, means nothing that counts.
- *
- * @param counts whether an operation can be stopped, or decided on
- * @param otherwise said of a name of others
- * @returns undefined: it means something
- */
-export function whyNothing(
-  name: string,
-  counts: (operation: Operation<Platform>) => boolean,
-  otherwise: string,
-): string | undefined {
-  const meant = approvable.filter((one) => namesOf(one).some((own) => fitsGlob(name, own)));
-  if (meant.some(counts)) return undefined;
-  if (meant.length > 0) return `${name} ${otherwise}`;
-  const near = similarNames(name, [...new Set(approvable.filter(counts).flatMap(namesOf))]);
-  return `there is no tool or operation ${name}${suggestion(near)}`;
+/** A name, or a pattern with `*`, and the operations that it may mean. */
+export interface NameCheck {
+  readonly name: string;
+  readonly operations: readonly Operation<never>[];
+  /** Whether an operation can be stopped, or decided about. */
+  isAllowed(operation: Operation<never>): boolean;
+  /** End of the sentence about a name of other operations. */
+  readonly otherwise: string;
 }
 
-/**
- * What the rules of a policy name that can never be called: each with its line and its rule. What the rules that ship
- * name is no exception: some of that is of integrations which this platform does not have.
- */
-export function misnamed({ policy, place }: PolicyFile): string[] {
+/** Returns why a name matches no allowed operation, a sentence; undefined: it matches one. */
+export function nameError(
+  { name, operations, isAllowed, otherwise }: NameCheck,
+): string | undefined {
+  const matches = operations.filter((one) => namesOf(one).some((own) => matchesGlob(name, own)));
+  if (matches.some(isAllowed)) return undefined;
+  if (matches.length > 0) return `${name} ${otherwise}`;
+  const known = new Set(operations.filter(isAllowed).flatMap(namesOf));
+  return `there is no tool or operation ${name}${suggestion(similarNames(name, [...known]))}`;
+}
+
+/** Returns the names in a file's rules that can never match, each with its line and its rule. */
+export function unknownNamesIn(
+  { policy, place }: PolicyFile,
+  operations: readonly Operation<never>[],
+): string[] {
   return policy.rules.flatMap(({ then, when: { tools = [] } }, at) =>
     tools.flatMap((name, n) => {
-      const why = whyNothing(name, isGoverned, "is nothing that governance decides on") ??
-        (then === "needs_approval" ? whyNothing(name, canBeAsked, NOBODY_IS_ASKED) : undefined);
-      return why ? [`${place(["rules", at, "when", "tools", n])}: ${why}`] : [];
+      const error = nameError({ name, operations, ...GOVERNED }) ??
+        (then === "needs_approval" ? nameError({ name, operations, ...APPROVABLE }) : undefined);
+      return error ? [`${place(["rules", at, "when", "tools", n])}: ${error}`] : [];
     })
   );
 }
 
-const NOBODY_IS_ASKED = "is what people decide or stop by, and nobody is asked about that";
-const canBeAsked = (operation: Operation<Platform>) =>
-  isGoverned(operation) && !operation.humanControl;
+const GOVERNED = {
+  isAllowed: isGoverned,
+  otherwise: "only reads, so governance does not decide about it",
+};
+const APPROVABLE = {
+  isAllowed: (one: Operation<never>) => isGoverned(one) && !one.humanControl,
+  otherwise: "is how people decide or stop, and nobody is asked about that",
+};
 
-/** What to add to the refusal of a name that is not there. */
-export function suggestion(near: readonly string[]): string {
-  return near.length > 0 ? `; did you mean ${near.join(" or ")}?` : "";
-}
-
-function namesOf({ name, tool = {}, rest = {} }: Operation<Platform>): string[] {
-  return [name, ...Object.keys(tool), ...Object.keys(rest)];
+/** Returns the end of a refusal that suggests other names. */
+export function suggestion(names: readonly string[]): string {
+  return names.length > 0 ? `; did you mean ${names.join(" or ")}?` : "";
 }

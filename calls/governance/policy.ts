@@ -1,7 +1,7 @@
-/** Policies on calls: rules as data, in versions. */
+/** Governance policies: rules as data, in versions. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { whyNoPattern } from "./patterns.ts";
+import { patternError } from "./patterns.ts";
 
 /** Days as rules name them, Sunday first as JavaScript counts. */
 export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
@@ -10,7 +10,7 @@ const names = (about: string) =>
   z.array(z.string().min(1).max(200)).min(1).max(100).describe(about);
 const TIME = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "Expected a time as 22:30");
 const PATTERN = z.string().min(1).max(1_000).superRefine((text, context) => {
-  const why = whyNoPattern(text);
+  const why = patternError(text);
   if (why) context.addIssue({ code: "custom", message: `Expected a regular expression: ${why}` });
 });
 
@@ -55,7 +55,7 @@ const RULE = z.strictObject({
     .describe("Whether the four rails read the call's free text; false where it is only kept"),
 });
 
-/** What a governance policy may say. */
+/** Schema of a governance policy. */
 export const GOVERNANCE_POLICY = z.strictObject({
   rules: z.array(RULE).max(200).default([])
     .describe("Read from the top: the first that fits decides. Those that ship come after them"),
@@ -63,22 +63,27 @@ export const GOVERNANCE_POLICY = z.strictObject({
     .describe("Most calls of a key that may wait for people at a time"),
 });
 
-/** A policy, whole. */
+/** A governance policy. */
 export type GovernancePolicy = z.output<typeof GOVERNANCE_POLICY>;
-/** One rule of it. */
+/** A rule of a policy. */
 export type Rule = GovernancePolicy["rules"][number];
 
-/** What applies while nobody has set another. */
+/** The policy while none was set. */
 export const NO_RULES: GovernancePolicy = GOVERNANCE_POLICY.parse({});
 
-/** Rules that ship. They follow those of the policy, so that every call meets one. */
-export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
+/** Rules that ship. They follow those of the policy, and the last one matches every call. */
+export const SHIPPED_RULES: readonly Rule[] = z.array(RULE).parse([
   {
     name: "acts-on-the-outside",
     when: {
       tools: [
-        ...["approve_sie_finding", "approve_learning_item", "soar_trigger", "rmm_run_script"],
-        ...["crm_send_email", "crm_trigger_workflow", "crm_book_appointment"],
+        "approve_sie_finding",
+        "approve_learning_item",
+        "soar_trigger",
+        "rmm_run_script",
+        "crm_send_email",
+        "crm_trigger_workflow",
+        "crm_book_appointment",
       ],
     },
     then: "needs_approval",
@@ -106,8 +111,11 @@ export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
     name: "sandbox-and-judgement",
     when: {
       tools: [
-        ...["simulate_infrastructure_attack", "dispatch_crew_incident"],
-        ...["invoke_reasoning_pipeline", "trigger_sie_scan", "a2a.cancel"],
+        "simulate_infrastructure_attack",
+        "dispatch_crew_incident",
+        "invoke_reasoning_pipeline",
+        "trigger_sie_scan",
+        "a2a.cancel",
       ],
     },
     then: "allow",
@@ -130,7 +138,7 @@ export const SHIPPED: readonly Rule[] = z.array(RULE).parse([
   },
 ]);
 
-/** The JSON Schema of the policy's file. */
+/** Returns the JSON Schema of the policy's file. */
 export function governanceFileSchema(): Record<string, unknown> {
   return {
     title: "The governance policy's file of sealoop",
@@ -138,13 +146,13 @@ export function governanceFileSchema(): Record<string, unknown> {
   };
 }
 
-/** Name of a version of a policy: its number and the first digits of its content's SHA-256. */
+/** Returns the name of a policy's version: its number and the first digits of its content's SHA-256. */
 export function governanceVersion(version: number, policy: GovernancePolicy): string {
-  const text = JSON.stringify([policy, SHIPPED]);
+  const text = JSON.stringify([policy, SHIPPED_RULES]);
   return `${version}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}`;
 }
 
-/** YAML reads a key's id as a number where it happens to have no letters, or one e. */
+/** YAML reads a key's id without letters, or with one `e`, as a number. */
 const UNQUOTED = /expected string, received (?:number|boolean)$/;
 const QUOTE_IT = "; put it in quotes";
 
@@ -167,7 +175,7 @@ export function readGovernancePolicy(
     );
     throw new Error(issues.join("; "));
   }
-  const shipped = SHIPPED.map(({ name }) => name);
+  const shipped = SHIPPED_RULES.map(({ name }) => name);
   const all = [...shipped, ...data.rules.map(({ name }) => name)];
   const twice = all.findIndex((name, n) => all.indexOf(name) !== n);
   if (twice !== -1) {

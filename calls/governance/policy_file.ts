@@ -1,19 +1,15 @@
-/** Policies as files have them, with the lines that they stand on. */
+/** Policies in files, with line numbers for errors. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { type GovernancePolicy, readGovernancePolicy } from "./policy.ts";
 
-/** A policy, and where in its file it says what. */
+/** A policy, and the places of its parts in the file. */
 export interface PolicyFile {
   readonly policy: GovernancePolicy;
-  /** Line, rule and field of what stands at a path of the policy. */
+  /** Returns line, rule and field at a path of the policy. */
   place(path: readonly PropertyKey[]): string;
 }
 
-/**
- * Reads a policy as a file has it.
- *
- * @throws {Error} it is none: the message names each mistake with its line and its rule
- */
+/** Parses the text of a policy's file. @throws {Error} naming each mistake with its line and its rule */
 export function readGovernanceFile(text: string): PolicyFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -31,7 +27,7 @@ export function readGovernanceFile(text: string): PolicyFile {
   return { policy: readGovernancePolicy(value, place), place };
 }
 
-/** Where a path ends, or the last of it that is there: of a field its name, as its value may begin on a later line. */
+/** Returns the offset where a path ends, or its last part that exists; of a field the offset of its name. */
 function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
   let node = contents;
   let offset = 0;
@@ -47,7 +43,7 @@ function offsetOf(contents: unknown, path: readonly PropertyKey[]): number {
   return offset;
 }
 
-/** Its own name, or which one it is, counted from 1. */
+/** Returns a rule's name, or its number, counted from 1. */
 function nameOfRule(policy: unknown, at: number): string {
   const { name } = (policy as { rules: readonly { name?: unknown }[] }).rules[at] ?? {};
   return typeof name === "string" ? name : String(at + 1);

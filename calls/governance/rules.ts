@@ -1,32 +1,31 @@
-/** Which rule of a policy decides on a call. */
 import type { Caller, Door, Effect } from "../../contract/mod.ts";
 import { fitsPattern } from "./patterns.ts";
-import { DAYS, type Rule, SHIPPED } from "./policy.ts";
+import { DAYS, type Rule, SHIPPED_RULES } from "./policy.ts";
 
-/** What rules look at. */
+/** Facts about a call that rules match. */
 export interface Facts {
-  /** Every name that the tool goes by: the one used, its other doors', and the operation's. */
+  /** Every name of the tool: the one used, those of its other interfaces, and the operation's. */
   readonly names: readonly string[];
   readonly effect: Effect;
-  /** Whether people decide or stop by it: then nobody is asked about it. */
+  /** Whether people decide or stop by it; then no rule has people asked about it. */
   readonly humanControl: boolean;
   readonly door: Door;
   readonly caller: Caller;
   readonly environment: string;
   readonly now: Date;
   readonly input: Readonly<Record<string, unknown>>;
-  /** How many services it reaches, by the service graph; null: the graph knows nothing of what it is about. */
+  /** Returns how many services it reaches, by the service graph; null: the graph does not know the target. */
   blastRadius(): Promise<number | null>;
-  /** Counts one call of the key for a rule. @returns whether it is above so many in a span of that length */
-  isOver(rule: string, calls: number, seconds: number): Promise<boolean>;
+  /** Counts one call of the key for a rule, and returns whether there are more than `calls` in the period. */
+  isRateOver(rule: string, calls: number, seconds: number): Promise<boolean>;
 }
 
 /**
- * The first rule that fits: those of the policy, then those that ship, of which the last one always does. One that asks
- * people passes by what they decide by: an approval that waits for an approval would never end.
+ * Returns the first rule that matches: those of the policy, then those that ship, of which the last one matches every
+ * call. A rule that asks people skips operations by which they decide, as an approval of an approval would never end.
  */
 export async function ruleFor(rules: readonly Rule[], facts: Facts): Promise<Rule> {
-  for (const rule of [...rules, ...SHIPPED]) {
+  for (const rule of [...rules, ...SHIPPED_RULES]) {
     if (facts.humanControl && rule.then === "needs_approval") continue;
     if (await fits(rule, facts)) return rule;
   }
@@ -39,7 +38,7 @@ async function fits({ name, when, then }: Rule, facts: Facts): Promise<boolean> 
     has(when.doors, facts.door) && oneOf(when.tenants, [caller.tenant]) &&
     has(when.keys, caller.keyId) && oneOf(when.principals, [caller.principal]) &&
     has(when.tiers, caller.tier) && oneOf(when.environments, [facts.environment]) &&
-    (!when.hours || isWithin(when.hours, facts.now)) &&
+    (!when.hours || isWithinHours(when.hours, facts.now)) &&
     Object.entries(when.arguments ?? {}).every(([path, pattern]) =>
       fitsPattern(
         valuesAt(facts.input, path.split(".")),
@@ -53,7 +52,7 @@ async function fits({ name, when, then }: Rule, facts: Facts): Promise<boolean> 
     if (reached === null || reached <= when.blast_radius_over) return false;
   }
   if (!when.rate_over) return true;
-  return await facts.isOver(name, when.rate_over.calls, when.rate_over.seconds); // last, as it counts
+  return await facts.isRateOver(name, when.rate_over.calls, when.rate_over.seconds); // last, since asking counts the call
 }
 
 function has(wanted: readonly unknown[] | undefined, value: unknown): boolean {
@@ -62,17 +61,17 @@ function has(wanted: readonly unknown[] | undefined, value: unknown): boolean {
 
 function oneOf(wanted: readonly string[] | undefined, values: readonly string[]): boolean {
   return wanted === undefined ||
-    wanted.some((glob) => values.some((value) => fitsGlob(glob, value)));
+    wanted.some((glob) => values.some((value) => matchesGlob(glob, value)));
 }
 
-/** Whether a name fits a pattern, in which `*` stands for anything. */
-export function fitsGlob(glob: string, value: string): boolean {
+/** Returns whether a name matches a pattern, in which `*` stands for any text. */
+export function matchesGlob(glob: string, value: string): boolean {
   const [start = "", ...parts] = glob.split("*");
   const end = parts.pop();
   if (end === undefined) return glob === value;
   let at = start.length;
   if (!value.startsWith(start) || !value.endsWith(end)) return false;
-  for (const part of parts) { // the first place of each is the right one: what is left is longest then
+  for (const part of parts) { // the first match of each part leaves the most text for the others
     const found = value.indexOf(part, at);
     if (found === -1) return false;
     at = found + part.length;
@@ -80,8 +79,8 @@ export function fitsGlob(glob: string, value: string): boolean {
   return at + end.length <= value.length;
 }
 
-/** Whether a moment is in a span of the day, which may go past midnight. */
-export function isWithin(
+/** Returns whether a moment is within hours of a day, which may go past midnight. */
+export function isWithinHours(
   { from, to, days, zone }: NonNullable<Rule["when"]["hours"]>,
   now: Date,
 ): boolean {
@@ -97,7 +96,7 @@ export function isWithin(
   return inside && (days === undefined || days.includes(DAYS[began]!));
 }
 
-/** What is at a path; of a list, what is there in each entry. */
+/** Returns the values at a path; of a list, those in each entry. */
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value.flatMap((entry) => valuesAt(entry, path));
   const [name, ...rest] = path;

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
+import { redactSecrets } from "../../contract/mod.ts";
 import {
   type StartedRun,
   TASK_QUEUE,
@@ -6,67 +8,73 @@ import {
   type TaskRecord,
   WORKFLOW,
 } from "../../domain/mod.ts";
-import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { redactSecrets } from "../../contract/mod.ts";
 import { dropTask, getTask, putTask } from "../../store/mod.ts";
-import { STARTED_BY } from "../recover/marks.ts";
-import { told } from "../temporal_errors.ts";
 import type { Platform } from "../platform.ts";
+import { STARTED_BY } from "../recover/mod.ts";
+import { mapTemporalErrors } from "../temporal_errors.ts";
 
-/** The workflow that drives a task. */
-export const taskWorkflowOf = (taskId: string): string => `a2a-${taskId}`;
+/** Returns the id of the workflow that drives a task. */
+export const taskWorkflowId = (taskId: string): string => `a2a-${taskId}`;
 
-/** A task with its first message, as submitted. */
+/** Returns a task as submitted, with its first message. */
 export function newTask(
   fields: Pick<TaskRecord, "id" | "key_id"> & Partial<TaskRecord>,
 ): TaskRecord {
   return {
-    ...{ context_id: randomUUID(), state: "submitted", version: 0, said: null },
-    ...{ since: new Date().toISOString(), history: [], artifacts: [] },
+    context_id: randomUUID(),
+    state: "submitted",
+    version: 0,
+    said: null,
+    since: new Date().toISOString(),
+    history: [],
+    artifacts: [],
     ...fields,
   };
 }
 
 /**
- * Shows a task, and starts what drives it; where another was faster, gives it as that has left it.
+ * Stores a task, and starts the workflow that drives it. Where another attempt was faster, returns the task as that has
+ * left it.
  *
- * @param given by its call, where that has started a run
- * @param decisionId of the message that begins it
+ * @param run started by the task's call
+ * @param decisionId of the message that begins the task
  * @throws {Problem} `Unavailable`: then there is no such task
  */
 export async function beginTask(
   { store, temporal }: Pick<Platform, "store" | "temporal">,
   task: TaskRecord,
-  given?: StartedRun,
+  run?: StartedRun,
   decisionId?: string,
 ): Promise<TaskRecord> {
   const client = await temporal();
-  await putTask(store.asPlatform(), task);
+  const db = store.asPlatform();
+  await putTask(db, task);
+  const isConversation = task.skill === undefined;
   try {
-    await told(
-      client.workflow.start(task.skill === undefined ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill, {
+    await mapTemporalErrors(
+      client.workflow.start(isConversation ? WORKFLOW.a2aTask : WORKFLOW.a2aSkill, {
         taskQueue: TASK_QUEUE.itsm,
-        workflowId: taskWorkflowOf(task.id),
-        args: given ? [task, given] : [task],
+        workflowId: taskWorkflowId(task.id),
+        args: run ? [task, run] : [task],
         ...(decisionId ? { memo: { [STARTED_BY]: decisionId } } : {}),
-        staticSummary: task.skill === undefined
+        staticSummary: isConversation
           ? "Conversation with an agent"
           : `Call of ${task.skill} by an agent`,
       }),
     );
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
-      return await getTask<TaskRecord>(store.asPlatform(), task.id, task.key_id) ?? task;
+      return await getTask<TaskRecord>(db, task.id, task.key_id) ?? task;
     }
-    await dropTask(store.asPlatform(), task.id).catch(() => {});
+    await dropTask(db, task.id).catch(() => {});
     throw error;
   }
   return task;
 }
 
-/** What a call of a tool comes to, where it is not done at once. */
+/** A call of a tool that does not end at once, and so becomes a task. */
 export interface OpenCall {
-  /** Of the task. */
+  /** Id of the task. */
   readonly id: string;
   readonly skill: string;
   readonly keyId: string;
@@ -74,44 +82,53 @@ export interface OpenCall {
   readonly contextId: string | undefined;
   readonly input: unknown;
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
-  /** Run that it has started; absent: people are asked first. */
-  readonly given?: StartedRun;
-  /** What people are asked, and what the asker is told of it. */
-  readonly held?: Held;
+  /** Run that the call has started; absent: people are asked first. */
+  readonly run?: StartedRun;
+  readonly waitsFor?: PendingApproval;
 }
 
-/** A call that people are asked about. */
-export interface Held {
+/** An approval that a task waits for. */
+export interface PendingApproval {
   readonly approvalId: string;
-  /** What governance says of it. */
+  /** Governance's answer to the call. */
   readonly governance: Readonly<Record<string, unknown>>;
 }
 
 /** Opens the task of such a call. */
 export async function beginCall(
   platform: Pick<Platform, "store" | "temporal">,
-  { id, skill, keyId, messageId, contextId, input, metadata, given, held }: OpenCall,
+  { id, skill, keyId, messageId, contextId, input, metadata, run, waitsFor }: OpenCall,
 ): Promise<TaskRecord> {
   const data = redactSecrets({ skill, arguments: input }) as Record<string, unknown>;
   const message: TaskMessage = { message_id: messageId, role: "user", parts: [{ data }] };
   const task = newTask({
-    ...{ id, key_id: keyId, skill, history: [message] },
+    id,
+    key_id: keyId,
+    skill,
+    history: [message],
     ...(contextId ? { context_id: contextId } : {}),
-    metadata: { ...metadata, ...(given ? { "sealoop/workflow_id": given.workflow_id } : {}) },
+    metadata: { ...metadata, ...(run ? { "sealoop/workflow_id": run.workflow_id } : {}) },
   });
-  return await beginTask(platform, held ? heldTask(task, held) : task, given);
+  return await beginTask(platform, waitsFor ? waitingTask(task, waitsFor) : task, run);
 }
 
-/** A task that waits for people. */
-export function heldTask(task: TaskRecord, { approvalId, governance }: Held): TaskRecord {
+/** Returns a task that waits for people. */
+export function waitingTask(
+  task: TaskRecord,
+  { approvalId, governance }: PendingApproval,
+): TaskRecord {
   const text = `Nothing was done yet: a person decides about ${approvalId}. Then exactly this is ` +
     "done, once; follow this task to see what comes of it.";
   const said: TaskMessage = {
-    ...{ message_id: randomUUID(), role: "agent" },
+    message_id: randomUUID(),
+    role: "agent",
     parts: [{ text }, { data: { governance } }],
   };
   return {
-    ...{ ...task, state: "input-required", approval_id: approvalId, said },
+    ...task,
+    state: "input-required",
+    approval_id: approvalId,
+    said,
     history: [...task.history, said],
   };
 }

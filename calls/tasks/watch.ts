@@ -1,83 +1,86 @@
-import { ENDS, type TaskRecord } from "../../domain/mod.ts";
+import { type TaskRecord, TERMINAL_STATES } from "../../domain/mod.ts";
 import { getTask, listen, listTasks, TASKS_CHANGED } from "../../store/mod.ts";
-import { asItStands } from "./_lost_tasks.ts";
-import { beginCall, beginTask, type Held, heldTask, type OpenCall } from "./begin.ts";
-import { type Opened, openedBy, type Sent } from "./sent_messages.ts";
 import type { Platform } from "../platform.ts";
+import { beginCall, beginTask, type OpenCall, type PendingApproval, waitingTask } from "./begin.ts";
+import { withActualState } from "./lost.ts";
+import { findOpenedTask, type OpenedTask, type OpeningMessage } from "./messages.ts";
 
-/** Tasks as they are shown, a key its own alone, and as they are opened by what was decided elsewhere. */
+/** Reads and opens A2A tasks; a key sees its own tasks alone. */
 export interface TaskWatch {
   get(id: string, keyId: string): Promise<TaskRecord | undefined>;
-  /** A page of them, those that changed last first. */
+  /** Returns a page of tasks, the one that changed last first. */
   list(
     keyId: string,
     page: { contextId?: string; state?: string; limit: number; offset: number },
   ): Promise<{ total: number; tasks: TaskRecord[] }>;
   /**
-   * Gives a task as it is, and again whenever it has changed, until it has ended.
+   * Yields a task as it is, and again after each change, until it has ended.
    *
-   * @param least version to begin with
+   * @param fromVersion version to begin with
    */
   follow(
     id: string,
     keyId: string,
-    least: number,
+    fromVersion: number,
     signal: AbortSignal,
   ): AsyncGenerator<TaskRecord, void, undefined>;
-  /** The task that a message has opened, or the id of the one that it opens. */
-  opened(sent: Sent): Promise<Opened>;
-  /** Opens the task of a call that is not done at once. @throws {Problem} `Unavailable`: there is no such task */
+  /** Returns the task that a message has opened, or the id of the task that it opens. */
+  findOpened(message: OpeningMessage): Promise<OpenedTask>;
+  /** Opens the task of a call that does not end at once. @throws {Problem} `Unavailable`: there is no such task */
   begin(call: OpenCall): Promise<TaskRecord>;
-  /** Opens the task of a message that people are asked about. @throws {Problem} `Unavailable`, likewise */
-  hold(task: TaskRecord, held: Held): Promise<TaskRecord>;
+  /** Opens the task of a message that people are asked about. @throws {Problem} `Unavailable`: there is no such task */
+  beginWaiting(task: TaskRecord, approval: PendingApproval): Promise<TaskRecord>;
   close(): Promise<void>;
 }
 
-/** A change whose notification was lost, as the connection broke, is seen after this. */
-const LOOK_AGAIN_MS = 5_000;
+/** After this time a change is seen whose notification was lost. */
+const POLL_MS = 5_000;
 
-/** Opens one, with a connection of its own. */
+/** Opens a watch, with a database connection of its own for notifications. */
 export async function watchTasks(
   platform: Pick<Platform, "store" | "temporal">,
 ): Promise<TaskWatch> {
   const { store } = platform;
-  const waiting = new Map<string, Set<() => void>>();
-  const wakeAll = () => [...waiting.values()].forEach((set) => set.forEach((wake) => wake()));
+  const db = store.asPlatform();
+  const listeners = new Map<string, Set<() => void>>();
+  const notifyAll = () => {
+    for (const set of listeners.values()) for (const notify of set) notify();
+  };
   const listener = await listen(store, [TASKS_CHANGED], {
-    onNotify: (_, id) => waiting.get(id)?.forEach((wake) => wake()),
-    onConnect: wakeAll,
+    onNotify: (_, id) => listeners.get(id)?.forEach((notify) => notify()),
+    onConnect: notifyAll,
   });
-  const look = (id: string, keyId: string) => getTask<TaskRecord>(store.asPlatform(), id, keyId);
-  const get = async (id: string, keyId: string) => {
-    const task = await look(id, keyId);
-    return task && await asItStands(platform, task);
+  const read = (id: string, keyId: string) => getTask<TaskRecord>(db, id, keyId);
+  const readActual = async (id: string, keyId: string) => {
+    const task = await read(id, keyId);
+    return task && await withActualState(platform, task);
   };
 
-  /** Listens before the first look, so that no change falls between the two. */
-  async function* follow(id: string, keyId: string, least: number, signal: AbortSignal) {
-    let told = true;
+  /** Listens before the first read, so that no change is missed in between. */
+  async function* follow(id: string, keyId: string, fromVersion: number, signal: AbortSignal) {
+    let notified = true;
     let wake = () => {};
     const notify = () => {
-      told = true;
+      notified = true;
       wake();
     };
-    const set = waiting.get(id) ?? new Set();
-    waiting.set(id, set.add(notify));
+    const set = listeners.get(id) ?? new Set();
+    listeners.set(id, set.add(notify));
     signal.addEventListener("abort", notify);
     try {
-      for (let next = least; !signal.aborted;) {
-        const read = told ? look : get;
-        told = false;
-        const task = await read(id, keyId);
+      for (let next = fromVersion; !signal.aborted;) {
+        const readTask = notified ? read : readActual;
+        notified = false;
+        const task = await readTask(id, keyId);
         if (!task) return;
         if (task.version >= next) {
           yield task;
           next = task.version + 1;
         }
-        if (ENDS.has(task.state)) return;
-        if (!told && !signal.aborted) {
+        if (TERMINAL_STATES.has(task.state)) return;
+        if (!notified && !signal.aborted) {
           await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, LOOK_AGAIN_MS);
+            const timer = setTimeout(resolve, POLL_MS);
             wake = () => {
               clearTimeout(timer);
               resolve();
@@ -88,20 +91,20 @@ export async function watchTasks(
     } finally {
       signal.removeEventListener("abort", notify);
       set.delete(notify);
-      if (set.size === 0) waiting.delete(id);
+      if (set.size === 0) listeners.delete(id);
     }
   }
 
   return {
-    get,
-    list: (keyId, page) => listTasks<TaskRecord>(store.asPlatform(), { keyId, ...page }),
+    get: readActual,
+    list: (keyId, page) => listTasks<TaskRecord>(db, { keyId, ...page }),
     follow,
-    async opened(sent) {
-      const opened = await openedBy(platform, sent);
-      return "task" in opened ? { task: await asItStands(platform, opened.task) } : opened;
+    async findOpened(message) {
+      const opened = await findOpenedTask(platform, message);
+      return "task" in opened ? { task: await withActualState(platform, opened.task) } : opened;
     },
     begin: (call) => beginCall(platform, call),
-    hold: (task, held) => beginTask(platform, heldTask(task, held)),
+    beginWaiting: (task, approval) => beginTask(platform, waitingTask(task, approval)),
     close: () => listener.close(),
   };
 }

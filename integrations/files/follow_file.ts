@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { isAway } from "../../contract/mod.ts";
+import { isDatabaseAway } from "../../contract/mod.ts";
 import { stampOf } from "./_stamp.ts";
 
 /** A file to follow, and what to do when it has changed. */
@@ -52,7 +52,7 @@ export async function followFile(
       await apply(stamp !== undefined);
       handled = stamp;
     } catch (error) {
-      if (!isAway(error)) handled = stamp;
+      if (!isDatabaseAway(error)) handled = stamp;
       throw error;
     }
   }

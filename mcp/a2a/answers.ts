@@ -7,15 +7,7 @@ import {
   Problem,
 } from "../../contract/mod.ts";
 import type { TaskPart, TaskRecord } from "../../domain/mod.ts";
-import {
-  type Action,
-  cancelTask,
-  type Entrance,
-  type Held,
-  newTask,
-  sayInTask,
-  type TaskWatch,
-} from "../../operations/mod.ts";
+import { cancelTask, sayInTask } from "../../operations/mod.ts";
 import type { Log } from "../../web/mod.ts";
 import type { Sender } from "../_caller.ts";
 import { callTool, earlierMeta, receiptMeta } from "../call.ts";
@@ -23,6 +15,8 @@ import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";
 import { presented } from "./presented.ts";
 import { opening, type UnderWay } from "./sent.ts";
+import type { AgentAction, ToolServerAuth } from "../../calls/mod.ts";
+import { newTask, type PendingApproval, type TaskWatch } from "../../calls/tasks/mod.ts";
 
 /** What a message asks for. */
 export interface Said {
@@ -90,7 +84,7 @@ export class InsteadOfTask extends Error {
 export interface AnswerParts<C> {
   readonly tools: Tools<C>;
   readonly invoke: Invoke<C>;
-  readonly entrance: Pick<Entrance, "record" | "admit">;
+  readonly entrance: Pick<ToolServerAuth, "record" | "admit">;
   readonly tasks: TaskWatch;
   readonly underWay: UnderWay;
   readonly log: Log;
@@ -233,12 +227,12 @@ type StartedRun = { readonly workflow_id: string; readonly run_id: string };
 /** Governance answered: people are asked first, or it was only asked what it would decide. */
 const isInstead = ({ governance }: CallResult) => !!governance?.answer && governance.answer.kind !== "earlier";
 
-function heldBy({ output, governance }: CallResult): Held | undefined {
+function heldBy({ output, governance }: CallResult): PendingApproval | undefined {
   return governance?.answer?.kind === "held" ? heldIn(output) : undefined;
 }
 
 /** What people are asked, where that is what a call gave. */
-function heldIn(output: unknown): Held | undefined {
+function heldIn(output: unknown): PendingApproval | undefined {
   const { governance } = (output ?? {}) as { governance?: Record<string, unknown> };
   const approvalId = governance?.approval_id;
   if (typeof approvalId !== "string" || governance!.dry_run !== false) return undefined;
@@ -258,7 +252,7 @@ function refusal(text: string, metadata: SkillResult["metadata"]): SkillResult {
 function sealing<C>({ entrance }: AnswerParts<C>, caller: Asker["caller"]) {
   return async <T>(method: string, args: unknown, work: () => Promise<T>): Promise<T> => {
     const started = performance.now();
-    const record = (end: Pick<Action, "error" | "result">) => {
+    const record = (end: Pick<AgentAction, "error" | "result">) => {
       const durationMs = performance.now() - started;
       const subject = method.split("/")[0]!;
       const about = { door: "a2a" as const, caller, method, subject, arguments: args };

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import type { Entrance } from "../../operations/mod.ts";
 import type { RequestState } from "../../web/mod.ts";
 import { identify, isValid, type Sender, stopping } from "../_caller.ts";
 import { untilGone } from "../_web.ts";
@@ -12,10 +11,11 @@ import { CODES, type Envelope, errorEnvelope, NO_PUSH, readRequest } from "./env
 import { wrongMessage } from "./params.ts";
 import type { UnderWay } from "./sent.ts";
 import { answer, firstOf } from "./protocol.ts";
+import type { ToolServerAuth } from "../../calls/mod.ts";
 
 /** What the door of A2A works with. */
 export interface A2aParts<C> extends Omit<AnswerParts<C>, "underWay"> {
-  readonly entrance: Entrance;
+  readonly entrance: ToolServerAuth;
   /** Public address of the tool server, without a slash at the end; absent: that by which a client has reached it. */
   readonly url: string | undefined;
   /** Public address of the gateway; absent: the card tells of the tool server's alone. */

@@ -1,8 +1,8 @@
-import { ENDS, type TaskRecord } from "../../domain/mod.ts";
-import type { Sent } from "../../operations/mod.ts";
+import { TERMINAL_STATES, type TaskRecord } from "../../domain/mod.ts";
 import { earlierMeta, receiptMeta } from "../call.ts";
 import type { AnswerParts, Asker, Given } from "./answers.ts";
 import { presented } from "./presented.ts";
+import type { OpeningMessage } from "../../calls/tasks/mod.ts";
 
 /** What is being opened here, by who sent which message. */
 export type UnderWay = Map<string, Promise<unknown>>;
@@ -15,11 +15,11 @@ export function opening<C>(
   { tools, findInjection, tasks, entrance, underWay }: AnswerParts<C>,
   caller: Asker["caller"],
 ): (
-  sent: Omit<Sent, "key_id">,
+  sent: Omit<OpeningMessage, "key_id">,
   open: (id: string) => Promise<Given>,
 ) => Promise<Given> {
   async function opened(
-    sent: Omit<Sent, "key_id">,
+    sent: Omit<OpeningMessage, "key_id">,
     open: (id: string) => Promise<Given>,
   ): Promise<Given> {
     const before = await tasks.opened({ key_id: caller.keyId, ...sent });
@@ -35,7 +35,7 @@ export function opening<C>(
       result: { found: true, id, version },
       durationMs: performance.now() - started,
     });
-    const earlier = earlierMeta(ENDS.has(task.state) ? since : undefined);
+    const earlier = earlierMeta(TERMINAL_STATES.has(task.state) ? since : undefined);
     const metadata = { ...receiptMeta(receiptId), ...earlier, ...task.metadata };
     return presented({ ...task, metadata }, tools, findInjection);
   }

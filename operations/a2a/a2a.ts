@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { InvalidInput } from "../../contract/mod.ts";
-import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
 import { sayInTask } from "./tasks.ts";
-import { fingerprint } from "../../calls/tasks/sent_messages.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { tellBegun } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { recoverBegun, recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { messageHash } from "../../calls/tasks/mod.ts";
+import { mapTemporalErrors, operation } from "../../calls/mod.ts";
 
 const group = "sealing";
 const Id = z.string().min(1).max(200);
@@ -97,7 +95,7 @@ export const a2aReceive = operation({
     const { id: task_id, context_id, state } = task;
     const workflow_id = `a2a-${task_id}`;
     const handle = (await context.temporal()).workflow.getHandle(workflow_id);
-    const { runId: run_id } = await told(handle.describe());
+    const { runId: run_id } = await mapTemporalErrors(handle.describe());
     return { task_id, context_id, state, workflow_id, run_id };
   },
 });
@@ -123,7 +121,7 @@ export const a2aDispatch = operation({
       run_id: "0198f1a2-7c44-7d3e-9a51-2f6c0e8b7d10",
     },
   },
-  recover: (call, platform) => traceMarked(platform, call, tellBegun),
+  recover: (call, platform) => recoverMarked(platform, call, recoverBegun),
   run: async ({ messageId, contextId, parts }, context) => {
     const { caller } = context;
     const incident = parts.flatMap((part) => part.kind === "text" ? [part.text] : []).join("\n");
@@ -132,7 +130,7 @@ export const a2aDispatch = operation({
       throw new InvalidInput([{ path: ["parts"], msg, type: "value_error" }]);
     }
     const sent = { key_id: caller.keyId!, message_id: messageId, context_id: contextId };
-    const workflow_id = `crew-${fingerprint({ ...sent, content: parts }).toString("hex", 0, 8)}`;
+    const workflow_id = `crew-${messageHash({ ...sent, content: parts }).toString("hex", 0, 8)}`;
     // Who sends it again, as no answer was heard, joins it.
     const { firstExecutionRunId } = await startOrJoin(context, WORKFLOW.crew, {
       taskQueue: TASK_QUEUE.itsm,

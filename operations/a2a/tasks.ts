@@ -1,21 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   cancelUpdate,
-  ENDS,
-  MOST_CHARACTERS,
+  MAX_CHARACTERS,
   sayUpdate,
   type TaskMessage,
   type TaskRecord,
+  TERMINAL_STATES,
 } from "../../domain/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { getTask, noteCallEffects } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
-import { begunTask, openedBy } from "../../calls/tasks/sent_messages.ts";
-import { traceInTask } from "../../calls/tasks/traces.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { beginTask, newTask, taskWorkflowOf } from "../../calls/tasks/begin.ts";
-import { type Context, operation } from "../../calls/platform.ts";
+import {
+  beginTask,
+  findOpenedTask,
+  findStartedTask,
+  newTask,
+  recoverTaskCall,
+  taskWorkflowId,
+} from "../../calls/tasks/mod.ts";
+import { type Context, mapTemporalErrors, operation } from "../../calls/mod.ts";
 
 const Id = z.string().min(1).max(200);
 const Part = z.union([
@@ -47,27 +51,27 @@ export const sayInTask = operation({
     opens: z.uuid().optional().describe("Id of the task that it begins; left out: its own"),
     context_id: Id.optional(),
     parts: z.array(Part).min(1).max(20)
-      .refine((parts) => JSON.stringify(parts).length < MOST_CHARACTERS, {
-        message: `Expected at most ${MOST_CHARACTERS} characters`,
+      .refine((parts) => JSON.stringify(parts).length < MAX_CHARACTERS, {
+        message: `Expected at most ${MAX_CHARACTERS} characters`,
       }),
   }),
   output: Task,
   tool,
   errors: ["NotFound", "Conflict", "TooLarge", "Unavailable"],
   example: { input: { message_id: "m1", parts: [{ text: "billing is down" }] }, output: example },
-  recover: traceInTask,
+  recover: recoverTaskCall,
   run: async ({ message_id, task_id, opens, context_id, parts }, context) => {
     const { store, decisionId } = context;
     const message: TaskMessage = { message_id, role: "user", parts };
     if (task_id === undefined) {
       const key_id = context.caller.keyId!;
-      const held = opens && await begunTask(context, opens, key_id);
+      const held = opens && await findStartedTask(context, opens, key_id);
       if (held) {
         await noteCallEffects(store.asPlatform(), decisionId, { task_id: opens }, { held: true });
         return held; // it goes on by itself, as this was approved
       }
       const sent = { key_id, message_id, context_id, content: parts };
-      const opened = opens ? { id: opens } : await openedBy(context, sent);
+      const opened = opens ? { id: opens } : await findOpenedTask(context, sent);
       if ("task" in opened) return opened.task;
       const about = { id: opened.id, key_id, history: [message] };
       const fresh = newTask({ ...about, ...(context_id ? { context_id } : {}) });
@@ -86,9 +90,9 @@ export const sayInTask = operation({
       throw new InvalidInput([{ path: ["messageId"], msg, type: "value_error" }]);
     }
     refuseEnded(task);
-    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
+    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(task_id));
     await noteCallEffects(store.asPlatform(), decisionId, { task_id });
-    return await told(
+    return await mapTemporalErrors(
       handle.executeUpdate(sayUpdate, { args: [message], updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended; start another`),
     );
@@ -107,14 +111,14 @@ export const cancelTask = operation({
   tool: { [CANCEL]: FULL },
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: { input: { task_id: example.id }, output: { ...example, state: "canceled" } },
-  recover: traceInTask,
+  recover: recoverTaskCall,
   run: async ({ task_id }, context) => {
     const { store, decisionId } = context;
     const task = await ownTask(context, task_id);
     refuseEnded(task);
-    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowOf(task_id));
+    const handle = (await context.temporal()).workflow.getHandle(taskWorkflowId(task_id));
     await noteCallEffects(store.asPlatform(), decisionId, { task_id });
-    const ended = await told(
+    const ended = await mapTemporalErrors(
       handle.executeUpdate(cancelUpdate, { updateId: decisionId }),
       () => new Problem("Conflict", `Task ${task_id} has ended`),
     );
@@ -130,5 +134,5 @@ async function ownTask({ store, caller }: Context, id: string): Promise<TaskReco
 }
 
 function refuseEnded({ id, state }: TaskRecord): void {
-  if (ENDS.has(state)) throw new Problem("Conflict", `Task ${id} has ended: ${state}`);
+  if (TERMINAL_STATES.has(state)) throw new Problem("Conflict", `Task ${id} has ended: ${state}`);
 }

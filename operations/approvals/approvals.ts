@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { WORKFLOW } from "../../domain/mod.ts";
 import { type LostCall, Problem, type Recovery, redactSecrets } from "../../contract/mod.ts";
 import { canonicalize } from "../../ledger/mod.ts";
 import {
+  getApproval,
+  getHeldCall,
+  getTicket,
   type HeldCall,
   listApprovalMoves,
-  getHeldCall,
-  getApproval,
-  getTicket,
   listApprovals,
-  type Store,
 } from "../../store/mod.ts";
 import {
   approvalFor,
@@ -18,16 +18,14 @@ import {
   ApprovalStatusShape,
   exampleApproval,
   shownApproval,
-  workflowIdOf,
-} from "../_approval_shapes.ts";
-import { concerns } from "../../calls/approvals/rights.ts";
-import { askPeople } from "../../calls/approvals/ask.ts";
-import { operation, type Platform } from "../../calls/platform.ts";
+} from "./_shapes.ts";
 import { Limit, Timestamp } from "../_shapes.ts";
-import { nameOfCall, tellBegun, traceRun, unnoted } from "../../calls/recover/traces.ts";
+import { approvalWorkflowId, concerns, existingApproval, openApproval } from "../../calls/approvals/mod.ts";
+import { operation, type Platform } from "../../calls/mod.ts";
+import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 
 const group = "people";
-const approvalOf = (decisionId: string | undefined) => `APR-${nameOfCall(decisionId, 12)}`;
+const approvalOf = (decisionId: string | undefined) => `APR-${idOfCall(decisionId, 12)}`;
 /** Most bytes of an action: people have to read it. */
 const MOST_ACTION = 64 * 1024;
 
@@ -42,13 +40,6 @@ const Act = z.object({
   error: z.object({ name: z.string(), message: z.string() }).nullable(),
   ended_at: Timestamp.nullable(),
 });
-
-/** An approval by id. @throws {Problem} `NotFound` */
-export async function existingApproval(store: Store, id: string) {
-  const record = await getApproval(store.asPlatform(), id);
-  if (record) return record;
-  throw new Problem("NotFound", `There is no approval ${id}`);
-}
 
 /** Lists what people are asked. */
 export const approvalsList = operation({
@@ -81,6 +72,7 @@ export const approvalsCreate = operation({
     "of what you are about to do, and ask anew where it differs. Poll `info` for the decision. Description, action and " +
     "names stay private; the ledger gets ids and hashes.",
   effect: "run",
+  startsWorkflow: WORKFLOW.approval,
   access: "key",
   sealsItself: true,
   input: z.object({
@@ -124,7 +116,7 @@ export const approvalsCreate = operation({
       expires_in_seconds: input.expires_in_seconds ?? SEALOOP_APPROVAL_EXPIRES_SECONDS,
       escalate_after_seconds: input.escalate_after_seconds ?? SEALOOP_APPROVAL_ESCALATE_SECONDS,
     };
-    const run_id = await askPeople({ store, temporal }, {
+    const run_id = await openApproval({ store, temporal }, {
       id,
       subject: ticket_id ?? `key:${caller.keyId}`,
       ticketId: ticket_id ?? null,
@@ -148,9 +140,9 @@ export const approvalsCreate = operation({
 /** One that was kept and that nobody waits for is forgotten after some minutes; then it was not asked for. */
 async function traceApproval(call: LostCall, platform: Platform): Promise<Recovery> {
   const record = await getApproval(platform.store.asPlatform(), approvalOf(call.decisionId));
-  if (!record) return unnoted(call);
-  const workflowId = workflowIdOf(record.id);
-  const found = await traceRun(platform, workflowId, call, tellBegun);
+  if (!record) return notNoted(call);
+  const workflowId = approvalWorkflowId(record.id);
+  const found = await recoverRun(platform, workflowId, call, recoverBegun);
   if (found.state === "not_done") {
     throw new Problem("Unavailable", `Nobody waits for ${record.id} yet`);
   }
@@ -200,7 +192,7 @@ export const approvalsInfo = operation({
     },
   },
   run: async ({ approval_id }, { store, caller }) => {
-    const record = await existingApproval(store, approval_id);
+    const record = await existingApproval({ store }, approval_id);
     const moves = await listApprovalMoves(store.asPlatform(), approval_id);
     const act = await getHeldCall(store.asPlatform(), approval_id);
     return {

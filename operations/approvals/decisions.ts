@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { ApprovalId, ApprovalShape, exampleApproval } from "../_approval_shapes.ts";
-import { speak } from "../../calls/approvals/votes.ts";
-import { operation } from "../../calls/platform.ts";
+import { ApprovalId, ApprovalShape, exampleApproval, shownApproval } from "./_shapes.ts";
+import { castVote } from "../../calls/approvals/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
+import type { VoteMove } from "../../store/mod.ts";
 
 const common = {
   group: "people",
@@ -21,7 +22,12 @@ const example = (status: "approved" | "denied" | "pending") => ({
   output: { ...exampleApproval, status, receipt_id: "9f2c4b7a01d3e856" },
 });
 
-/** Says yes. */
+async function vote(move: VoteMove, approvalId: string, context: Context) {
+  const { approval, receiptId } = await castVote(move, approvalId, context);
+  return { ...shownApproval(approval), receipt_id: receiptId };
+}
+
+/** Approves. */
 export const approvalsApprove = operation({
   ...common,
   name: "approvals.approve",
@@ -33,10 +39,10 @@ export const approvalsApprove = operation({
     "that asked is not valid any more.",
   rest: { approvals_approve: "POST /v1/approvals/{approval_id}/approve" },
   example: example("approved"),
-  run: ({ approval_id }, context) => speak("approved", approval_id, context),
+  run: ({ approval_id }, context) => vote("approved", approval_id, context),
 });
 
-/** Says no. */
+/** Denies. */
 export const approvalsDeny = operation({
   ...common,
   name: "approvals.deny",
@@ -44,7 +50,7 @@ export const approvalsDeny = operation({
   description: "Takes the same right as approving. One denial is enough; it can be reopened.",
   rest: { approvals_deny: "POST /v1/approvals/{approval_id}/deny" },
   example: example("denied"),
-  run: ({ approval_id }, context) => speak("denied", approval_id, context),
+  run: ({ approval_id }, context) => vote("denied", approval_id, context),
 });
 
 /** Asks again. */
@@ -57,5 +63,5 @@ export const approvalsReopen = operation({
     "approved is asked again.",
   rest: { approvals_reopen: "POST /v1/approvals/{approval_id}/reopen" },
   example: example("pending"),
-  run: ({ approval_id }, context) => speak("reopened", approval_id, context),
+  run: ({ approval_id }, context) => vote("reopened", approval_id, context),
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { describeCheck } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
-import { getCmdbSummary, EDGE_KINDS, findServices, type ServiceMatch } from "../../store/mod.ts";
-import { operation } from "../../calls/platform.ts";
+import { EDGE_KINDS, findServices, getCmdbSummary, type ServiceMatch } from "../../store/mod.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());
 

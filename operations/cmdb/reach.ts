@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { similarNames, Problem } from "../../contract/mod.ts";
+import { Problem, similarNames } from "../../contract/mod.ts";
 import {
-  EDGE_KINDS,
-  getImpact,
-  findPath,
   type Db,
-  type RelatedService,
+  EDGE_KINDS,
+  findPath,
+  getImpact,
   listServiceNames,
+  type RelatedService,
 } from "../../store/mod.ts";
-import { operation } from "../../calls/platform.ts";
+import { operation } from "../../calls/mod.ts";
 
 const Name = z.string().min(1).max(100);
 

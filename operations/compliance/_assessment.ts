@@ -1,15 +1,15 @@
 import {
   assess,
   type AssessedFramework,
+  EVIDENCE_RECEIPT_CATEGORIES,
   type Facts,
   type Framework,
-  EVIDENCE_RECEIPT_CATEGORIES,
   readCatalogue,
   transportOf,
 } from "../../compliance/mod.ts";
 import { pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
 import { countReceiptsByCategory, getStoredFacts } from "../../store/mod.ts";
-import type { Context } from "../../calls/platform.ts";
+import type { Context } from "../../calls/mod.ts";
 
 /** An assessment, with what it was made from. */
 export interface Assessment {

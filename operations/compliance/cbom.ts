@@ -5,8 +5,8 @@ import { z } from "zod";
 import { ROOT } from "../../config.ts";
 import { buildCbom } from "../../compliance/mod.ts";
 import { ledgerKeys } from "../../ledger/mod.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   name: string;

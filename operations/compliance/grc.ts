@@ -3,8 +3,8 @@ import { type AssessedControl, deriveRisks } from "../../compliance/mod.ts";
 import { FULL } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
 import { ControlShape, Counts, exampleRisk, FrameworkField, RiskShape } from "./_shapes.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** Whether controls can be assessed. */
 export const grcHealth = operation({

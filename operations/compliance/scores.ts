@@ -4,8 +4,8 @@ import { countReceiptsByCategory } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { assessment, countStates } from "./_assessment.ts";
 import { Counts, exampleRisk, exampleScores, RiskShape, Scores } from "./_shapes.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const NOTE =
   "An assessment by the platform of itself, from what it sees; no certification by anybody else. " +

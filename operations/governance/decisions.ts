@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listDecisions } from "../../store/mod.ts";
-import { operation } from "../../calls/platform.ts";
 import { ReceiptId, Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** What governance decided about the calls of the caller's own tenant. */
 export const governanceDecisions = operation({

@@ -9,9 +9,8 @@ import {
   RAG_CONTEXT,
 } from "../../engine/mod.ts";
 import { canonicalize, receiptTime } from "../../ledger/mod.ts";
-import { takeDay } from "../../calls/limit.ts";
-import { type Context, operation } from "../../calls/platform.ts";
 import { characters, Sha256, Timestamp } from "../_shapes.ts";
+import { type Context, countDaily, operation } from "../../calls/mod.ts";
 
 const OTS_NOTE = "Receipts of classifications are made without a timestamp of their own; the " +
   "ledger anchors them with all others";
@@ -98,7 +97,7 @@ export const classify = operation({
     },
   },
   run: async ({ description, source }, context) => {
-    await takeDay(context, "classify");
+    await countDaily(context, context.caller, "classify");
     const audience = TIERS.indexOf(context.caller.tier) < TIERS.indexOf("partner")
       ? "public"
       : "house";

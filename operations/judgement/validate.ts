@@ -5,7 +5,7 @@ import { z } from "zod";
 import { asProblem, Problem } from "../../contract/mod.ts";
 import type { GuardVerdict } from "../../engine/mod.ts";
 import { characters } from "../_shapes.ts";
-import { type Context, operation } from "../../calls/platform.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 /** Longest action, as JSON. */
 const MOST_ACTION = 64_000;

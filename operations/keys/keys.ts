@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
 import { hashKey } from "../../store/mod.ts";
-import { issueSealedKey, revokeSealedKey } from "../key_acts.ts";
-import { traceNoted } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
 import { Moment, Timestamp } from "../_shapes.ts";
+import { issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
 
 /** Issues a key; the answer is the only place where it can ever be read. */
 export const generateKey = operation({
@@ -52,7 +51,7 @@ export const generateKey = operation({
     },
   },
   async recover(call, platform) {
-    const found = await traceNoted(platform, call, () => null);
+    const found = await recoverNoted(platform, call, () => null);
     if (found.state !== "done") return found;
     const { key_id } = found.ids;
     const message =

@@ -4,18 +4,18 @@ import { LEARNING_BOUNDS, lessonReceiptId } from "../../engine/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
   applyLearningItem,
+  type Db,
   getLearningItem,
   getLearningMetrics,
-  listQueuedLearningItems,
   type LearningRecord,
+  listQueuedLearningItems,
   noteCallEffects,
-  type Db,
   storeIncidents,
 } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
-import { traceNoted } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit, Timestamp } from "../_shapes.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { operation } from "../../calls/mod.ts";
 
 const { queued, applied } = LEARNING_BOUNDS;
 const HOW =
@@ -121,7 +121,7 @@ export const approveItem = operation({
     const item = await waiting(store.asPlatform(), item_id); // nobody is asked about what can't be approved
     return { input: { item_id }, about: lessonOf(item) };
   },
-  recover: (call, platform) => traceNoted(platform, call, ({ output }) => output),
+  recover: (call, platform) => recoverNoted(platform, call, ({ output }) => output),
   run: async ({ item_id }, { store, caller, decisionId }) => {
     const item = await waiting(store.asPlatform(), item_id);
     const { ticket_id, passage, score, category, learned_from } = item;
@@ -230,7 +230,9 @@ export const metrics = operation({
     },
   },
   run: async (_, { store }) => {
-    const { with_past_incident, without, by_week, ...rest } = await getLearningMetrics(store.asPlatform());
+    const { with_past_incident, without, by_week, ...rest } = await getLearningMetrics(
+      store.asPlatform(),
+    );
     return {
       ...rest,
       by_week: [...by_week],

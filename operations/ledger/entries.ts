@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { JsonText } from "../../contract/mod.ts";
 import { findReceipt, head, pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
-import { type Context, operation } from "../../calls/platform.ts";
 import { Limit, ReceiptId, Timestamp } from "../_shapes.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 const POLICY =
   "OpenTimestamps status is reported per receipt only when proof metadata is present; otherwise receipts are " +

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { findReceipt, pageReceipts } from "../../ledger/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { exampleVerified, verified, VerifiedReceipt } from "../_verified.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit, ReceiptId } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const SealedReceipt = z.looseObject({}).describe(
   "As it was sealed: id, chain_position, timestamp, category, actor, subject, action, outcome, details, hash_sha256, " +

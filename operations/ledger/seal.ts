@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
-import { prepare, randomHex, receiptTime, type SealRequest, sealState } from "../../ledger/mod.ts";
-import { WorkflowNotFoundError } from "@temporalio/client";
+import { randomHex, receiptTime, sealState } from "../../ledger/mod.ts";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
-import { endWithin } from "../../calls/follow.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { type Context, operation } from "../../calls/platform.ts";
 import { Sha256 } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
-const WAIT_SECONDS = 20;
+/** Longest wait for the sequencer; then the caller asks for the state by the id. */
+const SEAL_TIMEOUT_MS = 20_000;
 
 /** Seals an event of somebody's own service as a receipt. */
 export const seal = operation({
@@ -46,8 +43,7 @@ export const seal = operation({
       sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
     },
   },
-  run: async (input, context) => {
-    const { caller } = context;
+  run: async (input, { caller, sealer, signal }) => {
     const id = input.request_id === undefined
       ? randomHex(16)
       : ownId(caller.keyId!, input.request_id);
@@ -64,42 +60,18 @@ export const seal = operation({
       },
       timestamp: receiptTime(),
     };
-    prepare(request); // what can't be sealed is refused now, with the field, and not after it was accepted
-    const { hash } = await sealDurably(context, request);
+    await sealer.request(request); // stored: it will be sealed whatever happens now
+    const { hash } = await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS, signal });
     return { ok: true as const, receipt_id: id, sha256: hash };
   },
 });
 
-/** An id that a caller gave, made its own: nobody else's request can take it. */
+/** Returns the receipt id for a key's own request id, which no other key's request can take. */
 function ownId(keyId: string, requestId: string): string {
   return createHash("sha256").update(`${keyId} ${requestId}`).digest("hex").slice(0, 16);
 }
 
-/** Seals through a workflow, so that it happens once it was accepted, whoever dies; waits for the end. */
-async function sealDurably(
-  { temporal, signal }: Context,
-  request: SealRequest & { id: string },
-): Promise<{ hash: string }> {
-  const client = await temporal();
-  const handle = await told(client.workflow.start(WORKFLOW.sealRequest, {
-    taskQueue: TASK_QUEUE.itsm,
-    workflowId: `seal-${request.id}`,
-    workflowIdConflictPolicy: "USE_EXISTING",
-    args: [request],
-  }));
-  const end = await told(endWithin(client, handle, WAIT_SECONDS, signal));
-  if (!end) {
-    throw new Problem(
-      "Unavailable",
-      `Receipt ${request.id} is accepted and will be sealed, but not within ${WAIT_SECONDS} s; ` +
-        `GET /api/v1/receipts/seal/${request.id} tells when it is`,
-    );
-  }
-  if ("failure" in end) throw new Problem("ReceiptConflict", end.failure.message);
-  return end.result as { hash: string };
-}
-
-/** Where a seal request stands. */
+/** Tells the state of a seal request. */
 export const sealStatus = operation({
   name: "receipts.seal_status",
   group: "sealing",
@@ -130,7 +102,7 @@ export const sealStatus = operation({
       chain_position: 41,
     },
   },
-  run: async ({ request_id }, { store, temporal, caller }) => {
+  run: async ({ request_id }, { store, caller }) => {
     for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
       const known = await sealState(store.asPlatform(), id);
       if (!known) continue;
@@ -142,18 +114,6 @@ export const sealStatus = operation({
         chain_position: known.position ?? null,
       };
     }
-    const client = await temporal();
-    for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
-      const found = await told(client.workflow.getHandle(`seal-${id}`).describe().catch(noRun));
-      if (!found) continue;
-      const state = found.status.name === "RUNNING" ? "queued" as const : "refused" as const;
-      return { request_id, state, receipt_id: null, sha256: null, chain_position: null };
-    }
     throw new Problem("NotFound", `There is no seal request ${request_id}`);
   },
 });
-
-/** What asking for a run gives that is not there. */
-function noRun(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
-}

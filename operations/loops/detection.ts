@@ -1,12 +1,17 @@
 import { z } from "zod";
-import { BadDetectorsFile, describeDetectors, detectAll, openDetectionContext } from "../../detection/mod.ts";
+import {
+  BadDetectorsFile,
+  describeDetectors,
+  detectAll,
+  openDetectionContext,
+} from "../../detection/mod.ts";
 import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listDetectorRuns } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
-import { nothingDone } from "../../calls/recover/traces.ts";
-import { type Context, operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { recoverNothing } from "../../calls/recover/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 const Fingerprint = z.string().describe("The same fault has the same");
 const Found = z.object({
@@ -108,7 +113,7 @@ export const detect = operation({
       detectors: [exampleRun],
     },
   },
-  recover: nothingDone,
+  recover: recoverNothing,
   run: async (_, context) => {
     const { signal, progress } = context;
     let done = 0;

@@ -1,18 +1,30 @@
 import { createHash } from "node:crypto";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { type Finding, SCENARIOS, startAttributes, TASK_QUEUE, type TestRequest, WORKFLOW } from "../../domain/mod.ts";
+import {
+  type Finding,
+  SCENARIOS,
+  startAttributes,
+  TASK_QUEUE,
+  type TestRequest,
+  WORKFLOW,
+} from "../../domain/mod.ts";
 import { probe, type Service } from "../../integrations/host/mod.ts";
-import { exampleRun, Started, started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
+import {
+  exampleRun,
+  Started,
+  started,
+  startedAlone,
+  startedOutcome,
+  WaitSeconds,
+} from "../_started.ts";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
 import { getService, listServiceNames, type Store } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
-import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { nameOfCall, traceRun } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
+import { idOfCall, recoverMarked, recoverRun, startOrJoin } from "../../calls/recover/mod.ts";
+import { mapTemporalErrors, operation } from "../../calls/mod.ts";
 
-const sweepOf = (decisionId: string | undefined) => `sweep-${nameOfCall(decisionId, 12)}`;
+const sweepOf = (decisionId: string | undefined) => `sweep-${idOfCall(decisionId, 12)}`;
 
 /** Runs the loop for an incident, or for whatever a sweep over all services finds. */
 export const runLoop = operation({
@@ -25,6 +37,7 @@ export const runLoop = operation({
     "every watched service is probed. A fault whose loop runs already is joined. The run goes on whatever becomes of " +
     "this call; read its result with the workflow id.",
   effect: "run",
+  startsWorkflow: WORKFLOW.itsmLoop,
   access: "partner",
   input: z.object({
     incident: z.string().trim().min(1).max(4000).optional().describe("What is wrong, in words"),
@@ -40,15 +53,15 @@ export const runLoop = operation({
   errors: ["NotFound", "Unavailable"],
   example: { input: { incident: "billing answers with errors" }, output: exampleRun },
   async recover(call, platform) {
-    const swept = await traceRun(platform, sweepOf(call.decisionId), call);
-    return swept.state === "done" ? swept : await traceMarked(platform, call);
+    const swept = await recoverRun(platform, sweepOf(call.decisionId), call);
+    return swept.state === "done" ? swept : await recoverMarked(platform, call);
   },
   run: async ({ incident, service, wait_seconds }, context) => {
     const { store, caller, temporal } = context;
     const client = await temporal();
     const by = `key:${caller.keyId}`;
     if (incident === undefined && service === undefined) {
-      const handle = await told(client.workflow.start(WORKFLOW.itsmSweep, {
+      const handle = await mapTemporalErrors(client.workflow.start(WORKFLOW.itsmSweep, {
         taskQueue: TASK_QUEUE.itsm,
         workflowId: sweepOf(context.decisionId),
         args: [by],
@@ -103,7 +116,9 @@ async function serviceNamedIn(store: Store, text: string): Promise<string | unde
   const words = new Set(
     text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
   );
-  return (await listServiceNames(store.asPlatform())).filter((name) => words.has(name.toLowerCase()))
+  return (await listServiceNames(store.asPlatform())).filter((name) =>
+    words.has(name.toLowerCase())
+  )
     .sort((a, b) => b.length - a.length)[0];
 }
 
@@ -116,6 +131,7 @@ export const runTest = operation({
     "Starts a small HTTP service, breaks it as the scenario says, and runs the six steps on it. Touches " +
     "nothing else.",
   effect: "run",
+  startsWorkflow: WORKFLOW.itsmTest,
   hints: { destructive: false },
   access: "key",
   input: z.object({
@@ -131,12 +147,12 @@ export const runTest = operation({
   longRunning: { outcome: startedOutcome },
   errors: ["Unavailable"],
   example: { input: { scenario: "crash" }, output: exampleRun },
-  recover: (call, platform) => traceRun(platform, `test-${nameOfCall(call.decisionId, 8)}`, call),
+  recover: (call, platform) => recoverRun(platform, `test-${idOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
-    const id = nameOfCall(context.decisionId, 8);
+    const id = idOfCall(context.decisionId, 8);
     const request: TestRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
-    const handle = await told(client.workflow.start(WORKFLOW.itsmTest, {
+    const handle = await mapTemporalErrors(client.workflow.start(WORKFLOW.itsmTest, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `test-${id}`,
       args: [request],

@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { head, pageReceipts } from "../../ledger/mod.ts";
-import { listApprovals, listTickets, getPlatformCounts, getRepairHistory } from "../../store/mod.ts";
+import {
+  getPlatformCounts,
+  getRepairHistory,
+  listApprovals,
+  listTickets,
+} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleTicket, TicketShape } from "../_ticket_shapes.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit, Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const DAY_MS = 86_400_000;
 /** Most of each that a briefing names one by one. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** What the gateway is, and where to read on. */
 export const info = operation({

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { LOG_LEVELS, searchLogs } from "../../integrations/host/mod.ts";
 import { z } from "zod";
 import { FULL } from "../_audience.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit, Moment, Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** Looks into the platform's own logs. */
 export const searchPlatformLogs = operation({

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { listeningSockets, listPortClaims, type PortEntry, buildPortRegistry } from "../../integrations/host/mod.ts";
+import {
+  buildPortRegistry,
+  listeningSockets,
+  listPortClaims,
+  type PortEntry,
+} from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
 import { listServicesWithPorts } from "../../store/mod.ts";
-import { type Context, operation } from "../../calls/platform.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 const Claim = z.object({
   service: z.string().describe("As the graph of services names it"),
@@ -45,7 +50,10 @@ function holderOf({ sockets }: PortEntry): string | null {
 }
 
 async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
-  const [services, sockets] = await Promise.all([listServicesWithPorts(store.asPlatform()), listeningSockets()]);
+  const [services, sockets] = await Promise.all([
+    listServicesWithPorts(store.asPlatform()),
+    listeningSockets(),
+  ]);
   return buildPortRegistry(listPortClaims(config, services), sockets);
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pageReceipts } from "../../ledger/mod.ts";
 import { listTickets } from "../../store/mod.ts";
 import { FULL_AND_AUDIT } from "../_audience.ts";
-import { operation } from "../../calls/platform.ts";
+import { operation } from "../../calls/mod.ts";
 
 const NEWEST_TICKETS = 50;
 const NEWEST_RECEIPTS = 20;

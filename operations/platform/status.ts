@@ -2,8 +2,8 @@ import { z } from "zod";
 import { head } from "../../ledger/mod.ts";
 import { countServicesByStatus, countTicketsByStatus, governanceInForce, getOutboxState, getPolicyFileStatus } from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
-import { type Context, operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 const Probe = z.object({
   ok: z.boolean(),

@@ -12,9 +12,8 @@ import type { LongRunning } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
 import { ended, SourceShape, startedOnly } from "./reasoning.ts";
 import { words } from "../_shapes.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { nameOfCall, tellOutcome, traceRun } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
+import { mapTemporalErrors, operation } from "../../calls/mod.ts";
+import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
 
 const Report = z.object({
   agent: z.enum(AGENTS),
@@ -24,7 +23,7 @@ const Report = z.object({
   suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: z.string() })),
 });
 
-const crewOf = (decisionId: string | undefined) => `crew-${nameOfCall(decisionId, 12)}`;
+const crewOf = (decisionId: string | undefined) => `crew-${idOfCall(decisionId, 12)}`;
 const outcome: LongRunning["outcome"] = (given, result) => ({
   ...given,
   ...diagnosed(result as CrewResult),
@@ -41,6 +40,7 @@ export const dispatchCrew = operation({
     "found, and the verifier holds each sentence against what it cites; `written_by` says who wrote it. They only look: " +
     "to have it repaired, call itsm_run_loop with the `cause`.",
   effect: "run",
+  startsWorkflow: WORKFLOW.crew,
   hints: { destructive: false },
   access: "key",
   untrusted: true,
@@ -94,11 +94,11 @@ export const dispatchCrew = operation({
     },
   },
   recover: (call, platform) =>
-    traceRun(platform, crewOf(call.decisionId), call, tellOutcome(outcome)),
+    recoverRun(platform, crewOf(call.decisionId), call, recoverOutcome(outcome)),
   run: async ({ incident }, context) => {
     const client = await context.temporal();
     const workflowId = crewOf(context.decisionId);
-    const handle = await told(client.workflow.start<typeof crew>(WORKFLOW.crew, {
+    const handle = await mapTemporalErrors(client.workflow.start<typeof crew>(WORKFLOW.crew, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId,
       args: [{ incident, requested_by: `key:${context.caller.keyId}` }],

@@ -12,12 +12,10 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { z } from "zod";
 import { type LongRunning, Problem } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
-import { endWithin } from "../../calls/follow.ts";
 import { characters } from "../_shapes.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { nameOfCall, tellOutcome, traceRun } from "../../calls/recover/traces.ts";
 import { authorInReceipt, AUTHORSHIP, authorshipOf, EXAMPLE_AUTHORSHIP } from "./_written.ts";
-import { type Context, operation } from "../../calls/platform.ts";
+import { type Context, mapTemporalErrors, operation, waitForRun } from "../../calls/mod.ts";
+import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
 
 /** Longest that a caller is kept waiting. */
 const WAIT_SECONDS = 45;
@@ -40,7 +38,7 @@ const Step = z.object({
   found: z.string().describe("In a sentence, what this node found"),
 });
 
-const reasoningOf = (decisionId: string | undefined) => `reasoning-${nameOfCall(decisionId, 12)}`;
+const reasoningOf = (decisionId: string | undefined) => `reasoning-${idOfCall(decisionId, 12)}`;
 const outcome: LongRunning["outcome"] = (given, result) => ({
   ...given,
   ...answered(result as ReasoningResult),
@@ -57,6 +55,7 @@ export const reason = operation({
     "names the citation. Where a model is configured, it writes the answer and verify holds it against what was read; " +
     "`written_by` says who wrote it. A prompt that names nothing comes back as `input_required`, with what is missing.",
   effect: "run",
+  startsWorkflow: WORKFLOW.reasoning,
   hints: { destructive: false },
   access: "key",
   untrusted: true,
@@ -91,16 +90,18 @@ export const reason = operation({
     },
   },
   recover: (call, platform) =>
-    traceRun(platform, reasoningOf(call.decisionId), call, tellOutcome(outcome)),
+    recoverRun(platform, reasoningOf(call.decisionId), call, recoverOutcome(outcome)),
   run: async ({ prompt }, context) => {
     const client = await context.temporal();
     const workflowId = reasoningOf(context.decisionId);
-    const handle = await told(client.workflow.start<typeof reasoning>(WORKFLOW.reasoning, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId,
-      args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],
-      staticSummary: "Question that was asked",
-    }));
+    const handle = await mapTemporalErrors(
+      client.workflow.start<typeof reasoning>(WORKFLOW.reasoning, {
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId,
+        args: [{ prompt, requested_by: `key:${context.caller.keyId}` }],
+        staticSummary: "Question that was asked",
+      }),
+    );
     const run = { workflow_id: workflowId, run_id: handle.firstExecutionRunId };
     if (context.detached) return startedOnly(run);
     const result = await ended(context, handle, async (tell) => {
@@ -138,7 +139,7 @@ export async function ended<T>(
   const looking = watch(look, growing(context.progress, over.signal), over.signal);
   try {
     const client = await context.temporal();
-    const end = await told(endWithin(client, handle, WAIT_SECONDS, context.signal));
+    const end = await mapTemporalErrors(waitForRun(client, handle, WAIT_SECONDS, context.signal));
     if (end && "result" in end) return end.result as T;
     if (end) throw new Problem("Unavailable", `The run failed: ${end.failure.message}`);
     await handle.cancel().catch(() => {});

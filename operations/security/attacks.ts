@@ -2,9 +2,8 @@ import { z } from "zod";
 import { type AttackRequest, ATTACKS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleRun, Started, startedAlone, startedOutcome, WaitSeconds } from "../_started.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { nameOfCall, traceRun } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
+import { mapTemporalErrors, operation } from "../../calls/mod.ts";
+import { idOfCall, recoverRun } from "../../calls/recover/mod.ts";
 
 /** Attacks a sandbox of the platform's own. */
 export const simulateAttack = operation({
@@ -18,6 +17,7 @@ export const simulateAttack = operation({
     "removed. It can touch nothing else, and ends by itself. `result` says what was found, what the attack did " +
     "(`counts`) and the receipt.",
   effect: "run",
+  startsWorkflow: WORKFLOW.attackSimulation,
   hints: { destructive: false },
   access: "key",
   input: z.object({
@@ -44,12 +44,12 @@ export const simulateAttack = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/attack-4f1c2b9e/result",
     },
   },
-  recover: (call, platform) => traceRun(platform, `attack-${nameOfCall(call.decisionId, 8)}`, call),
+  recover: (call, platform) => recoverRun(platform, `attack-${idOfCall(call.decisionId, 8)}`, call),
   run: async ({ scenario, wait_seconds }, context) => {
     const client = await context.temporal();
-    const id = nameOfCall(context.decisionId, 8);
+    const id = idOfCall(context.decisionId, 8);
     const request: AttackRequest = { id, scenario, requested_by: `key:${context.caller.keyId}` };
-    const handle = await told(client.workflow.start(WORKFLOW.attackSimulation, {
+    const handle = await mapTemporalErrors(client.workflow.start(WORKFLOW.attackSimulation, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `attack-${id}`,
       args: [request],

@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { REPAIRABLE_WEAKNESSES, SCAN_DETECTOR, SCANNER_NAMES, type ScannerName } from "../../compliance/scans/mod.ts";
-import { type FindingRecord, listDetectorRuns, listOpenFindings, type Db } from "../../store/mod.ts";
+import {
+  REPAIRABLE_WEAKNESSES,
+  SCAN_DETECTOR,
+  SCANNER_NAMES,
+  type ScannerName,
+} from "../../compliance/scans/mod.ts";
+import {
+  type Db,
+  type FindingRecord,
+  listDetectorRuns,
+  listOpenFindings,
+} from "../../store/mod.ts";
 import { type Finding, SEVERITIES, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { z } from "zod";
 import { escapeInvisible, Problem } from "../../contract/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Timestamp } from "../_shapes.ts";
-import { startOrJoin, traceMarked } from "../../calls/recover/marks.ts";
 import { exampleRun, Started, started, startedOutcome, WaitSeconds } from "../_started.ts";
-import { type Context, operation } from "../../calls/platform.ts";
+import { recoverMarked, startOrJoin } from "../../calls/recover/mod.ts";
+import { type Context, operation } from "../../calls/mod.ts";
 
 const group = "security";
 const LOOK_EVERY_MS = 100;
@@ -100,7 +110,9 @@ export const scanQueue = operation({
     },
   },
   run: async (_, { store }) => {
-    const runs = new Map((await listDetectorRuns(store.asPlatform())).map((one) => [one.detector, one]));
+    const runs = new Map(
+      (await listDetectorRuns(store.asPlatform())).map((one) => [one.detector, one]),
+    );
     return {
       queue: (await queueOf(store.asPlatform())).map(shown),
       scanners: SCANNER_NAMES.map((scanner) => {
@@ -149,7 +161,7 @@ export const approveFinding = operation({
       about: escapeInvisible(found.summary),
     };
   },
-  recover: (call, platform) => traceMarked(platform, call),
+  recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ index, fingerprint, wait_seconds }, context) => {
     const { found, at } = await meantBy(context.store.asPlatform(), index, fingerprint);
     const client = await context.temporal();
@@ -204,6 +216,7 @@ export const triggerScan = operation({
     "Holds settings, files, keys, open ports and installed packages against what they should be. Changes nothing but the " +
     "queue, which get_sie_queue gives. Two at the same time are one.",
   effect: "run",
+  startsWorkflow: WORKFLOW.securityScan,
   hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({ wait_seconds: WaitSeconds }),
@@ -219,7 +232,7 @@ export const triggerScan = operation({
       result_url: "http://127.0.0.1:8080/v1/workflows/security-scan/result",
     },
   },
-  recover: (call, platform) => traceMarked(platform, call),
+  recover: (call, platform) => recoverMarked(platform, call),
   run: async ({ wait_seconds }, context) => {
     const client = await context.temporal();
     const before = await lastLooks(context.store.asPlatform());

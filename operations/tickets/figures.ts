@@ -1,9 +1,14 @@
 import { z } from "zod";
-import { getPlatformCounts, getRepairFigures, getRepairHistory, getResolutionFigures } from "../../store/mod.ts";
+import {
+  getPlatformCounts,
+  getRepairFigures,
+  getRepairHistory,
+  getResolutionFigures,
+} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { Since } from "../_ticket_shapes.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit, Sha256, Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 const group = "itsm";
 const Seconds = z.number().nullable().describe("Seconds; null where nothing was resolved");
@@ -46,7 +51,10 @@ export const mttr = operation({
   tool: { itsm_get_mttr_stats: FULL },
   example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleMttr },
   run: async ({ since }, { store }) => {
-    const figures = await getResolutionFigures(store.asPlatform(), since ? { since: new Date(since) } : {});
+    const figures = await getResolutionFigures(
+      store.asPlatform(),
+      since ? { since: new Date(since) } : {},
+    );
     return { ...figures, by_day: [...figures.by_day] };
   },
 });

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { listTickets, listTicketEvents } from "../../store/mod.ts";
+import { listTicketEvents, listTickets } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { exampleTicket, existingTicket, TicketId, TicketShape } from "../_ticket_shapes.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** Most open tickets that are given. */
 const MOST_OPEN = 200;
@@ -37,7 +37,11 @@ export const openIncidents = operation({
     },
   },
   run: async (_, { store }) => ({
-    tickets: await listTickets(store.asPlatform(), { status: "open", limit: MOST_OPEN, bySeverity: true }),
+    tickets: await listTickets(store.asPlatform(), {
+      status: "open",
+      limit: MOST_OPEN,
+      bySeverity: true,
+    }),
   }),
 });
 

@@ -8,7 +8,7 @@ import {
   replaceTicketReceipt,
   type Store,
   type Ticket,
-  } from "../../store/mod.ts";
+} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import {
   exampleTicket,
@@ -17,10 +17,10 @@ import {
   TicketId,
   TicketWithReceipt,
 } from "../_ticket_shapes.ts";
-import { traceNoted } from "../../calls/recover/traces.ts";
 import { Check, Checks, exampleVerified, verified, VerifiedReceipt } from "../_verified.ts";
-import { operation } from "../../calls/platform.ts";
 import { ReceiptId } from "../_shapes.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { operation } from "../../calls/mod.ts";
 
 /** Names a receipt in a ticket. */
 export const embedReceipt = operation({
@@ -48,7 +48,7 @@ export const embedReceipt = operation({
     },
   },
   recover: (call, platform) =>
-    traceNoted(platform, call, ({ ids }) => withReceipt(platform.store, ids.ticket_id!)),
+    recoverNoted(platform, call, ({ ids }) => withReceipt(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
     const ticket = await existingTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);

@@ -5,13 +5,13 @@ import { requestSeal } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
   getTicket,
-  openTicket,
   resolveTicket,
   listTickets,
   noteCallEffects,
-  } from "../../store/mod.ts";
+  openTicket,
+} from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
-import { draftOf } from "../_postmortem_draft.ts";
+import { draftOf } from "./_postmortem_draft.ts";
 import {
   exampleTicket,
   existingTicket,
@@ -23,13 +23,13 @@ import {
   TicketStatus,
   TicketWithReceipt,
 } from "../_ticket_shapes.ts";
-import { nameOfCall, traceNoted } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
 import { Limit } from "../_shapes.ts";
+import { idOfCall, recoverNoted } from "../../calls/recover/mod.ts";
+import { operation } from "../../calls/mod.ts";
 
 const common = { group: "itsm" } as const;
 
-const ticketOf = (decisionId: string | undefined) => `INC-${nameOfCall(decisionId, 12)}`;
+const ticketOf = (decisionId: string | undefined) => `INC-${idOfCall(decisionId, 12)}`;
 
 /** Opens a ticket for people. */
 export const createTicket = operation({
@@ -197,7 +197,7 @@ export const closeTicket = operation({
     output: { ...exampleTicket, outcome: "resolved", resolution: "Replaced the roller" },
   },
   recover: (call, platform) =>
-    traceNoted(platform, call, ({ ids }) => existingTicket(platform.store, ids.ticket_id!)),
+    recoverNoted(platform, call, ({ ids }) => existingTicket(platform.store, ids.ticket_id!)),
   run: async ({ ticket_id, resolution }, { store, caller, door, decisionId }) => {
     const isPublic = door === "rest"; // agents call by the other doors
     const byPerson = isPublic && caller.mayApprove; // no agent can use such a key; other keys may be anybody's

@@ -1,14 +1,30 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
-import { createWebhookSecret, openSecretBox, WEBHOOK_KEY_FILE, WEBHOOK_SECRET_PATTERN } from "../../integrations/webhooks/mod.ts";
-import { countWebhooks, type Delivery, listDeliveries, listWebhooks, noteCallEffects, putWebhook, removeWebhook, WEBHOOK_EVENTS, type WebhookEvent, getWebhookSecret } from "../../store/mod.ts";
+import {
+  createWebhookSecret,
+  openSecretBox,
+  WEBHOOK_KEY_FILE,
+  WEBHOOK_SECRET_PATTERN,
+} from "../../integrations/webhooks/mod.ts";
+import {
+  countWebhooks,
+  type Delivery,
+  getWebhookSecret,
+  listDeliveries,
+  listWebhooks,
+  noteCallEffects,
+  putWebhook,
+  removeWebhook,
+  WEBHOOK_EVENTS,
+  type WebhookEvent,
+} from "../../store/mod.ts";
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { FULL } from "../_audience.ts";
-import { traceNoted } from "../../calls/recover/traces.ts";
-import { type Context, operation, type Platform } from "../../calls/platform.ts";
 import { Limit, Timestamp } from "../_shapes.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { type Context, operation, type Platform } from "../../calls/mod.ts";
 
 const group = "itsm";
 const MOST_WEBHOOKS = 50;
@@ -67,7 +83,7 @@ export const registerWebhook = operation({
     },
   },
   recover: (call, platform) =>
-    traceNoted(
+    recoverNoted(
       platform,
       call,
       ({ ids, output }) => lostOutput(platform, ids.webhook_id!, output as Registered),

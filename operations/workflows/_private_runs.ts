@@ -3,8 +3,7 @@ import { WORKFLOW } from "../../domain/mod.ts";
 import { defaultPayloadConverter } from "@temporalio/common";
 import { Problem } from "../../contract/mod.ts";
 import { getTenant } from "../../store/mod.ts";
-import { TOKEN_HOLDER } from "../../calls/authenticate.ts";
-import type { Context } from "../../calls/platform.ts";
+import { type Context, TOKEN_HOLDER } from "../../calls/mod.ts";
 
 /** Types whose result answers what somebody asked in words of their own. */
 const PRIVATE: ReadonlySet<string> = new Set([

@@ -1,9 +1,8 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import type { Context } from "../../calls/platform.ts";
 import { Timestamp } from "../_shapes.ts";
+import { type Context, mapTemporalErrors } from "../../calls/mod.ts";
 
 /** Section of the descriptions. */
 export const group = "workflows";
@@ -66,7 +65,7 @@ export async function ofWorkflow<T>(
   ) => Promise<T>,
 ): Promise<T> {
   const handle = (await temporal()).workflow.getHandle(workflowId);
-  return await told(
+  return await mapTemporalErrors(
     work(handle),
     () => new Problem("NotFound", `There is no workflow ${workflowId}`),
   );

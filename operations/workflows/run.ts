@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { endWithin } from "../../calls/follow.ts";
 import { refuseOthers, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_run_shapes.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { operation } from "../../calls/platform.ts";
 import { Timestamp, WorkflowId } from "../_shapes.ts";
+import { mapTemporalErrors, operation, waitForRun } from "../../calls/mod.ts";
 
 /** Describes a run. */
 export const describeRun = operation({
@@ -71,11 +69,11 @@ export const runResult = operation({
     const client = await context.temporal();
     const handle = client.workflow.getHandle(workflow_id);
     const before = await ofWorkflow(context, workflow_id, () => handle.describe());
-    await told(refuseOthers(context, before.type, handle));
-    await told(refuseOtherTenants(context, handle, "read", before.type));
+    await mapTemporalErrors(refuseOthers(context, before.type, handle));
+    await mapTemporalErrors(refuseOtherTenants(context, handle, "read", before.type));
     const seconds = before.status.name === "RUNNING" ? timeout_seconds : 10;
-    const ended = await endWithin(client, handle, seconds, context.signal);
-    const { runId, status } = ended ? await told(handle.describe()) : before;
+    const ended = await waitForRun(client, handle, seconds, context.signal);
+    const { runId, status } = ended ? await mapTemporalErrors(handle.describe()) : before;
     return { workflow_id, run_id: runId, status: status.name, ...ended };
   },
 });

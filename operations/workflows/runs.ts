@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { WORKFLOW } from "../../domain/mod.ts";
+import { WORKFLOW, WORKFLOW_PURPOSE } from "../../domain/mod.ts";
 import type { Client, WorkflowExecutionInfo } from "@temporalio/client";
 import { z } from "zod";
 import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
 import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
-import { markedRun } from "../../calls/recover/marks.ts";
 import { CONVERSATIONS, refuseOtherTenants } from "./_private_runs.ts";
 import { exampleRun, group, ofWorkflow, RUN_STATUS, RunShape, shownRun } from "./_run_shapes.ts";
-import { told } from "../../calls/temporal_errors.ts";
-import { noRun, unnoted } from "../../calls/recover/traces.ts";
-import { WORKFLOW_TYPES } from "./_workflow_types.ts";
-import { operation, type Platform } from "../../calls/platform.ts";
 import { Limit, WorkflowId } from "../_shapes.ts";
+import { findMarkedRun, noRun, notNoted } from "../../calls/recover/mod.ts";
+import { mapTemporalErrors, operation, type Platform } from "../../calls/mod.ts";
 
 /** Lists runs. */
 export const listRuns = operation({
@@ -19,12 +16,12 @@ export const listRuns = operation({
   group,
   summary: "List runs of workflows, newest first",
   description:
-    "Without conversations and tasks over A2A, which are told to who has them; tier admin is listed them too.",
+    "Without conversations and tasks over A2A, which are listed to their own key; tier admin sees them all.",
   effect: "read",
   access: "key",
   input: z.object({
     status: z.enum(RUN_STATUS).optional().describe("Only runs of this status"),
-    type: z.enum(WORKFLOW_TYPES.map(({ type }) => type)).optional().describe(
+    type: z.enum(Object.values(WORKFLOW)).optional().describe(
       "Only runs of this type",
     ),
     limit: Limit,
@@ -41,7 +38,9 @@ export const listRuns = operation({
     ].join(" AND ");
     const client = await temporal();
     return {
-      workflows: await told(firstRuns(client.workflow.list({ query, pageSize: limit }), limit)),
+      workflows: await mapTemporalErrors(
+        firstRuns(client.workflow.list({ query, pageSize: limit }), limit),
+      ),
     };
   },
 });
@@ -90,15 +89,16 @@ export const listTypes = operation({
       }],
     },
   },
-  run: () =>
-    Promise.resolve({
-      types: WORKFLOW_TYPES.map((entry) => ({
-        type: entry.type,
-        about: entry.about,
-        startable: entry.operation !== null,
-        operation: entry.operation?.name ?? null,
-      })),
-    }),
+  run: (_, { operations }) => {
+    const starters = new Map([...operations.values()].map((one) => [one.startsWorkflow, one.name]));
+    const types = Object.values(WORKFLOW).map((type) => ({
+      type,
+      about: WORKFLOW_PURPOSE[type],
+      startable: starters.has(type),
+      operation: starters.get(type) ?? null,
+    }));
+    return Promise.resolve({ types });
+  },
 });
 
 /** Asks a run to end. */
@@ -149,9 +149,9 @@ async function askToEnd(client: Client, workflowId: string, decisionId: string |
 /** A run that had been asked to end before is asked by nobody else: then nothing was done. */
 async function traceCancel(call: LostCall, platform: Platform): Promise<Recovery> {
   const noted = await getCallEffects(platform.store.asPlatform(), call.decisionId);
-  if (!noted) return unnoted(call);
+  if (!noted) return notNoted(call);
   const workflow_id = noted.ids.workflow_id!;
-  const run = await markedRun(platform, workflow_id, call);
+  const run = await findMarkedRun(platform, workflow_id, call);
   if (!run) return noRun(workflow_id, call);
   const ids = { workflow_id, run_id: run.runId };
   return { state: "done", ids, output: { workflow_id, cancel_requested: true } };

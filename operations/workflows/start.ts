@@ -2,9 +2,8 @@ import { z } from "zod";
 import { WORKFLOW } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { exampleRun, group } from "./_run_shapes.ts";
-import { WORKFLOW_TYPES } from "./_workflow_types.ts";
-import { nothingDone } from "../../calls/recover/traces.ts";
-import { operation } from "../../calls/platform.ts";
+import { recoverNothing } from "../../calls/recover/mod.ts";
+import { operation } from "../../calls/mod.ts";
 
 const Input = z.strictObject({
   type: z.string().min(1).max(100),
@@ -30,16 +29,16 @@ export const startRun = operation({
     input: { type: WORKFLOW.itsmTest, input: { scenario: "crash" } },
     output: { workflow_id: "test-5f0c21ab", run_id: exampleRun.run_id },
   },
-  delegateTo(sent) {
+  delegateTo(sent, { operations }) {
     const { success, data } = Input.safeParse(sent);
-    const known = success && WORKFLOW_TYPES.find(({ type }) => type === data.type);
-    if (!known || !known.operation) return undefined;
-    return { operation: known.operation, input: data.input, field: "input" };
+    if (!success) return undefined;
+    const starter = [...operations.values()].find((one) => one.startsWorkflow === data.type);
+    return starter && { operation: starter, input: data.input, field: "input" };
   },
-  recover: nothingDone,
+  recover: recoverNothing,
   run: ({ type }) =>
     Promise.reject(
-      WORKFLOW_TYPES.some((known) => known.type === type)
+      Object.hasOwn(WORKFLOW, type)
         ? new Problem("Conflict", `Workflows of type ${type} can't be started by a caller`)
         : new Problem(
           "NotFound",

@@ -3,9 +3,12 @@ import { readFileSync } from "node:fs";
 import {
   GOVERNANCE_POLICY,
   governanceVersion,
+  nameError,
   NO_RULES,
   readGovernanceFile,
-  SHIPPED,
+  SHIPPED_RULES,
+  suggestion,
+  unknownNamesIn,
 } from "../../calls/governance/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
@@ -22,7 +25,7 @@ import {
   } from "../../store/mod.ts";
 import { similarNames } from "../../contract/mod.ts";
 import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
-import { misnamed, suggestion, whyNothing } from "../../calls/governance/names.ts";
+import { registry } from "../../operations/mod.ts";
 import { Misused } from "./_typed.ts";
 
 const USAGE = `Usage: npm run governance -- show
@@ -66,7 +69,12 @@ async function whyUnknown(
 ): Promise<string | undefined> {
   if (kind === "all") return undefined;
   if (kind === "tool") {
-    return whyNothing(name, ({ effect }) => effect !== "read", "only reads, and reading goes on");
+    return nameError({
+      name,
+      operations: [...registry.values()],
+      isAllowed: ({ effect }) => effect !== "read",
+      otherwise: "only reads, and reading goes on",
+    });
   }
   const valid = (await listKeys(store.asPlatform())).filter(({ revokedAt }) => !revokedAt);
   const ids = valid.map(({ id }) => id);
@@ -130,7 +138,7 @@ async function show(store: Store): Promise<void> {
   const policy = stored ? GOVERNANCE_POLICY.parse(stored.policy) : NO_RULES;
   const rules = [
     ...policy.rules.map((rule) => [rule, "policy"] as const),
-    ...SHIPPED.map((rule) => [rule, "ships"] as const),
+    ...SHIPPED_RULES.map((rule) => [rule, "ships"] as const),
   ];
   console.log(
     `Policy ${governanceVersion(stored?.version ?? 0, policy)}; the first rule that fits decides\n`,
@@ -152,7 +160,7 @@ async function show(store: Store): Promise<void> {
 
 function check(path: string): void {
   const file = readGovernanceFile(readFileSync(path, "utf8"));
-  const misses = misnamed(file);
+  const misses = unknownNamesIn(file, [...registry.values()]);
   if (misses.length > 0) {
     const list = misses.map((miss) => `\n  ${miss}`).join("");
     throw new Error(`${path} would be put in force, but not all of it can ever fit:${list}`);

@@ -1,14 +1,9 @@
 /** `npm run keys -- …`: lists, issues, rotates and revokes keys. */
 import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
-import {
-  type IssuedKey,
-  issueSealedKey,
-  revokeSealedKey,
-  rotateSealedKey,
-} from "../../operations/mod.ts";
 import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
 import { OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
 import { Misused } from "./_typed.ts";
+import { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "../../calls/mod.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]

@@ -2,12 +2,13 @@
 import { bindSchemas, createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { operations, type Platform } from "../../operations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { SCHEMAS } from "../../processes/_schemas.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 /** A gateway that listens. */
 export interface TestGateway {

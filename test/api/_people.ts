@@ -3,18 +3,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import {
-  approvable,
-  createEntrance,
-  createPlatformInvoke,
-  createRunAct,
-  createTaskCalls,
-  deliverUnheard,
-  openKeyring,
-  operations,
-  type Platform,
-  watchTasks,
-} from "../../operations/mod.ts";
+import { approvable, createRunAct, createTaskCalls, operations } from "../../operations/mod.ts";
 import { findInjection } from "../../engine/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { watchChain } from "../../ledger/mod.ts";
@@ -24,6 +13,9 @@ import { late } from "../_late.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
+import { createInvoke, createToolServerAuth, openKeyring, type Platform } from "../../calls/mod.ts";
+import { deliverVotes } from "../../calls/approvals/mod.ts";
+import { watchTasks } from "../../calls/tasks/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -76,7 +68,7 @@ export async function openPeople(
     settings,
     runAct: (order) => createRunAct(platform, [...approvable, ...extra])(order),
     calls: late(() => createTaskCalls(platform, all)),
-    deliverVoices: () => deliverUnheard(platform),
+    deliverVoices: () => deliverVotes(platform),
   });
   const { store, sealer, config } = loop;
   const log = createLog("test", "silent");
@@ -89,7 +81,7 @@ export async function openPeople(
   };
   const app = createRestApp({
     operations: all,
-    invoke: createPlatformInvoke(platform),
+    invoke: createInvoke(platform),
     shell: { log, trustedHops: 0, secure: false },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
   });
@@ -106,8 +98,8 @@ export async function openPeople(
   async function tools() {
     const tasks = await watchTasks(platform);
     const server = createToolServer({
-      ...{ operations: all, invoke: createPlatformInvoke(platform), tasks },
-      entrance: createEntrance(platform),
+      ...{ operations: all, invoke: createInvoke(platform), tasks },
+      entrance: createToolServerAuth(platform),
       shell: { log, trustedHops: 0, secure: false },
       limits: { perMinute: 60, simulatePerMinute: 10 },
       findInjection,

@@ -10,6 +10,7 @@ import { createPlatformInvoke, operations, type Platform } from "../../operation
 import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -23,7 +24,7 @@ describe("compliance", () => {
 
   before(async () => {
     gateway = await startGateway({ settings: { SEALOOP_LIMIT_TOOLS: "600" } });
-    invoke = createPlatformInvoke(gateway.platform);
+    invoke = createInvoke(gateway.platform);
     full = await gateway.key({ expiresAt: new Date(Date.now() + 86_400_000) });
     const store = openStore(gateway.urls.sequencer, "sequencer");
     const keyFile = join(await testFolder(), "ledger.key");

@@ -4,9 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { defineOperation } from "../../contract/mod.ts";
 import { openSealer, runSequencer } from "../../ledger/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
 import {
-  findKey,
+  findKeys,
   hashKey,
   openStore,
   openTicket,
@@ -17,6 +16,7 @@ import { testFolder } from "../_servers.ts";
 import { withinOneDay } from "../_time.ts";
 import { openConnection } from "../web/_socket.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 interface Sent {
   readonly method?: string;
@@ -470,7 +470,7 @@ describe("the gateway", () => {
   it("logs the id of the key that called, also where it was refused, and null where none was", async () => {
     const body = { tenant: "x", tier: "free" };
     const secret = await gateway.key();
-    const { id } = (await findKey(gateway.platform.store.asPlatform(), hashKey(secret)))!;
+    const { id } = (await findKeys(gateway.platform.store.asPlatform(), [hashKey(secret)]))[0]!;
     const answers = [
       await call("/v1/itsm/incidents", { key: secret }),
       await call("/v1/keys/generate", { key: secret, body }),

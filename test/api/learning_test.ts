@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { insertRows } from "../_rows.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { type Knowledge, openClassifier, openKnowledge } from "../../engine/mod.ts";
-import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { sealedLearning } from "../../engine/sealed_learning.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
 type Json = any;
@@ -19,7 +20,7 @@ describe("learning", () => {
 
   before(async () => {
     gateway = await startGateway();
-    invoke = createPlatformInvoke(gateway.platform);
+    invoke = createInvoke(gateway.platform);
     key = await gateway.key({ principal: "ann" });
     await resolved("INC-a", "Turned the ribbon of the label printer around and cleaned its head");
     await resolved("INC-b", "done");

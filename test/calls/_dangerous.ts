@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import type { Operation } from "../../contract/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 /** What a test sees of it. */
 export interface Dangerous {

@@ -2,14 +2,10 @@
 import { loadConfig } from "../../config.ts";
 import { z } from "zod";
 import { defineOperation, type Operation } from "../../contract/mod.ts";
-import {
-  createPlatformInvoke,
-  createRunAct,
-  operations,
-  type Platform,
-} from "../../operations/mod.ts";
+import { createRunAct, operations } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { createLog } from "../../web/mod.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 /** Marks in a file that it was run, then kills its process. */
 export const deadly = defineOperation<Platform>()({
@@ -53,7 +49,7 @@ if (process.env.APP_URL) {
     databaseUrl: () => process.env.APP_URL!,
   });
   if (what === "ticket") {
-    await createPlatformInvoke(platform)(deadlyTicket(when!), {
+    await createInvoke(platform)(deadlyTicket(when!), {
       ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1" },
       as: "itsm_create_ticket",
       ...{ input: { title: "Printer jams" }, signal: new AbortController().signal },
@@ -66,7 +62,7 @@ if (process.env.APP_URL) {
       outcomeReceiptId: `${word}-outcome`,
     });
   } else {
-    await createPlatformInvoke(platform)(deadly, {
+    await createInvoke(platform)(deadly, {
       ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1", as: "deadly" },
       ...{ input: { n: 1 }, signal: new AbortController().signal },
     });

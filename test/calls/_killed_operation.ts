@@ -1,8 +1,9 @@
 /** A process that is killed in the midst of a governed call of an operation: `_killed_operation.ts <a KilledCall as JSON>`. */
 import { loadConfig } from "../../config.ts";
-import { approvable, createPlatformInvoke, createRunAct } from "../../operations/mod.ts";
+import { approvable, createRunAct } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { createLog } from "../../web/mod.ts";
+import { createInvoke } from "../../calls/mod.ts";
 
 /**
  * When the process is killed: right after the decision; where what is done has been noted, and not been asked for; or
@@ -58,7 +59,7 @@ if (process.env.APP_URL) {
   } else {
     const { door, as, input, credential, token } = call;
     const signal = new AbortController().signal;
-    await createPlatformInvoke(platform)(deadly[0]!, {
+    await createInvoke(platform)(deadly[0]!, {
       ...{ door, as, input, credential, token, requestId: "1", address: "127.0.0.1", signal },
       detached: true,
     });

@@ -11,6 +11,7 @@ import { openPeople, type People } from "../api/_people.ts";
 import { say } from "../workflows/_people.ts";
 import { setGovernance } from "../_governance.ts";
 import { dangerous } from "./_dangerous.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;

@@ -13,7 +13,6 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { defineOperation } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { setGovernance } from "../_governance.ts";
@@ -23,6 +22,7 @@ import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
 import { dangerous } from "./_dangerous.ts";
 import { INJECTIONS } from "./_injections.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;

@@ -5,13 +5,7 @@ import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
 import { loadConfig } from "../../config.ts";
 import { Problem, type Recovery } from "../../contract/mod.ts";
-import { actionOf } from "../../calls/governance/mod.ts";
-import {
-  approvable,
-  createPlatformInvoke,
-  createRunAct,
-  createTraceCall,
-} from "../../operations/mod.ts";
+import { approvable, createRunAct } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import {
@@ -31,6 +25,9 @@ import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
 import { deadly } from "./_killed.ts";
+import { actionOf } from "../../calls/approvals/mod.ts";
+import { createInvoke } from "../../calls/mod.ts";
+import { recoverCall } from "../../calls/recover/mod.ts";
 
 describe("a governed call whose process is killed", () => {
   let database: TestDatabase;
@@ -90,7 +87,7 @@ describe("a governed call whose process is killed", () => {
       "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
     );
   const settle = () => {
-    const traceCall = createTraceCall(open.platform, approvable);
+    const traceCall = recoverCall(open.platform, approvable);
     return openCalls({ store: open.platform.store, traceCall } as ActivityParts).settleOpenCalls();
   };
   const timesRun = async (n: number) =>
@@ -178,7 +175,7 @@ describe("a governed call whose process is killed", () => {
         return {};
       },
     };
-    const outcome = createPlatformInvoke(open.platform)(slow, {
+    const outcome = createInvoke(open.platform)(slow, {
       ...{ door: "mcp", requestId: "1", credential: key.key, address: "127.0.0.1", as: "deadly" },
       ...{ input: { n: 2 }, signal: new AbortController().signal },
     });

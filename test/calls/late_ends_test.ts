@@ -3,13 +3,13 @@ import pg from "pg";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
-import { createPlatformInvoke, type Platform } from "../../operations/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import { issueKey, listDecisions } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { allowTools } from "../_governance.ts";
 import { eventually } from "../workflows/_story.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 describe("a governed call whose end can't be written down at that moment", () => {
   let database: TestDatabase;
@@ -53,7 +53,7 @@ describe("a governed call whose end can't be written down at that moment", () =>
         ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
         ...{ mayApprove: false, expiresAt: null },
       });
-      const call = createPlatformInvoke(open.platform)(act(fails), {
+      const call = createInvoke(open.platform)(act(fails), {
         ...{ door: "mcp", as: "act", requestId: "1", credential, address: "127.0.0.1" },
         ...{ input: {}, signal: new AbortController().signal },
       });

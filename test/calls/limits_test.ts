@@ -3,13 +3,13 @@ import pg from "pg";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
-import { createEntrance, createPlatformInvoke, type Platform } from "../../operations/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import { addStop, issueKey, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { inOneMinute } from "../_time.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
+import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 
 const LIMIT = 60;
 
@@ -92,7 +92,7 @@ describe("limits of an agent's key", () => {
   }
 
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
-    const entrances = servers.map(({ platform }) => createEntrance(platform));
+    const entrances = servers.map(({ platform }) => createToolServerAuth(platform));
     const results = await inOneMinute(20, async () => {
       const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
       return await Promise.allSettled(
@@ -124,7 +124,7 @@ describe("limits of an agent's key", () => {
         return Promise.resolve({});
       },
     });
-    const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
+    const invokes = servers.map(({ platform }) => createInvoke(platform));
     const results = await inOneMinute(20, async () => {
       const { key: credential } = await newKey();
       runs = 0;
@@ -144,7 +144,7 @@ describe("limits of an agent's key", () => {
 
   it("let exactly as many pass of what changes something, with reads and wrong calls beside it", async () => {
     const { runs, act, look } = tools();
-    const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
+    const invokes = servers.map(({ platform }) => createInvoke(platform));
     const { id, results } = await inOneMinute(20, async () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
@@ -173,7 +173,7 @@ describe("limits of an agent's key", () => {
   it("count a call once that was decided by what is not in force any more, and decide it anew", async () => {
     const [{ platform }, other] = servers as [OpenPlatform, OpenPlatform];
     const { runs, act } = tools();
-    const invoke = createPlatformInvoke(platform);
+    const invoke = createInvoke(platform);
     const { id, first, last } = await inOneMinute(10, async () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
@@ -201,7 +201,7 @@ describe("limits of an agent's key", () => {
       asked++;
       return Promise.reject(new Error("nobody there"));
     };
-    const invoke = createPlatformInvoke({ ...platform, engine: { ...platform.engine, validate } });
+    const invoke = createInvoke({ ...platform, engine: { ...platform.engine, validate } });
     await setGovernance(platform.store, {
       rules: [{ name: "with-rails", when: { tools: ["act"] }, then: "allow" }],
     });
@@ -224,7 +224,7 @@ describe("limits of an agent's key", () => {
   it("refuse what changes something, before it runs, while nothing can be put on record", async () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { runs, act } = tools();
-    const invoke = createPlatformInvoke(platform);
+    const invoke = createInvoke(platform);
     const { limit } = await inOneMinute(10, async () => {
       const { key: credential, id } = await newKey();
       const call = callOf(credential);
@@ -247,7 +247,7 @@ describe("limits of an agent's key", () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { pool } = platform.store;
     const { runs, look } = tools();
-    const invoke = createPlatformInvoke(platform);
+    const invoke = createInvoke(platform);
     const statements: string[] = [];
     const spied = Object.create(pool, {
       query: {
@@ -283,7 +283,7 @@ describe("limits of an agent's key", () => {
   });
 
   it("give nobody what was read over them, over two servers, and seal none of it", async () => {
-    const invokes = servers.map(({ platform }) => createPlatformInvoke(platform));
+    const invokes = servers.map(({ platform }) => createInvoke(platform));
     const { runs, look } = tools();
     const { id, results } = await inOneMinute(20, async () => {
       const { key: credential, id } = await newKey();
@@ -314,7 +314,7 @@ describe("limits of an agent's key", () => {
   it("count what was read where that can't be sealed, and give it to nobody", async () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { look } = tools();
-    const invoke = createPlatformInvoke(platform);
+    const invoke = createInvoke(platform);
     const { limit } = await inOneMinute(10, async () => {
       const call = { ...callOf((await newKey()).key), as: "look" };
       await invoke(look, call);

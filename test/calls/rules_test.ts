@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import type { Caller } from "../../contract/mod.ts";
-import {
-  isWithin,
-  readGovernanceFile,
-  readGovernancePolicy,
-  ruleFor,
-  SHIPPED,
-} from "../../calls/governance/mod.ts";
+import { isWithin, ruleFor, SHIPPED } from "../../calls/governance/mod.ts";
+import { readGovernanceFile, readGovernancePolicy } from "../../calls/governance/mod.ts";
 
 const CALLER: Caller = {
   ...{ keyId: "1f0c7b5a9d3e4820", tenant: "acme", tier: "partner", scope: "full" },

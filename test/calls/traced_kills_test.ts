@@ -3,8 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { ActivityParts } from "../../activities/mod.ts";
 import { openCalls } from "../../activities/open_calls.ts";
-import { actionOf } from "../../calls/governance/mod.ts";
-import { approvable, createRunAct, createTraceCall, type Platform } from "../../operations/mod.ts";
+import { approvable, createRunAct } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import {
@@ -25,6 +24,9 @@ import { program } from "../_programs.ts";
 import { openParts } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
 import type { KilledCall, Moment } from "./_killed_operation.ts";
+import { actionOf } from "../../calls/approvals/mod.ts";
+import { recoverCall } from "../../calls/recover/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
 const FINGERPRINT = "1d0f6a2b9c3e4857";

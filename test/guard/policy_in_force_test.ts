@@ -15,6 +15,7 @@ import {
 } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder, testStore } from "../_servers.ts";
+import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
 
 interface LogLine {
   readonly msg: string;

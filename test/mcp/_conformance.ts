@@ -1,7 +1,7 @@
 /** What MCP's conformance runner expects a server to offer for its scenarios, as far as this one can offer it. */
 import { z } from "zod";
 import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", effect: "read", summary: "For a scenario" } as const;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { defineOperation, JsonText, Problem } from "../../contract/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
 
 const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", input: z.object({}) } as const;

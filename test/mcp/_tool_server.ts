@@ -7,18 +7,14 @@ import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../engine/mod.ts";
 import { createToolServer, type Pace } from "../../mcp/mod.ts";
-import {
-  createEntrance,
-  followResources,
-  operations,
-  type Platform,
-  watchTasks,
-} from "../../operations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { createToolServerAuth, followResources, type Platform } from "../../calls/mod.ts";
+import { watchTasks } from "../../calls/tasks/mod.ts";
 
 /** A tool server that listens. */
 export interface TestToolServer {
@@ -56,7 +52,7 @@ export async function startToolServer(
     operations: [...operations, ...extra],
     findInjection,
     invoke,
-    entrance: createEntrance(platform),
+    entrance: createToolServerAuth(platform),
     shell,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     loopback: true,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
-import { createEntrance, createPlatformInvoke } from "../../operations/mod.ts";
 import { findInjection } from "../../engine/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { revokeKey } from "../../store/mod.ts";
 import { inOneMinute } from "../_time.ts";
 import { counting } from "./_operations.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
 
 /** Of the revision without a handshake, every request says by itself what else would be said once. */
 const ENVELOPE = {
@@ -32,8 +32,8 @@ describe("a client at the other end of a pipe", () => {
     const served = await serveStdio({
       operations: [counting],
       findInjection,
-      invoke: createPlatformInvoke(server.platform),
-      entrance: createEntrance(server.platform),
+      invoke: createInvoke(server.platform),
+      entrance: createToolServerAuth(server.platform),
       log: server.platform.log,
       key,
       input,

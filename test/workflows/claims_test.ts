@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { objectionTo } from "../../activities/_claims.ts";
-import type { Found, Seen } from "../../domain/mod.ts";
+import type { AnswerInput, LookupResult } from "../../domain/mod.ts";
 import { reasoningNodes } from "../../activities/reasoning.ts";
 import { evidenceOf } from "../../workflows/_evidence.ts";
 
@@ -28,13 +28,13 @@ describe("a model's sentence", () => {
 });
 
 it("a model's sentence has the source of the words that it cites, not of longer ones", async () => {
-  const seen = (id: string, text: string): Seen => ({
+  const seen = (id: string, text: string): LookupResult => ({
     look: { tool: "service", arguments: { of: id } },
     says: [text],
     sources: [{ id, kind: "service", title: id }],
     data: {},
   });
-  const found: Found = {
+  const found: AnswerInput = {
     plan: { kind: "question", looks: [] },
     retrieved: { classification: null, provider: null, articles: [] },
     seen: [seen("longer", "It is down, and was before"), seen("meant", "It is down")],

@@ -169,7 +169,7 @@ describe("itsmLoop", () => {
     const moved = step("clean", "done", "moved_elsewhere");
     const kept = step("purge", "not_done", "kept_elsewhere");
     const action = { id: "a", steps: [] } as unknown as Action;
-    const of = (...steps: StepEffect[]) => effectOf(action, steps).code;
+    const of = (...steps: StepResult[]) => effectOf(action, steps).code;
     assert.equal(of(moved, kept), "moved_elsewhere");
     assert.equal(of(moved, step("wait", "done", "healthy")), "moved_elsewhere");
     assert.equal(of(kept), "kept_elsewhere");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import {
-  findKey,
+  findKeys,
   findKeyById,
   hashKey,
   setPolicyFileStatus,
@@ -56,10 +56,10 @@ describe("commands of an operator", () => {
 
     const rotated = await run("keys", "rotate", id, "--grace", "2h");
     const other = /Its id is (\w{16})/.exec(rotated)![1]!;
-    const { expiresAt } = (await findKey(store.asPlatform(), hashKey(key)))!;
+    const { expiresAt } = (await findKeys(store.asPlatform(), [hashKey(key)]))[0]!;
     assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
     assert.match(await run("keys", "revoke", id), /no process takes it any more/);
-    assert.equal(await findKey(store.asPlatform(), hashKey(key)), undefined);
+    assert.equal((await findKeys(store.asPlatform(), [hashKey(key)]))[0], undefined);
     assert.ok(!(await run("keys", "list")).includes(id));
     assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
     assert.deepEqual((await receipts()).map(({ action }) => action), [

@@ -1,0 +1,25 @@
+/**
+ * The approval queue: what waits for people, who may decide, and what their votes lead to.
+ *
+ * ```ts
+ * const decision = await holdCall(platform, call, evaluation, 20, recordRefusal);
+ * const { approval, receiptId } = await castVote("approved", approvalId, context);
+ * ```
+ *
+ * Trusts: votes in the database, which the gateway stores for a valid key. Doesn't trust: what reaches a workflow.
+ * @module
+ */
+export { approvalWorkflowId, existingApproval, openApproval } from "./ask.ts";
+export { approvalBlocker } from "./blocker.ts";
+export {
+  type ApprovalOpening,
+  moveApproval,
+  type MoveOrder,
+  type MoveResult,
+  type OpenedApproval,
+  recordOpening,
+} from "./moves.ts";
+export { actionOf, holdCall } from "./queue.ts";
+export { concerns } from "./rights.ts";
+export { castVote, deliverVotes, type VoteResult } from "./votes.ts";
+export { sha256 } from "./queue.ts";

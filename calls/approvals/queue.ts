@@ -1,0 +1,252 @@
+/** The approval queue: calls that wait for people. */
+import { createHash, randomBytes } from "node:crypto";
+import {
+  EARLIER_HEADER,
+  type GovernanceDecision,
+  JsonText,
+  Problem,
+  redactSecrets,
+} from "../../contract/mod.ts";
+import { type ErrorName, ERRORS } from "../../domain/mod.ts";
+import { canonicalize } from "../../ledger/mod.ts";
+import {
+  collectHeldCall,
+  countWaitingCalls,
+  findHeldCall,
+  findHeldCallLike,
+  getApproval,
+  getHeldCall,
+  type HeldCall,
+  putHeldCall,
+} from "../../store/mod.ts";
+import {
+  asJson,
+  baseOf,
+  governedOutput,
+  recordDecisions,
+  type RecordedEvaluation,
+  withDecision,
+} from "../governance/mod.ts";
+import type { Platform } from "../platform.ts";
+import type { CheckedCall } from "../run.ts";
+import { openApproval } from "./ask.ts";
+
+/** Most bytes of an action: a person has to read it. */
+const MAX_ACTION_BYTES = 64 * 1024;
+
+type Parts = Pick<Platform, "store" | "temporal" | "config">;
+
+/**
+ * Has people asked about a call. The same call of the same key joins the one that waits, or gets the result of the one
+ * that was approved.
+ *
+ * @param maxWaiting most calls of a key that may wait at a time
+ * @param recordRefusal puts a refusal on record
+ * @throws {Problem} nobody can be asked; then nothing is kept
+ */
+export async function holdCall(
+  platform: Platform,
+  call: CheckedCall,
+  evaluation: RecordedEvaluation,
+  maxWaiting: number,
+  recordRefusal: (evaluation: RecordedEvaluation) => Promise<void>,
+): Promise<GovernanceDecision> {
+  const db = platform.store.asPlatform();
+  const refuse = async (why: string) => {
+    const refused = {
+      ...evaluation,
+      decision: "deny",
+      rule: "approval-queue",
+      reasons: [why],
+    } as const;
+    await recordRefusal(refused);
+    return denied(refused, new Problem("Denied", `Governance refuses this call: ${why}`));
+  };
+
+  const keyId = call.caller.keyId!;
+  const known = await findSameCall(platform, call);
+  if (known) return await joinCall(platform, call, evaluation, known);
+  const stable = await call.operation.resolveStableInput?.(call.input, platform);
+  const meant = stable ? { ...call, input: { ...stable.input } } : call;
+  const { action, text } = actionOf(meant);
+  if (Buffer.byteLength(text) > MAX_ACTION_BYTES) {
+    return await refuse("It is too large for a person to read");
+  }
+  if (await countWaitingCalls(db, keyId) >= maxWaiting) {
+    return await refuse(`${maxWaiting} calls of this key wait for people already`);
+  }
+  const { operation, request, caller } = call;
+  const actionSha256 = sha256(text);
+  const approvalId = `APR-${randomBytes(6).toString("hex")}`;
+  const about = stable ? `: ${stable.about}` : "";
+  const { settings } = platform.config;
+  try {
+    await openApproval(platform, {
+      id: approvalId,
+      subject: `tool:${request.as}`,
+      ticketId: null,
+      description: `${operation.summary}${about}. Asked because: ${evaluation.reasons.join("; ")}`,
+      action,
+      actionSha256,
+      requestedBy: caller.principal,
+      requestedByKey: keyId,
+      needed: evaluation.approvers,
+      expiresInSeconds: settings.SEALOOP_APPROVAL_EXPIRES_SECONDS,
+      escalateAfterSeconds: settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
+      askingRun: null,
+    }, async (trx) => {
+      const isFirst = await putHeldCall(trx, {
+        approvalId,
+        decisionId: evaluation.id,
+        door: request.door,
+        tool: request.as,
+        operation: operation.name,
+        input: JSON.stringify(stable?.input ?? request.input ?? {}),
+        actionSha256,
+        tenant: caller.tenant,
+        keyId,
+        address: caller.address,
+      });
+      if (!isFirst) throw new AlreadyHeld();
+      await recordDecisions(trx, [{ call, evaluation, runs: false, approvalId }]);
+    });
+  } catch (error) {
+    const first = error instanceof AlreadyHeld && await findHeldCall(db, keyId, actionSha256);
+    if (first) return await joinCall(platform, call, evaluation, first);
+    throw error;
+  }
+  return heldDecision(meant, evaluation, { id: approvalId, status: "pending" });
+}
+
+/** Two of the same call at once: the other one was first. */
+class AlreadyHeld extends Error {
+  override readonly name = "AlreadyHeld";
+}
+
+/** Finds the same call of the same key that is open; where its meaning moves, by its words and not by their meaning now. */
+async function findSameCall(
+  { store }: Parts,
+  call: CheckedCall,
+): Promise<HeldCall | undefined> {
+  const db = store.asPlatform();
+  const { operation, request, input } = call;
+  const keyId = call.caller.keyId!;
+  const same = await findHeldCall(db, keyId, sha256(actionOf(call).text));
+  if (same || !operation.resolveStableInput) return same;
+  return await findHeldCallLike(db, keyId, request.as, JSON.stringify(asJson(input)));
+}
+
+/** Tells how the same call stands, and hands over its result, once. */
+async function joinCall(
+  { store }: Parts,
+  call: CheckedCall,
+  evaluation: RecordedEvaluation,
+  { approvalId, input }: HeldCall,
+): Promise<GovernanceDecision> {
+  const meant = call.operation.resolveStableInput ? { ...call, input: JSON.parse(input) } : call;
+  return await store.asPlatform().transaction(async (trx) => {
+    const held = await getHeldCall(trx, approvalId);
+    const approval = await getApproval(trx, approvalId);
+    let result = held && approval ? resultOf(held, approval.status) : undefined;
+    if (held && result?.ended && !await collectHeldCall(trx, held)) result = undefined;
+    const recorded: RecordedEvaluation = { ...evaluation, ...result?.override };
+    await recordDecisions(trx, [{ call, evaluation: recorded, runs: false, approvalId }]);
+    if (!result?.ended) {
+      const status = result?.status ?? "pending";
+      return heldDecision(meant, recorded, { id: approvalId, status });
+    }
+    if (result.problem) return { ...denied(recorded, result.problem), approvalId };
+    const { earlier, output } = result;
+    return { ...baseOf(recorded), approvalId, earlier, answer: { kind: "earlier", output } };
+  });
+}
+
+type Override = Pick<RecordedEvaluation, "decision" | "rule" | "reasons">;
+/** How a held call stands, as its caller is told. */
+type HeldResult =
+  | {
+    readonly ended: false;
+    readonly status: "pending" | "approved";
+    readonly override?: undefined;
+  }
+  | {
+    readonly ended: true;
+    readonly override: Override;
+    /** ISO 8601. */
+    readonly earlier?: string | undefined;
+    readonly output?: JsonText;
+    readonly problem?: Problem;
+  };
+
+function resultOf(held: HeldCall, approval: string): HeldResult {
+  const { approvalId, state, output, error } = held;
+  const earlier = held.endedAt?.toISOString();
+  if (state === "done") {
+    const reasons = [`${approvalId} was approved, and this is its result`];
+    const override = { decision: "allow", rule: "approved", reasons } as const;
+    return { ended: true, override, earlier, output: new JsonText(output!) };
+  }
+  if (error) {
+    const name = Object.hasOwn(ERRORS, error.name) ? error.name as ErrorName : "Internal";
+    const reasons = [`${approvalId} was approved, and ended as ${state}`];
+    const override = { decision: "allow", rule: "approved", reasons } as const;
+    const extra = earlier === undefined ? {} : { headers: { [EARLIER_HEADER]: earlier } };
+    return { ended: true, override, problem: new Problem(name, error.message, extra) };
+  }
+  if (approval === "denied" || approval === "expired") {
+    const why = approval === "denied" ? "a person has denied it" : "nobody decided in time";
+    const reasons = [`${approvalId}: ${why}`];
+    const override = { decision: "deny", rule: "people", reasons } as const;
+    const message = `Governance refuses this call: ${why} (${approvalId})`;
+    return { ended: true, override, problem: new Problem("Denied", message) };
+  }
+  return { ended: false, status: approval === "approved" ? "approved" : "pending" };
+}
+
+function denied(evaluation: RecordedEvaluation, problem: Problem): GovernanceDecision {
+  return { ...baseOf(evaluation), problem: withDecision(problem, evaluation) };
+}
+
+function heldDecision(
+  meant: CheckedCall,
+  evaluation: RecordedEvaluation,
+  approval: { readonly id: string; readonly status: "pending" | "approved" },
+): GovernanceDecision {
+  const output = governedOutput(meant, evaluation, nextStep(approval), approval);
+  return { ...baseOf(evaluation), approvalId: approval.id, answer: { kind: "held", output } };
+}
+
+function nextStep({ id, status }: { readonly id: string; readonly status: string }): string {
+  const forResult = "For the result call again with the same arguments, or read " +
+    `GET /v1/approvals/${id}/info on the gateway.`;
+  return status === "pending"
+    ? `Nothing was done yet: a person decides about ${id}. Then exactly these arguments are run, once. ${forResult}`
+    : `${id} is approved, and exactly these arguments are run now, once. ${forResult}`;
+}
+
+/** The parts of a call that its action is made of. */
+export interface ActionSource extends Pick<CheckedCall, "operation" | "input"> {
+  readonly request: { readonly as: string };
+  readonly caller: { readonly keyId: string | null; readonly tenant: string };
+}
+
+/** Returns what people approve, with its canonical text: tool, caller and arguments; secrets by their hash alone. */
+export function actionOf(
+  { operation, request, caller, input }: ActionSource,
+): { readonly action: Record<string, unknown>; readonly text: string } {
+  const sent = asJson(input);
+  const action = {
+    tool: request.as,
+    operation: operation.name,
+    arguments: redactSecrets(sent),
+    arguments_sha256: sha256(canonicalize(sent)),
+    key_id: caller.keyId,
+    tenant: caller.tenant,
+  };
+  return { action, text: canonicalize(action) };
+}
+
+/** SHA-256 of a text, hex. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,81 @@
+import { type GovernanceDecision, isGoverned, Problem } from "../contract/mod.ts";
+import { randomHex } from "../ledger/mod.ts";
+import { batch, governanceInForce, openHolder } from "../store/mod.ts";
+import { holdCall } from "./approvals/mod.ts";
+import {
+  decisionOf,
+  evaluate,
+  openDecisionRecorder,
+  openPolicyCache,
+  type RecordedEvaluation,
+} from "./governance/mod.ts";
+import type { Platform } from "./platform.ts";
+import type { CheckedCall } from "./run.ts";
+
+/**
+ * Returns the function that decides about calls that change something, and puts each decision on record, as a row and a
+ * receipt, before anything is run. Where a rule says so, people are asked.
+ *
+ * Policy and stops are read for every call: what is set holds from the next call on, in every process.
+ *
+ * @returns per call its decision; undefined: there is nothing to decide
+ * @throws {Problem} nothing may be run, as no decision could be made or put on record
+ */
+export function openGovernor(
+  platform: Platform,
+): (call: CheckedCall) => Promise<GovernanceDecision | undefined> {
+  const { store } = platform;
+  const db = store.asPlatform();
+  const readInForce = batch(async (calls: void[]) => {
+    const inForce = await governanceInForce(db);
+    return calls.map(() => inForce);
+  });
+  const policyOf = openPolicyCache(db);
+  const recordDecision = openDecisionRecorder(db);
+  const holder = openHolder(store);
+
+  return async (call) => {
+    if (!isGoverned(call.operation)) return undefined;
+    if (call.caller.keyId === null) {
+      refuseDryRun(call);
+      return undefined; // rules and stops are about keys
+    }
+    const { version, stops } = await readInForce();
+    const { policy, name: policyVersion } = await policyOf(version);
+    const dryRun = call.request.dryRun === true;
+    const evaluation = await evaluate(platform, call, stops, policy.rules);
+    const recorded: RecordedEvaluation = {
+      ...evaluation,
+      id: `GOV-${randomHex(12)}`,
+      receiptId: randomHex(16),
+      callReceiptId: dryRun || sealsEnd(call) || evaluation.decision !== "allow"
+        ? randomHex(16)
+        : undefined,
+      policyVersion,
+      dryRun,
+    };
+    if (!dryRun && recorded.decision === "needs_approval") {
+      const recordRefusal = (refused: RecordedEvaluation) =>
+        recordDecision({ call, evaluation: refused, runs: false });
+      return await holdCall(platform, call, recorded, policy.max_waiting_per_key, recordRefusal);
+    }
+    const runs = recorded.decision === "allow" && !dryRun;
+    const entry = { call, evaluation: recorded, runs };
+    await recordDecision(runs ? { ...entry, holder: await holder.number() } : entry);
+    return decisionOf(call, recorded);
+  };
+}
+
+/** Whether the end of the call gets a receipt of its own; over REST some operations seal their change themselves. */
+function sealsEnd({ operation, request }: CheckedCall): boolean {
+  return request.door !== "rest" || operation.sealsItself !== true;
+}
+
+/** @throws {Problem} `InvalidInput`: without a key there is no decision to ask for, and the call must not be run */
+function refuseDryRun({ operation, request }: CheckedCall): void {
+  if (!request.dryRun) return;
+  const msg = `There is no dry run of ${operation.name} without an API key, as it is keys that ` +
+    "governance decides about; nothing was done";
+  const detail = [{ loc: ["header", "x-dry-run"], msg, type: "value_error" }];
+  throw new Problem("InvalidInput", msg, { body: { detail } });
+}

@@ -1,0 +1,100 @@
+import { asProblem, type Problem } from "../../contract/mod.ts";
+import { type Decision, stricter } from "../../domain/mod.ts";
+import { getImpact, type Stop, stopFor } from "../../store/mod.ts";
+import { namesOf, type Platform } from "../platform.ts";
+import type { CheckedCall } from "../run.ts";
+import { hasFreeText, judgeText, targetOf } from "./guardrails.ts";
+import type { Rule } from "./policy.ts";
+import { ruleFor } from "./rules.ts";
+
+/** A decision about a call, before it is on record. */
+export interface Evaluation {
+  readonly decision: Decision;
+  readonly rule: string;
+  readonly reasons: readonly string[];
+  /** How many people must approve. */
+  readonly approvers: number;
+  /** Thrown where it is a denial; absent: `Denied` with the reasons. */
+  readonly problem?: Problem;
+}
+
+/** How many edges away services that need the target are counted. */
+const IMPACT_DEPTH = 4;
+
+type Parts = Pick<Platform, "store" | "usage" | "engine" | "config">;
+
+/** Decides about a call by stops, then by the policy's rules, then by the guardrails where the rule wants its text read. */
+export async function evaluate(
+  parts: Parts,
+  call: CheckedCall,
+  stops: readonly Stop[],
+  rules: readonly Rule[],
+): Promise<Evaluation> {
+  const { operation, request, caller } = call;
+  const names = [...new Set([request.as, ...namesOf(operation)])]; // or a rule could be bypassed by another interface
+  const subject = { keyId: caller.keyId, names };
+  const active = stops.filter((stop) =>
+    stopFor([stop], subject) && !(stop.kind === "all" && operation.humanControl)
+  );
+  if (active.length > 0) return stopped(active);
+  const evaluation = await evaluateRules(parts, call, names, rules);
+  return evaluation.readText ? await withGuardrails(parts, call, evaluation) : evaluation;
+}
+
+function stopped(stops: readonly Stop[]): Evaluation {
+  const what = { all: "Everything that changes something", key: "This key", tool: "This tool" };
+  const reasons = stops.map(({ kind, reason }) => `${what[kind]} is stopped: ${reason}`);
+  return { decision: "deny", rule: "stopped", reasons, approvers: 1 };
+}
+
+async function evaluateRules(
+  { store, usage, config }: Parts,
+  { operation, request, caller, input }: CheckedCall,
+  names: readonly string[],
+  rules: readonly Rule[],
+): Promise<Evaluation & { readonly readText: boolean }> {
+  const humanControl = operation.humanControl === true;
+  const rule = await ruleFor(rules, {
+    names,
+    caller,
+    environment: config.settings.SEALOOP_ENVIRONMENT,
+    input,
+    effect: operation.effect,
+    door: request.door,
+    humanControl,
+    now: new Date(),
+    async blastRadius() {
+      const target = targetOf(input);
+      const impact = target && await getImpact(store.asPlatform(), target, IMPACT_DEPTH);
+      return impact ? impact.downstream.length + 1 : null;
+    },
+    async isRateOver(name, limit, periodSeconds) {
+      const use = { subject: caller.keyId!, kind: `governance:${name}`, limit, periodSeconds };
+      return !(await usage.count(use)).allowed;
+    },
+  });
+  return {
+    decision: rule.then,
+    rule: rule.name,
+    reasons: [rule.reason ?? `Rule ${rule.name} of the policy says so`],
+    approvers: rule.approvers,
+    readText: rule.guardrails && !humanControl && rule.then !== "deny" && hasFreeText(input),
+  };
+}
+
+/** Has the guardrails read the call's text. While they can't be reached, the call is denied. */
+async function withGuardrails(
+  { engine }: Parts,
+  { operation, request, input }: CheckedCall,
+  evaluation: Evaluation,
+): Promise<Evaluation> {
+  try {
+    const { decision, reasons } = await judgeText(engine, operation, request.as, input);
+    if (stricter(decision, evaluation.decision) === evaluation.decision) return evaluation;
+    return { ...evaluation, decision, rule: "guardrails", reasons };
+  } catch (error) {
+    const problem = asProblem(error);
+    const reasons = [problem.message];
+    return { decision: "deny", rule: "guardrails-away", reasons, approvers: 1, problem };
+  }
+}

@@ -1,0 +1,261 @@
+/** Running calls that people have approved: with exactly the arguments that they saw, once. */
+import {
+  asProblem,
+  type CallRequest,
+  type GovernanceDecision,
+  parseInput,
+  Problem,
+  type Recovery,
+} from "../../contract/mod.ts";
+import type { HeldCallResult, RunId } from "../../domain/mod.ts";
+import { canonicalize, requestSeal } from "../../ledger/mod.ts";
+import {
+  beginHeldCall,
+  endHeldCall,
+  findKeyById,
+  getApproval,
+  getHeldCall,
+  governanceInForce,
+  type HeldCall,
+  type HeldCallEnd,
+  intendHeldCall,
+  isHolderAlive,
+  openHolder,
+  openUnknownCallTicket,
+  stopFor,
+} from "../../store/mod.ts";
+import { actionOf, sha256 } from "../approvals/mod.ts";
+import { callerOf } from "../authenticate.ts";
+import { namesOf, type Platform } from "../platform.ts";
+import { type CallReceipt, callReceipt, sealCall } from "../record.ts";
+import { recoverCall } from "../recover/mod.ts";
+import { type CheckedCall, runOperation } from "../run.ts";
+import {
+  endingReceipt,
+  outputText,
+  receiptDetails,
+  recoveredEnd,
+  resultOf,
+  retryWhileAway,
+} from "./_end.ts";
+
+/** An approved call, and the receipts of its beginning and its end. */
+export interface RunOrder {
+  readonly approvalId: string;
+  readonly run: RunId;
+  readonly intentReceiptId: string;
+  readonly outcomeReceiptId: string;
+}
+
+/**
+ * Returns the function that runs approved calls. It is safe to repeat: it finds how far an earlier attempt came, and
+ * never begins a call twice.
+ */
+export function createHeldCallRunner(
+  platform: Platform,
+): (order: RunOrder) => Promise<HeldCallResult> {
+  const { store } = platform;
+  const db = store.asPlatform();
+  const holder = openHolder(store);
+
+  return async (order) => {
+    const held = await getHeldCall(db, order.approvalId);
+    if (!held) throw new Problem("NotFound", `There is no call that ${order.approvalId} allows`);
+    if (held.endedAt) return resultOf(held, held);
+    if (held.state === "begun") {
+      if (held.holder !== null && await isHolderAlive(db, held.holder)) throw isRunning(held);
+      return await endLost(platform, held, order);
+    }
+    const call = await checkCall(platform, held).catch((error) => {
+      if (error instanceof Problem && error.rule.status < 500) return error;
+      throw error;
+    });
+    if (call instanceof Problem) return await endRefused(platform, held, order, call);
+    if (held.state === "waiting") await recordIntent(platform, held, order);
+    if (!await beginHeldCall(db, held.approvalId, await holder.number())) throw isRunning(held);
+    return await runCall(platform, held, order, call);
+  };
+}
+
+/** Temporal asks again, until the call has ended or its process has. */
+function isRunning({ approvalId }: HeldCall): Problem {
+  return new Problem("Unavailable", `${approvalId} is being run by another attempt`);
+}
+
+/** Checks everything anew: key, arguments, approval, stops. @throws {Problem} why it may not be run after all */
+async function checkCall(
+  { store, operations }: Pick<Platform, "store" | "operations">,
+  held: HeldCall,
+): Promise<CheckedCall> {
+  const db = store.asPlatform();
+  const refuse = (why: string) => new Problem("Denied", `${held.approvalId} is not run: ${why}`);
+  const operation = operations.get(held.operation);
+  if (!operation) throw refuse("the operation does not exist any more");
+  const key = await findKeyById(db, held.keyId);
+  if (!key || key.expiresAt && key.expiresAt <= new Date()) {
+    throw refuse("the key that asked was revoked or has expired");
+  }
+  const caller = callerOf(key, held.address);
+  const request = requestOf(held);
+  const input = parseInput(operation.input, request.input);
+  const { action, text } = actionOf({ operation, request, caller, input });
+  const approval = await getApproval(db, held.approvalId);
+  if (approval?.status !== "approved") throw refuse("it is not approved");
+  const shown = sha256(canonicalize(approval.action));
+  if ([held.actionSha256, approval.actionSha256, shown].some((hash) => hash !== sha256(text))) {
+    throw refuse(
+      `it is not what was approved, which was ${String(action.tool)} with other arguments`,
+    );
+  }
+  const names = [held.tool, ...namesOf(operation)];
+  const { stops } = await governanceInForce(db);
+  const stop = stopFor(stops, { keyId: held.keyId, names });
+  if (stop) throw refuse(`such calls are stopped: ${stop.reason}`);
+  return { operation, request, caller, input };
+}
+
+function requestOf(held: HeldCall): CallRequest {
+  return {
+    door: held.door,
+    requestId: held.approvalId,
+    credential: undefined,
+    address: held.address,
+    as: held.tool,
+    input: JSON.parse(held.input),
+    signal: new AbortController().signal,
+  };
+}
+
+async function recordIntent(
+  { store }: Pick<Platform, "store">,
+  held: HeldCall,
+  { intentReceiptId, run }: RunOrder,
+): Promise<void> {
+  await store.asPlatform().transaction(async (trx) => {
+    if (!await intendHeldCall(trx, held.approvalId)) return;
+    await requestSeal(trx, {
+      id: intentReceiptId,
+      category: "governed_act",
+      actor: `key:${held.keyId}`,
+      subject: held.tool,
+      action: "act.intended",
+      outcome: "intended",
+      details: { ...receiptDetails(held), ...run },
+    });
+  });
+}
+
+async function runCall(
+  platform: Platform,
+  held: HeldCall,
+  order: RunOrder,
+  call: CheckedCall,
+): Promise<HeldCallResult> {
+  const startedMs = performance.now();
+  const detached = held.door === "a2a" && call.operation.longRunning !== undefined;
+  let output: unknown;
+  let error: Problem | undefined;
+  try {
+    const request = { ...call.request, detached };
+    output = await runOperation(platform, { ...call, request }, held.decisionId);
+  } catch (thrown) {
+    error = asProblem(thrown);
+    if (error.rule.status >= 500) {
+      platform.log.error({ approval_id: held.approvalId, err: thrown }, "an approved call failed");
+    }
+  }
+  const durationMs = performance.now() - startedMs;
+  const decision = approvedDecision(held, order);
+  const receipt = callReceipt({ ...call, output, error, decision, durationMs });
+  const receiptId = order.outcomeReceiptId;
+  const end: HeldCallEnd = error
+    ? {
+      state: "failed",
+      output: null,
+      error: { name: error.name, message: error.message },
+      receiptId,
+    }
+    : { state: "done", output: outputText(output), error: null, receiptId };
+  return await finish(platform, held, end, {
+    ...receipt,
+    category: "governed_act",
+    details: { ...receipt.details, ...receiptDetails(held), ...order.run },
+  });
+}
+
+function approvedDecision(held: HeldCall, order: RunOrder): GovernanceDecision {
+  return {
+    id: held.decisionId,
+    decision: "needs_approval",
+    rule: "approved",
+    policyVersion: "",
+    dryRun: false,
+    approvalId: held.approvalId,
+    callReceiptId: order.outcomeReceiptId,
+  };
+}
+
+async function endRefused(
+  platform: Platform,
+  held: HeldCall,
+  order: RunOrder,
+  { name, message }: Problem,
+): Promise<HeldCallResult> {
+  const receiptId = order.outcomeReceiptId;
+  const error = { name, message };
+  const end: HeldCallEnd = { state: "refused", output: null, error, receiptId };
+  return await finish(platform, held, end, endingReceipt(held, order, "refused", message));
+}
+
+/** Ends a call whose process has ended since it began, by what is found of its effect. */
+async function endLost(
+  platform: Platform,
+  held: HeldCall,
+  order: RunOrder,
+): Promise<HeldCallResult> {
+  const { approvalId, operation, decisionId } = held;
+  const since = (await getApproval(platform.store.asPlatform(), approvalId))?.decidedAt;
+  const recovery: Recovery = since
+    ? await recoverCall(platform, {
+      operation,
+      decisionId,
+      since: new Date(since),
+      awaited: held.door !== "a2a",
+    })
+    : { state: "unknown" };
+  const receiptId = order.outcomeReceiptId;
+  const { end, outcome, why, details, look } = recoveredEnd(held, receiptId, recovery);
+  const receipt = endingReceipt(held, order, outcome, why);
+  return await finish(platform, held, { ...end, receiptId }, {
+    ...receipt,
+    details: { ...receipt.details, ...details },
+  }, look);
+}
+
+/**
+ * Stores the end and requests its receipt, together. An end that is known already stays, and is corrected in the ledger.
+ *
+ * @param look where people may look, if the end is unknown
+ */
+async function finish(
+  { store, sealer }: Pick<Platform, "store" | "sealer">,
+  held: HeldCall,
+  end: HeldCallEnd,
+  receipt: CallReceipt,
+  look?: string,
+): Promise<HeldCallResult> {
+  const db = store.asPlatform();
+  const isFirst = await retryWhileAway(() =>
+    db.transaction(async (trx) => {
+      if (!await endHeldCall(trx, held.approvalId, end)) return false;
+      if (end.state === "unknown") {
+        await openUnknownCallTicket(trx, { ...held, receiptId: end.receiptId!, look });
+      }
+      await requestSeal(trx, receipt);
+      return true;
+    })
+  );
+  if (isFirst) return resultOf(held, end);
+  if (end.state === "done" || end.state === "failed") await sealCall(sealer, receipt);
+  return resultOf(held, (await getHeldCall(db, held.approvalId))!);
+}

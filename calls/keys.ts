@@ -1,0 +1,113 @@
+/** Issuing, rotating and revoking keys, each sealed with the change. */
+import { InvalidInput, nameProblem, Problem } from "../contract/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
+import {
+  type Db,
+  expireKey,
+  findKeyById,
+  issueKey,
+  type KeyRecord,
+  type NewKey,
+  noteCallEffects,
+  revokeKey,
+  type Store,
+} from "../store/mod.ts";
+
+/** A new key; its text can be read nowhere else. */
+export interface IssuedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
+/**
+ * Issues a key.
+ *
+ * @param actor as in receipts: `key:<id>`, or `operator`
+ * @param decisionId of the call that issues it; absent: a command does
+ * @throws {InvalidInput} the name of its tenant or its holder can be mistaken for another one
+ */
+export async function issueSealedKey(
+  store: Store,
+  actor: string,
+  fields: NewKey,
+  decisionId?: string,
+): Promise<IssuedKey> {
+  const issues = (["tenant", "principal"] as const).flatMap((field) => {
+    const trouble = nameProblem(fields[field]);
+    return trouble ? [{ path: [field], msg: `The name ${trouble}`, type: "value_error" }] : [];
+  });
+  if (issues.length > 0) throw new InvalidInput(issues);
+  return await store.asPlatform().transaction(async (trx) => {
+    const issued = await issueAndSeal(trx, actor, fields);
+    await noteCallEffects(trx, decisionId, { key_id: issued.record.id });
+    return issued;
+  });
+}
+
+/** Revokes a key for good. @throws {Problem} `NotFound` */
+export async function revokeSealedKey(store: Store, actor: string, id: string): Promise<void> {
+  await store.asPlatform().transaction(async (trx) => {
+    if (!await revokeKey(trx, id)) throw noSuchKey(id);
+    await sealChange(trx, actor, id, "key_revoked", "keys.revoke");
+  });
+}
+
+/**
+ * Issues a key like another one, which then expires.
+ *
+ * @param graceSeconds until the old key expires, ≥ 0
+ * @param lifeSeconds until the new key expires, > 0; default: as long as the old one was given, or never
+ * @throws {Problem} `NotFound`
+ */
+export async function rotateSealedKey(
+  store: Store,
+  actor: string,
+  id: string,
+  graceSeconds: number,
+  lifeSeconds?: number,
+): Promise<IssuedKey & { readonly oldUntil: Date }> {
+  return await store.asPlatform().transaction(async (trx) => {
+    const old = await findKeyById(trx, id);
+    if (!old) throw noSuchKey(id);
+    const graceEnd = new Date(Date.now() + graceSeconds * 1000);
+    const oldUntil = old.expiresAt && old.expiresAt < graceEnd ? old.expiresAt : graceEnd;
+    const oldLifeMs = old.expiresAt && Number(old.expiresAt) - Number(old.createdAt);
+    const lifeMs = lifeSeconds === undefined ? oldLifeMs : lifeSeconds * 1000;
+    const expiresAt = lifeMs === null ? null : new Date(Date.now() + lifeMs);
+    const issued = await issueAndSeal(trx, actor, { ...old, expiresAt });
+    await expireKey(trx, id, oldUntil);
+    await sealChange(trx, actor, id, "key_rotated", "keys.rotate", { new_key: issued.record.id });
+    return { ...issued, oldUntil };
+  });
+}
+
+async function issueAndSeal(trx: Db, actor: string, fields: NewKey): Promise<IssuedKey> {
+  const issued = await issueKey(trx, fields);
+  const { tier, scope, mayApprove, tenant, principal } = fields;
+  await requestSeal(trx, {
+    category: "key_issued",
+    actor,
+    subject: `key:${issued.record.id}`,
+    action: "keys.generate",
+    outcome: "success",
+    details: { tier, scope, may_approve: mayApprove },
+    evidence: { tenant, principal },
+  });
+  return issued;
+}
+
+async function sealChange(
+  trx: Db,
+  actor: string,
+  id: string,
+  category: string,
+  action: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const subject = `key:${id}`;
+  await requestSeal(trx, { category, actor, subject, action, outcome: "success", details });
+}
+
+function noSuchKey(id: string): Problem {
+  return new Problem("NotFound", `There is no valid key with the id ${id}`);
+}

@@ -1,0 +1,24 @@
+/**
+ * The life of a call, one file a stage:
+ * authenticate → authorize → limit → validate → govern → run → record; and recover, where a process was killed.
+ *
+ * ```ts
+ * const invoke = createInvoke(platform);
+ * const { output, receiptId } = await invoke(operation, { door: "rest", as: "itsm_ticket_close", … });
+ * ```
+ *
+ * Every interface calls operations through {@linkcode createInvoke}; approved calls run through `held_calls/`.
+ * @module
+ */
+export { TOKEN_HOLDER } from "./authenticate.ts";
+export { createInvoke } from "./invoke.ts";
+export { type Keyring, openKeyring } from "./keyring.ts";
+export { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "./keys.ts";
+export { countDaily } from "./limit.ts";
+export { type Context, namesOf, operation, type Platform } from "./platform.ts";
+export { receiptIdOf } from "./receipt_ids.ts";
+export type { AgentAction } from "./record.ts";
+export { followResources, type ResourceFollower } from "./resource_changes.ts";
+export { followLoop, type RunEnd, waitForRun } from "./runs.ts";
+export { mapTemporalErrors } from "./temporal_errors.ts";
+export { createToolServerAuth, type ToolServerAuth } from "./tool_server_auth.ts";

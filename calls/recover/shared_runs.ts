@@ -1,0 +1,126 @@
+/** Runs that several calls share: the history of such a run says which calls have started or joined it. */
+import type { Client, WorkflowHandle } from "@temporalio/client";
+import { defaultPayloadConverter } from "@temporalio/common";
+import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
+import { getCallEffects, noteCallEffects } from "../../store/mod.ts";
+import type { Context, Platform } from "../platform.ts";
+import { mapTemporalErrors } from "../temporal_errors.ts";
+import {
+  type CallRun,
+  noRun,
+  notNoted,
+  type RecoverByRun,
+  recoverStarted,
+  type RecoveryParts,
+} from "./recovery.ts";
+
+/** Name, in the memo of a run, of the decision that allowed its start. */
+export const STARTED_BY = "decision_id";
+/** Signal that carries the decision of a call which has started or joined a run; no workflow waits for it. */
+const REQUESTED_BY = "asked_for_by";
+/** By how much the clocks of the database and of Temporal may differ. */
+const CLOCK_SKEW_MS = 60_000;
+/** Most runs of one workflow that are looked through. */
+const MAX_RUNS = 200;
+
+/** The run that {@linkcode startOrJoin} has started or joined. */
+export interface SharedRun {
+  readonly workflowId: string;
+  readonly firstExecutionRunId: string;
+}
+
+/**
+ * Starts a run, or joins the one that is open under the same id; either way by one request, which marks the run with the
+ * call's decision.
+ *
+ * @param given the other parts of the call's output, kept until it has ended
+ */
+export async function startOrJoin(
+  { temporal, store, decisionId }: Pick<Context, "temporal" | "store" | "decisionId">,
+  type: string,
+  options: Parameters<Client["workflow"]["start"]>[1],
+  given?: Readonly<Record<string, unknown>>,
+): Promise<SharedRun> {
+  const { workflow } = await temporal();
+  const { workflowId } = options;
+  const shared = { ...options, workflowIdConflictPolicy: "USE_EXISTING" } as const;
+  if (decisionId === undefined) {
+    const { firstExecutionRunId } = await mapTemporalErrors(workflow.start(type, shared));
+    return { workflowId, firstExecutionRunId };
+  }
+  await noteCallEffects(store.asPlatform(), decisionId, { workflow_id: workflowId }, given);
+  const marked = { ...shared, signal: REQUESTED_BY, signalArgs: [decisionId] };
+  const { signaledRunId } = await mapTemporalErrors(workflow.signalWithStart(type, marked));
+  return { workflowId, firstExecutionRunId: signaledRunId };
+}
+
+/** Recovers a call by the run that bears its mark. @param recover as in {@linkcode recoverRun} */
+export async function recoverMarked(
+  parts: RecoveryParts,
+  call: LostCall,
+  recover: RecoverByRun = recoverStarted,
+): Promise<Recovery> {
+  const effect = await getCallEffects(parts.store.asPlatform(), call.decisionId);
+  if (!effect) return notNoted(call);
+  const workflowId = effect.ids.workflow_id!;
+  const run = await findMarkedRun(parts, workflowId, call);
+  if (!run) return noRun(workflowId, call);
+  const recovery = await recover(parts, run, call);
+  if (recovery.state !== "done" || !effect.output) return recovery;
+  return { ...recovery, output: { ...recovery.output as object, ...effect.output } };
+}
+
+/** Finds the run of a workflow that a call has started, joined, or asked to end; undefined: Temporal remembers none. */
+export async function findMarkedRun(
+  { temporal }: Pick<Platform, "temporal">,
+  workflowId: string,
+  { decisionId, since }: LostCall,
+): Promise<CallRun | undefined> {
+  const client = await temporal();
+  for (const run of await runsSince(client, workflowId, since)) {
+    const handle = client.workflow.getHandle(workflowId, run.runId);
+    if (await isMarked(handle, decisionId)) return run;
+  }
+  return undefined;
+}
+
+/** Returns the runs of a workflow that were open then or began later. @throws {Problem} `Unavailable` */
+async function runsSince(client: Client, workflowId: string, since: Date): Promise<CallRun[]> {
+  const missing = new Problem("NotFound", `There is no workflow ${workflowId}`);
+  const describe = client.workflow.getHandle(workflowId).describe();
+  const latest = await mapTemporalErrors(describe, () => missing).catch((error) => {
+    if (error !== missing) throw error;
+    return undefined;
+  });
+  if (!latest) return [];
+  const from = since.getTime() - CLOCK_SKEW_MS;
+  const { runId, status } = latest;
+  if (latest.startTime.getTime() < from) return [{ workflowId, runId, status: status.name }];
+  const runs: CallRun[] = [];
+  const query = `WorkflowId = ${JSON.stringify(workflowId)}`;
+  for await (const run of client.workflow.list({ query, pageSize: MAX_RUNS })) {
+    if (run.closeTime && run.closeTime.getTime() < from) continue;
+    runs.push({ workflowId, runId: run.runId, status: run.status.name });
+    if (runs.length === MAX_RUNS) break;
+  }
+  // Describing a run is consistent at once, listing only after a moment.
+  if (runs.some((run) => run.runId === runId)) return runs;
+  throw new Problem("Unavailable", `The list of the runs of ${workflowId} is not up to date yet`);
+}
+
+/** Returns whether a run's history names the decision by which it was started, joined or cancelled. */
+async function isMarked(handle: WorkflowHandle, decisionId: string): Promise<boolean> {
+  const { events } = await mapTemporalErrors(handle.fetchHistory());
+  return (events ?? []).some((event) => {
+    const started = event.workflowExecutionStartedEventAttributes;
+    const signaled = event.workflowExecutionSignaledEventAttributes;
+    const canceled = event.workflowExecutionCancelRequestedEventAttributes;
+    const memo = started?.memo?.fields?.[STARTED_BY];
+    if (memo) return defaultPayloadConverter.fromPayload(memo) === decisionId;
+    const [argument] = signaled?.input?.payloads ?? [];
+    if (signaled?.signalName === REQUESTED_BY && argument) {
+      return defaultPayloadConverter.fromPayload(argument) === decisionId;
+    }
+    return canceled?.cause === decisionId;
+  });
+}
