@@ -203,7 +203,6 @@ export {
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
 export { addRows, type Condition, rowPart } from "./row.ts";
 export {
-  getRunbook,
   getRunbookValues,
   replaceCommands,
   replaceRunbooks,
@@ -215,7 +214,6 @@ export {
   type EdgeKind,
   findPath,
   getImpact,
-  getNeighbours,
   getServiceGraph,
   type RelatedService,
   type ServiceEdge,
@@ -252,6 +250,7 @@ export {
   addTicketEvent,
   addTicketEvents,
   escalateTicket,
+  type NewTicket,
   openTicket,
   replaceTicketReceipt,
   resolveTicket,

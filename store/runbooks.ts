@@ -86,14 +86,6 @@ export async function replaceCommands(
   return { before: known?.sha256 ?? null };
 }
 
-/** Returns a runbook by its hash, in force or not, or undefined. */
-export async function getRunbook(db: Db, sha256: string): Promise<RunbookRecord | undefined> {
-  return await db.first(
-    "SELECT name, version, origin, sha256, document FROM runbooks WHERE sha256 = $1",
-    [sha256],
-  );
-}
-
 /** Returns the values that a service gives to parameters of runbooks; empty: none. */
 export async function getRunbookValues(
   db: Db,

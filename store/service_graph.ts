@@ -101,24 +101,6 @@ export async function findPath(
   return row?.way ? row.edges : undefined;
 }
 
-/** Returns the edges of a service itself: to services it needs, and from those that need it; by name. */
-export async function getNeighbours(
-  db: Db,
-  service: string,
-): Promise<{ needs: ServiceEdge[]; neededBy: ServiceEdge[] }> {
-  const edges = await db.query<{ source: string; target: string; kind: EdgeKind }>(
-    `SELECT a.name AS source, b.name AS target, e.kind FROM services s
-     JOIN service_edges e ON s.id IN (e.source, e.target)
-     JOIN services a ON a.id = e.source JOIN services b ON b.id = e.target
-     WHERE s.name = $1 ORDER BY source, target, kind`,
-    [service],
-  );
-  return {
-    needs: edges.filter(({ source }) => source === service),
-    neededBy: edges.filter(({ target }) => target === service),
-  };
-}
-
 /** All services and their dependencies, by name. */
 export interface ServiceGraph {
   /** Service → its host. */

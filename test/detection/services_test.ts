@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import { followServices, syncServices } from "../../detection/services.ts";
 import { createLog } from "../../web/log.ts";
-import { getImpact, getNeighbours, listServiceNames, type Store } from "../../store/mod.ts";
+import { getImpact, getService, listServiceNames, type Store } from "../../store/mod.ts";
 import { testStore } from "../_servers.ts";
 
 describe("syncServices()", () => {
@@ -26,8 +26,8 @@ describe("syncServices()", () => {
     assert.deepEqual(await reached("postgresql"), [
       ...["engine", "gateway", "public-ledger", "tool-server", "worker"],
     ]);
-    const { needs } = await getNeighbours(store.asPlatform(), "gateway");
-    assert.deepEqual(needs.map(({ target, kind }) => [target, kind]), [
+    const { dependsOn } = (await getService(store.asPlatform(), "gateway"))!;
+    assert.deepEqual(dependsOn.map(({ service, kind }) => [service, kind]), [
       ["engine", "connects_to"],
       ["postgresql", "stores_in"],
       ["temporal", "connects_to"],

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import {
   findPath,
   getImpact,
-  getNeighbours,
   getService,
   openStore,
   putServices,
@@ -66,18 +65,6 @@ describe("the graph of services", () => {
     assert.equal(await findPath(store.asPlatform(), "database", "shop", 8), undefined);
     assert.equal(await findPath(store.asPlatform(), "shop", "nobody", 8), undefined);
     assert.deepEqual(await findPath(store.asPlatform(), "shop", "shop", 1), []);
-  });
-
-  it("names neighbours", async () => {
-    await putServices(store.asPlatform(), [
-      serviceNamed("a", ["b"]),
-      serviceNamed("b", ["c", "d"]),
-      serviceNamed("c"),
-      serviceNamed("d", ["a"]),
-    ]);
-    const { needs, neededBy } = await getNeighbours(store.asPlatform(), "b");
-    assert.deepEqual(needs.map(({ target }) => target), ["c", "d"]);
-    assert.deepEqual(neededBy.map(({ source }) => source), ["a"]);
   });
 
   it("keeps a service's status and its dependents when it is written again", async () => {

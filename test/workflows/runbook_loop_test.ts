@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { createServiceFinding } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import {
-  getRunbook,
   listRepairsOfTicket,
   putServices,
   removeService,
@@ -204,8 +203,11 @@ describe("the loop with runbooks", () => {
     assert.deepEqual([outcome, details.changes], ["in_force", [
       { before_sha256: hashOf(first), after_sha256: hashOf(second) },
     ]]);
-    const old = await getRunbook(loop.store.asPlatform(), hashOf(first));
-    assert.deepEqual([old?.name, old?.version], ["changing", "1.0.0"]);
+    const old = await loop.store.asPlatform().first(
+      "SELECT name, version, active FROM runbooks WHERE sha256 = $1",
+      [hashOf(first)],
+    );
+    assert.deepEqual(old, { name: "changing", version: "1.0.0", active: false });
   });
 
   describe("when the disk of a database is full that a service depends on", () => {
