@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type Db,
+  ensureAdminKey,
+  expireKey,
+  findKey,
+  findKeyById,
+  findValidKeys,
+  hashKey,
+  isKeyShaped,
+  issueKey,
+  KEYS_CHANGED,
+  listen,
+  listKeys,
+  listUnusedKeys,
+  type NewKey,
+  revokeKey,
+  touchKeys,
+} from "../../store/mod.ts";
+import { testFolder, testStore } from "../_servers.ts";
+
+const PARTNER: NewKey = {
+  tenant: "acme",
+  tier: "partner",
+  scope: "full",
+  principal: "Ann",
+  mayApprove: true,
+  expiresAt: null,
+};
+
+describe("keys", () => {
+  let test: Awaited<ReturnType<typeof testStore>>;
+  let db: Db;
+  before(async () => {
+    test = await testStore();
+    db = test.store.asPlatform();
+  });
+  after(() => test?.close());
+
+  it("are found by their hash until they are revoked", async () => {
+    const { key, record } = await issueKey(db, PARTNER);
+    assert.ok(isKeyShaped(key));
+    assert.deepEqual(await findKey(db, hashKey(key)), record);
+    assert.ok(await revokeKey(db, record.id));
+    assert.ok(!await revokeKey(db, record.id), "it is revoked already");
+    assert.equal(await findKey(db, hashKey(key)), undefined);
+    assert.equal(await findKeyById(db, record.id), undefined);
+  });
+
+  it("are found but not valid once they have expired, and every process is notified", async () => {
+    const { key, record } = await issueKey(db, PARTNER);
+    const notified: string[] = [];
+    const listener = await listen(test.store, [KEYS_CHANGED], {
+      onNotify: (_, id) => notified.push(id),
+    });
+    assert.deepEqual((await findValidKeys(db, [record.id, "none"])).map(({ id }) => id), [
+      record.id,
+    ]);
+    assert.ok(await expireKey(db, record.id, new Date(Date.now() - 1_000)));
+    assert.ok(await findKey(db, hashKey(key)));
+    assert.deepEqual(await findValidKeys(db, [record.id]), []);
+    while (notified.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(notified, [record.id]);
+    await listener.close();
+  });
+
+  it("are listed as unused by the day of their last use", async () => {
+    const { record } = await issueKey(db, PARTNER);
+    await db.execute("UPDATE keys SET created_at = now() - interval '91 days' WHERE id = $1", [
+      record.id,
+    ]);
+    const { id, tier, mayApprove, expiresAt } = record;
+    assert.deepEqual(await listUnusedKeys(db, 90), [{ id, tier, mayApprove, expiresAt, days: 91 }]);
+    const now = new Date();
+    await touchKeys(db, new Map([[id, now]]));
+    await touchKeys(db, new Map([[id, new Date(0)]]));
+    assert.deepEqual(await listUnusedKeys(db, 90), []);
+    const listed = (await listKeys(db)).find((key) => key.id === id);
+    assert.deepEqual(listed!.lastUsedAt, now);
+  });
+
+  it("begin with one of tier admin, in a file that only its owner can read", async () => {
+    const path = join(await mkdtemp(join(await testFolder(), "keys-")), "admin.key");
+    const key = (await ensureAdminKey(db, path))!;
+    assert.equal(await readFile(path, "utf8"), `${key}\n`);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.equal((await findKey(db, hashKey(key)))!.tier, "admin");
+    assert.equal(await ensureAdminKey(db, path), undefined, "there is one already");
+  });
+});
