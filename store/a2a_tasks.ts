@@ -15,7 +15,7 @@ export interface StoredTask {
 }
 
 /** Days that a task which has ended can still be read. */
-const KEPT_DAYS = 30;
+const RETENTION_DAYS = 30;
 
 /** Stores a task as it is now, unless a later version is stored already. Notifies its readers. */
 export async function putTask(db: Db, task: StoredTask): Promise<void> {
@@ -102,6 +102,6 @@ async function pruneTasks(db: Db): Promise<void> {
   await db.execute(
     `DELETE FROM a2a_tasks WHERE id IN (SELECT id FROM a2a_tasks
        WHERE updated_at < now() - make_interval(days => $1) ORDER BY updated_at LIMIT 100)`,
-    [KEPT_DAYS],
+    [RETENTION_DAYS],
   );
 }

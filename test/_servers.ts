@@ -1,7 +1,7 @@
 /**
- * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with data of their
- * own, started when the first test asks for them and stopped when the last has ended. Where mocha runs several files at
- * once, its first process starts them before, and its workers find in their environment where they are.
+ * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with their own data.
+ * They start when the first test needs them and stop after the last. If mocha runs files in parallel, its main process
+ * starts them first, and its workers read their addresses from the environment.
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -23,16 +23,16 @@ import {
 } from "../embedded/mod.ts";
 import { migrate, openStore, type Role, ROLES } from "../store/mod.ts";
 
-/** A database of its own, with the platform's schema. */
+/** A new database with the platform's schema. */
 export interface TestDatabase {
   readonly urls: Readonly<Record<Role, string>>;
-  /** As superuser, for tests of what the roles must not be able to do, or of tampering. */
+  /** As superuser, for tests of tampering and of what the roles must not be able to do. */
   readonly superuserUrl: string;
-  /** Closes every connection to it and removes it. */
+  /** Closes all connections to it and removes it. */
   drop(): Promise<void>;
 }
 
-/** A namespace of its own, with the platform's search attributes. */
+/** A new namespace with the platform's search attributes. */
 export interface TestTemporal {
   readonly address: string;
   readonly namespace: string;
@@ -49,31 +49,32 @@ const INDEXED_VALUE = {
   KeywordList: 7,
 } as const;
 
-/** Detectors that look at nothing but services, as a test must not depend on the machine that it runs on. */
+/** Settings of detectors that probe services only, so that no test depends on the machine that it runs on. */
 export const TEST_DETECTORS: string = fileURLToPath(new URL("_detectors.yaml", import.meta.url));
 
 const TEMPLATE = "sealoop_template";
-/** What the workers of a run are told. */
-const TOLD = "MOCHA_SERVERS";
+/** Environment variable by which mocha's workers get their run. */
+const RUN_VARIABLE = "MOCHA_SERVERS";
 const running: { stop(): Promise<void> }[] = [];
-const told: Run | undefined = process.env[TOLD] && JSON.parse(process.env[TOLD]);
+const sharedRun: Run | undefined = process.env[RUN_VARIABLE] &&
+  JSON.parse(process.env[RUN_VARIABLE]);
 /** Number of this process among those of the run. */
 const self = Number(process.env.MOCHA_WORKER_ID ?? 0);
-/** In the names of the run's folders, that they can be found when it ends. */
-const run: string = told?.id ?? randomBytes(4).toString("hex");
+/** Part of the names of the run's folders, by which they are removed at its end. */
+const run: string = sharedRun?.id ?? randomBytes(4).toString("hex");
 let count = 0;
 
-/** What the processes of a run share. */
+/** The servers of a run, for all its processes. */
 interface Run {
   readonly id: string;
   readonly postgres: TestPostgres;
   readonly temporal: string;
 }
 
-/** What tests know of the PostgreSQL of their run. */
+/** The PostgreSQL of a run. */
 export type TestPostgres = Pick<Postgres, "version" | "port" | "urls" | "superuserUrl">;
 
-/** Makes a migrated database; about 50 ms once the server is there. */
+/** Creates a migrated database; takes about 50 ms once the server runs. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await postgresWithTemplate();
   const name = `test_${self}_${++count}`;
@@ -88,7 +89,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** What a test of services needs: a store as role `app`, and the configuration of an empty data folder. */
+/** Opens a store as role `app` on a new database, with the configuration of an empty data folder. */
 export async function testStore() {
   const database = await testDatabase();
   const store = openStore(database.urls.app, "app");
@@ -103,9 +104,9 @@ export async function testStore() {
   };
 }
 
-/** The PostgreSQL of this run, for tests of the server itself. */
+/** Returns the PostgreSQL of this run, for tests of the server itself. */
 export const testPostgres: () => Promise<TestPostgres> = once(async () => {
-  if (told) return told.postgres;
+  if (sharedRun) return sharedRun.postgres;
   const folder = await testFolder();
   const tree = await claimDataFolder(folder);
   const server = await startPostgres(folder, await freePort(), tree);
@@ -113,7 +114,7 @@ export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   return server;
 });
 
-/** Makes a namespace in the Temporal of this run. */
+/** Creates a namespace in the Temporal of this run. */
 export async function testTemporal(): Promise<TestTemporal> {
   const address = await temporalAddress();
   const namespace = `test-${self}-${++count}`;
@@ -121,40 +122,40 @@ export async function testTemporal(): Promise<TestTemporal> {
   return { address, namespace };
 }
 
-/** Makes an empty folder that is removed when the run ends. */
+/** Creates an empty folder that is removed when the run ends. */
 export async function testFolder(): Promise<string> {
   return await mkdtemp(join(tmpdir(), `sealoop-test-${run}-`));
 }
 
 /**
- * A TCP port of 127.0.0.1 that nobody listened on a moment ago, and that no test is given besides, of whatever process or
- * run. It is none of those that the system gives to outgoing connections, nor of those that the platform looks for free
- * ones among, or one of them could have it by the time it is used.
+ * Returns a TCP port of 127.0.0.1 that nobody listened on a moment ago and that no other test gets, in any process or
+ * run. It is outside the ranges from which the system takes ports of outgoing connections and the platform its free
+ * ports, so that neither takes it before it is used.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = toGive.pop();
-    if (port === undefined) toGive.push(...await claimPorts());
+    const port = claimedPorts.pop();
+    if (port === undefined) claimedPorts.push(...await claimPorts());
     else if (await isFree(port)) return port;
   }
 }
 
-const GIVEN_PORTS = [10_000, 20_000] as const;
-/** So many are claimed at a time: whoever listens on the first may give the others. */
-const CLAIMED = 50;
-const toGive: number[] = [];
+const PORT_RANGE = [10_000, 20_000] as const;
+/** Ports are claimed in blocks of this size: the process that listens on the first owns the others. */
+const BLOCK_SIZE = 50;
+const claimedPorts: number[] = [];
 
 async function claimPorts(): Promise<number[]> {
-  const [from, to] = GIVEN_PORTS;
+  const [from, to] = PORT_RANGE;
   for (let tries = 0; tries < 1_000; tries++) {
-    const first = from + CLAIMED * randomInt((to - from) / CLAIMED);
+    const first = from + BLOCK_SIZE * randomInt((to - from) / BLOCK_SIZE);
     const claim = await listenOn(first);
     if (claim) {
       claim.unref(); // it is held until this process ends
-      return Array.from({ length: CLAIMED - 1 }, (_, n) => first + 1 + n);
+      return Array.from({ length: BLOCK_SIZE - 1 }, (_, n) => first + 1 + n);
     }
   }
-  throw new Error(`No ports are free between ${GIVEN_PORTS.join(" and ")}`);
+  throw new Error(`No ports are free between ${PORT_RANGE.join(" and ")}`);
 }
 
 async function isFree(port: number): Promise<boolean> {
@@ -163,7 +164,7 @@ async function isFree(port: number): Promise<boolean> {
   return server !== undefined;
 }
 
-/** Undefined: somebody else listens there. */
+/** Listens on a port; returns undefined where somebody else does. */
 function listenOn(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer().once("error", () => resolve(undefined))
@@ -171,7 +172,7 @@ function listenOn(port: number): Promise<Server | undefined> {
   });
 }
 
-/** Mocha calls this in its first process, before anything else. */
+/** Called by mocha in its main process before anything else. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   if (!this.isParallelMode()) return;
   const [{ version, port, urls, superuserUrl }, temporal] = await Promise.all([
@@ -179,23 +180,23 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
     temporalAddress(),
   ]);
   const shared: Run = { id: run, postgres: { version, port, urls, superuserUrl }, temporal };
-  process.env[TOLD] = JSON.stringify(shared);
+  process.env[RUN_VARIABLE] = JSON.stringify(shared);
 }
 
-/** Mocha calls this in its first process when the run has ended, however it did. */
+/** Called by mocha in its main process when the run has ended, however it did. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.all(running.map((server) => server.stop()));
   const folders = (await readdir(tmpdir())).filter((name) =>
     name.startsWith(`sealoop-test-${run}-`)
   );
-  // What a killed process has left may still be writing; that says nothing of the tests.
+  // A child of a killed process may still write there; that is no failure of the tests.
   const options = { recursive: true, force: true, maxRetries: 10 };
   const left = (error: Error) => console.error(`  Left behind: ${error.message}`);
   await Promise.all(folders.map((folder) => rm(join(tmpdir(), folder), options).catch(left)));
 }
 
 const temporalAddress: () => Promise<string> = once(async () => {
-  if (told) return told.temporal;
+  if (sharedRun) return sharedRun.temporal;
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { temporal } = loadConfig({});
   const progress = (doing: string) => process.stderr.write(`  Temporal: ${doing}\n`);
@@ -208,7 +209,7 @@ const temporalAddress: () => Promise<string> = once(async () => {
 
 const postgresWithTemplate: () => Promise<TestPostgres> = once(async () => {
   const server = await testPostgres();
-  if (told) return server;
+  if (sharedRun) return server;
   await asSuperuser(server, (client) => createDatabase(client, TEMPLATE));
   const store = openStore(urlTo(server.urls.owner, TEMPLATE), "owner");
   await migrate(store);
@@ -227,7 +228,7 @@ async function makeNamespace(address: string, namespace: string): Promise<void> 
     const searchAttributes = Object.fromEntries(
       Object.entries(search_attributes).map(([name, type]) => [name, INDEXED_VALUE[type]]),
     );
-    // The server learns of a new namespace a moment after it has said yes to it.
+    // The server knows a new namespace only a moment after it was registered.
     await eventually(() =>
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes })
     );
@@ -236,7 +237,7 @@ async function makeNamespace(address: string, namespace: string): Promise<void> 
   }
 }
 
-/** Tries until it works or a minute has gone by. */
+/** Retries for up to a minute. */
 async function eventually<T>(work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + 60_000;
   while (true) {
