@@ -77,4 +77,3 @@ export async function listWaitingVotes(db: Db, seconds: number): Promise<VoteRec
     [seconds],
   );
 }
-

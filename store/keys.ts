@@ -68,25 +68,25 @@ export async function getTenant(db: Db, id: string): Promise<string | undefined>
   return row?.tenant;
 }
 
+const FIND_KEYS = {
+  name: "find_keys",
+  text: "SELECT * FROM keys WHERE key_hash = ANY ($1) AND revoked_at IS NULL",
+};
+
 /**
  * Returns the record of each of these hashes, in their order; undefined where the key is unknown or revoked. An expired
- * key is returned: its reader decides.
+ * key is returned: the caller decides.
  */
 export async function findKeys(
   db: Db,
   hashes: readonly Buffer[],
 ): Promise<(KeyRecord | undefined)[]> {
-  const rows = await db.query(FIND, [hashes]);
+  const rows = await db.query(FIND_KEYS, [hashes]);
   const byHash = new Map(rows.map((row) => [row.key_hash.toString("hex"), fromRow(row)]));
   return hashes.map((hash) => byHash.get(hash.toString("hex")));
 }
 
-const FIND = {
-  name: "find_keys",
-  text: "SELECT * FROM keys WHERE key_hash = ANY ($1) AND revoked_at IS NULL",
-};
-
-/** Returns the same by the key's public id, with the time of its issue. */
+/** Returns a key's record by its public id, with the time of its issue; undefined where it is unknown or revoked. */
 export async function findKeyById(
   db: Db,
   id: string,

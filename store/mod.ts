@@ -139,8 +139,8 @@ export {
 export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
 export {
   expireKey,
-  findKeys,
   findKeyById,
+  findKeys,
   findValidKeys,
   getPrincipal,
   getTenant,

@@ -5,8 +5,8 @@ import {
   type Db,
   ensureAdminKey,
   expireKey,
-  findKey,
   findKeyById,
+  findKeys,
   findValidKeys,
   hashKey,
   isKeyShaped,
@@ -39,13 +39,17 @@ describe("keys", () => {
   });
   after(() => test?.close());
 
-  it("are found by their hash until they are revoked", async () => {
+  const findKey = async (key: string) => (await findKeys(db, [hashKey(key)]))[0];
+
+  it("are found by their hashes, in their order, until they are revoked", async () => {
     const { key, record } = await issueKey(db, PARTNER);
     assert.ok(isKeyShaped(key));
-    assert.deepEqual(await findKey(db, hashKey(key)), record);
+    const other = await issueKey(db, PARTNER);
+    const hashes = [other.key, "unknown", key].map(hashKey);
+    assert.deepEqual(await findKeys(db, hashes), [other.record, undefined, record]);
     assert.ok(await revokeKey(db, record.id));
     assert.ok(!await revokeKey(db, record.id), "it is revoked already");
-    assert.equal(await findKey(db, hashKey(key)), undefined);
+    assert.equal(await findKey(key), undefined);
     assert.equal(await findKeyById(db, record.id), undefined);
   });
 
@@ -59,7 +63,7 @@ describe("keys", () => {
       record.id,
     ]);
     assert.ok(await expireKey(db, record.id, new Date(Date.now() - 1_000)));
-    assert.ok(await findKey(db, hashKey(key)));
+    assert.ok(await findKey(key));
     assert.deepEqual(await findValidKeys(db, [record.id]), []);
     while (notified.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.deepEqual(notified, [record.id]);
@@ -86,7 +90,7 @@ describe("keys", () => {
     const key = (await ensureAdminKey(db, path))!;
     assert.equal(await readFile(path, "utf8"), `${key}\n`);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
-    assert.equal((await findKey(db, hashKey(key)))!.tier, "admin");
+    assert.equal((await findKey(key))!.tier, "admin");
     assert.equal(await ensureAdminKey(db, path), undefined, "there is one already");
   });
 });
