@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
 import type { Action, RunId } from "../domain/mod.ts";
-import type { Catalogue, Runbook, ParameterValues } from "../runbooks/mod.ts";
+import type { Catalogue, ParameterValues, Runbook } from "../runbooks/mod.ts";
 import { canonicalize } from "../ledger/mod.ts";
 
 /** What an action is made from: where any of it changes, it is another action. */

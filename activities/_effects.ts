@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Service } from "../integrations/host/mod.ts";
-import { canUndo, type Catalogue, READ_ONLY_KINDS, ResolvedStep, type StepContext } from "../runbooks/mod.ts";
+import {
+  canUndo,
+  type Catalogue,
+  READ_ONLY_KINDS,
+  ResolvedStep,
+  type StepContext,
+} from "../runbooks/mod.ts";
 import { addTicketEvent, type EffectRecord, intendEffect, type Store } from "../store/mod.ts";
-import type { Action, RepairEffect, Finding, RunId, StepResult } from "../domain/mod.ts";
+import type { Action, Finding, RepairEffect, RunId, StepResult } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
 import { requestSeal } from "../ledger/mod.ts";

@@ -1,6 +1,20 @@
 import type { LookupResult, Source } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { getCmdbSummary, getService, getTicket, getImpact, listApprovals, listTickets, countOpenBreaks, listOpenFindings, getPlatformCounts, getRepairHistory, type Store, type Ticket, listTicketEvents } from "../store/mod.ts";
+import {
+  countOpenBreaks,
+  getCmdbSummary,
+  getImpact,
+  getPlatformCounts,
+  getRepairHistory,
+  getService,
+  getTicket,
+  listApprovals,
+  listOpenFindings,
+  listTicketEvents,
+  listTickets,
+  type Store,
+  type Ticket,
+} from "../store/mod.ts";
 import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
 import { asProblem } from "../contract/mod.ts";
 
@@ -59,10 +73,17 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   tickets_of_service: async (store, service) =>
-    ticketsSaid(await listTickets(store.asPlatform(), { service, limit: MOST_TICKETS }), `on ${service}`),
+    ticketsSaid(
+      await listTickets(store.asPlatform(), { service, limit: MOST_TICKETS }),
+      `on ${service}`,
+    ),
 
   async open_tickets(store) {
-    const tickets = await listTickets(store.asPlatform(), { status: "open", limit: 200, bySeverity: true });
+    const tickets = await listTickets(store.asPlatform(), {
+      status: "open",
+      limit: 200,
+      bySeverity: true,
+    });
     if (tickets.length > 0) return ticketsSaid(tickets, "open");
     return { ...NOTHING, says: ["No ticket is open."], sources: [PLATFORM] };
   },
@@ -104,7 +125,10 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
   },
 
   async ledger(store) {
-    const [{ size }, { breaks, first }] = await Promise.all([head(store), countOpenBreaks(store.asPlatform())]);
+    const [{ size }, { breaks, first }] = await Promise.all([
+      head(store),
+      countOpenBreaks(store.asPlatform()),
+    ]);
     return {
       says: [
         `The ledger has ${size} receipts; ` +

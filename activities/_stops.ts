@@ -1,13 +1,7 @@
 /** What switches stop of the platform's own: it asks for no call, so nobody else would hold it. */
 import { Problem } from "../contract/mod.ts";
 import type { ActiveStop } from "../domain/mod.ts";
-import {
-  addTicketEvent,
-  type Stop,
-  findStop,
-  type StopSubject,
-  type Store,
-} from "../store/mod.ts";
+import { addTicketEvent, findStop, type Stop, type StopSubject, type Store } from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import type { RepairOrder } from "./_effects.ts";
 import { LOOP_ACTOR } from "../domain/mod.ts";

@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { stopManagedProcess } from "../integrations/host/mod.ts";
-import { addTicketEvent, listCancelledTickets, resolveTicket, forgetLogPlaces, removeService } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  forgetLogPlaces,
+  listCancelledTickets,
+  removeService,
+  resolveTicket,
+} from "../store/mod.ts";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { requestSeal } from "../ledger/mod.ts";

@@ -1,24 +1,24 @@
 import type {
   Diagnosis,
-  RepairEffect,
   Finding,
   Permission,
-  VerifyResult,
+  RepairEffect,
   RunId,
   UndoResult,
+  VerifyResult,
 } from "../domain/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
   escalateTicket,
+  getRepeatSightings,
   getTicket,
   getTicketEvent,
   resolveTicket,
   type Ticket,
   type TicketEvent,
-  getRepeatSightings,
-  } from "../store/mod.ts";
+} from "../store/mod.ts";
 import { LOOP_ACTOR } from "../domain/mod.ts";
 import { receiptIdOf } from "../calls/mod.ts";
 import type { ActivityParts } from "./_parts.ts";

@@ -1,7 +1,25 @@
 import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
-import { type AgentName, type AgentReport, DRILL_SERVICE_PATTERN, type Retrieved, type CrewScope, type Source, type Suspect, type Triage, type Verification } from "../domain/mod.ts";
+import {
+  type AgentName,
+  type AgentReport,
+  type CrewScope,
+  DRILL_SERVICE_PATTERN,
+  type Retrieved,
+  type Source,
+  type Suspect,
+  type Triage,
+  type Verification,
+} from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
-import { getService, getImpact, listTickets, listOpenFindings, getProbeHistories, getRepairHistory, listServiceNames } from "../store/mod.ts";
+import {
+  getImpact,
+  getProbeHistories,
+  getRepairHistory,
+  getService,
+  listOpenFindings,
+  listServiceNames,
+  listTickets,
+} from "../store/mod.ts";
 import { EngineAway } from "../engine/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
@@ -27,7 +45,9 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
    */
   async function servicesOf(incident: string): Promise<{ names: readonly string[]; why: string }> {
     const [known, found] = await Promise.all([listServiceNames(db), listOpenFindings(db)]);
-    const weak = new Set(found.flatMap((one) => one.detector === SCAN_DETECTOR ? one.service ?? [] : []));
+    const weak = new Set(
+      found.flatMap((one) => one.detector === SCAN_DETECTOR ? one.service ?? [] : []),
+    );
     const named = readPrompt(incident, [...new Set([...known, ...weak])]).services;
     if (named.length > 0) return { names: named, why: "it is named" };
     const measured = found.filter(({ detector }) => detector !== SCAN_DETECTOR)

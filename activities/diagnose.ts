@@ -1,7 +1,15 @@
 import { hostname } from "node:os";
 import { SCAN_DETECTOR } from "../compliance/scans/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
-import { type Catalogue, type ResolveContext, matchRunbooks, type RunbookIncident, NotApplicable, resolveRunbook, type Runbook } from "../runbooks/mod.ts";
+import {
+  type Catalogue,
+  matchRunbooks,
+  NotApplicable,
+  type ResolveContext,
+  resolveRunbook,
+  type Runbook,
+  type RunbookIncident,
+} from "../runbooks/mod.ts";
 import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
 import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, getRunbookValues } from "../store/mod.ts";

@@ -3,10 +3,10 @@ import type { RunId } from "../domain/mod.ts";
 import {
   abandonEffects,
   addTicketEvent,
+  type Db,
   escalateTicketOfRun,
   listOpenRuns,
-  type Db,
-  } from "../store/mod.ts";
+} from "../store/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { LOOP_ACTOR } from "../domain/mod.ts";
 import { receiptIdOf } from "../calls/mod.ts";
@@ -37,7 +37,8 @@ export function endedRuns({ store, temporal }: ActivityParts) {
 
   async function statusOf(workflowId: string, runId: string): Promise<string> {
     try {
-      return (await (await temporal()).workflow.getHandle(workflowId, runId).describe()).status.name;
+      return (await (await temporal()).workflow.getHandle(workflowId, runId).describe()).status
+        .name;
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return "NOT_FOUND";
       throw error;

@@ -186,7 +186,9 @@ function newTicket(
 }
 
 /** Looks until the fault is over twice in a row, or the time is; gives the last look. */
-async function settle(look: () => Promise<RecheckResult | undefined>): Promise<RecheckResult | undefined> {
+async function settle(
+  look: () => Promise<RecheckResult | undefined>,
+): Promise<RecheckResult | undefined> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
   let last = await look();
   let before = false;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Action, Diagnosis, Finding, Permission } from "../domain/mod.ts";
 import {
   addTicketEvent,
+  findTicketOfRun,
   getApproval,
   getFinding,
-  getTicketEvent,
   getPrincipal,
-  findTicketOfRun,
+  getTicketEvent,
 } from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";

@@ -3,11 +3,11 @@ import type {
   AnswerInput,
   Intake,
   Lookup,
+  LookupResult,
   Objections,
   Plan,
   Retrieved,
   Safety,
-  LookupResult,
   Source,
 } from "../domain/mod.ts";
 import { EngineAway } from "../engine/mod.ts";

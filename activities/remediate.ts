@@ -1,6 +1,12 @@
 import { cancellationSignal } from "@temporalio/activity";
 import type { Service } from "../integrations/host/mod.ts";
-import { type Catalogue, READ_ONLY_KINDS, performStep, type StepOutcome, verifyStep } from "../runbooks/mod.ts";
+import {
+  type Catalogue,
+  performStep,
+  READ_ONLY_KINDS,
+  type StepOutcome,
+  verifyStep,
+} from "../runbooks/mod.ts";
 import {
   addTicketEvent,
   addTicketEvents,
@@ -11,8 +17,17 @@ import {
   listEffectsOfAction,
   type TicketEvent,
 } from "../store/mod.ts";
-import { effectOf, intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf, type Stepping } from "./_effects.ts";
-import type { Action, RepairEffect, ActiveStop, RepairResult, StepResult } from "../domain/mod.ts";
+import {
+  effectOf,
+  intending,
+  placeOf,
+  type RepairOrder,
+  resultOf,
+  stepOf,
+  stepPartsOf,
+  type Stepping,
+} from "./_effects.ts";
+import type { Action, ActiveStop, RepairEffect, RepairResult, StepResult } from "../domain/mod.ts";
 import { Problem } from "../contract/mod.ts";
 import { actionHash, effectIdOf, sourceHash } from "./_action.ts";
 import { type ActivityParts, findService } from "./_parts.ts";
@@ -55,7 +70,9 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     return stop ? { kind: stop.kind, name: stop.name } : null;
   }
 
-  async function carryOutAll(order: RepairOrder): Promise<{ effect: RepairEffect; held?: ActiveStop }> {
+  async function carryOutAll(
+    order: RepairOrder,
+  ): Promise<{ effect: RepairEffect; held?: ActiveStop }> {
     const { action } = order;
     const [source, effects] = await Promise.all([
       sourceOf(action),
@@ -131,7 +148,8 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
     const { ticket_id } = stepping.order;
     const { step, effectId } = at(stepping.order, stepping.number);
     if (known && await stopOfRepair(store, stepping.order)) return "held";
-    const intended = known ?? (await intend(stepping) || await getEffect(store.asPlatform(), effectId));
+    const intended = known ??
+      (await intend(stepping) || await getEffect(store.asPlatform(), effectId));
     if (intended === true) return await act(stepping);
     if (!intended && await stopOfRepair(store, stepping.order)) return "held";
     if (!intended && begun) return notDone("not_ours_any_more");

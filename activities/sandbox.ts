@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { detectInLog, createServiceFinding, openDetectionContext } from "../detection/mod.ts";
+import { createServiceFinding, detectInLog, openDetectionContext } from "../detection/mod.ts";
 import { findFreePort, probe, restart, type Service } from "../integrations/host/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../domain/mod.ts";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem, createTimeoutSignal } from "../contract/mod.ts";
+import { createTimeoutSignal, Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
 import { getService, putService } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";

@@ -1,6 +1,13 @@
 import { hostname } from "node:os";
-import { SCAN_DETECTOR, type ScannerResult, scanAll } from "../compliance/scans/mod.ts";
-import { clearOtherFindings, recordDetectorRun, recordFindings, listOpenFindings, type Db, getStoredFacts } from "../store/mod.ts";
+import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../compliance/scans/mod.ts";
+import {
+  clearOtherFindings,
+  type Db,
+  getStoredFacts,
+  listOpenFindings,
+  recordDetectorRun,
+  recordFindings,
+} from "../store/mod.ts";
 import type { RunId, ScanResult } from "../domain/mod.ts";
 import { transportOf } from "../compliance/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";

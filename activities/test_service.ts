@@ -1,7 +1,14 @@
 import type { Platform } from "../calls/mod.ts";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServiceFinding } from "../detection/mod.ts";
-import { findFreePort, findManagedProcess, probe, type ProbeResult, restart, type Service } from "../integrations/host/mod.ts";
+import {
+  findFreePort,
+  findManagedProcess,
+  probe,
+  type ProbeResult,
+  restart,
+  type Service,
+} from "../integrations/host/mod.ts";
 import type { Finding, Scenario, TestRequest } from "../domain/mod.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +16,7 @@ import { createHash } from "node:crypto";
 import { WorkflowNotFoundError } from "@temporalio/client";
 import { Problem } from "../contract/mod.ts";
 import { ROOT } from "../config.ts";
-import { getService, putService, listTestServiceNames } from "../store/mod.ts";
+import { getService, listTestServiceNames, putService } from "../store/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 import { mayDrill } from "./_stops.ts";
 import { testSubjects } from "./_test_subjects.ts";
@@ -135,7 +142,8 @@ export function testServices({ store, config, temporal }: ActivityParts) {
 /** A test's workflow has the name of its service. */
 async function isRunning(temporal: Platform["temporal"], workflowId: string): Promise<boolean> {
   try {
-    return (await (await temporal()).workflow.getHandle(workflowId).describe()).status.name === "RUNNING";
+    return (await (await temporal()).workflow.getHandle(workflowId).describe()).status.name ===
+      "RUNNING";
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

@@ -3,9 +3,9 @@ import { canUndo, type Catalogue, type StepOutcome, undoStep } from "../runbooks
 import {
   addTicketEvent,
   type EffectRecord,
-  listEffectsOfAction,
   endEffect,
   getEffect,
+  listEffectsOfAction,
 } from "../store/mod.ts";
 import { undoIdOf } from "./_action.ts";
 import { intending, placeOf, type RepairOrder, resultOf, stepOf, stepPartsOf } from "./_effects.ts";

@@ -1,7 +1,17 @@
 import { join } from "node:path";
 import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations/http/mod.ts";
-import { openSecretBox, WEBHOOK_KEY_FILE, signWebhook } from "../integrations/webhooks/mod.ts";
-import { disableWebhook, type OutgoingDelivery, getOutgoingDelivery, forgetDeliveries, listen, recordDeliveryAttempt, markDeliveryStarted, listUnstartedDeliveries, WEBHOOKS_QUEUED } from "../store/mod.ts";
+import { openSecretBox, signWebhook, WEBHOOK_KEY_FILE } from "../integrations/webhooks/mod.ts";
+import {
+  disableWebhook,
+  forgetDeliveries,
+  getOutgoingDelivery,
+  listen,
+  listUnstartedDeliveries,
+  markDeliveryStarted,
+  type OutgoingDelivery,
+  recordDeliveryAttempt,
+  WEBHOOKS_QUEUED,
+} from "../store/mod.ts";
 import { type DeliveryResult, TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
 import { cancellationSignal } from "@temporalio/activity";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";

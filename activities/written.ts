@@ -1,5 +1,15 @@
 import { cancellationSignal } from "@temporalio/activity";
-import type { AnswerRequest, DiagnosisRequest, Draft, AnswerDraft, DiagnosisDraft, PlanDraft, Review, ReviewedDiagnosis, Lookup } from "../domain/mod.ts";
+import type {
+  AnswerDraft,
+  AnswerRequest,
+  DiagnosisDraft,
+  DiagnosisRequest,
+  Draft,
+  Lookup,
+  PlanDraft,
+  Review,
+  ReviewedDiagnosis,
+} from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { redactSecrets } from "../contract/mod.ts";
 import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { asProblem, type Caller, type Invoke, isDatabaseAway, Problem, parseInput } from "../contract/mod.ts";
+import {
+  asProblem,
+  type Caller,
+  type Invoke,
+  isDatabaseAway,
+  parseInput,
+  Problem,
+} from "../contract/mod.ts";
 import {
   bindExportStream,
   bindLog,

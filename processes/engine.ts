@@ -1,5 +1,16 @@
 import { join } from "node:path";
-import { createEngineApp, type Judge, type Knowledge, openClassifier, openJudge, openKnowledge, openModel, openWriter, sealedLearning, sharedSecret } from "../engine/mod.ts";
+import {
+  createEngineApp,
+  type Judge,
+  type Knowledge,
+  openClassifier,
+  openJudge,
+  openKnowledge,
+  openModel,
+  openWriter,
+  sealedLearning,
+  sharedSecret,
+} from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";

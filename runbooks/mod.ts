@@ -43,5 +43,5 @@ export {
   undoStep,
   verifyStep,
 } from "./step.ts";
-export { loadCatalogue, putInForce } from "./in_force.ts";
+export { deleteOldMarks, loadCatalogue, putInForce } from "./in_force.ts";
 export { keepDeletingOldData } from "./forget.ts";

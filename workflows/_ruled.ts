@@ -1,5 +1,5 @@
 import { condition, setHandler } from "@temporalio/workflow";
-import { type HeldCallStatus, callChangedSignal, type TaskRecord } from "../domain/mod.ts";
+import { callChangedSignal, type HeldCallStatus, type TaskRecord } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** When a word that was lost is missed. */

@@ -1,5 +1,10 @@
 import { condition, setCurrentDetails, uuid4 } from "@temporalio/workflow";
-import { TERMINAL_STATES, type TaskMessage, type TaskRecord, type TaskState } from "../domain/mod.ts";
+import {
+  type TaskMessage,
+  type TaskRecord,
+  type TaskState,
+  TERMINAL_STATES,
+} from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
 /** A task that a workflow drives, and what its asker sees of it. */

@@ -5,18 +5,18 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import {
+  type ActiveStop,
   ATTRIBUTE,
   type Diagnosis,
-  type RepairEffect,
   type Finding,
-  type ActiveStop,
   type Permission,
   progressQuery,
-  type VerifyResult,
+  type RepairEffect,
   startAttributes,
   type StepName,
   type StepRecord,
   type UndoResult,
+  type VerifyResult,
 } from "../domain/mod.ts";
 
 const REACHED = {

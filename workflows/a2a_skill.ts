@@ -11,8 +11,8 @@ import {
 } from "@temporalio/workflow";
 import {
   cancelUpdate,
-  sayUpdate,
   type RunState,
+  sayUpdate,
   type SkillTask,
   type StartedRun,
   type TaskArtifact,

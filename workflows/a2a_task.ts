@@ -12,7 +12,6 @@ import {
 } from "@temporalio/workflow";
 import {
   cancelUpdate,
-  TERMINAL_STATES,
   MAX_CHARACTERS,
   MAX_MESSAGES,
   type ReasoningResult,
@@ -22,6 +21,7 @@ import {
   type TaskPart,
   type TaskRecord,
   type TaskState,
+  TERMINAL_STATES,
 } from "../domain/mod.ts";
 import { untilRuled, whyNot } from "./_ruled.ts";
 import { keepTask, said, saying } from "./_shown_task.ts";

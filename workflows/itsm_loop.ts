@@ -11,9 +11,9 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import type {
+  ActiveStop,
   ApprovalResult,
   Finding,
-  ActiveStop,
   LoopResult,
   Permission,
   RunId,

@@ -1,9 +1,10 @@
 import { isCancellation, setCurrentDetails, setHandler } from "@temporalio/workflow";
 import {
+  type AnswerDraft,
   type AnswerRequest,
   type Authorship,
-  type AnswerDraft,
   type Lookup,
+  type LookupResult,
   type NodeName,
   type NodeRecord,
   NODES,
@@ -12,7 +13,6 @@ import {
   type ReasoningRequest,
   type ReasoningResult,
   type Safety,
-  type LookupResult,
 } from "../domain/mod.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { ONCE, perform, QUICK, SOON } from "./_options.ts";
@@ -137,7 +137,8 @@ async function safetyOf(prompt: string): Promise<Safety> {
 /** Somebody waits for the answer. */
 const SHORT = { ...QUICK, scheduleToCloseTimeout: "10s" } as const;
 
-const look = (one: Lookup): Promise<LookupResult> => perform(QUICK, `Asks ${inWords(one)}`).reasonLook(one);
+const look = (one: Lookup): Promise<LookupResult> =>
+  perform(QUICK, `Asks ${inWords(one)}`).reasonLook(one);
 
 const inWords = ({ tool, arguments: given }: Lookup) => [tool, ...Object.values(given)].join(" ");
 

@@ -59,7 +59,9 @@ export function fitsPattern(
   const texts = values.map((value) => typeof value === "string" ? value : JSON.stringify(value));
   const forms = texts.map((text) => [text, stripInvisible(text.normalize("NFKC"))]).flat();
   const length = (all: readonly string[]) => all.reduce((sum, text) => sum + text.length, 0);
-  if (length(texts) > MAX_TEXT_LENGTH || length(forms) > 3 * MAX_TEXT_LENGTH) return purpose === "restrict";
+  if (length(texts) > MAX_TEXT_LENGTH || length(forms) > 3 * MAX_TEXT_LENGTH) {
+    return purpose === "restrict";
+  }
   const made = patternOf(pattern);
   const fits = (text: string) => made.test(text);
   return purpose === "allow" ? forms.every(fits) : forms.some(fits);

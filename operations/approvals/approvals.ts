@@ -20,7 +20,12 @@ import {
   shownApproval,
 } from "./_shapes.ts";
 import { Limit, Timestamp } from "../_shapes.ts";
-import { approvalWorkflowId, concerns, existingApproval, openApproval } from "../../calls/approvals/mod.ts";
+import {
+  approvalWorkflowId,
+  concerns,
+  existingApproval,
+  openApproval,
+} from "../../calls/approvals/mod.ts";
 import { operation, type Platform } from "../../calls/mod.ts";
 import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
 

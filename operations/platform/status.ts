@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { head } from "../../ledger/mod.ts";
-import { countServicesByStatus, countTicketsByStatus, governanceInForce, getOutboxState, getPolicyFileStatus } from "../../store/mod.ts";
+import {
+  countServicesByStatus,
+  countTicketsByStatus,
+  getOutboxState,
+  getPolicyFileStatus,
+  governanceInForce,
+} from "../../store/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { Timestamp } from "../_shapes.ts";
 import { type Context, operation } from "../../calls/mod.ts";

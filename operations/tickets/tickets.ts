@@ -5,10 +5,10 @@ import { requestSeal } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
   getTicket,
-  resolveTicket,
   listTickets,
   noteCallEffects,
   openTicket,
+  resolveTicket,
 } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
 import { draftOf } from "./_postmortem_draft.ts";

@@ -14,15 +14,15 @@ import { requestSeal } from "../../ledger/mod.ts";
 import {
   addStop,
   currentPolicy,
+  type Db,
   FILE_STOP,
+  getPolicyFileStatus,
   listKeys,
   listStops,
-  getPolicyFileStatus,
-  type Db,
   removeStop,
   type Stop,
   type Store,
-  } from "../../store/mod.ts";
+} from "../../store/mod.ts";
 import { similarNames } from "../../contract/mod.ts";
 import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
 import { registry } from "../../operations/mod.ts";

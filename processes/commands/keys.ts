@@ -3,7 +3,12 @@ import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
 import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
 import { OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
 import { Misused } from "./_typed.ts";
-import { type IssuedKey, issueSealedKey, revokeSealedKey, rotateSealedKey } from "../../calls/mod.ts";
+import {
+  type IssuedKey,
+  issueSealedKey,
+  revokeSealedKey,
+  rotateSealedKey,
+} from "../../calls/mod.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]
@@ -49,7 +54,9 @@ await runCommand("keys", USAGE, {
 
 async function list(store: Store, all: boolean): Promise<void> {
   const now = new Date();
-  const keys = (await listKeys(store.asPlatform())).filter((key) => all || stateOf(key, now) === "valid");
+  const keys = (await listKeys(store.asPlatform())).filter((key) =>
+    all || stateOf(key, now) === "valid"
+  );
   const rows = keys.map((key) => [
     ...[key.id, stateOf(key, now), key.tier, key.scope, key.tenant, key.principal],
     key.mayApprove ? "yes" : "no",

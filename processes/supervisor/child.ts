@@ -1,6 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync } from "node:fs";
-import { EmbeddedError, identifyProcess, readLastLines, openLog, type Tree } from "../../embedded/mod.ts";
+import {
+  EmbeddedError,
+  identifyProcess,
+  openLog,
+  readLastLines,
+  type Tree,
+} from "../../embedded/mod.ts";
 import { pauses, STEADY_MS } from "./_pauses.ts";
 import { type Go, type Report, SUPERVISED } from "../_process.ts";
 

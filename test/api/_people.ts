@@ -3,18 +3,15 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { approvable, createRunAct, createTaskCalls, operations } from "../../operations/mod.ts";
+import { operations, registry } from "../../operations/mod.ts";
 import { findInjection } from "../../engine/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
-import { watchChain } from "../../ledger/mod.ts";
-import { issueKey, type NewKey, openUsageMeter, type Store } from "../../store/mod.ts";
-import { createLog, serve } from "../../web/mod.ts";
-import { late } from "../_late.ts";
+import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
+import { serve } from "../../web/mod.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
-import { createInvoke, createToolServerAuth, openKeyring, type Platform } from "../../calls/mod.ts";
-import { deliverVotes } from "../../calls/approvals/mod.ts";
+import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
 
 // deno-lint-ignore no-explicit-any -- the tests look into it
@@ -66,19 +63,10 @@ export async function openPeople(
   const all = [...operations, ...extra];
   const loop = await openLoop({
     settings,
-    runAct: (order) => createRunAct(platform, [...approvable, ...extra])(order),
-    calls: late(() => createTaskCalls(platform, all)),
-    deliverVoices: () => deliverVotes(platform),
+    operations: new Map([...registry, ...extra.map((one) => [one.name, one] as const)]),
   });
-  const { store, sealer, config } = loop;
-  const log = createLog("test", "silent");
-  const [chain, keyring] = await Promise.all([watchChain(store), openKeyring(store)]);
-  const platform: Platform = {
-    ...{ config, log, store, sealer, chain, keyring, engine: loop.engine },
-    meter: openUsageMeter(store.asPlatform()),
-    temporal: () => Promise.resolve(loop.client),
-    urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
-  };
+  const { store, sealer, log } = loop;
+  const platform: Platform = loop;
   const app = createRestApp({
     operations: all,
     invoke: createInvoke(platform),
@@ -147,7 +135,6 @@ export async function openPeople(
     async stop() {
       for (const close of closing) await close();
       await server.close(0);
-      await Promise.all([chain.close(), keyring.close()]);
       await loop.stop();
     },
   };

@@ -162,10 +162,10 @@ describe("approvals over REST", () => {
   it("hear what was said to a gateway that died before it could tell of it, once", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
-    const voice = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
+    const vote = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
     await people.store.asPlatform().execute(
       "UPDATE approval_votes SET said_at = now() - interval '1 minute' WHERE id = $1",
-      [voice],
+      [vote],
     );
     const reconcile = () =>
       people.loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
@@ -181,20 +181,20 @@ describe("approvals over REST", () => {
   it("take what was said and not told of, where its holder says it again, as the same", async () => {
     const { approval_id } = await ask({ needed: 2 });
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVote(people.store.asPlatform(), said);
+    const vote = await putVote(people.store.asPlatform(), said);
     const { status } = await move(approval_id, "approve", "ann");
     assert.equal(status, 200);
-    assert.equal((await getVote(people.store.asPlatform(), voice))!.number, 2);
+    assert.equal((await getVote(people.store.asPlatform(), vote))!.number, 2);
     assert.equal((await info(approval_id)).moves.length, 2);
   });
 
   it("take the last word of a key where none was told of, and leave the other", async () => {
     const { approval_id } = await ask();
     const said = { approvalId: approval_id, keyId: people.keyId("ann"), move: "approved" } as const;
-    const voice = await putVote(people.store.asPlatform(), said);
+    const vote = await putVote(people.store.asPlatform(), said);
     assert.equal((await move(approval_id, "deny", "ann")).body.status, "denied");
     assert.match(
-      (await getVote(people.store.asPlatform(), voice))!.refused!.message,
+      (await getVote(people.store.asPlatform(), vote))!.refused!.message,
       /something else/,
     );
     assert.equal((await info(approval_id)).moves.length, 2);

@@ -6,7 +6,7 @@ import { ROOT } from "../../config.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { ALGORITHMS, EVIDENCE } from "../../compliance/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
-import { createPlatformInvoke, operations, type Platform } from "../../operations/mod.ts";
+import { operations } from "../../operations/mod.ts";
 import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";

@@ -2,7 +2,8 @@
 import { loadConfig } from "../../config.ts";
 import { z } from "zod";
 import { defineOperation, type Operation } from "../../contract/mod.ts";
-import { createRunAct, operations } from "../../operations/mod.ts";
+import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { createLog } from "../../web/mod.ts";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
@@ -30,7 +31,7 @@ export const deadly = defineOperation<Platform>()({
 
 /** Opens a ticket as the tool does, and kills its process before or after. */
 function deadlyTicket(when: string): Operation<Platform> {
-  const ticket = operations.find(({ name }) => name === "tickets.create")!;
+  const ticket = registry.get("tickets.create")!;
   return {
     ...ticket,
     async run(input, context) {
@@ -55,7 +56,7 @@ if (process.env.APP_URL) {
       ...{ input: { title: "Printer jams" }, signal: new AbortController().signal },
     });
   } else if (what === "act") {
-    await createRunAct(platform, [deadly])({
+    await createHeldCallRunner({ ...platform, operations: new Map([[deadly.name, deadly]]) })({
       approvalId: word!,
       run: { workflow_id: `act-${word}`, run_id: "first" },
       intentReceiptId: `${word}-intent`,

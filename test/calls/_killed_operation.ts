@@ -1,9 +1,11 @@
 /** A process that is killed in the midst of a governed call of an operation: `_killed_operation.ts <a KilledCall as JSON>`. */
 import { loadConfig } from "../../config.ts";
-import { approvable, createRunAct } from "../../operations/mod.ts";
+import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { createLog } from "../../web/mod.ts";
-import { createInvoke } from "../../calls/mod.ts";
+import { createInvoke, type Platform } from "../../calls/mod.ts";
+import type { Operation } from "../../contract/mod.ts";
 
 /**
  * When the process is killed: right after the decision; where what is done has been noted, and not been asked for; or
@@ -40,17 +42,17 @@ if (process.env.APP_URL) {
     databaseUrl: () => process.env.APP_URL!,
   });
   const dying = { workflow: { signalWithStart: die, start: die } };
-  const deadly = approvable.filter(({ name }) => name === call.operation).map((operation) => ({
+  const operation = registry.get(call.operation)!;
+  const deadly: Operation<Platform> = {
     ...operation,
-    run: async (input: unknown, context: object) => {
-      const its = Object.create(context);
-      if (call.moment === "between") its.temporal = () => Promise.resolve(dying);
-      if (call.moment !== "before") await operation.run(input, its);
+    run: async (input, context) => {
+      const temporal = call.moment === "between" ? () => Promise.resolve(dying) : context.temporal;
+      if (call.moment !== "before") await operation.run(input, { ...context, temporal } as never);
       return await die();
     },
-  }));
+  };
   if (call.approvalId) {
-    await createRunAct(platform, deadly)({
+    await createHeldCallRunner({ ...platform, operations: new Map([[deadly.name, deadly]]) })({
       approvalId: call.approvalId,
       run: { workflow_id: `act-${call.approvalId}`, run_id: "first" },
       intentReceiptId: `${call.approvalId}-intent`,
@@ -59,7 +61,7 @@ if (process.env.APP_URL) {
   } else {
     const { door, as, input, credential, token } = call;
     const signal = new AbortController().signal;
-    await createInvoke(platform)(deadly[0]!, {
+    await createInvoke(platform)(deadly, {
       ...{ door, as, input, credential, token, requestId: "1", address: "127.0.0.1", signal },
       detached: true,
     });

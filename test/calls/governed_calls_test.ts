@@ -5,7 +5,6 @@ import pg from "pg";
 import { z } from "zod";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import type { Platform } from "../../operations/mod.ts";
 import { addStop, endHeldCall, getHeldCall, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { say } from "../workflows/_people.ts";

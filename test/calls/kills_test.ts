@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { ActivityParts } from "../../activities/mod.ts";
-import { openCalls } from "../../activities/open_calls.ts";
 import { loadConfig } from "../../config.ts";
 import { Problem, type Recovery } from "../../contract/mod.ts";
-import { approvable, createRunAct } from "../../operations/mod.ts";
+import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
 import {
@@ -27,7 +26,7 @@ import { eventually } from "../workflows/_story.ts";
 import { deadly } from "./_killed.ts";
 import { actionOf } from "../../calls/approvals/mod.ts";
 import { createInvoke } from "../../calls/mod.ts";
-import { recoverCall } from "../../calls/recover/mod.ts";
+import { settleLostCalls } from "../../calls/recover/mod.ts";
 
 describe("a governed call whose process is killed", () => {
   let database: TestDatabase;
@@ -60,7 +59,7 @@ describe("a governed call whose process is killed", () => {
   };
   const killed = async (...words: string[]) => {
     const before = await holders();
-    const file = await program("test/governance/_killed.ts");
+    const file = await program("test/calls/_killed.ts");
     const env = { PATH: process.env.PATH, APP_URL: database.urls.app };
     const child = spawn(process.execPath, [file, ...words], {
       env,
@@ -86,10 +85,7 @@ describe("a governed call whose process is killed", () => {
     open.platform.store.asPlatform().execute(
       "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
     );
-  const settle = () => {
-    const traceCall = recoverCall(open.platform, approvable);
-    return openCalls({ store: open.platform.store, traceCall } as ActivityParts).settleOpenCalls();
-  };
+  const settle = () => settleLostCalls(open.platform);
   const timesRun = async (n: number) =>
     (await open.platform.store.asPlatform().query(
       "SELECT FROM usage WHERE subject = 'deadly' AND kind = $1",
@@ -137,8 +133,9 @@ describe("a governed call whose process is killed", () => {
     const [{ call_receipt_id }] = await decisions();
     await later();
     const away = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
-    const { store } = open.platform;
-    assert.equal(await openCalls({ store, traceCall: away } as never).settleOpenCalls(), 0);
+    const ticket = { ...registry.get("tickets.create")!, recover: away };
+    const operations = new Map([[ticket.name, ticket]]);
+    assert.equal(await settleLostCalls({ ...open.platform, operations }), 0);
     assert.deepEqual(await receiptsOf(call_receipt_id), []);
     assert.equal(await settle(), 1);
     assert.equal((await receiptsOf(call_receipt_id))[0].outcome, "success");
@@ -221,7 +218,10 @@ describe("a governed call whose process is killed", () => {
     });
   };
   const again = (approvalId: string, operation = deadly) =>
-    createRunAct(open.platform, [operation])({
+    createHeldCallRunner({
+      ...open.platform,
+      operations: new Map([[operation.name, operation]]),
+    })({
       approvalId,
       run: { workflow_id: `act-${approvalId}`, run_id: "first" },
       intentReceiptId: `${approvalId}-intent`,
@@ -266,7 +266,7 @@ describe("a governed call whose process is killed", () => {
       const id = `APR-0000000000${n}`;
       await approved(id, n);
       await killed("act", id);
-      const traced = { ...deadly, trace: () => Promise.resolve(found) };
+      const traced = { ...deadly, recover: () => Promise.resolve(found) };
       const result = await again(id, traced);
       assert.deepEqual([result.state, result.error], [state, name ?? null]);
       assert.deepEqual(await again(id, traced), result);

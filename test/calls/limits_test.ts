@@ -96,7 +96,7 @@ describe("limits of an agent's key", () => {
     const results = await inOneMinute(20, async () => {
       const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
       return await Promise.allSettled(
-        Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.admit(caller)),
+        Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.count(caller)),
       );
     });
     const refused = results.filter((result) => result.status === "rejected");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Caller } from "../../contract/mod.ts";
-import { isWithin, ruleFor, SHIPPED } from "../../calls/governance/mod.ts";
+import { isWithinHours, ruleFor, SHIPPED_RULES } from "../../calls/governance/mod.ts";
 import { readGovernanceFile, readGovernancePolicy } from "../../calls/governance/mod.ts";
 
 const CALLER: Caller = {
@@ -17,7 +17,7 @@ const CALL = {
   now: new Date("2026-07-03T23:30:00Z"), // a Friday
   input: { agent_id: "db-1", body: { command: "rm -rf /var/cache", tags: ["slow", "night"] } },
   blastRadius: () => Promise.resolve(4),
-  isOver: () => Promise.resolve(false),
+  isRateOver: () => Promise.resolve(false),
 } as const;
 
 async function decide(when: unknown, facts: Partial<Parameters<typeof ruleFor>[1]> = {}) {
@@ -118,10 +118,10 @@ describe("a rule on calls", () => {
 
   it("counts only calls that all else fits", async () => {
     let counted = 0;
-    const isOver = () => Promise.resolve(++counted > 0);
+    const isRateOver = () => Promise.resolve(++counted > 0);
     const rate_over = { calls: 3, seconds: 60 };
-    assert.equal(await decide({ tools: ["other"], rate_over }, { isOver }), false);
-    assert.equal(await decide({ tools: ["rmm_*"], rate_over }, { isOver }), true);
+    assert.equal(await decide({ tools: ["other"], rate_over }, { isRateOver }), false);
+    assert.equal(await decide({ tools: ["rmm_*"], rate_over }, { isRateOver }), true);
     assert.equal(counted, 1);
   });
 
@@ -133,10 +133,10 @@ describe("a rule on calls", () => {
   it("knows nights, zones and the day on which a night began", () => {
     const night = { from: "22:00", to: "06:00", zone: "UTC" };
     const at = (time: string) => new Date(`2026-07-04T${time}:00Z`); // a Saturday
-    assert.equal(isWithin({ ...night, days: ["fri"] }, at("05:59")), true);
-    assert.equal(isWithin({ ...night, days: ["sat"] }, at("05:59")), false);
-    assert.equal(isWithin(night, at("06:00")), false);
-    assert.equal(isWithin({ ...night, zone: "Europe/Vienna" }, at("20:30")), true);
+    assert.equal(isWithinHours({ ...night, days: ["fri"] }, at("05:59")), true);
+    assert.equal(isWithinHours({ ...night, days: ["sat"] }, at("05:59")), false);
+    assert.equal(isWithinHours(night, at("06:00")), false);
+    assert.equal(isWithinHours({ ...night, zone: "Europe/Vienna" }, at("20:30")), true);
   });
 
   it("of those that ship lets tickets and the sandbox be, and holds the outside and the unlisted", async () => {
@@ -151,7 +151,7 @@ describe("a rule on calls", () => {
     }
     assert.equal(await by("crm_create_contact", { effect: "write" }), "allow");
     assert.equal(await by("rmm_run_script", { door: "rest" }), "needs_approval");
-    assert.equal(SHIPPED.at(-1)?.name, "unlisted");
+    assert.equal(SHIPPED_RULES.at(-1)?.name, "unlisted");
   });
 
   it("of those that ship has people asked where an agent has an address outside told of tickets", async () => {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { ActivityParts } from "../../activities/mod.ts";
-import { openCalls } from "../../activities/open_calls.ts";
-import { approvable, createRunAct } from "../../operations/mod.ts";
+import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import {
@@ -25,7 +24,7 @@ import { openParts } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";
 import type { KilledCall, Moment } from "./_killed_operation.ts";
 import { actionOf } from "../../calls/approvals/mod.ts";
-import { recoverCall } from "../../calls/recover/mod.ts";
+import { settleLostCalls } from "../../calls/recover/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 
 const TOKEN = "a-token-that-others-share-0123456789";
@@ -72,7 +71,7 @@ describe("an operation's call whose process is killed", function () {
   };
   const killed = async (call: KilledCall) => {
     const before = await holders();
-    const file = await program("test/governance/_killed_operation.ts");
+    const file = await program("test/calls/_killed_operation.ts");
     const child = spawn(process.execPath, [file, JSON.stringify(call)], {
       env: {
         ...{ PATH: process.env.PATH, APP_URL: parts.database.urls.app },
@@ -98,8 +97,7 @@ describe("an operation's call whose process is killed", function () {
       "UPDATE governance_decisions SET at = now() - interval '5 minutes' WHERE NOT settled RETURNING call_receipt_id",
     );
     assert.ok(decision, "its end is not known");
-    const traceCall = createTraceCall(platform, approvable);
-    const settle = openCalls({ store: platform.store, traceCall } as ActivityParts).settleOpenCalls;
+    const settle = () => settleLostCalls(platform);
     await eventually(async () => (await settle()) === 1 || undefined);
     assert.equal(await settle(), 0);
     return await receiptOf(decision.call_receipt_id);
@@ -108,13 +106,13 @@ describe("an operation's call whose process is killed", function () {
     (await platform.store.asPlatform().query("SELECT FROM tickets WHERE escalated")).length;
 
   const openTicket = async () => {
-    const create = approvable.find(({ name }) => name === "tickets.create")!;
+    const create = registry.get("tickets.create")!;
     const call = { caller: { keyId: key.record.id }, door: "mcp", progress() {} };
     const input = { title: "Printer jams", description: "", severity: "low" };
     return await create.run(input, { ...platform, ...call } as never) as { ticket_id: string };
   };
   const running = async () => {
-    const test = approvable.find(({ name }) => name === "itsm.test")!;
+    const test = registry.get("itsm.test")!;
     const signal = new AbortController().signal;
     const call = { caller: { keyId: key.record.id }, door: "rest", signal, progress() {} };
     const input = { scenario: "crash" };
@@ -244,7 +242,7 @@ describe("an operation's call whose process is killed", function () {
     it(`${moment}, once people have approved it, is ${state}, with the result where there is one`, async () => {
       const { store } = platform;
       const approvalId = `APR-00000000000${shared.indexOf(moment)}`;
-      const operation = approvable.find(({ name }) => name === "security.approve")!;
+      const operation = registry.get("security.approve")!;
       const input = { index: shared.indexOf(moment), fingerprint: FINGERPRINT, wait_seconds: 0 };
       const as = "approve_sie_finding";
       const caller = { keyId: key.record.id, tenant: "test" };
@@ -265,7 +263,7 @@ describe("an operation's call whose process is killed", function () {
         address: "127.0.0.1",
       });
       await killed({ moment, operation: operation.name, door: "mcp", as, input, approvalId });
-      const result = await createRunAct(platform, approvable)({
+      const result = await createHeldCallRunner(platform)({
         approvalId,
         run: { workflow_id: `act-${approvalId}`, run_id: "first" },
         intentReceiptId: `${approvalId}-intent`,

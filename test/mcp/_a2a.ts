@@ -1,9 +1,7 @@
 /** What tests of A2A share: a platform with a service that is down, and a client that shows what comes over the wire. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { createTaskCalls, operations } from "../../operations/mod.ts";
 import { putService } from "../../store/mod.ts";
-import { late } from "../_late.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 
@@ -102,7 +100,7 @@ export function a2aWorld(): A2aWorld {
   let key: string;
 
   before(async () => {
-    loop = await openLoop({ calls: late(() => createTaskCalls(server.platform, operations)) });
+    loop = await openLoop();
     server = await startToolServer({
       on: loop.database,
       temporal: loop.client,

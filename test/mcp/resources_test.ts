@@ -126,7 +126,10 @@ describe("resources, prompts and sets of tools", () => {
     assert.deepEqual(listening.honoredFilter, { resourceSubscriptions: [uri] });
     await assert.rejects(audit.subscribeResource({ uri }), /no resource/);
 
-    await addTicketEvent(server.platform.store.asPlatform(), ticket, { key: "noted", kind: "noted" });
+    await addTicketEvent(server.platform.store.asPlatform(), ticket, {
+      key: "noted",
+      kind: "noted",
+    });
     await server.platform.store.pool.query("SELECT pg_notify('sealoop_sealed', '')");
     while (told.stream.length === 0 || told.current.length === 0) await sleep(20);
     // once, and once more where its making was looked at only now

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { postmortemOf } from "../../operations/_postmortem.ts";
+import { postmortemOf } from "../../operations/tickets/_postmortem.ts";
 import { exampleTicket } from "../../operations/_ticket_shapes.ts";
 
 describe("the draft of a postmortem", () => {

@@ -6,8 +6,8 @@ import { ROOT } from "../../config.ts";
 import {
   loadRunbooks,
   ResolvedStep,
-  type StepOutcome,
   type StepContext,
+  type StepOutcome,
 } from "../../runbooks/mod.ts";
 
 /** Those that ship. */
@@ -34,8 +34,7 @@ export function surroundings(dataDir: string, more: Partial<StepContext> = {}) {
     service: { name: "svc", check: null, restart: null },
     commands: shipped.commands,
     effectOf: () => "",
-    runWorkflow: () =>
-      Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "completed" }),
+    runWorkflow: () => Promise.resolve<StepOutcome>({ state: "done", ok: true, code: "completed" }),
     notify: (message) => Promise.resolve(void told.push(message)),
     ...more,
   };

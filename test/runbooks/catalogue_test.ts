@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 import {
   BadRunbook,
-  matchRunbooks,
-  type RunbookIncident,
   loadRunbooks,
+  matchRunbooks,
   NotApplicable,
   resolveRunbook,
+  type RunbookIncident,
 } from "../../runbooks/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { oldFile, shipped } from "./_runbook.ts";

@@ -3,13 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { link, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  BadFolder,
-  performStep,
-  planClean,
-  undoStep,
-  measureUsage,
-} from "../../runbooks/mod.ts";
+import { BadFolder, measureUsage, performStep, planClean, undoStep } from "../../runbooks/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { newId, oldFile, step, surroundings } from "./_runbook.ts";
 

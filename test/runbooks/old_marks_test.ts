@@ -4,7 +4,7 @@ import { insertRows } from "../_rows.ts";
 import { recordManagedProcess } from "../../integrations/host/mod.ts";
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { deleteOldMarks } from "../../activities/mod.ts";
+import { deleteOldMarks } from "../../runbooks/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openStore, openTicket, type Store } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { stopManagedProcess } from "../../integrations/host/mod.ts";
-import { performStep, checkCommand, resolveRunbook, type StepOutcome, type StepContext, type ParameterValues, verifyStep } from "../../runbooks/mod.ts";
+import {
+  checkCommand,
+  type ParameterValues,
+  performStep,
+  resolveRunbook,
+  type StepContext,
+  type StepOutcome,
+  verifyStep,
+} from "../../runbooks/mod.ts";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import {
   type AllowedCommand,
-  performStep,
   checkCommand,
+  performStep,
   undoStep,
   verifyStep,
 } from "../../runbooks/mod.ts";

@@ -3,7 +3,13 @@ import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { loadConfig, ROOT } from "../../config.ts";
-import { claimDataFolder, readJson, startPostgres, startTemporal, type TreeProcess } from "../../embedded/mod.ts";
+import {
+  claimDataFolder,
+  readJson,
+  startPostgres,
+  startTemporal,
+  type TreeProcess,
+} from "../../embedded/mod.ts";
 import { DEFAULT_POLICY } from "../../guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
 import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../processes/mod.ts";

@@ -19,11 +19,14 @@ import {
 } from "@temporalio/worker";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
-import { openSealer } from "../../ledger/mod.ts";
+import { openKeyring, type Platform } from "../../calls/mod.ts";
+import { openSealer, watchChain } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
-import { startWorkers } from "../../temporal/workers.ts";
-import { openStore } from "../../store/mod.ts";
-import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import { loadCatalogue } from "../../runbooks/mod.ts";
+import { openStore, openUsageMeter } from "../../store/mod.ts";
+import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
+import { createLog } from "../../web/mod.ts";
 import {
   TEST_DETECTORS,
   type TestDatabase,
@@ -75,7 +78,7 @@ export function testBundle(): Promise<WorkflowBundle> {
 
 async function keptBundle(): Promise<WorkflowBundle> {
   const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
-  for (const folder of ["workflows", "contract", "temporal"]) {
+  for (const folder of ["workflows", "domain"]) {
     for (
       const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).sort()
     ) {
@@ -110,6 +113,7 @@ export function quietRuntime(): void {
 export async function openParts(
   env: Record<string, string> = {},
   serve: ServeEngine = serveEngine,
+  operations: Platform["operations"] = registry,
 ) {
   const [database, place, folder] = await Promise.all([
     testDatabase(),
@@ -126,7 +130,11 @@ export async function openParts(
   });
   const store = openStore(database.urls.app, "app", 10);
   const sequencerStore = openStore(database.urls.sequencer, "sequencer", 2);
-  const sealer = await openSealer(store);
+  const [sealer, chain, keyring] = await Promise.all([
+    openSealer(store),
+    watchChain(store, { onDemand: true }),
+    openKeyring(store),
+  ]);
   const connection = await Connection.connect({ address: place.address });
   const client = new Client({ connection, namespace: place.namespace });
   const stopping = new AbortController();
@@ -134,9 +142,19 @@ export async function openParts(
   let engineStopped: Promise<void> | undefined;
   const stopEngine = () => engineStopped ??= engine.close();
   const parts: ActivityParts = {
-    ...{ config, store, sequencerStore, sealer },
-    temporal: client,
+    config,
+    log: createLog("test", "silent"),
+    store,
+    sequencerStore,
+    sealer,
+    chain,
+    keyring,
+    usage: openUsageMeter(store.asPlatform()),
+    temporal: () => Promise.resolve(client),
     engine: engine.client,
+    urls: { gateway: "http://127.0.0.1:8080", ledger: "http://127.0.0.1:8082" },
+    operations,
+    runbooks: loadCatalogue(config),
     stopping: stopping.signal,
   };
   return {
@@ -149,7 +167,7 @@ export async function openParts(
     async close() {
       await connection.close();
       await stopEngine();
-      await sealer.close();
+      await Promise.all([sealer.close(), chain.close(), keyring.close()]);
       await Promise.all([store.close(), sequencerStore.close()]);
       await database.drop();
     },
@@ -161,31 +179,23 @@ export async function openParts(
  *
  * @param settings by the names of environment variables
  * @param serve serves the engine of a database; left out: this process does
+ * @param operations by name; left out: the platform's
  * @param network whose blocks anchors are checked against, where it is not Bitcoin's
  * @param threads whether workflows run in threads of their own, as the platform's do, which take a second of a core to load
  */
 export async function openLoop(
-  { watch, settings, serve, network, runAct, calls, deliverVoices, threads = false }: {
+  { watch, settings, serve, network, operations, threads = false }: {
     watch?: Watch;
     serve?: ServeEngine;
     settings?: Record<string, string>;
     network?: Network;
-    runAct?: ActivityParts["runAct"];
-    calls?: ActivityParts["calls"];
-    deliverVoices?: ActivityParts["deliverVoices"];
+    operations?: Platform["operations"];
     threads?: boolean;
   } = {},
 ): Promise<TestLoop> {
   quietRuntime();
-  const { close, stopping, ...rest } = await openParts(settings, serve);
-  const parts = {
-    ...rest,
-    stopping: stopping.signal,
-    ...network ? { network } : {},
-    runAct,
-    calls,
-    deliverVoices,
-  };
+  const { close, stopping, ...rest } = await openParts(settings, serve, operations);
+  const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
   await registerTemporal(parts.client, unscheduled(parts.config));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;

@@ -85,7 +85,9 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
     const run = await start(finding);
     const id = await eventually(async () => {
       const { approval_id } = await run.query(progressQuery);
-      if (!approval_id || !await getApproval(loop.store.asPlatform(), approval_id)) return undefined;
+      if (!approval_id || !await getApproval(loop.store.asPlatform(), approval_id)) {
+        return undefined;
+      }
       return approval_id;
     });
     return { victim, run, id, approval: loop.client.workflow.getHandle(`approval-${id}`) };

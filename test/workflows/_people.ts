@@ -27,8 +27,8 @@ export async function person(
   return record;
 }
 
-/** Keeps what somebody says, as the gateway does before it tells the run. @returns id of the voice */
-export async function keepVoice(
+/** Keeps what somebody says, as the gateway does before it tells the run. @returns id of the vote */
+export async function storeVote(
   store: Store,
   approvalId: string,
   move: VoteMove,
@@ -45,7 +45,7 @@ export async function say(
   move: VoteMove,
   by: Pick<KeyRecord, "id">,
 ): Promise<ApprovalState> {
-  const voice_id = await keepVoice(store, approvalId, move, by);
+  const vote_id = await storeVote(store, approvalId, move, by);
   return await client.workflow.getHandle(`approval-${approvalId}`)
-    .executeUpdate(UPDATES[move], { args: [{ voice_id }] });
+    .executeUpdate(UPDATES[move], { args: [{ vote_id }] });
 }

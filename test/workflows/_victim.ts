@@ -1,6 +1,14 @@
 /** A small real service that was started once and has crashed since. */
 import { randomBytes } from "node:crypto";
-import { type HealthCheck, findManagedProcess, probe, type Restart, restart, type Service, stopManagedProcess } from "../../integrations/host/mod.ts";
+import {
+  findManagedProcess,
+  type HealthCheck,
+  probe,
+  type Restart,
+  restart,
+  type Service,
+  stopManagedProcess,
+} from "../../integrations/host/mod.ts";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -13,8 +13,10 @@ import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openEngine } from "../../engine/mod.ts";
-import { openSealer } from "../../ledger/mod.ts";
+import { openPlatform } from "../../processes/_platform.ts";
+import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import type { KillPoint } from "./_loop_bench.ts";
 
@@ -30,13 +32,14 @@ process.on("disconnect", () => process.exit()); // the test has gone
 const config = loadConfig(process.env);
 const { SEALOOP_DATABASE_APP_URL: appUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequencerUrl } =
   config.settings;
-const store = openStore(appUrl!, "app");
+const log = createLog("test", "silent");
+const { platform } = await openPlatform({ config, log, databaseUrl: () => appUrl! });
+const client = new Client({ connection: await Connection.connect({ address }), namespace });
 const activities = createActivities({
-  config,
-  store,
+  ...platform,
+  temporal: () => Promise.resolve(client),
   sequencerStore: openStore(sequencerUrl!, "sequencer"),
-  sealer: await openSealer(store),
-  temporal: new Client({ connection: await Connection.connect({ address }), namespace }),
+  runbooks: loadCatalogue(config),
   engine: openEngine({ url: ENGINE_URL!, secret: ENGINE_SECRET!, timeoutMs: 30_000 }),
   stopping: new AbortController().signal,
   network: TEST_NETWORK,

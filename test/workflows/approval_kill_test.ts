@@ -4,7 +4,7 @@ import { type ApprovalRequest, WORKFLOW } from "../../domain/mod.ts";
 import type { approval } from "../../workflows/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { listApprovalMoves, type KeyRecord } from "../../store/mod.ts";
+import { type KeyRecord, listApprovalMoves } from "../../store/mod.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { person, say } from "./_people.ts";
 import { eventually } from "./_story.ts";

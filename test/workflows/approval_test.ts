@@ -19,11 +19,10 @@ import {
   revokeKey,
 } from "../../store/mod.ts";
 import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
-import { approvalMoves as moving } from "../../activities/approval_moves.ts";
-import type { ActivityParts } from "../../activities/mod.ts";
+import { moveApproval } from "../../calls/approvals/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { keepVoice, person, say } from "./_people.ts";
+import { person, say, storeVote } from "./_people.ts";
 import { eventually } from "./_story.ts";
 
 describe("the approval workflow", () => {
@@ -93,7 +92,7 @@ describe("the approval workflow", () => {
     assert.equal((await say(loop, id, "approved", cy)).status, "approved");
   });
 
-  it("refuses voices without the right, and moves that do not fit", async () => {
+  it("refuses votes without the right, and moves that do not fit", async () => {
     const { id, handle } = await ask();
     const mute = await person(loop.store, "mute", { mayApprove: false });
     assert.equal((await refusal(say(loop, id, "approved", mute)))[0], "Forbidden");
@@ -108,9 +107,9 @@ describe("the approval workflow", () => {
     const made_up = { key_id: ann.id, principal: "ann", may_approve: true } as never;
     const words = [
       made_up,
-      { voice_id: "VOC-000000000000" },
-      { voice_id: await keepVoice(loop.store, other, "approved", ann) },
-      { voice_id: await keepVoice(loop.store, id, "denied", ann) },
+      { vote_id: "VOT-000000000000" },
+      { vote_id: await storeVote(loop.store, other, "approved", ann) },
+      { vote_id: await storeVote(loop.store, id, "denied", ann) },
     ];
     for (const word of words) {
       const [type, why] = await refusal(handle.executeUpdate(approveUpdate, { args: [word] }));
@@ -148,9 +147,9 @@ describe("the approval workflow", () => {
 
   it("takes each word once, though it is told of again, and gives the same answer", async () => {
     const { id, handle } = await ask({ needed: 2 });
-    const voice_id = await keepVoice(loop.store, id, "approved", ann);
-    const first = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
-    const again = await handle.executeUpdate(approveUpdate, { args: [{ voice_id }] });
+    const vote_id = await storeVote(loop.store, id, "approved", ann);
+    const first = await handle.executeUpdate(approveUpdate, { args: [{ vote_id }] });
+    const again = await handle.executeUpdate(approveUpdate, { args: [{ vote_id }] });
     assert.deepEqual(again, first);
     assert.deepEqual([again.status, again.approvers], ["pending", [`key:${ann.id}`]]);
     assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 2);
@@ -159,8 +158,8 @@ describe("the approval workflow", () => {
   it("tells who may not decide the same however often it is told of", async () => {
     const { id, handle } = await ask();
     const mute = await person(loop.store, "mute", { mayApprove: false });
-    const voice_id = await keepVoice(loop.store, id, "approved", mute);
-    const tell = () => refusal(handle.executeUpdate(approveUpdate, { args: [{ voice_id }] }));
+    const vote_id = await storeVote(loop.store, id, "approved", mute);
+    const tell = () => refusal(handle.executeUpdate(approveUpdate, { args: [{ vote_id }] }));
     const first = await tell();
     assert.equal(first[0], "Forbidden");
     assert.deepEqual(await tell(), first);
@@ -171,9 +170,8 @@ describe("the approval workflow", () => {
     await say(loop, id, "denied", ann);
     const { receipt_id } = await handle.result();
     const run = { workflow_id: handle.workflowId, run_id: handle.firstExecutionRunId };
-    const { moveApproval } = moving({ store: loop.store } as ActivityParts);
     for (const move of ["escalated", "expired"] as const) {
-      const late = await moveApproval({ approval_id: id, run, move, cycle: 0 });
+      const late = await moveApproval(loop, { approval_id: id, run, move, cycle: 0 });
       assert.deepEqual([late.status, late.receipt_id], ["denied", receipt_id]);
     }
   });
@@ -199,7 +197,7 @@ describe("the approval workflow", () => {
       [`key:${ann.id}`],
       [`key:${old.id}`],
     ]);
-    const again = await person(loop.store, "bob"); // with a new key, a voice again
+    const again = await person(loop.store, "bob"); // with a new key, a vote again
     assert.equal((await say(loop, id, "approved", again)).status, "approved");
   });
 

@@ -6,7 +6,7 @@ import {
   type Finding,
   type LoopResult,
   progressQuery,
-  type StepEffect,
+  type StepResult,
   TASK_QUEUE,
   WORKFLOW,
 } from "../../domain/mod.ts";
@@ -16,7 +16,7 @@ import { CancelledFailure } from "@temporalio/common";
 import { effectOf } from "../../activities/_effects.ts";
 import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
-import { loadCatalogue } from "../../activities/mod.ts";
+import { loadCatalogue } from "../../runbooks/mod.ts";
 import { GUESS_BELOW } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

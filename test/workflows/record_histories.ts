@@ -18,7 +18,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import { createTaskCalls, operations } from "../../operations/mod.ts";
 import {
   getApproval,
   putHeldCall,
@@ -28,7 +27,6 @@ import {
 } from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { outside } from "../ledger/anchors/ots/_outside.ts";
-import { late } from "../_late.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES, print } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -51,14 +49,6 @@ const loop: TestLoop = await openLoop({
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },
   network: TEST_NETWORK,
-  runAct: ({ approvalId, outcomeReceiptId }) =>
-    Promise.resolve({
-      ...{ approval_id: approvalId, state: "done", error: null, receipt_id: outcomeReceiptId },
-    }),
-  calls: late(() => {
-    const temporal = () => Promise.resolve(loop.client);
-    return createTaskCalls({ store: loop.store, temporal }, operations);
-  }),
 });
 const victims: Victim[] = [];
 /** Platforms with a model. */
@@ -156,11 +146,6 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "securityScan.scanned": async () =>
     await ended(await start(WORKFLOW.securityScan, "security-scan-recorded", [])),
-  "sealRequest.sealed": async () => {
-    const fields = { category: "test", actor: "recorder", subject: "x", action: "record" };
-    const request = { id: "recorded", ...fields, outcome: "ok" };
-    return await ended(await start(WORKFLOW.sealRequest, "seal-recorded", [request]));
-  },
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
     await speak(run, "approved", "ann");
@@ -204,12 +189,10 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     await speak(run, "approved", "ann");
     return await ended(run);
   },
-  "governedAct.done": async () =>
-    await ended(
-      await start(WORKFLOW.governedAct, "act-APR-a70000000000", [{
-        approval_id: "APR-a70000000000",
-      }]),
-    ),
+  "governedAct.refused": async () => {
+    const approval_id = await held("a7"); // its key was never issued
+    return await ended(await start(WORKFLOW.governedAct, `act-${approval_id}`, [{ approval_id }]));
+  },
   "webhookDelivery.delivered": async () => {
     const server = createServer((_, res) => res.end()).listen(0, "127.0.0.1");
     await once(server, "listening");

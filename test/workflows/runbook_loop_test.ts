@@ -16,7 +16,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { loadCatalogue, putInForce } from "../../activities/mod.ts";
+import { loadCatalogue, putInForce } from "../../runbooks/mod.ts";
 import { measureUsage } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createServiceFinding } from "../../detection/mod.ts";
-import { addStop, listTickets, putService, removeStop, type Stop, listTestServiceNames } from "../../store/mod.ts";
+import {
+  addStop,
+  listTestServiceNames,
+  listTickets,
+  putService,
+  removeStop,
+  type Stop,
+} from "../../store/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";

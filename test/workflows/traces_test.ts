@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { TaskRecord } from "../../domain/mod.ts";
-import { approvable, createTraceCall, type Platform } from "../../operations/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
+import { recoverCall } from "../../calls/recover/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
 import { noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "./_story.ts";
@@ -10,10 +12,7 @@ import { openLoop, openParts, type TestLoop } from "./_loop.ts";
 const newDecision = () => `GOV-${randomBytes(6).toString("hex")}`;
 
 /** Calls operations on a platform as governance lets them run, and looks for what they did. */
-function on(parts: Pick<TestLoop, "config" | "store" | "sealer" | "client" | "engine">) {
-  const urls = { gateway: "http://127.0.0.1:1", ledger: "http://127.0.0.1:2" };
-  const temporal = () => Promise.resolve(parts.client);
-  const platform = { ...parts, urls, temporal } as never as Platform;
+function on(platform: Platform) {
   const start = (
     name: string,
     input: object,
@@ -23,16 +22,15 @@ function on(parts: Pick<TestLoop, "config" | "store" | "sealer" | "client" | "en
     const signal = new AbortController().signal;
     const caller = { keyId: "ab".repeat(8), tier: "admin" } as CallContext["caller"];
     const call = { caller, door: "rest", requestId: "1", signal, progress() {}, decisionId };
-    const one = approvable.find((operation) => operation.name === name)!;
+    const one = registry.get(name)!;
     const context = { ...platform, ...call, detached: true, ...more };
     return one.run(input, context as never) as Promise<{ workflow_id: string; run_id: string }>;
   };
-  const traceCall = createTraceCall(platform, approvable);
   const trace = (
     operation: string,
     decisionId: string,
     { since = new Date(), awaited = false } = {},
-  ): Promise<Recovery> => traceCall({ operation, decisionId, since, awaited });
+  ): Promise<Recovery> => recoverCall(platform, { operation, decisionId, since, awaited });
   /** Lists lag a moment behind, and that is told. */
   const found = (...of: Parameters<typeof trace>) =>
     eventually(() => trace(...of).catch(() => undefined));

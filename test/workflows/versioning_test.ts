@@ -58,18 +58,14 @@ describe("workers of a named build", () => {
     );
   }
 
-  async function seal(id: string) {
-    const fields = { category: "test", actor: "test", subject: "x", action: "seal", outcome: "ok" };
-    return await parts.client.workflow.start(WORKFLOW.sealRequest, {
-      taskQueue: TASK_QUEUE.itsm,
-      workflowId: `seal-${id}`,
-      args: [{ id, ...fields }],
-    });
+  async function sweep(workflowId: string) {
+    const options = { taskQueue: TASK_QUEUE.itsm, workflowId, args: [] };
+    return await parts.client.workflow.start(WORKFLOW.itsmSweep, options);
   }
 
   it("take work when their build is made current, and not before", async () => {
     await work("1.0.0");
-    const run = await seal("versioned-1");
+    const run = await sweep("versioned-1");
     await sleep(1_000);
     assert.equal((await run.describe()).status.name, "RUNNING");
     assert.equal((await run.fetchHistory()).events?.length, 2, "nobody has taken it");
@@ -80,7 +76,7 @@ describe("workers of a named build", () => {
   it("hand over to the next build", async () => {
     await work("1.1.0");
     await makeCurrent("1.1.0");
-    const run = await seal("versioned-2");
+    const run = await sweep("versioned-2");
     assert.ok(await run.result());
     const { events } = await run.fetchHistory();
     const builds = events!.flatMap((event) =>

@@ -2,17 +2,13 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  followGovernanceFile,
-  type GovernanceFile,
-} from "../../calls/governance/governance_file.ts";
-import { misnamed } from "../../calls/governance/names.ts";
-import {
   addStop,
   currentPolicy,
   getPolicyFileStatus,
   listStops,
   removeStop,
 } from "../../store/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { testFolder, testStore } from "../_servers.ts";
 import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
@@ -43,7 +39,9 @@ describe("the file of the governance policy", () => {
     const lines: LogLine[] = [];
     const write = (line: string) => on(lines[lines.push(JSON.parse(line)) - 1]!);
     const log = createLog("test", "info", { write });
-    return { lines, end: await followGovernanceFile(file, opened.store, log, misnamed) };
+    const operations = registry.values();
+    const followed = await followGovernanceFile(file, { store: opened.store, log, operations });
+    return { lines, end: followed.stop };
   }
 
   it("stops everything where it is wrong and nothing was ever in force, until it can be followed", async () => {
@@ -54,14 +52,14 @@ describe("the file of the governance policy", () => {
     await assert.rejects(
       following(file),
       ({ name, message }: Error) =>
-        name === "BadSetting" && message.includes(`${path} can't be followed`) &&
+        name === "BadSetting" && message.includes(`Cannot follow the governance file ${path}`) &&
         message.includes("line 3: rule own: when.tool: There is no such field"),
     );
     const [stop] = await listStops(db);
     assert.deepEqual([stop?.kind, stop?.name], ["all", "governance-file"]);
     assert.match(stop!.reason, /line 3: rule own/);
     assert.match((await getPolicyFileStatus(db))!.error!, /line 3/);
-    await assert.rejects(following({ path: `${path}.none`, named: true }), /it is not there/);
+    await assert.rejects(following({ path: `${path}.none`, named: true }), /it does not exist/);
 
     const operators = { kind: "all", name: "", reason: "An audit" } as const;
     assert.ok(await addStop(db, operators), "an operator's own stop stands beside it");
@@ -70,7 +68,7 @@ describe("the file of the governance policy", () => {
     (await following(file)).end();
     assert.deepEqual((await listStops(db)).map(({ reason }) => reason), ["An audit"]);
     await removeStop(db, operators);
-    assert.deepEqual(await getPolicyFileStatus(db), { path, trouble: null });
+    assert.deepEqual(await getPolicyFileStatus(db), { path, error: null });
   });
 
   it("leaves alone what an operator has stopped", async () => {
@@ -91,13 +89,13 @@ describe("the file of the governance policy", () => {
       if (/not followed/.test(line.msg)) tell(line);
     });
     rmSync(path);
-    assert.match((await told).reason!, /not there any more/);
+    assert.match((await told).reason!, /does not exist any more/);
     end();
     const { policy } = (await currentPolicy(opened.store.asPlatform(), "governance_policies"))!;
     assert.equal((policy as { rules: { name: string }[] }).rules[0]!.name, "own");
     assert.match(
       (await getPolicyFileStatus(opened.store.asPlatform()))!.error!,
-      /not there any more/,
+      /does not exist any more/,
     );
   });
 
@@ -117,9 +115,9 @@ describe("the file of the governance policy", () => {
     );
     assert.match(
       first!.reason!,
-      /^line 3: rule own: when\.tools: keys\.revoke is what people decide/,
+      /^line 3: rule own: when\.tools: keys\.revoke is how people decide/,
     );
-    assert.match(second!.reason!, /approvals_info is nothing that governance decides on/);
+    assert.match(second!.reason!, /approvals_info only reads/);
     assert.match(done!.msg, /is in force/);
     const [denied] = await followed(
       "rules:\n  - name: own\n    when: { tools: [keys.revoke] }\n    then: deny\n",
