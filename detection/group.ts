@@ -197,6 +197,6 @@ function severityOf(root: Groupable, others: readonly Groupable[]): Groupable["s
 
 /** Worst first; by the fingerprint where they weigh the same, so that the order is always the same. */
 function byWeight(a: Groupable, b: Groupable): number {
-  const severity = SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+  const severity = SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity);
   return severity || rank(b) - rank(a) || (a.fingerprint < b.fingerprint ? -1 : 1);
 }

@@ -48,7 +48,7 @@ const Weakness = z.object({
 async function queueOf(on: Db): Promise<FindingRecord[]> {
   const rank = ({ severity }: FindingRecord) => SEVERITIES.indexOf(severity);
   return (await listOpenFindings(on, { detector: SCAN_DETECTOR })).sort((a, b) =>
-    rank(a) - rank(b) || a.first_seen_at.localeCompare(b.first_seen_at) ||
+    rank(b) - rank(a) || a.first_seen_at.localeCompare(b.first_seen_at) ||
     a.fingerprint.localeCompare(b.fingerprint)
   );
 }
