@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { stopManagedProcess } from "../integrations/host/mod.ts";
 import {
   addTicketEvent,
-  forgetLogPlaces,
+  deleteLogPlaces,
   listCancelledTickets,
   removeService,
   resolveTicket,
@@ -21,7 +21,7 @@ export function testSubjects({ store, config }: Pick<ActivityParts, "store" | "c
   async function remove(name: string): Promise<void> {
     await stopManagedProcess(config.dataDir, name);
     await removeService(store.asPlatform(), name);
-    await forgetLogPlaces(store.asPlatform(), folderOf(name));
+    await deleteLogPlaces(store.asPlatform(), folderOf(name));
     for (const id of await listCancelledTickets(store.asPlatform(), name)) await closeCancelled(id);
     rmSync(folderOf(name), { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import { openHttpClient, OutboundFailed, OutboundRefused } from "../integrations
 import { openSecretBox, signWebhook, WEBHOOK_KEY_FILE } from "../integrations/webhooks/mod.ts";
 import {
   disableWebhook,
-  forgetDeliveries,
+  pruneDeliveries,
   getOutgoingDelivery,
   listen,
   listUnstartedDeliveries,
@@ -117,7 +117,7 @@ export function webhooks({ store, config, temporal, stopping }: ActivityParts) {
    */
   async function relayWebhooks(): Promise<void> {
     const signal = AbortSignal.any([stopping, cancellationSignal(), createTimeoutSignal(TURN_MS)]);
-    await forgetDeliveries(store.asPlatform(), KEPT_DAYS);
+    await pruneDeliveries(store.asPlatform(), KEPT_DAYS);
     let wake = () => {};
     signal.addEventListener("abort", () => wake(), { once: true });
     const listener = await listen(store, [WEBHOOKS_QUEUED], {

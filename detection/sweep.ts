@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { DetectorName } from "../domain/mod.ts";
 import {
   clearOtherFindings,
-  forgetFindings,
+  pruneFindings,
   getServiceGraph,
   type NewFinding,
   recordDetectorRun,
@@ -206,7 +206,7 @@ async function keep(
   );
   await store.asPlatform().transaction(async (trx) => {
     for (const { look } of looks) await look.saveState?.(trx);
-    await forgetFindings(trx, KEPT_DAYS);
+    await pruneFindings(trx, KEPT_DAYS);
     await recordFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
     for (const { detector, look, complete } of looks) {
       if (!complete) continue;

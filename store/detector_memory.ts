@@ -65,7 +65,7 @@ export async function putLogPlace(
   );
 }
 
-/** Forgets the logs in a folder, on all hosts. @param folder absolute */
-export async function forgetLogPlaces(db: Db, folder: string): Promise<void> {
+/** Deletes what is stored of the logs in a folder, on all hosts. @param folder absolute */
+export async function deleteLogPlaces(db: Db, folder: string): Promise<void> {
   await db.execute("DELETE FROM log_places WHERE starts_with(path, $1)", [`${folder}/`]);
 }

@@ -119,7 +119,7 @@ export async function clearOtherFindings(
 }
 
 /** Deletes findings that were cleared more than this many days ago. */
-export async function forgetFindings(db: Db, days: number): Promise<void> {
+export async function pruneFindings(db: Db, days: number): Promise<void> {
   await db.execute(
     "DELETE FROM findings WHERE cleared_at < now() - make_interval(days => $1)",
     [days],

@@ -68,7 +68,7 @@ export {
   type Store,
 } from "./connection.ts";
 export {
-  forgetLogPlaces,
+  deleteLogPlaces,
   getLogPlace,
   getProbeHistories,
   type ProbeHistory,
@@ -95,12 +95,12 @@ export {
   clearOtherFindings,
   type FindingRecord,
   fingerprintFault,
-  forgetFindings,
   getFinding,
   getFindings,
   listDetectorRuns,
   listOpenFindings,
   type NewFinding,
+  pruneFindings,
   recordDetectorRun,
   recordFindings,
 } from "./findings.ts";
@@ -270,12 +270,12 @@ export { type Part, together } from "./together.ts";
 export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
 export {
   type Delivery,
-  forgetDeliveries,
   getOutgoingDelivery,
   listDeliveries,
   listUnstartedDeliveries,
   markDeliveryStarted,
   type OutgoingDelivery,
+  pruneDeliveries,
   recordDeliveryAttempt,
   WEBHOOKS_QUEUED,
 } from "./webhook_deliveries.ts";

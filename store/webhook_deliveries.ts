@@ -127,7 +127,7 @@ export async function recordDeliveryAttempt(
 }
 
 /** Deletes deliveries that ended more than this many days ago. @param days > 0 */
-export async function forgetDeliveries(db: Db, days: number): Promise<void> {
+export async function pruneDeliveries(db: Db, days: number): Promise<void> {
   await db.execute(
     `DELETE FROM webhook_deliveries
      WHERE state <> 'queued' AND ended_at < now() - $1::float8 * interval '1 day'`,
