@@ -2,7 +2,7 @@
 import type { Config } from "../config.ts";
 import { findLoggedErrors } from "../detection/mod.ts";
 import type { Source } from "../domain/mod.ts";
-import { pageReceipts } from "../ledger/mod.ts";
+import { listReceipts } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
 
 /** Receipts of changes to policies, runbooks, settings, and of what was learnt. */
@@ -19,7 +19,7 @@ export interface Change {
 /** The newest changes to what the platform runs by, newest first. @param most > 0 */
 export async function changesSince(store: Store, since: Date, most: number): Promise<Change[]> {
   const pages = await Promise.all(
-    CATEGORIES.map((category) => pageReceipts(store, { limit: most, category })),
+    CATEGORIES.map((category) => listReceipts(store, { limit: most, category })),
   );
   return pages.flat().sort((a, b) => b.position - a.position).slice(0, most)
     .flatMap(({ id, hash, text }) => {

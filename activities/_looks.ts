@@ -15,7 +15,7 @@ import {
   type Store,
   type Ticket,
 } from "../store/mod.ts";
-import { findReceipt, head, verifyStored } from "../ledger/mod.ts";
+import { findReceipt, getHead, verifyStored } from "../ledger/mod.ts";
 import { asProblem } from "../contract/mod.ts";
 
 type Gave = Omit<LookupResult, "look">;
@@ -126,7 +126,7 @@ export const LOOKS: Readonly<Record<string, Ask>> = {
 
   async ledger(store) {
     const [{ size }, { breaks, first }] = await Promise.all([
-      head(store),
+      getHead(store),
       countOpenBreaks(store.asPlatform()),
     ]);
     return {

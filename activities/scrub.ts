@@ -3,7 +3,7 @@ import {
   beginScrub,
   type ChainSnapshot,
   endScrub,
-  logPlace,
+  readLogSettings,
   scrubPart,
   type ScrubParts,
   type ScrubPass,
@@ -17,7 +17,7 @@ import { takenOver } from "./sequencer.ts";
 export function scrubbing({ store, config, temporal, stopping }: ActivityParts) {
   const parts = (): ScrubParts => ({
     store,
-    log: logPlace(config),
+    log: readLogSettings(config),
     onBreak: ({ position, check, reason }) =>
       log.error(`The ledger does not hold at position ${position} (${check}): ${reason}`),
     onError: (error) => log.warn(`The scrub goes on without the checkpoint: ${error}`),

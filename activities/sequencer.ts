@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { cancellationSignal, log } from "@temporalio/activity";
 import { ApplicationFailure, ApplicationFailureCategory } from "@temporalio/common";
 import { createTimeoutSignal } from "../contract/mod.ts";
-import { LogBroken, logPlace, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
+import { LogBroken, readLogSettings, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
 import type { ActivityParts } from "./_parts.ts";
 
 /** Less than the hour that the activity is given, so that it ends by itself. */
@@ -25,7 +25,7 @@ export function sequencing({ config, sequencerStore, stopping }: ActivityParts) 
     const openMerkleLog = () => {
       merkleLog = openLog({
         store: sequencerStore,
-        ...logPlace(config),
+        ...readLogSettings(config),
         signal: end.signal,
         onTrouble: (error) => log[error instanceof LogBroken ? "error" : "warn"](String(error)),
       });

@@ -1,7 +1,7 @@
 /** The sequencer in a process of its own: `_sequencer.ts <url> <folder> <with-log or without-log>`, until it is disconnected. */
 import { join } from "node:path";
 import { loadConfig } from "../config.ts";
-import { logPlace, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
+import { readLogSettings, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
 
 const [url, folder, log] = process.argv.slice(2) as [string, string, string];
@@ -15,7 +15,7 @@ await runSequencer({
   signal: stop.signal,
   onStart() {
     if (log !== "with-log") return;
-    const place = logPlace(loadConfig({ SEALOOP_DATA: folder }));
+    const place = readLogSettings(loadConfig({ SEALOOP_DATA: folder }));
     merkleLog = openLog({ ...place, store, signal: stop.signal, onTrouble: console.error });
   },
   ...(log === "with-log" ? { onLeaves: (...added) => merkleLog?.add(...added) } : {}),

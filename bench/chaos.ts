@@ -8,7 +8,7 @@
  * was acknowledged must be there at the end.
  */
 import { STEPS } from "../domain/mod.ts";
-import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
 import { type CompiledPlatform, compiledPlatform, type Target, TARGETS } from "../test/workflows/_compiled.ts";
 import { quantile } from "./_figures.ts";
 import { openHolds } from "../test/workflows/_holds.ts";
@@ -66,7 +66,7 @@ export async function run(): Promise<readonly never[]> {
 
 async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
-  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
+  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(store));
   return breaks.length;
 }
 

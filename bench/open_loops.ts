@@ -11,7 +11,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exportReceipts, ledgerKeys, verifyChain } from "../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { listPendingApprovals, putServices } from "../store/mod.ts";
 import { testFolder } from "../test/_servers.ts";
@@ -140,7 +140,7 @@ async function running({ client }: CompiledPlatform): Promise<number> {
 
 async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
-  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(store));
+  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(store));
   return breaks.length;
 }
 

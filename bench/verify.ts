@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import {
   canonicalize,
   exportReceipts,
-  ledgerKeys,
+  listLedgerKeys,
   type TrustedKey,
   verifyInParallel,
 } from "../ledger/mod.ts";
@@ -27,7 +27,7 @@ export async function* run(): AsyncGenerator<Figure> {
   await fillLedger(database, RECEIPTS);
   const store = openStore(database.urls.ledger, "ledger");
   const texts = (await exportReceipts(store, { from: 0, to: RECEIPTS })).map(({ text }) => text);
-  const keys = await ledgerKeys(store);
+  const keys = await listLedgerKeys(store);
   const records = texts.map((text) => Buffer.from(text));
   const signed = texts.map((text) => JSON.parse(text)).map(({ canonical_bytes, signature }) =>
     [Buffer.from(canonical_bytes, "hex"), Buffer.from(signature.value, "hex")] as const

@@ -1,4 +1,4 @@
-import { exportReceipts, head } from "../ledger/mod.ts";
+import { exportReceipts, getHead } from "../ledger/mod.ts";
 import { getNewestTicketChange, listen, listTicketChanges } from "../store/mod.ts";
 import type { Platform } from "./platform.ts";
 
@@ -36,7 +36,7 @@ export async function followResources(
   async function read(): Promise<void> {
     if (!followed() || change === undefined || position === undefined) {
       change = await getNewestTicketChange(db);
-      position = (await head(store)).size;
+      position = (await getHead(store)).size;
       return reported.clear();
     }
     const since = change;

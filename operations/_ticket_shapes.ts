@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Problem } from "../contract/mod.ts";
-import { receiptById } from "../ledger/mod.ts";
+import { getReceipt } from "../ledger/mod.ts";
 import { getTicket, type Store, type Ticket } from "../store/mod.ts";
 import { Moment, Timestamp } from "./_shapes.ts";
 
@@ -88,6 +88,6 @@ export async function receiptOf(
   store: Store,
   receiptId: string | null,
 ): Promise<Record<string, unknown> | null> {
-  const receipt = receiptId === null ? undefined : await receiptById(store, receiptId);
+  const receipt = receiptId === null ? undefined : await getReceipt(store, receiptId);
   return receipt ? JSON.parse(receipt.text) : null;
 }

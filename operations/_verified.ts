@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Stored, verifyStored } from "../ledger/mod.ts";
+import { type StoredReceipt, verifyStored } from "../ledger/mod.ts";
 import type { Store } from "../store/mod.ts";
 
 /** How one check went. */
@@ -29,7 +29,7 @@ export const exampleVerified = {
 };
 
 /** Verifies a receipt as it is stored. */
-export async function verified(store: Store, receipt: Stored, ledgerUrl: string) {
+export async function verified(store: Store, receipt: StoredReceipt, ledgerUrl: string) {
   return {
     receipt_id: receipt.id,
     ...await verifyStored(store, receipt),

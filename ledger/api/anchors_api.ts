@@ -13,9 +13,9 @@ import {
 import {
   AmbiguousReceipt,
   findReceipt,
-  head,
+  getHead,
   ReceiptNotFound,
-  type Stored,
+  type StoredReceipt,
 } from "../receipts/mod.ts";
 import { defineOperation, FileOutput, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { LedgerParts } from "./api.ts";
@@ -30,7 +30,7 @@ const Id = z.string().min(1).max(128).describe(
 const SAMPLES = 20;
 
 /** The file's name for a receipt; ids may hold what not every system takes in a name, imported ones anything. */
-const fileName = ({ id }: Stored, ending: string) =>
+const fileName = ({ id }: StoredReceipt, ending: string) =>
   `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 128)}.${ending}`;
 
 const proof = operation({
@@ -73,7 +73,7 @@ const bytes = operation({
   },
 });
 
-async function found(store: LedgerParts["store"], id: string): Promise<Stored> {
+async function found(store: LedgerParts["store"], id: string): Promise<StoredReceipt> {
   try {
     return await findReceipt(store, id);
   } catch (error) {
@@ -157,7 +157,7 @@ const anchors = operation({
       listUnfinishedAnchors(store),
       listConfirmedAnchors(store, SAMPLES),
     ]);
-    const { size } = await head(store); // after the totals, so that no share is over 1
+    const { size } = await getHead(store); // after the totals, so that no share is over 1
     const { anchoredReceipts, confirmedBatches, nextPosition } = totals;
     return {
       anchored_receipts: anchoredReceipts,
@@ -216,7 +216,7 @@ export interface AnchorSummary {
 /** Tells of the anchor of a receipt. */
 export async function anchorSummary(
   { store, ledgerUrl }: Pick<LedgerParts, "store" | "ledgerUrl">,
-  { id, position }: Pick<Stored, "id" | "position">,
+  { id, position }: Pick<StoredReceipt, "id" | "position">,
 ): Promise<AnchorSummary> {
   const anchor = await findAnchor(store, position);
   const state = anchor?.state ?? "unbatched";
@@ -238,7 +238,7 @@ export async function anchorSummary(
 /** Which receipts of a page, newest first, are in a block. */
 export async function anchoredOf(
   store: LedgerParts["store"],
-  page: readonly Stored[],
+  page: readonly StoredReceipt[],
 ): Promise<(position: number) => boolean> {
   const to = (page[0]?.position ?? -1) + 1;
   const batches = page.length === 0 ? [] : await listAnchors(store, { from: to - page.length, to });

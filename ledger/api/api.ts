@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AmbiguousReceipt, exportReceipts, findReceipt, head, pageReceipts, ReceiptNotFound, type Stored } from "../receipts/mod.ts";
+import { AmbiguousReceipt, exportReceipts, findReceipt, getHead, listReceipts, ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
 import type { ChainWatch } from "../scrub/mod.ts";
 import { verifyStored } from "../verify/mod.ts";
 import { Chain, exampleChain, examplePage, exampleStats, exampleVerified, Health, Page, Stats, Verified } from "./_api_shapes.ts";
@@ -41,7 +41,7 @@ function chainState({ chain }: LedgerParts) {
 }
 
 /** What a record says; nothing where somebody has made it something that is no JSON object. */
-function fieldsOf({ text }: Stored): Record<string, string | undefined> {
+function fieldsOf({ text }: StoredReceipt): Record<string, string | undefined> {
   try {
     const fields: unknown = JSON.parse(text);
     return typeof fields === "object" && fields !== null ? fields as Record<string, string> : {};
@@ -51,7 +51,7 @@ function fieldsOf({ text }: Stored): Record<string, string | undefined> {
 }
 
 /** The entry of a receipt in lists. */
-function summary(receipt: Stored, ledgerUrl: string, intactThrough: number) {
+function summary(receipt: StoredReceipt, ledgerUrl: string, intactThrough: number) {
   const fields = fieldsOf(receipt);
   return {
     receipt_id: receipt.id,
@@ -80,15 +80,15 @@ const stats = operation({
   run: async (_, parts) => {
     const state = chainState(parts);
     const [{ size, hash }, newest, first, categories] = await Promise.all([
-      head(parts.store),
-      pageReceipts(parts.store, { limit: 1 }),
+      getHead(parts.store),
+      listReceipts(parts.store, { limit: 1 }),
       exportReceipts(parts.store, { from: 0, to: 1 }),
       parts.store.pool.query(
         "SELECT category, n::float8 FROM ledger_categories ORDER BY n DESC, category",
       ),
     ]);
     const byCategory = Object.fromEntries(categories.rows.map((row) => [row.category, row.n]));
-    const time = (receipt?: Stored) => receipt ? fieldsOf(receipt).timestamp ?? null : null;
+    const time = (receipt?: StoredReceipt) => receipt ? fieldsOf(receipt).timestamp ?? null : null;
     return {
       total_receipts: size,
       chain_intact: state.chain_intact,
@@ -118,9 +118,9 @@ const receipts = operation({
   example: { input: { limit: 1 }, output: examplePage },
   run: async ({ limit, page }, parts) => {
     const state = chainState(parts);
-    const total = (await head(parts.store)).size;
+    const total = (await getHead(parts.store)).size;
     const before = total - page * limit;
-    const found = before > 0 ? await pageReceipts(parts.store, { limit, before }) : [];
+    const found = before > 0 ? await listReceipts(parts.store, { limit, before }) : [];
     const anchored = await anchoredOf(parts.store, found);
     return {
       total,
@@ -141,7 +141,7 @@ const receipts = operation({
 });
 
 async function verifyById(id: string, parts: LedgerParts): Promise<z.input<typeof Verified>> {
-  let receipt: Stored;
+  let receipt: StoredReceipt;
   try {
     receipt = await findReceipt(parts.store, id);
   } catch (error) {
@@ -187,7 +187,7 @@ const chain = operation({
   example: { input: {}, output: exampleChain },
   run: async (_, parts) => {
     const { chain_intact, breaks, verified_through, first_breaks, scrub } = chainState(parts);
-    const { size } = await head(parts.store);
+    const { size } = await getHead(parts.store);
     return {
       ...{ chain_intact, total: size, breaks, verified_through },
       first_breaks: [...first_breaks],
@@ -209,7 +209,7 @@ const health = operation({
   },
   run: async (_, parts) => {
     const state = chainState(parts);
-    const { size } = await head(parts.store);
+    const { size } = await getHead(parts.store);
     return {
       status: state.chain_intact === null
         ? "verifying" as const

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { exportReceipts, head } from "../receipts/mod.ts";
+import { exportReceipts, getHead } from "../receipts/mod.ts";
 import type Router from "@koa/router";
 import { z } from "zod";
 import { parseStrings, InvalidInput, withLocations, parseInput } from "../../contract/mod.ts";
@@ -24,7 +24,7 @@ export function bindExportStream<S>(router: Router<S>, store: Store): void {
     ctx.vary("accept");
     if (!ctx.get("accept").includes(NDJSON)) return await next();
     const { from, to } = rangeOf(ctx.query as Record<string, string>);
-    const { size } = await head(store);
+    const { size } = await getHead(store);
     const end = Math.min(to ?? size, size);
     ctx.type = NDJSON;
     ctx.set({ "x-ledger-size": String(size), "cache-control": "no-cache" });

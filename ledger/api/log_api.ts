@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { consistencyProof, type Hash, inclusionProof, leafBytes, leafHash, logHashes, publishedCheckpoint, rootAt, sha256 } from "../log/mod.ts";
+import { buildConsistencyProof, type Hash, buildInclusionProof, encodeLeaf, hashLeaf, createHashReader, getPublishedCheckpoint, computeRootAt, sha256 } from "../log/mod.ts";
 import { findReceipt } from "../receipts/mod.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
@@ -19,7 +19,7 @@ const Checkpoint = z.string().describe(
 
 /** @throws {Problem} `Unavailable`: there is none yet */
 async function newestCheckpoint(store: Store) {
-  const found = await publishedCheckpoint(store);
+  const found = await getPublishedCheckpoint(store);
   if (found) return found;
   throw new Problem("Unavailable", "The log has signed no checkpoint yet");
 }
@@ -81,16 +81,16 @@ const inclusion = operation({
         headers: { "retry-after": "1" },
       });
     }
-    const read = logHashes(store);
-    const leaf = leafBytes(receipt);
+    const read = createHashReader(store);
+    const leaf = encodeLeaf(receipt);
     return {
       receipt_id: receipt.id,
       chain_position: receipt.position,
       leaf: leaf.toString(),
-      leaf_hash: hex(leafHash(leaf, sha256)),
+      leaf_hash: hex(hashLeaf(leaf, sha256)),
       tree_size: size,
-      root_hash: hex(await rootAt(size, read, sha256)),
-      hashes: (await inclusionProof(receipt.position, size, read, sha256)).map(hex),
+      root_hash: hex(await computeRootAt(size, read, sha256)),
+      hashes: (await buildInclusionProof(receipt.position, size, read, sha256)).map(hex),
       checkpoint: note,
     };
   },
@@ -128,13 +128,13 @@ const consistency = operation({
       const msg = `Expected at most ${to}, the leaves of the newer tree`;
       throw new InvalidInput([{ path: ["from"], msg, type: "too_large" }]);
     }
-    const read = logHashes(store);
+    const read = createHashReader(store);
     return {
       from,
       to,
-      from_root: hex(await rootAt(from, read, sha256)),
-      to_root: hex(await rootAt(to, read, sha256)),
-      hashes: (await consistencyProof(from, to, read, sha256)).map(hex),
+      from_root: hex(await computeRootAt(from, read, sha256)),
+      to_root: hex(await computeRootAt(to, read, sha256)),
+      hashes: (await buildConsistencyProof(from, to, read, sha256)).map(hex),
       checkpoint: note,
     };
   },

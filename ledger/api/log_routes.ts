@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { leafBytes, logHashes, parseTilePath, publishedCheckpoint, TILE_WIDTH } from "../log/mod.ts";
+import { encodeLeaf, createHashReader, parseTilePath, getPublishedCheckpoint, TILE_WIDTH } from "../log/mod.ts";
 import { exportReceipts } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
@@ -14,7 +14,7 @@ const FOR_EVER = "public, max-age=31536000, immutable";
  */
 export function bindLog<S>(router: Router<S>, store: Store): void {
   router.get("log_checkpoint", "/checkpoint", async (ctx) => {
-    const checkpoint = await publishedCheckpoint(store);
+    const checkpoint = await getPublishedCheckpoint(store);
     if (!checkpoint) throw new Problem("Unavailable", "The log has signed no checkpoint yet");
     ctx.type = "text/plain; charset=utf-8";
     ctx.set("cache-control", "no-cache");
@@ -30,13 +30,13 @@ export function bindLog<S>(router: Router<S>, store: Store): void {
       : -1;
     if (!place || level < 0) throw nothingAt(ctx);
     const [from, to] = [place.n * TILE_WIDTH, place.n * TILE_WIDTH + place.width];
-    const size = (await publishedCheckpoint(store))?.size ?? 0;
+    const size = (await getPublishedCheckpoint(store))?.size ?? 0;
     if (to > Math.floor(size / TILE_WIDTH ** level)) throw nothingAt(ctx);
     ctx.type = "application/octet-stream";
     ctx.set("cache-control", FOR_EVER);
     ctx.body = kind === "entries"
       ? await entries(store, from, to)
-      : Buffer.concat(await logHashes(store)(level, from, to));
+      : Buffer.concat(await createHashReader(store)(level, from, to));
   });
 }
 
@@ -47,7 +47,7 @@ async function entries(store: Store, from: number, to: number): Promise<Buffer> 
     throw new Error(`Receipts ${from} to ${to - 1} are not all there`);
   }
   return Buffer.concat(
-    receipts.map(leafBytes).flatMap((leaf) => {
+    receipts.map(encodeLeaf).flatMap((leaf) => {
       const length = Buffer.alloc(2);
       length.writeUInt16BE(leaf.length);
       return [length, leaf];

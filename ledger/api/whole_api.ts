@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { publishedCheckpoint } from "../log/mod.ts";
-import { exportReceipts, head, ledgerKeys } from "../receipts/mod.ts";
+import { getPublishedCheckpoint } from "../log/mod.ts";
+import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import { z } from "zod";
 import { defineOperation, InvalidInput, JsonText } from "../../contract/mod.ts";
 import { exampleExported, exampleHowToVerify, Exported, HowToVerify } from "./_api_shapes.ts";
@@ -41,7 +41,7 @@ const exported = operation({
       throw new InvalidInput([{ path: ["to"], msg, type: "value_error" }]);
     }
     const [{ size }, found] = await Promise.all([
-      head(store),
+      getHead(store),
       exportReceipts(store, { from, to }, MOST_EXPORTED_BYTES),
     ]);
     const envelope = JSON.stringify({
@@ -68,7 +68,7 @@ const rules = operation({
   rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
   example: { input: {}, output: exampleHowToVerify },
   run: async (_, { store, ledgerUrl }) => {
-    const [known, checkpoint] = await Promise.all([ledgerKeys(store), publishedCheckpoint(store)]);
+    const [known, checkpoint] = await Promise.all([listLedgerKeys(store), getPublishedCheckpoint(store)]);
     const keys = known.map(({ publicKey, fromPosition }) => ({
       public_key: publicKey,
       fingerprint_sha256: createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex"),

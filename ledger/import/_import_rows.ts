@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { printRecord } from "../receipts/mod.ts";
-import { trustedAt, type TrustedKey } from "../rules/mod.ts";
+import { findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 import { inOnePiece } from "../seal/mod.ts";
 
 /** A ledger is not taken over, and why; nothing of it has become part of this one. */
@@ -46,7 +46,7 @@ export function asRow(bytes: Buffer, position: number, keys: readonly TrustedKey
     return { ...base, era, record: bytes, signature: null, original: NOTHING };
   }
   const record = Buffer.from(fields.canonical_bytes, "hex");
-  const publicKey = trustedAt(keys, position)?.publicKey ?? "";
+  const publicKey = findTrustedKey(keys, position)?.publicKey ?? "";
   const signature: string = fields.signature.value;
   const printed = printRecord({ record, hash, publicKey, signature });
   return { ...base, era: 3, record, signature, original: printed === text ? NOTHING : bytes };

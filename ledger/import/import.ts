@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { TrustedKey } from "../rules/mod.ts";
-import { type ChainVerdict, hashFile, keysToTrust, openReceiptFile, type ReceiptFile, verifyInParallel } from "../verify/mod.ts";
+import { type ChainVerdict, hashFile, selectTrustedKeys, openReceiptFile, type ReceiptFile, verifyInParallel } from "../verify/mod.ts";
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
 import { asRow, ImportRefused, insertRows, twice } from "./_import_rows.ts";
@@ -17,7 +17,7 @@ export interface ImportOptions {
 }
 
 /** What was taken over. */
-export interface Imported {
+export interface ImportResult {
   readonly total: number;
   readonly keys: readonly TrustedKey[];
   /** False where it had been done before. */
@@ -43,14 +43,14 @@ export async function importLedger(
   store: Store,
   path: string,
   options: ImportOptions = {},
-): Promise<Imported> {
+): Promise<ImportResult> {
   const { onProgress = () => {} } = options;
   const file = await openReceiptFile(path);
   let client: pg.PoolClient | undefined;
   try {
     client = await store.pool.connect();
     await takeLock(client);
-    const keys = keysToTrust(file.envelope, options.keys ?? []);
+    const keys = selectTrustedKeys(file.envelope, options.keys ?? []);
     const sha256 = hashOf(await hashFile(path), keys);
     const begun = await beginning(client, sha256);
     if (begun?.finished) return { total: begun.size, keys, now: false };

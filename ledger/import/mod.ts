@@ -1,1 +1,1 @@
-export { type Imported, importLedger, type ImportOptions, ImportRefused } from "./import.ts";
+export { type ImportResult, importLedger, type ImportOptions, ImportRefused } from "./import.ts";

@@ -1,4 +1,4 @@
-import { type Hash, nodeHash, type Sha256 } from "../rules/mod.ts";
+import { type Hash, hashNode, type Sha256 } from "../rules/mod.ts";
 
 /** A Merkle tree that leaves are added to, of which only the roots of its complete subtrees are kept. */
 export interface GrowingTree {
@@ -10,7 +10,7 @@ export interface GrowingTree {
 }
 
 /** Begins one. */
-export function growingTree(sha256: Sha256): GrowingTree {
+export function createGrowingTree(sha256: Sha256): GrowingTree {
   const subtrees: { hash: Hash; leaves: number }[] = []; // from the largest to the smallest, as the bits of the size
   let size = 0;
   return {
@@ -21,7 +21,7 @@ export function growingTree(sha256: Sha256): GrowingTree {
       size++;
       let [hash, leaves] = [leaf, 1];
       for (let left = subtrees.at(-1); left?.leaves === leaves; left = subtrees.at(-1)) {
-        hash = nodeHash(left.hash, hash, sha256);
+        hash = hashNode(left.hash, hash, sha256);
         leaves *= 2;
         subtrees.pop();
       }
@@ -30,7 +30,7 @@ export function growingTree(sha256: Sha256): GrowingTree {
     root() {
       const hashes = subtrees.map(({ hash }) => hash);
       if (hashes.length === 0) throw new RangeError("There is no root over no leaves");
-      return hashes.reduceRight((right, left) => nodeHash(left, right, sha256));
+      return hashes.reduceRight((right, left) => hashNode(left, right, sha256));
     },
   };
 }

@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 import { exportReceipts } from "../receipts/mod.ts";
-import { type LeafOf, leafOf } from "../rules/mod.ts";
+import { type LeafSource, formatLeaf } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { type Hash, leafHash, type ReadHashes, type Sha256, TILE_WIDTH } from "./mod.ts";
+import { type Hash, hashLeaf, type ReadHashes, type Sha256, TILE_WIDTH } from "./mod.ts";
 
 /** SHA-256 of Node, as the Merkle tree wants it. */
 export const sha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
-/** The leaf of a receipt, as bytes. @see leafOf */
-export function leafBytes(receipt: LeafOf): Buffer {
-  return Buffer.from(leafOf(receipt, (bytes) => hash("sha256", bytes)));
+/** The leaf of a receipt, as bytes. @see formatLeaf */
+export function encodeLeaf(receipt: LeafSource): Buffer {
+  return Buffer.from(formatLeaf(receipt, (bytes) => hash("sha256", bytes)));
 }
 
 /** Hash of the leaf of a receipt. */
-export const leafHashOf = (receipt: LeafOf): Hash => leafHash(leafBytes(receipt), sha256);
+export const computeLeafHash = (receipt: LeafSource): Hash => hashLeaf(encodeLeaf(receipt), sha256);
 
 /** The newest checkpoint that was published. */
 export interface PublishedCheckpoint {
@@ -25,7 +25,7 @@ export interface PublishedCheckpoint {
 }
 
 /** Reads it; undefined: none has been signed yet. */
-export async function publishedCheckpoint(
+export async function getPublishedCheckpoint(
   { pool }: Store,
 ): Promise<PublishedCheckpoint | undefined> {
   const { rows: [row] } = await pool.query({
@@ -41,7 +41,7 @@ export async function publishedCheckpoint(
 }
 
 /** How many leaves are in full tiles. */
-export async function tiledLeaves({ pool }: Store): Promise<number> {
+export async function countTiledLeaves({ pool }: Store): Promise<number> {
   const { rows: [row] } = await pool.query("SELECT max(n) AS n FROM log_tiles WHERE level = 0");
   return row.n === null ? 0 : (Number(row.n) + 1) * TILE_WIDTH;
 }
@@ -51,7 +51,7 @@ export async function tiledLeaves({ pool }: Store): Promise<number> {
  *
  * @throws {RangeError} there are none
  */
-export function logHashes(store: Store): ReadHashes {
+export function createHashReader(store: Store): ReadHashes {
   return async (level, from, to) => {
     const first = from % TILE_WIDTH;
     const tile = await fullTile(store, level, (from - first) / TILE_WIDTH);
@@ -76,7 +76,7 @@ async function fullTile({ pool }: Store, level: number, n: number): Promise<Hash
 }
 
 async function leafHashes(store: Store, from: number, to: number): Promise<Hash[]> {
-  return (await exportReceipts(store, { from, to })).map(leafHashOf);
+  return (await exportReceipts(store, { from, to })).map(computeLeafHash);
 }
 
 async function tileRoots({ pool }: Store, level: number, from: number, to: number) {

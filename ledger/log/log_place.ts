@@ -3,22 +3,22 @@ import { BadSetting, type Config } from "../../config.ts";
 import { parseVerifierKey, type Witness } from "./mod.ts";
 
 /** Where a log keeps what is not in the database, and who it is. */
-export interface LogPlace {
+export interface LogSettings {
   /** PEM file of the key that signs checkpoints; made where there is none. */
   readonly keyFile: string;
   /** File outside of the database in which the newest checkpoint is kept. */
-  readonly keptFile: string;
+  readonly checkpointFile: string;
   /** Name of the log in its checkpoints: an address without scheme. */
   readonly origin: string;
   readonly witnesses: readonly Witness[];
 }
 
 /** The log's place as the settings have it. @throws {BadSetting} a witness is none */
-export function logPlace({ dataDir, settings }: Config): LogPlace {
+export function readLogSettings({ dataDir, settings }: Config): LogSettings {
   const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL, SEALOOP_WITNESSES = "" } = settings;
   return {
     keyFile: join(dataDir, "checkpoint.key"),
-    keptFile: join(dataDir, "checkpoint"),
+    checkpointFile: join(dataDir, "checkpoint"),
     origin: SEALOOP_LEDGER_ORIGIN ??
       SEALOOP_LEDGER_URL?.replace(/^https?:\/\//, "").replace(/\/+$/, "") ?? "sealoop.localhost",
     witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(witness),

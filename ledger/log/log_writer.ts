@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { exportReceipts, head } from "../receipts/mod.ts";
-import { type SigningKey, signingKey } from "../seal/mod.ts";
-import { checkpointText, consistencyProof, cosign, type Edge, equal, formatVerifierKey, growEdge, type Hash, type NoteKey, parseCheckpoint, parseNote, readEdge, rootAt, rootOfEdge, signatureLine, signNote, type Tile, type Witness } from "./mod.ts";
+import { exportReceipts, getHead } from "../receipts/mod.ts";
+import { type SigningKey, loadSigningKey } from "../seal/mod.ts";
+import { formatCheckpoint, buildConsistencyProof, cosign, type Edge, isSameHash, formatVerifierKey, growEdge, type Hash, type NoteKey, parseCheckpoint, parseNote, readEdge, computeRootAt, computeEdgeRoot, formatSignature, signNote, type Tile, type Witness } from "./mod.ts";
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { keepText, ownCheckpoint, readKept } from "./_kept.ts";
-import type { LogPlace } from "./log_place.ts";
-import { leafHashOf, logHashes, publishedCheckpoint, sha256, tiledLeaves } from "./log_hashes.ts";
+import { writeDurably, parseOwnCheckpoint, readIfPresent } from "./_kept.ts";
+import type { LogSettings } from "./log_place.ts";
+import { computeLeafHash, createHashReader, getPublishedCheckpoint, sha256, countTiledLeaves } from "./log_hashes.ts";
 
 /** What is stored is not what the log has signed. It signs no more until somebody has looked. */
 export class LogBroken extends Error {
@@ -14,7 +14,7 @@ export class LogBroken extends Error {
 }
 
 /** What a writer of the log needs. */
-export interface LogOptions extends LogPlace {
+export interface LogOptions extends LogSettings {
   /** Of role `sequencer`. */
   readonly store: Store;
   readonly signal: AbortSignal;
@@ -51,7 +51,7 @@ const WITNESS_MS = 5_000;
  */
 export function openLog(options: LogOptions): LogWriter {
   const { signal, onTrouble } = options;
-  const key = signingKey(options.keyFile);
+  const key = loadSigningKey(options.keyFile);
   const inbox = openInbox(signal);
   async function run(): Promise<void> {
     while (!signal.aborted) {
@@ -68,19 +68,19 @@ export function openLog(options: LogOptions): LogWriter {
 }
 
 /** Says what of the stored chain contradicts the checkpoint that was kept; undefined: nothing does. */
-export async function contradiction(
+export async function findContradiction(
   store: Store,
-  { keyFile, keptFile }: Pick<LogPlace, "keyFile" | "keptFile">,
+  { keyFile, checkpointFile }: Pick<LogSettings, "keyFile" | "checkpointFile">,
 ): Promise<string | undefined> {
-  const note = await readKept(keptFile);
+  const note = await readIfPresent(checkpointFile);
   if (note === undefined) return undefined;
-  const signed = ownCheckpoint(note, signingKey(keyFile).publicKey);
-  const { size } = await head(store);
+  const signed = parseOwnCheckpoint(note, loadSigningKey(keyFile).publicKey);
+  const { size } = await getHead(store);
   if (signed.size > size) {
     return `The ledger has ${size} receipts, and a checkpoint was signed of ${signed.size}: its end is missing`;
   }
-  const root = signed.size === 0 ? EMPTY : await rootAt(signed.size, logHashes(store), sha256);
-  return equal(root, signed.root)
+  const root = signed.size === 0 ? EMPTY : await computeRootAt(signed.size, createHashReader(store), sha256);
+  return isSameHash(root, signed.root)
     ? undefined
     : `The first ${signed.size} receipts are not those of which a checkpoint was signed`;
 }
@@ -89,9 +89,9 @@ const EMPTY: Hash = sha256(new Uint8Array());
 
 async function follow(options: LogOptions, key: SigningKey, inbox: Inbox): Promise<void> {
   const { store, signal } = options;
-  let size = await tiledLeaves(store);
-  const edge = await readEdge(size, logHashes(store));
-  let total = Math.max(size, (await head(store)).size);
+  let size = await countTiledLeaves(store);
+  const edge = await readEdge(size, createHashReader(store));
+  let total = Math.max(size, (await getHead(store)).size);
   const grow = async (leaves: readonly Hash[]) => {
     await storeTiles(store, growEdge(edge, size, leaves, sha256));
     size += leaves.length;
@@ -102,28 +102,28 @@ async function follow(options: LogOptions, key: SigningKey, inbox: Inbox): Promi
     while (size < total && !signal.aborted) {
       const found = await exportReceipts(store, { from: size, to: Math.min(total, size + PAGE) });
       if (found[0]?.position !== size) throw new LogBroken(`There is no receipt ${size}`);
-      await grow(found.map(leafHashOf));
+      await grow(found.map(computeLeafHash));
     }
   };
   await catchUp();
-  const wrong = await contradiction(store, options);
+  const wrong = await findContradiction(store, options);
   if (wrong !== undefined) throw new LogBroken(wrong);
   const publish = publisher(options, key);
   let signed = -1;
   while (!signal.aborted) {
     if (signed < size) {
-      await publish(size, rootOf(edge), logHashes(store));
+      await publish(size, rootOf(edge), createHashReader(store));
       signed = size;
       await inbox.pause(BETWEEN_CHECKPOINTS_MS);
     }
-    if (!await inbox.came(LOOK_MS)) total = (await head(store)).size;
+    if (!await inbox.came(LOOK_MS)) total = (await getHead(store)).size;
     await catchUp();
   }
   await catchUp();
-  if (signed < size) await publish(size, rootOf(edge), logHashes(store));
+  if (signed < size) await publish(size, rootOf(edge), createHashReader(store));
 }
 
-const rootOf = (edge: Edge): Hash => rootOfEdge(edge, sha256) ?? EMPTY;
+const rootOf = (edge: Edge): Hash => computeEdgeRoot(edge, sha256) ?? EMPTY;
 
 async function storeTiles({ pool }: Store, tiles: readonly Tile[]): Promise<void> {
   if (tiles.length === 0) return;
@@ -143,25 +143,25 @@ async function storeTiles({ pool }: Store, tiles: readonly Tile[]): Promise<void
 
 /** Signs, keeps, has cosigned, and publishes; in this order, so that nothing published is forgotten. */
 function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
-  const { store, origin, keptFile, witnesses, onTrouble } = options;
+  const { store, origin, checkpointFile, witnesses, onTrouble } = options;
   const key: NoteKey = { name: origin, publicKey, kind: "log" };
   const known = new Map<Witness, number>();
-  return async (size: number, root: Hash, read: ReturnType<typeof logHashes>): Promise<void> => {
-    const published = await publishedCheckpoint(store);
+  return async (size: number, root: Hash, read: ReturnType<typeof createHashReader>): Promise<void> => {
+    const published = await getPublishedCheckpoint(store);
     if (published && isOf(published.note, { origin, size })) return;
-    const signed = signNote(checkpointText({ origin, size, root }), key, privateKey);
-    await keepText(keptFile, signed);
+    const signed = signNote(formatCheckpoint({ origin, size, root }), key, privateKey);
+    await writeDurably(checkpointFile, signed);
     const request = {
       note: signed,
       size,
-      prove: (old: number) => consistencyProof(old, size, read, sha256),
+      prove: (old: number) => buildConsistencyProof(old, size, read, sha256),
       signal: createTimeoutSignal(WITNESS_MS),
     };
     const cosignatures = await Promise.all(witnesses.map(async (witness) => {
       try {
         const { value } = await cosign(witness, request, known.get(witness));
         known.set(witness, size);
-        return signatureLine(witness.key, value);
+        return formatSignature(witness.key, value);
       } catch (error) {
         onTrouble(error);
         return "";

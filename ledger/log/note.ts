@@ -38,18 +38,18 @@ export class BadNote extends Error {
 }
 
 /** The text that is signed. @see C2SP tlog-checkpoint */
-export function checkpointText({ origin, size, root }: Checkpoint): string {
+export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString("base64")}\n`;
 }
 
 /** Signs a note as the log. */
 export function signNote(text: string, key: NoteKey, privateKey: KeyObject): string {
-  return `${text}\n${signatureLine(key, sign(null, Buffer.from(text), privateKey))}`;
+  return `${text}\n${formatSignature(key, sign(null, Buffer.from(text), privateKey))}`;
 }
 
 /** A signature line, its line break included. */
-export function signatureLine(key: NoteKey, value: Uint8Array): string {
-  return `${DASH}${key.name} ${Buffer.concat([keyId(key), value]).toString("base64")}\n`;
+export function formatSignature(key: NoteKey, value: Uint8Array): string {
+  return `${DASH}${key.name} ${Buffer.concat([computeKeyId(key), value]).toString("base64")}\n`;
 }
 
 /** Tells text and signatures of a note apart; verifies nothing. @throws {BadNote} */
@@ -91,7 +91,7 @@ export function isSignedBy(
 ): boolean {
   const publicKey = Buffer.from(key.publicKey).toString("hex");
   return note.signatures.some(({ name, keyId: id, value }) => {
-    if (name !== key.name || !id.equals(keyId(key))) return false;
+    if (name !== key.name || !id.equals(computeKeyId(key))) return false;
     if (key.kind === "log") return verifyEd25519(publicKey, Buffer.from(note.text), value);
     if (value.length !== 72) return false;
     const signed = `cosignature/v1\ntime ${value.readBigUInt64BE()}\n${note.text}`;
@@ -102,7 +102,7 @@ export function isSignedBy(
 /** A key as `name+id+base64`. */
 export function formatVerifierKey(key: NoteKey): string {
   const encoded = Buffer.concat([Buffer.of(ALGORITHM[key.kind]), key.publicKey]).toString("base64");
-  return `${key.name}+${keyId(key).toString("hex")}+${encoded}`;
+  return `${key.name}+${computeKeyId(key).toString("hex")}+${encoded}`;
 }
 
 /** Reads a key of the form `name+id+base64`. @throws {BadNote} */
@@ -120,14 +120,14 @@ export function parseVerifierKey(text: string): NoteKey {
     );
   }
   const key: NoteKey = { name: match[1]!, publicKey: bytes.subarray(1), kind };
-  if (keyId(key).toString("hex") !== match[2]) {
+  if (computeKeyId(key).toString("hex") !== match[2]) {
     throw new BadNote(`The id in the key of ${key.name} is not that key's`);
   }
   return key;
 }
 
 /** @see C2SP signed-note, tlog-cosignature */
-function keyId({ name, publicKey, kind }: NoteKey): Buffer {
+function computeKeyId({ name, publicKey, kind }: NoteKey): Buffer {
   return createHash("sha256").update(`${name}\n`).update(Buffer.of(ALGORITHM[kind]))
     .update(publicKey).digest().subarray(0, 4);
 }

@@ -1,4 +1,4 @@
-import { type Hash, rootOf, type Sha256 } from "../rules/mod.ts";
+import { type Hash, computeRoot, type Sha256 } from "../rules/mod.ts";
 
 /** Hashes in a full tile: eight levels of the tree. @see C2SP tlog-tiles */
 export const TILE_WIDTH = 256;
@@ -35,7 +35,7 @@ export function growEdge(
     const row = edge[level] ??= [];
     row.push(hash);
     if (row.length < TILE_WIDTH) return;
-    const tile = { level, n: count / TILE_WIDTH - 1, hashes: row, root: rootOf(row, sha256) };
+    const tile = { level, n: count / TILE_WIDTH - 1, hashes: row, root: computeRoot(row, sha256) };
     full.push(tile);
     edge[level] = [];
     push(level + 1, tile.root, count / TILE_WIDTH);
@@ -45,11 +45,11 @@ export function growEdge(
 }
 
 /** Root of the tree whose edge this is; undefined: it is empty. */
-export function rootOfEdge(edge: Edge, sha256: Sha256): Hash | undefined {
+export function computeEdgeRoot(edge: Edge, sha256: Sha256): Hash | undefined {
   let root: Hash | undefined;
   for (const row of edge) {
     const hashes = root ? [...row, root] : row;
-    if (hashes.length > 0) root = rootOf(hashes, sha256);
+    if (hashes.length > 0) root = computeRoot(hashes, sha256);
   }
   return root;
 }
@@ -65,7 +65,7 @@ export async function readEdge(size: number, read: ReadHashes): Promise<Edge> {
 }
 
 /** Root of the tree of the first `size` leaves. @param size ≥ 1 */
-export async function rootAt(size: number, read: ReadHashes, sha256: Sha256): Promise<Hash> {
+export async function computeRootAt(size: number, read: ReadHashes, sha256: Sha256): Promise<Hash> {
   return await rangeRoot(0, size, read, sha256);
 }
 
@@ -75,7 +75,7 @@ export async function rootAt(size: number, read: ReadHashes, sha256: Sha256): Pr
  * @param index < size
  * @see RFC 6962 §2.1.1
  */
-export async function inclusionProof(
+export async function buildInclusionProof(
   index: number,
   size: number,
   read: ReadHashes,
@@ -98,7 +98,7 @@ export async function inclusionProof(
  * @param oldSize ≥ 1, ≤ newSize
  * @see RFC 6962 §2.1.2
  */
-export async function consistencyProof(
+export async function buildConsistencyProof(
   oldSize: number,
   newSize: number,
   read: ReadHashes,
@@ -133,14 +133,14 @@ async function rangeRoot(
   if (
     size % unit === 0 && from % unit === 0 && from / unit % TILE_WIDTH + size / unit <= TILE_WIDTH
   ) {
-    return rootOf(await read(level, from / unit, to / unit), sha256);
+    return computeRoot(await read(level, from / unit, to / unit), sha256);
   }
   const middle = from + split(size);
   const [left, right] = [
     await rangeRoot(from, middle, read, sha256),
     await rangeRoot(middle, to, read, sha256),
   ];
-  return rootOf([left, right], sha256);
+  return computeRoot([left, right], sha256);
 }
 
 /** The largest power of two below n. @param n ≥ 2 */
@@ -151,7 +151,7 @@ function split(n: number): number {
 }
 
 /** Path of a tile or bundle number: `x001/x234/067`. @see C2SP tlog-tiles */
-export function tilePath(n: number, width = TILE_WIDTH): string {
+export function formatTilePath(n: number, width = TILE_WIDTH): string {
   const groups: string[] = [];
   for (let rest = n; groups.length === 0 || rest > 0; rest = Math.floor(rest / 1000)) {
     groups.unshift(`${groups.length > 0 ? "x" : ""}${String(rest % 1000).padStart(3, "0")}`);
@@ -168,5 +168,5 @@ export function parseTilePath(path: string): { n: number; width: number } | unde
   if (!Number.isSafeInteger(n) || width > TILE_WIDTH || match[3] && width === TILE_WIDTH) {
     return undefined;
   }
-  return tilePath(n, width) === path ? { n, width } : undefined;
+  return formatTilePath(n, width) === path ? { n, width } : undefined;
 }

@@ -1,4 +1,4 @@
-import { type Break, type Era, linkOf, parsed, type Place, positionOf, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import { type Break, type Era, readLink, parseFields, type Place, readPosition, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
 
 /** What the checks of a stretch of the chain found. */
 export interface Chunk {
@@ -86,8 +86,8 @@ export function checkRange(
 
   for (const json of records) {
     // The link tells where a record stands; only where it does not hold, what the record says of itself.
-    const follows = next >= from && previous?.hash === linkOf(json);
-    const claimed = follows ? next : positionOf(json) ?? next;
+    const follows = next >= from && previous?.hash === readLink(json);
+    const claimed = follows ? next : readPosition(json) ?? next;
     if (claimed < next) {
       breaks.push({ position: claimed, reason: SAID[source].twice });
       continue;
@@ -96,7 +96,7 @@ export function checkRange(
     if (next >= to) break;
     const place: Place = {
       position: next,
-      previousHash: previous?.hash ?? linkOf(json),
+      previousHash: previous?.hash ?? readLink(json),
       ...(previous?.era === undefined ? {} : { previousEra: previous.era }),
     };
     const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
@@ -129,7 +129,7 @@ interface Previous {
 
 /** What a list shows of a record. */
 export function rowOf(json: string, position: number, verified: boolean | undefined): Row {
-  const fields = parsed(json);
+  const fields = parseFields(json);
   const text = (name: string) => typeof fields[name] === "string" ? fields[name] : "";
   return {
     position,

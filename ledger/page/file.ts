@@ -1,4 +1,4 @@
-import { type Break, positionOf, type Primitives, type TrustedKey } from "../rules/mod.ts";
+import { type Break, readPosition, type Primitives, type TrustedKey } from "../rules/mod.ts";
 import { checkRange } from "./check.ts";
 import { recordsOf } from "./records.ts";
 
@@ -29,7 +29,7 @@ export function reportOf(
   const { records, from } = recordsOf(text);
   if (records.length === 0) throw new TypeError("The file holds no receipts");
   const start = from ?? 0;
-  const to = Math.max(start + records.length, (positionOf(records.at(-1)!) ?? 0) + 1);
+  const to = Math.max(start + records.length, (readPosition(records.at(-1)!) ?? 0) + 1);
   const range = { from: start, to: Math.min(to, start + 2 * records.length), alone: from !== 0 };
   const { breaks, lastHash } = checkRange(
     records,

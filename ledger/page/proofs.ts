@@ -7,12 +7,12 @@ import {
   verifyTimestamp,
 } from "../anchors/ots/mod.ts";
 import {
-  canonicalFields,
-  leafHash,
-  leafOf,
+  canonicalizeFields,
+  hashLeaf,
+  formatLeaf,
   NotCanonical,
   type Primitives,
-  rootFromInclusion,
+  computeInclusionRoot,
 } from "../rules/mod.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";
@@ -47,11 +47,11 @@ export function inclusionStep(
   const hash = (bytes: Uint8Array) => primitives.fromHex(primitives.sha256(bytes));
   try {
     const { tree_size: size, hashes } = answer;
-    const leaf = UTF_8.encode(leafOf({ position, id, text: record }, primitives.sha256));
+    const leaf = UTF_8.encode(formatLeaf({ position, id, text: record }, primitives.sha256));
     const checkpoint = openCheckpoint(answer.checkpoint, verifierKey, primitives);
-    const own = leafHash(leaf, hash);
+    const own = hashLeaf(leaf, hash);
     const proof = hashes.map((hex) => primitives.fromHex(hex));
-    const root = rootFromInclusion({ leafHash: own, index: position, size, proof }, hash);
+    const root = computeInclusionRoot({ leafHash: own, index: position, size, proof }, hash);
     const computed = root ? primitives.toHex(root) : "(the proof has a wrong length)";
     const compared = [
       { label: "leaf, made here", value: primitives.toHex(own) },
@@ -153,7 +153,7 @@ function concluded(findings: readonly AttestationResult[], compared: Step["compa
 
 /** What of a record is timestamped: the canonical bytes of era 3, the record itself of eras before. */
 function anchoredBytes(record: string, { fromHex }: Primitives): Uint8Array {
-  const fields = canonicalFields(record);
+  const fields = canonicalizeFields(record);
   const hex = fields.get("canonical_bytes")?.slice(1, -1) ?? "";
   const isEra3 = fields.get("schema_version") === '"3.0"';
   return isEra3 && /^(?:[0-9a-f]{2})+$/.test(hex) ? fromHex(hex) : UTF_8.encode(record);

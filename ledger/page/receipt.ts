@@ -1,4 +1,4 @@
-import { canonicalFields, NotCanonical } from "../rules/mod.ts";
+import { canonicalizeFields, NotCanonical } from "../rules/mod.ts";
 import { counted, grouped, indented, legible, time } from "./text.ts";
 import { receiptUrl, SIGNS } from "./verdict.ts";
 import { h, type View } from "./view.ts";
@@ -204,7 +204,7 @@ export function messagePage(title: string, text: View): View {
 
 function fieldsOf(record: string): ReadonlyMap<string, string> | undefined {
   try {
-    return canonicalFields(record);
+    return canonicalizeFields(record);
   } catch (error) {
     if (error instanceof NotCanonical) return undefined;
     throw error;

@@ -2,7 +2,7 @@
  * Takes JSON apart without reading its values, so that each record keeps the bytes in which it came. What is not JSON
  * gives pieces that are not JSON either, and verifying those fails.
  */
-import { positionOf } from "../rules/mod.ts";
+import { readPosition } from "../rules/mod.ts";
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPEN = new Set([0x7b, 0x5b]);
@@ -92,5 +92,5 @@ function oldestFirst(records: readonly string[]): Exported {
 /** Where a record of era 3 says that it stands; the first one of all is told by its empty link. */
 function startOf(record: string | undefined): number | undefined {
   if (record === undefined) return undefined;
-  return valueOf(record, "prev_hash") === '""' ? 0 : positionOf(record);
+  return valueOf(record, "prev_hash") === '""' ? 0 : readPosition(record);
 }

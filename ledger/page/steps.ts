@@ -1,4 +1,4 @@
-import { canonicalFields, type Check, type Era, NotCanonical, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import { canonicalizeFields, type Check, type Era, NotCanonical, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
 
 /** One check of a receipt, and what was compared in it. */
 export interface Step {
@@ -210,7 +210,7 @@ function summaryOf(record: string, position: number, primitives: Primitives): Pr
 
 function fieldsOf(record: string): ReadonlyMap<string, string> | undefined {
   try {
-    return canonicalFields(record);
+    return canonicalizeFields(record);
   } catch (error) {
     if (error instanceof NotCanonical) return undefined;
     throw error;

@@ -1,3 +1,3 @@
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
-export { exportReceipts, findReceipt, head, type Head, ledgerKeys, pageReceipts, printRecord, receiptById, type Stored, supersededBy } from "./read.ts";
-export { commitment, prepare, type Prepared, randomHex, receiptTime, SCHEMA_VERSION, type SealRequest } from "./receipt.ts";
+export { exportReceipts, findReceipt, getHead, type LedgerHead, listLedgerKeys, listReceipts, printRecord, getReceipt, type StoredReceipt, findCorrection } from "./read.ts";
+export { computeCommitment, prepareRequest, type PreparedRequest, randomHex, formatReceiptTime, SCHEMA_VERSION, type SealRequest } from "./receipt.ts";

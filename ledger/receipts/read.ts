@@ -1,11 +1,11 @@
 import { InvalidInput } from "../../contract/mod.ts";
-import { trustedAt, type TrustedKey } from "../rules/mod.ts";
+import { findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 import { shared, type Store } from "../../store/mod.ts";
 import { sealedSoon } from "./_soon.ts";
 import { AmbiguousReceipt, ReceiptNotFound } from "./errors.ts";
 
 /** A receipt as the database has it. */
-export interface Stored {
+export interface StoredReceipt {
   readonly position: number;
   readonly id: string;
   /** Hex. */
@@ -17,7 +17,7 @@ export interface Stored {
 }
 
 /** How long the chain is. */
-export interface Head {
+export interface LedgerHead {
   readonly size: number;
   /** Hash of the newest receipt, hex; empty where there is none. */
   readonly hash: string;
@@ -43,15 +43,15 @@ const MOST_MATCHES = 10;
  * How long the chain is now. Calls that arrive together share one query; none gets an answer that is older than
  * its own question.
  */
-export function head(store: Store): Promise<Head> {
+export function getHead(store: Store): Promise<LedgerHead> {
   let ask = heads.get(store);
   if (!ask) heads.set(store, ask = shared(() => readHead(store)));
   return ask();
 }
 
-const heads = new WeakMap<Store, () => Promise<Head>>();
+const heads = new WeakMap<Store, () => Promise<LedgerHead>>();
 
-async function readHead({ pool }: Store): Promise<Head> {
+async function readHead({ pool }: Store): Promise<LedgerHead> {
   const { rows: [row] } = await pool.query({
     name: "head",
     text: "SELECT size, hash FROM ledger_head",
@@ -60,7 +60,7 @@ async function readHead({ pool }: Store): Promise<Head> {
 }
 
 /** The published keys, in the order in which they came to be trusted. */
-export async function ledgerKeys(store: Store): Promise<TrustedKey[]> {
+export async function listLedgerKeys(store: Store): Promise<TrustedKey[]> {
   const { rows } = await store.pool.query(
     "SELECT from_position, public_key FROM ledger_keys ORDER BY n",
   );
@@ -75,10 +75,10 @@ export async function ledgerKeys(store: Store): Promise<TrustedKey[]> {
  *
  * @param page `before` exclusive, default: the end; `limit` > 0
  */
-export async function pageReceipts(
+export async function listReceipts(
   store: Store,
   page: { readonly limit: number; readonly before?: number; readonly category?: string },
-): Promise<Stored[]> {
+): Promise<StoredReceipt[]> {
   const { limit, before = Number.MAX_SAFE_INTEGER, category } = page;
   const { rows } = await store.pool.query({
     name: category === undefined ? "page" : "page_category",
@@ -99,7 +99,7 @@ export async function exportReceipts(
   store: Store,
   range: { readonly from: number; readonly to: number },
   mostBytes = Number.MAX_SAFE_INTEGER,
-): Promise<Stored[]> {
+): Promise<StoredReceipt[]> {
   const { rows } = await store.pool.query({
     name: "export",
     text: `SELECT ${COLUMNS} FROM (
@@ -120,10 +120,10 @@ export async function exportReceipts(
  * @throws {InvalidInput} shorter than 8 characters, and no id
  * @throws {Problem} `Unavailable`: it was asked for, and is not sealed within two seconds
  */
-export async function findReceipt(store: Store, idOrPrefix: string): Promise<Stored> {
-  const exact = await receiptById(store, idOrPrefix);
+export async function findReceipt(store: Store, idOrPrefix: string): Promise<StoredReceipt> {
+  const exact = await getReceipt(store, idOrPrefix);
   if (exact) return exact;
-  if (await sealedSoon(store, idOrPrefix)) return (await receiptById(store, idOrPrefix))!;
+  if (await sealedSoon(store, idOrPrefix)) return (await getReceipt(store, idOrPrefix))!;
   const prefix = idOrPrefix.toLowerCase();
   if (prefix.length < SHORTEST_PREFIX) {
     throw new InvalidInput([{
@@ -141,7 +141,7 @@ export async function findReceipt(store: Store, idOrPrefix: string): Promise<Sto
 }
 
 /** One receipt by its id as it is written, or undefined where none is sealed with it, or not yet. */
-export async function receiptById(store: Store, id: string): Promise<Stored | undefined> {
+export async function getReceipt(store: Store, id: string): Promise<StoredReceipt | undefined> {
   const { rows } = await store.pool.query({
     name: "by_id",
     text: `SELECT ${COLUMNS} FROM receipts WHERE id = $1`,
@@ -156,7 +156,7 @@ export async function receiptById(store: Store, id: string): Promise<Stored | un
  *
  * @param prefix in lower case
  */
-async function byPrefix(store: Store, prefix: string): Promise<Stored[]> {
+async function byPrefix(store: Store, prefix: string): Promise<StoredReceipt[]> {
   const isHex = /^[0-9a-f]{1,64}$/.test(prefix);
   const { rows } = await store.pool.query({
     name: "by_prefix",
@@ -184,7 +184,7 @@ const LAST_CHARACTER = "\u{10ffff}";
 const hashBound = (prefix: string, fill: "0" | "f") => Buffer.from(prefix.padEnd(64, fill), "hex");
 
 /** Id of the newest receipt that says it corrects this one, or undefined. */
-export async function supersededBy(store: Store, id: string): Promise<string | undefined> {
+export async function findCorrection(store: Store, id: string): Promise<string | undefined> {
   const { rows } = await store.pool.query({
     name: "superseded_by", // materialized, or it would walk the whole chain back for the newest one
     text: `WITH newer AS MATERIALIZED (
@@ -197,7 +197,7 @@ export async function supersededBy(store: Store, id: string): Promise<string | u
   return rows[0]?.id;
 }
 
-async function toStored(store: Store, rows: readonly Row[]): Promise<Stored[]> {
+async function toStored(store: Store, rows: readonly Row[]): Promise<StoredReceipt[]> {
   if (rows.length === 0) return [];
   const keys = await keysFor(store, Number(rows[0]!.position), Number(rows.at(-1)!.position));
   return rows.map((row) => stored(row, keys));
@@ -211,14 +211,14 @@ async function keysFor(store: Store, ...positions: number[]): Promise<TrustedKey
   const newest = Math.max(...positions);
   const kept = known.get(store);
   if (kept && newest <= (knownUpTo.get(store) ?? -1)) return kept;
-  const size = (await head(store)).size;
-  const keys = await ledgerKeys(store);
+  const size = (await getHead(store)).size;
+  const keys = await listLedgerKeys(store);
   known.set(store, keys);
   knownUpTo.set(store, size - 1);
   return keys;
 }
 
-function stored(row: Row, keys: readonly TrustedKey[]): Stored {
+function stored(row: Row, keys: readonly TrustedKey[]): StoredReceipt {
   const position = Number(row.position);
   const { id, category, era, record, signature } = row;
   const hash = row.hash.toString("hex");
@@ -226,7 +226,7 @@ function stored(row: Row, keys: readonly TrustedKey[]): Stored {
     ? printRecord({
       record,
       hash,
-      publicKey: trustedAt(keys, position)?.publicKey ?? "",
+      publicKey: findTrustedKey(keys, position)?.publicKey ?? "",
       signature: signature?.toString("hex") ?? "",
     })
     : record.toString());
@@ -234,7 +234,7 @@ function stored(row: Row, keys: readonly TrustedKey[]): Stored {
 }
 
 /** A receipt of era 3 as it is kept. */
-export interface Sealing {
+export interface StoredRecord {
   /** Canonical bytes. */
   readonly record: Buffer;
   /** All hex. */
@@ -244,7 +244,7 @@ export interface Sealing {
 }
 
 /** Makes a record of the stored bytes: the payload's own text, with what is not part of it put at the end. */
-export function printRecord({ record, hash, publicKey, signature }: Sealing): string {
+export function printRecord({ record, hash, publicKey, signature }: StoredRecord): string {
   const signed = `{"algorithm":"Ed25519","public_key":"${publicKey}","value":"${signature}",` +
     `"signs":"canonical_bytes"}`;
   return `${record.toString().slice(0, -1)},"canonical_bytes":"${

@@ -1,11 +1,11 @@
 import { hash, randomFillSync, randomUUID } from "node:crypto";
-import { canonicalize, canonicalValues, joinFields, NotCanonical } from "../rules/mod.ts";
+import { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "../rules/mod.ts";
 import { InvalidInput, type Issue } from "../../contract/mod.ts";
 
 /** Version of what is sealed today. */
 export const SCHEMA_VERSION = "3.0";
 /** Most bytes of a receipt's canonical form. */
-export const MAX_BYTES = 256 * 1024;
+export const MAX_RECEIPT_BYTES = 256 * 1024;
 /** Bytes that number, link and version add to a request at the most. */
 const ENVELOPE_BYTES = 256;
 
@@ -44,7 +44,7 @@ export interface Evidence {
 }
 
 /** A request made ready for the outbox. */
-export interface Prepared {
+export interface PreparedRequest {
   readonly id: string;
   /** Canonical JSON of the caller's fields, id and timestamp included. */
   readonly payload: string;
@@ -63,7 +63,7 @@ const chance = Buffer.alloc(128 * SALT_BYTES);
 let chanceUsed = chance.length;
 
 /** Commitment to a text: SHA-256 over the salt and then the text, as hex. */
-export function commitment(salt: Uint8Array, canonicalText: string): string {
+export function computeCommitment(salt: Uint8Array, canonicalText: string): string {
   return hash("sha256", Buffer.concat([salt, Buffer.from(canonicalText)]));
 }
 
@@ -73,7 +73,7 @@ export function randomHex(length: number): string {
 }
 
 /** The time now, as receipts have it: UTC, microseconds, offset. */
-export function receiptTime(): string {
+export function formatReceiptTime(): string {
   return new Date().toISOString().replace("Z", "000+00:00");
 }
 
@@ -82,10 +82,10 @@ export function receiptTime(): string {
  *
  * @throws {InvalidInput} says of each field what was wrong
  */
-export function prepare(request: SealRequest): Prepared {
+export function prepareRequest(request: SealRequest): PreparedRequest {
   const issues = check(request);
   if (issues.length > 0) throw new InvalidInput(issues);
-  const { evidence: shown = {}, timestamp = receiptTime(), ...rest } = request;
+  const { evidence: shown = {}, timestamp = formatReceiptTime(), ...rest } = request;
   const id = request.id ?? randomHex(16);
   const evidence = Object.entries(shown).map(([name, value]) => ({
     name,
@@ -95,7 +95,7 @@ export function prepare(request: SealRequest): Prepared {
   const details = request.details ?? {};
   const fields = canonicalOf(
     "details",
-    () => canonicalValues({ ...rest, id, details, human_input: request.human_input ?? "" }),
+    () => canonicalizeValues({ ...rest, id, details, human_input: request.human_input ?? "" }),
   );
   const stable = joinFields(fields);
   fields.set("timestamp", JSON.stringify(timestamp));
@@ -104,10 +104,10 @@ export function prepare(request: SealRequest): Prepared {
   }
   const payload = joinFields(fields);
   const bytes = Buffer.byteLength(payload) + ENVELOPE_BYTES;
-  if (bytes > MAX_BYTES) {
+  if (bytes > MAX_RECEIPT_BYTES) {
     throw issue(
       "details",
-      `The receipt would have ${bytes} bytes; at most ${MAX_BYTES} can be sealed`,
+      `The receipt would have ${bytes} bytes; at most ${MAX_RECEIPT_BYTES} can be sealed`,
     );
   }
   return { id, payload, requestHash: requestHash(stable, evidence), evidence };
@@ -133,7 +133,7 @@ function withCommitments(
   details: Readonly<Record<string, unknown>>,
   evidence: readonly Evidence[],
 ) {
-  const commitments = evidence.map(({ name, salt, content }) => [name, commitment(salt, content)]);
+  const commitments = evidence.map(({ name, salt, content }) => [name, computeCommitment(salt, content)]);
   return { ...details, commitments: Object.fromEntries(commitments) };
 }
 

@@ -55,7 +55,7 @@ function printArray(items: readonly unknown[], depth: number): string {
  *
  * @throws {NotCanonical} as {@linkcode canonicalize}
  */
-export function canonicalValues(value: Readonly<Record<string, unknown>>): Map<string, string> {
+export function canonicalizeValues(value: Readonly<Record<string, unknown>>): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [key, item] of Object.entries(value)) {
     if (item !== undefined) fields.set(key, print(item, 1));
@@ -64,7 +64,7 @@ export function canonicalValues(value: Readonly<Record<string, unknown>>): Map<s
 }
 
 function printObject(value: Record<string, unknown>, depth: number): string {
-  const keys = sorted(Object.keys(value), (key) => key);
+  const keys = sortByKey(Object.keys(value), (key) => key);
   let text = "{";
   for (const key of keys) {
     const item = value[key];
@@ -109,7 +109,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 const UTF_8 = new TextEncoder();
 
 /** Order of code points; that of JavaScript's strings is the order of UTF-16 units. */
-function byCodePoint(a: string, b: string): number {
+function compareCodePoints(a: string, b: string): number {
   if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : a > b ? 1 : 0;
   const [left, right] = [UTF_8.encode(a), UTF_8.encode(b)]; // UTF-8 sorts as code points do
   const differs = left.findIndex((byte, n) => byte !== right[n]);
@@ -118,7 +118,7 @@ function byCodePoint(a: string, b: string): number {
 }
 
 /** The same array, its entries in the order of their keys' code points. */
-function sorted<T>(entries: T[], keyOf: (entry: T) => string): T[] {
+function sortByKey<T>(entries: T[], keyOf: (entry: T) => string): T[] {
   let ascending = true;
   let astral = false;
   for (let n = 0; n < entries.length; n++) {
@@ -127,7 +127,7 @@ function sorted<T>(entries: T[], keyOf: (entry: T) => string): T[] {
     if (!astral) astral = SURROGATE.test(key);
   }
   if (ascending && !astral) return entries; // as in whatever was canonical before
-  return entries.sort((a, b) => byCodePoint(keyOf(a), keyOf(b)));
+  return entries.sort((a, b) => compareCodePoints(keyOf(a), keyOf(b)));
 }
 
 /**
@@ -135,7 +135,7 @@ function sorted<T>(entries: T[], keyOf: (entry: T) => string): T[] {
  *
  * @throws {NotCanonical} not one JSON value, a duplicate key, or one of the reasons of {@linkcode canonicalize}
  */
-export function canonicalFromText(json: string): string {
+export function canonicalizeText(json: string): string {
   const reader = new Reader(json);
   const text = reader.value(0);
   reader.end();
@@ -145,17 +145,17 @@ export function canonicalFromText(json: string): string {
 /**
  * The fields of a JSON object, each with the canonical text of its value.
  *
- * @throws {NotCanonical} as {@linkcode canonicalFromText}, or where the text is no object
+ * @throws {NotCanonical} as {@linkcode canonicalizeText}, or where the text is no object
  */
-export function canonicalFields(json: string): Map<string, string> {
+export function canonicalizeFields(json: string): Map<string, string> {
   const reader = new Reader(json);
   const fields = reader.fields(0);
   reader.end();
   return new Map(fields);
 }
 
-/** As {@linkcode canonicalFields}, or undefined where the text is not canonical as it stands. */
-export function canonicalFieldsAsTheyStand(json: string): Map<string, string> | undefined {
+/** As {@linkcode canonicalizeFields}, or undefined where the text is not canonical as it stands. */
+export function parseCanonicalFields(json: string): Map<string, string> | undefined {
   try {
     const reader = new Reader(json);
     const fields = reader.fields(0);
@@ -170,9 +170,9 @@ export function canonicalFieldsAsTheyStand(json: string): Map<string, string> | 
 /**
  * The items of a JSON array, each as its canonical text.
  *
- * @throws {NotCanonical} as {@linkcode canonicalFromText}, or where the text is no array
+ * @throws {NotCanonical} as {@linkcode canonicalizeText}, or where the text is no array
  */
-export function canonicalItems(json: string): string[] {
+export function canonicalizeItems(json: string): string[] {
   const reader = new Reader(json);
   const items = reader.items(0);
   reader.end();
@@ -182,7 +182,7 @@ export function canonicalItems(json: string): string[] {
 /** Puts fields, each with the canonical text of its value, together to a canonical object. */
 export function joinFields(fields: Iterable<readonly [string, string]>): string {
   let text = "{";
-  for (const [key, value] of sorted([...fields], ([key]) => key)) {
+  for (const [key, value] of sortByKey([...fields], ([key]) => key)) {
     text += (text.length > 1 ? "," : "") + printString(key) + ":" + value;
   }
   return text + "}";

@@ -9,7 +9,7 @@ import {
 } from "./rules.ts";
 
 /** What one record of a chain was found to be. */
-export interface Followed {
+export interface FollowResult {
   /** Where it stands. */
   readonly position: number;
   /** What does not hold: of the record, or that there are none before it. */
@@ -32,9 +32,9 @@ export function followRecord(
   place: Place,
   keys: readonly TrustedKey[],
   primitives: Primitives,
-): Followed {
+): FollowResult {
   const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
-  const at = (position: number, reason: string | undefined): Followed => ({
+  const at = (position: number, reason: string | undefined): FollowResult => ({
     position,
     found: reason === undefined ? undefined : { position, reason },
     era,
@@ -42,19 +42,19 @@ export function followRecord(
   });
   if (verdict.verified) return at(place.position, undefined);
   const reason = verdict.reasons.join("; ");
-  const claimed = positionOf(json);
+  const claimed = readPosition(json);
   if (
     claimed === undefined || claimed === place.position ||
     !holdsByItself(json, claimed, place, keys, primitives)
   ) return at(place.position, reason);
-  if (linkOf(json) === place.previousHash) { // earlier eras, which have no positions, have too many or too few
+  if (readLink(json) === place.previousHash) { // earlier eras, which have no positions, have too many or too few
     return { ...at(claimed, undefined), found: { position: place.position, reason } };
   }
   if (claimed < place.position) {
     const found = { position: claimed, reason: "It is there twice, or out of order" };
     return { position: claimed, found, era, next: place };
   }
-  const found = { position: place.position, reason: missing(place.position, claimed) };
+  const found = { position: place.position, reason: describeGap(place.position, claimed) };
   return { ...at(claimed, undefined), found };
 }
 
@@ -63,16 +63,16 @@ export function followRecord(
  *
  * @param position that it has where none before it is missing
  */
-export function placeAfter(
+export function findPlaceAfter(
   json: string,
   position: number,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): Place {
-  const claimed = positionOf(json) ?? position;
+  const claimed = readPosition(json) ?? position;
   const elsewhere = claimed !== position &&
     holdsByItself(json, claimed, { position, previousHash: "" }, keys, primitives);
-  const place = { position: elsewhere ? claimed : position, previousHash: linkOf(json) };
+  const place = { position: elsewhere ? claimed : position, previousHash: readLink(json) };
   const { hash, era } = verifyRecord(json, place, keys, primitives);
   return { position: place.position + 1, previousHash: hash, previousEra: era };
 }
@@ -85,30 +85,30 @@ function holdsByItself(
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): boolean {
-  const alone = { ...place, position, previousHash: linkOf(json) };
+  const alone = { ...place, position, previousHash: readLink(json) };
   return verifyRecord(json, alone, keys, primitives).verdict.verified;
 }
 
 /** Says that there are none from one position up to another, exclusive. */
-export function missing(from: number, to: number): string {
+export function describeGap(from: number, to: number): string {
   return to - from === 1 ? "Missing" : `Missing, with all up to ${to - 1}`;
 }
 
 /** Where a record of era 3 says that it stands; only ever used to tell which ones are missing. */
-export function positionOf(json: string): number | undefined {
-  const { chain_position, schema_version } = parsed(json);
+export function readPosition(json: string): number | undefined {
+  const { chain_position, schema_version } = parseFields(json);
   const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
   return isPosition && schema_version === "3.0" ? Number(chain_position) : undefined;
 }
 
 /** What a record links to, as it says itself. */
-export function linkOf(json: string): string {
-  const { prev_hash } = parsed(json);
+export function readLink(json: string): string {
+  const { prev_hash } = parseFields(json);
   return typeof prev_hash === "string" ? prev_hash : "";
 }
 
 /** Fields of a record; none where it is no object. */
-export function parsed(json: string): Record<string, unknown> {
+export function parseFields(json: string): Record<string, unknown> {
   try {
     const value = JSON.parse(json);
     return typeof value === "object" && value !== null ? value : {};

@@ -2,12 +2,12 @@
  * What of a receipt goes into the Merkle log: a leaf is small, and there is one for every era. Nothing of Node is used, so
  * that a browser can make the same leaf from the same export.
  */
-import { canonicalFromText, canonicalize } from "./canonical.ts";
+import { canonicalizeText, canonicalize } from "./canonical.ts";
 
 const UTF_8 = new TextEncoder();
 
 /** A receipt as it is exported, and where. */
-export interface LeafOf {
+export interface LeafSource {
   /** From 0. */
   readonly position: number;
   readonly id: string;
@@ -22,15 +22,15 @@ export interface LeafOf {
  * @param sha256 gives lowercase hex
  * @throws {NotCanonical} the record has no canonical form
  */
-export function leafOf(
-  { position, id, text }: LeafOf,
+export function formatLeaf(
+  { position, id, text }: LeafSource,
   sha256: (bytes: Uint8Array) => string,
 ): string {
-  return leafText(position, id, sha256(UTF_8.encode(canonicalFromText(text))));
+  return formatLeafOfHash(position, id, sha256(UTF_8.encode(canonicalizeText(text))));
 }
 
 /** The leaf of a receipt whose record's hash is known. @param recordSha256 lowercase hex */
-export function leafText(position: number, id: string, recordSha256: string): string {
+export function formatLeafOfHash(position: number, id: string, recordSha256: string): string {
   return `{"chain_position":${position},"id":${
     canonicalize(id)
   },"record_sha256":"${recordSha256}"}`;

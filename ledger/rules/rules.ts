@@ -3,8 +3,8 @@
  * lines, each with its own implementation of SHA-256 and Ed25519.
  */
 import {
-  canonicalFields,
-  canonicalFieldsAsTheyStand,
+  canonicalizeFields,
+  parseCanonicalFields,
   joinFields,
   NotCanonical,
 } from "./canonical.ts";
@@ -77,7 +77,7 @@ const NOT_IN_PAYLOAD = {
 } as const;
 
 /** A record whose parts have been told apart, and nothing decided yet. */
-interface Opened {
+interface ParsedRecord {
   readonly fields: ReadonlyMap<string, string>;
   /** Claimed canonical bytes; empty where there are none, or no hex. */
   readonly bytes: Uint8Array;
@@ -88,7 +88,7 @@ interface Opened {
 }
 
 /** What {@linkcode verifyRecord} says: the verdict, and what the next entry is verified against. */
-export interface Examined {
+export interface RecordVerdict {
   readonly verdict: Verdict;
   /** `hash_sha256` as the record claims it. */
   readonly hash: string;
@@ -108,7 +108,7 @@ export function verifyRecord(
   place: Place,
   keys: readonly TrustedKey[],
   primitives: Primitives,
-): Examined {
+): RecordVerdict {
   try {
     const opened = openAsPrinted(json, primitives) ?? open(json, primitives);
     const era = eraOf(opened.fields);
@@ -129,8 +129,8 @@ function unreadable(reason: string): Verdict {
 }
 
 /** Reads any record. */
-function open(json: string, { toHex, fromHex }: Primitives): Opened {
-  const fields = canonicalFields(json);
+function open(json: string, { toHex, fromHex }: Primitives): ParsedRecord {
+  const fields = canonicalizeFields(json);
   const hex = text(fields, "canonical_bytes");
   const era = eraOf(fields);
   const hash = text(fields, "hash_sha256");
@@ -157,7 +157,7 @@ const AFTER_BYTES = TAIL.slice(1).join("").length + 64 + 64 + 128;
  * Reads a record of era 3 whose text is laid out as the ledger prints it: the canonical payload, then what is not part
  * of it. There is less to read twice then. Undefined: it is laid out otherwise, which is as good.
  */
-function openAsPrinted(json: string, { toHex }: Primitives): Opened | undefined {
+function openAsPrinted(json: string, { toHex }: Primitives): ParsedRecord | undefined {
   const end = json.length - AFTER_BYTES;
   const start = json.indexOf(TAIL[0]);
   if (start < 0 || !json.endsWith(TAIL[4])) return undefined;
@@ -172,7 +172,7 @@ function openAsPrinted(json: string, { toHex }: Primitives): Opened | undefined 
   const payload = `${json.slice(0, start)}}`;
   const bytes = UTF_8.encode(payload);
   if (toHex(bytes) !== json.slice(start + TAIL[0].length, end)) return undefined;
-  const fields = canonicalFieldsAsTheyStand(payload);
+  const fields = parseCanonicalFields(payload);
   if (fields?.get("schema_version") !== '"3.0"') return undefined;
   const outside = [...NOT_IN_PAYLOAD[3]].some((name) => fields.has(name));
   if (outside) return undefined;
@@ -183,7 +183,7 @@ const HEX_64 = /^[0-9a-f]{64}$/;
 const HEX_128 = /^[0-9a-f]{128}$/;
 
 function judge(
-  { fields, bytes, canonical, hash, signature }: Opened,
+  { fields, bytes, canonical, hash, signature }: ParsedRecord,
   era: Era,
   place: Place,
   keys: readonly TrustedKey[],
@@ -265,7 +265,7 @@ function signatureReason(
   { verifyEd25519, fromHex }: Primitives,
 ): string | undefined {
   if (!signature) return "There is no Ed25519 signature over the canonical bytes";
-  if (signature.public_key !== trustedAt(keys, position)?.publicKey) {
+  if (signature.public_key !== findTrustedKey(keys, position)?.publicKey) {
     return "It is signed by another key than the one published for this position";
   }
   return verifyEd25519(signature.public_key, bytes, fromHex(signature.value))
@@ -295,7 +295,7 @@ function asSignature(json: string | undefined): Signature | undefined {
 const SIGNATURE_FIELDS = new Set(["algorithm", "public_key", "value", "signs"]);
 
 /** The key that is trusted for a position: the last one that came before it. */
-export function trustedAt(keys: readonly TrustedKey[], position: number): TrustedKey | undefined {
+export function findTrustedKey(keys: readonly TrustedKey[], position: number): TrustedKey | undefined {
   return keys.findLast(({ fromPosition }) => fromPosition <= position);
 }
 

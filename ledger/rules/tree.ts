@@ -13,7 +13,7 @@ const LEAF = 0;
 const NODE = 1;
 
 /** Hash of a leaf. @see RFC 6962 §2.1 */
-export function leafHash(data: Uint8Array, sha256: Sha256): Hash {
+export function hashLeaf(data: Uint8Array, sha256: Sha256): Hash {
   const bytes = new Uint8Array(data.length + 1);
   bytes[0] = LEAF;
   bytes.set(data, 1);
@@ -21,7 +21,7 @@ export function leafHash(data: Uint8Array, sha256: Sha256): Hash {
 }
 
 /** Hash of a node with two children. */
-export function nodeHash(left: Hash, right: Hash, sha256: Sha256): Hash {
+export function hashNode(left: Hash, right: Hash, sha256: Sha256): Hash {
   const bytes = new Uint8Array(65);
   bytes[0] = NODE;
   bytes.set(left, 1);
@@ -35,11 +35,11 @@ export function nodeHash(left: Hash, right: Hash, sha256: Sha256): Hash {
  *
  * @param hashes at least one
  */
-export function rootOf(hashes: readonly Hash[], sha256: Sha256): Hash {
+export function computeRoot(hashes: readonly Hash[], sha256: Sha256): Hash {
   let row = hashes;
   while (row.length > 1) {
     const above: Hash[] = [];
-    for (let n = 0; n + 1 < row.length; n += 2) above.push(nodeHash(row[n]!, row[n + 1]!, sha256));
+    for (let n = 0; n + 1 < row.length; n += 2) above.push(hashNode(row[n]!, row[n + 1]!, sha256));
     if (row.length % 2 === 1) above.push(row.at(-1)!);
     row = above;
   }
@@ -48,7 +48,7 @@ export function rootOf(hashes: readonly Hash[], sha256: Sha256): Hash {
 }
 
 /** What an inclusion proof says. */
-export interface Inclusion {
+export interface InclusionProof {
   readonly leafHash: Hash;
   /** Position of the leaf, from 0. */
   readonly index: number;
@@ -63,7 +63,7 @@ export interface Inclusion {
  * @returns undefined where the proof has not the length that it must have
  * @see RFC 9162 §2.1.3.2
  */
-export function rootFromInclusion(inclusion: Inclusion, sha256: Sha256): Hash | undefined {
+export function computeInclusionRoot(inclusion: InclusionProof, sha256: Sha256): Hash | undefined {
   const { index, size, proof } = inclusion;
   if (!(Number.isSafeInteger(size) && index >= 0 && index < size)) return undefined;
   let [at, last] = [index, size - 1];
@@ -71,10 +71,10 @@ export function rootFromInclusion(inclusion: Inclusion, sha256: Sha256): Hash | 
   for (const hash of proof) {
     if (last === 0) return undefined;
     if (at % 2 === 1 || at === last) {
-      root = nodeHash(hash, root, sha256);
+      root = hashNode(hash, root, sha256);
       while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
     } else {
-      root = nodeHash(root, hash, sha256);
+      root = hashNode(root, hash, sha256);
     }
     [at, last] = [half(at), half(last)];
   }
@@ -82,7 +82,7 @@ export function rootFromInclusion(inclusion: Inclusion, sha256: Sha256): Hash | 
 }
 
 /** What a consistency proof says: the larger tree begins with the smaller one. */
-export interface Consistency {
+export interface ConsistencyProof {
   /** Leaves and root of the smaller tree; at least one leaf. */
   readonly oldSize: number;
   readonly oldRoot: Hash;
@@ -92,10 +92,10 @@ export interface Consistency {
 }
 
 /** Whether a proof of consistency holds. @see RFC 9162 §2.1.4.2 */
-export function isConsistent(consistency: Consistency, sha256: Sha256): boolean {
+export function isConsistent(consistency: ConsistencyProof, sha256: Sha256): boolean {
   const { oldSize, oldRoot, newSize, newRoot, proof } = consistency;
   if (!(Number.isSafeInteger(newSize) && oldSize >= 1 && oldSize <= newSize)) return false;
-  if (oldSize === newSize) return proof.length === 0 && equal(oldRoot, newRoot);
+  if (oldSize === newSize) return proof.length === 0 && isSameHash(oldRoot, newRoot);
   const path = isPowerOfTwo(oldSize) ? [oldRoot, ...proof] : proof;
   let [at, last] = [oldSize - 1, newSize - 1];
   while (at % 2 === 1) [at, last] = [half(at), half(last)];
@@ -105,19 +105,19 @@ export function isConsistent(consistency: Consistency, sha256: Sha256): boolean 
   for (const hash of rest) {
     if (last === 0) return false;
     if (at % 2 === 1 || at === last) {
-      old = nodeHash(hash, old, sha256);
-      now = nodeHash(hash, now, sha256);
+      old = hashNode(hash, old, sha256);
+      now = hashNode(hash, now, sha256);
       while (at % 2 === 0 && at !== 0) [at, last] = [half(at), half(last)];
     } else {
-      now = nodeHash(now, hash, sha256);
+      now = hashNode(now, hash, sha256);
     }
     [at, last] = [half(at), half(last)];
   }
-  return last === 0 && equal(old, oldRoot) && equal(now, newRoot);
+  return last === 0 && isSameHash(old, oldRoot) && isSameHash(now, newRoot);
 }
 
 /** Whether two hashes are the same bytes. */
-export function equal(a: Hash, b: Hash): boolean {
+export function isSameHash(a: Hash, b: Hash): boolean {
   return a.length === b.length && a.every((byte, n) => byte === b[n]);
 }
 

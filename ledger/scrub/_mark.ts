@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
-import { keepText, readKept } from "../log/mod.ts";
-import { ledgerKeys } from "../receipts/mod.ts";
+import { writeDurably, readIfPresent } from "../log/mod.ts";
+import { listLedgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -67,10 +67,10 @@ export function openMark(
       if (whole && !now && Date.now() - keptAt < PAUSE_MS) return;
       try {
         keptAt = Date.now();
-        const fresh = { size: position, hash: previousHash, keys: await ledgerKeys(store) };
+        const fresh = { size: position, hash: previousHash, keys: await listLedgerKeys(store) };
         const next = { ...(whole ? fresh : mark!), whole };
         await mkdir(dirname(path), { recursive: true, mode: 0o711 });
-        await keepText(path, `${JSON.stringify(next)}\n`, 0o600);
+        await writeDurably(path, `${JSON.stringify(next)}\n`, 0o600);
         mark = next;
       } catch (error) {
         onTrouble(error);
@@ -80,7 +80,7 @@ export function openMark(
 }
 
 async function readMark(path: string): Promise<VerifiedMark | undefined> {
-  const text = await readKept(path);
+  const text = await readIfPresent(path);
   if (text === undefined) return undefined;
   try {
     return Kept.parse(JSON.parse(text));

@@ -1,4 +1,4 @@
-import { type Hash, nodeHash, sha256 } from "../log/mod.ts";
+import { type Hash, hashNode, sha256 } from "../log/mod.ts";
 
 /**
  * A Merkle tree that only grows, by the roots of its complete subtrees as hex, largest first: one for each bit of its
@@ -11,7 +11,7 @@ export function appendLeaf(range: CompactRange, size: number, leaf: Hash): Compa
   const roots = [...range];
   let node = leaf;
   for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) {
-    node = nodeHash(Buffer.from(roots.pop()!, "hex"), node, sha256);
+    node = hashNode(Buffer.from(roots.pop()!, "hex"), node, sha256);
   }
   return [...roots, Buffer.from(node).toString("hex")];
 }
@@ -20,7 +20,7 @@ export function appendLeaf(range: CompactRange, size: number, leaf: Hash): Compa
 export function compactRangeRoot(range: CompactRange): string {
   const [last, ...before] = range.map((root): Hash => Buffer.from(root, "hex")).reverse();
   const root = last
-    ? before.reduce((right, left) => nodeHash(left, right, sha256), last)
+    ? before.reduce((right, left) => hashNode(left, right, sha256), last)
     : sha256(new Uint8Array());
   return Buffer.from(root).toString("hex");
 }

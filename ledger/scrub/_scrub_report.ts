@@ -1,5 +1,5 @@
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, ledgerKeys } from "../receipts/mod.ts";
+import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
 import { healedOf, type KeptBreak, openBreaks, readScrub, type ScrubState } from "./_scrub_rows.ts";
 import { type LedgerBreak, verifyStoredReceipt } from "./_span.ts";
@@ -122,5 +122,5 @@ async function holds(store: Store, position: number): Promise<boolean> {
   if (row?.position !== position || rows.length <= position - from) return false;
   const before = position > 0 ? rows[0] : undefined;
   const at = { position, previousHash: before?.hash ?? "", previousEra: before?.era };
-  return verifyStoredReceipt(row, at, await ledgerKeys(store)).found === undefined;
+  return verifyStoredReceipt(row, at, await listLedgerKeys(store)).found === undefined;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
-import { equal, type Hash, leafHashOf, TILE_WIDTH } from "../log/mod.ts";
-import { exportReceipts, ledgerKeys, type Stored } from "../receipts/mod.ts";
+import { isSameHash, type Hash, computeLeafHash, TILE_WIDTH } from "../log/mod.ts";
+import { exportReceipts, listLedgerKeys, type StoredReceipt } from "../receipts/mod.ts";
 import {
   type Break,
   type Checks,
@@ -8,7 +8,7 @@ import {
   type TrustedKey,
   verifyRecord,
 } from "../rules/mod.ts";
-import { NATIVE } from "../verify/mod.ts";
+import { NODE_PRIMITIVES } from "../verify/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
 /**
@@ -73,7 +73,7 @@ export async function verifySpan(
       PAGE_BYTES,
     );
     const [keys, behind] = await Promise.all([
-      ledgerKeys(store),
+      listLedgerKeys(store),
       behindOriginals(store, position, page.at(-1)?.position ?? -1),
     ]);
     const next = page[0]?.position ?? await firstFrom(store, position, to);
@@ -101,12 +101,12 @@ export async function verifySpan(
 
 /** Verifies one row. @returns what is wrong with it, and the place after it */
 export function verifyStoredReceipt(
-  receipt: Stored,
+  receipt: StoredReceipt,
   place: Place,
   keys: readonly TrustedKey[],
 ): { found: LedgerBreak | undefined; after: Place } {
   const { position, id } = receipt;
-  const { verdict, hash, era } = verifyRecord(receipt.text, place, keys, NATIVE);
+  const { verdict, hash, era } = verifyRecord(receipt.text, place, keys, NODE_PRIMITIVES);
   const after = { position: position + 1, previousHash: hash, previousEra: era };
   const columns = era === undefined ? [] : wrongColumns(receipt, era);
   const reasons = [
@@ -122,7 +122,7 @@ export function verifyStoredReceipt(
 
 const CHECKS = ["hash", "canonical", "signature", "link"] as const;
 
-function wrongColumns(receipt: Stored, era: number): string[] {
+function wrongColumns(receipt: StoredReceipt, era: number): string[] {
   let record: Record<string, unknown>;
   try {
     record = JSON.parse(receipt.text);
@@ -160,7 +160,7 @@ async function behindOriginals(
 
 /** Compares the row with the text, which was verified. */
 function otherBehind(
-  { position, id, text }: Stored,
+  { position, id, text }: StoredReceipt,
   behind: Behind | undefined,
 ): LedgerBreak | undefined {
   if (!behind) return undefined;
@@ -176,10 +176,10 @@ function asText(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f]/g, "\ufffd").slice(0, 500).toWellFormed();
 }
 
-function tellLeaf(receipt: Stored, onLeaf: NonNullable<SpanRequest["onLeaf"]>): void {
+function tellLeaf(receipt: StoredReceipt, onLeaf: NonNullable<SpanRequest["onLeaf"]>): void {
   let leaf: Hash;
   try {
-    leaf = leafHashOf(receipt);
+    leaf = computeLeafHash(receipt);
   } catch {
     return; // the record has no canonical form, which is reported already
   }
@@ -222,6 +222,6 @@ export async function findTileMismatches(
   return [...leaves].flatMap(([position, leaf]) => {
     const start = position % TILE_WIDTH * 32;
     const stored = tiles.get(tileOf(position))?.subarray(start, start + 32);
-    return stored && !equal(leaf, stored) ? [position] : [];
+    return stored && !isSameHash(leaf, stored) ? [position] : [];
   });
 }

@@ -1,9 +1,9 @@
 import { type Store } from "../../store/mod.ts";
 import { readAnchorTotals } from "../anchors/mod.ts";
-import { BadNote, type Hash, type LogPlace, ownCheckpoint, readKept } from "../log/mod.ts";
-import { head, ledgerKeys } from "../receipts/mod.ts";
+import { BadNote, type Hash, type LogSettings, parseOwnCheckpoint, readIfPresent } from "../log/mod.ts";
+import { getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
-import { signingKey } from "../seal/mod.ts";
+import { loadSigningKey } from "../seal/mod.ts";
 import {
   beginPass,
   finishPass,
@@ -59,7 +59,7 @@ export interface ScrubParts {
   /** Of role `app`: it reads receipts, keeps what it finds, and asks for receipts of it. */
   readonly store: Store;
   /** Where the log keeps its checkpoint. */
-  readonly log: Pick<LogPlace, "keyFile" | "keptFile">;
+  readonly log: Pick<LogSettings, "keyFile" | "checkpointFile">;
   /** Told of each break that is new. */
   readonly onBreak: (found: LedgerBreak) => void;
   /** Told what can't be compared, and why. */
@@ -87,9 +87,9 @@ export async function beginScrub(
   const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
   const { nextPosition } = await readAnchorTotals(store);
   const [{ size }, row, keys] = await Promise.all([
-    head(store),
+    getHead(store),
     readScrub(store.asPlatform()),
-    ledgerKeys(store),
+    listLedgerKeys(store),
   ]);
   const seen = [
     ...(checkpoint ? [{ size: checkpoint.size, by: "the signed checkpoint" }] : []),
@@ -113,10 +113,10 @@ export async function beginScrub(
 async function signedCheckpoint(
   { log, onError }: ScrubParts,
 ): Promise<ScrubPass["checkpoint"]> {
-  const note = await readKept(log.keptFile);
+  const note = await readIfPresent(log.checkpointFile);
   if (note === undefined) return null;
   try {
-    const { size, root } = ownCheckpoint(note, signingKey(log.keyFile).publicKey);
+    const { size, root } = parseOwnCheckpoint(note, loadSigningKey(log.keyFile).publicKey);
     return { size, root: Buffer.from(root).toString("hex") };
   } catch (error) {
     if (!(error instanceof BadNote)) throw error;
@@ -172,7 +172,7 @@ async function followEnd(
   const { store } = parts;
   const from = (await readScrub(store.asPlatform()))?.verified;
   if (!from || from.position < at.size) return at; // the pass itself comes there first
-  const { size: to } = await head(store);
+  const { size: to } = await getHead(store);
   const span = { from, to, most: MOST_FOLLOWED, share: SHARE, signal };
   const { place, breaks } = await verifySpan(store, span);
   if (place.position === from.position) return at;
@@ -195,7 +195,7 @@ export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubR
     await finishPass(trx, at.pass, more);
   });
   const { count } = await openBreaks(store.asPlatform(), 1);
-  const now = { size: at.size, hash: at.place.previousHash, keys: await ledgerKeys(store) };
+  const now = { size: at.size, hash: at.place.previousHash, keys: await listLedgerKeys(store) };
   const known = at.lost && at.known ? at.known : now; // what was lost is not to be forgotten
   const breaks = Math.max(count + more, found > 0 ? 1 : 0); // somebody may have removed the rows
   return { pass: at.pass, verified: at.size, breaks, known };

@@ -1,5 +1,5 @@
 import { listen, type Store } from "../../store/mod.ts";
-import { exportReceipts, head, ledgerKeys } from "../receipts/mod.ts";
+import { exportReceipts, getHead, listLedgerKeys } from "../receipts/mod.ts";
 import type { Break, Place } from "../rules/mod.ts";
 import { openMark } from "./_mark.ts";
 import { recheck } from "./_recheck.ts";
@@ -93,7 +93,7 @@ export async function watchChain(
 
   async function catchUp(): Promise<void> {
     if (onDemand) report.isStale();
-    const { size, hash } = await head(store);
+    const { size, hash } = await getHead(store);
     const fresh = await report.read();
     live = true;
     total = size;
@@ -121,7 +121,7 @@ export async function watchChain(
       ? { position: known.size, previousHash: known.hash }
       : report.verified;
     if (position <= place.position || !await isStillThere(place)) return place;
-    const keys = await ledgerKeys(store);
+    const keys = await listLedgerKeys(store);
     const replaced = known ? replacedKeys(known, keys) : [];
     for (const found of replaced) note(found);
     const from = Math.max(0, position - 2);

@@ -25,7 +25,7 @@ export class BadKeyFile extends Error {
  * @param path a PEM file of mode 0600 or stricter, owned by this process's user
  * @throws {BadKeyFile} others could have read or written it, or it holds something else
  */
-export function signingKey(path: string): SigningKey {
+export function loadSigningKey(path: string): SigningKey {
   const pem = create(path) ?? read(path);
   try {
     const privateKey = createPrivateKey(pem);

@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
-import { type Hash, leafHash, sha256 } from "../log/mod.ts";
+import { type Hash, hashLeaf, sha256 } from "../log/mod.ts";
 import { SCHEMA_VERSION } from "../receipts/mod.ts";
-import { canonicalFields, canonicalize, leafText, NotCanonical } from "../rules/mod.ts";
-import type { Waiting } from "./_waiting.ts";
+import { canonicalizeFields, canonicalize, formatLeafOfHash, NotCanonical } from "../rules/mod.ts";
+import type { OutboxEntry } from "./_waiting.ts";
 
 /** A request that can't be part of the chain, and why. */
-export type Refused = Waiting & { readonly reason: string };
+export type RefusedRequest = OutboxEntry & { readonly reason: string };
 
 /** A receipt that has its place. */
-export interface Linked {
+export interface LinkedReceipt {
   readonly seq: string;
   readonly position: number;
   readonly id: string;
@@ -21,7 +21,7 @@ export interface Linked {
 }
 
 /** The end of the chain. */
-export interface Head {
+export interface ChainHead {
   readonly size: number;
   /** Of the newest receipt; null: there is none. */
   readonly hash: Buffer | null;
@@ -40,9 +40,9 @@ const IN_ORDER = [
 ].sort().map((name) => [name, `"${name}":`] as const);
 
 /** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
-export function link(waiting: readonly Waiting[], head: Head) {
-  const linked: Linked[] = [];
-  const refused: Refused[] = [];
+export function link(waiting: readonly OutboxEntry[], head: ChainHead) {
+  const linked: LinkedReceipt[] = [];
+  const refused: RefusedRequest[] = [];
   let { size, hash } = head;
   for (const entry of waiting) {
     try {
@@ -63,8 +63,8 @@ export function link(waiting: readonly Waiting[], head: Head) {
 }
 
 /** @throws {NotCanonical} it can't be sealed */
-function fieldsOf({ id, payload }: Waiting): Map<string, string> {
-  const fields = canonicalFields(payload);
+function fieldsOf({ id, payload }: OutboxEntry): Map<string, string> {
+  const fields = canonicalizeFields(payload);
   if (fields.get("id") !== canonicalize(id)) {
     throw new NotCanonical("The id is not that of the request");
   }
@@ -86,7 +86,7 @@ function join(fields: ReadonlyMap<string, string>): string {
 
 /** Hashes of the leaves of sealed receipts: the same that are made from what is exported, without making that. */
 export function leavesOf(
-  linked: readonly Linked[],
+  linked: readonly LinkedReceipt[],
   signatures: readonly Buffer[],
   publicKey: Buffer,
 ): Hash[] {
@@ -98,7 +98,7 @@ export function leavesOf(
       .set("canonical_bytes", `"${record.toString("hex")}"`)
       .set("hash_sha256", `"${ownHash.toString("hex")}"`)
       .set("signature", `${signed}${signatures[n]!.toString("hex")}"}`);
-    const leaf = leafText(position, id, hash("sha256", join(whole)));
-    return leafHash(Buffer.from(leaf), sha256);
+    const leaf = formatLeafOfHash(position, id, hash("sha256", join(whole)));
+    return hashLeaf(Buffer.from(leaf), sha256);
   });
 }

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg";
 
 /** A request in the outbox. */
-export interface Waiting {
+export interface OutboxEntry {
   /** Number of its row; rows may become visible in another order than that of their numbers. */
   readonly seq: string;
   readonly id: string;
@@ -22,7 +22,7 @@ const FROM_THE_START_MS = 500;
  */
 export function openOutbox(
   client: ClientBase,
-): (inFlight: readonly string[]) => Promise<Waiting[]> {
+): (inFlight: readonly string[]) => Promise<OutboxEntry[]> {
   let lastWhole = -Infinity;
   let readNow = 0;
   let readBefore = 0;
@@ -33,7 +33,7 @@ export function openOutbox(
       lastWhole = performance.now();
       [from, readBefore] = [readBefore, readNow];
     }
-    const { rows } = await client.query<Waiting>({
+    const { rows } = await client.query<OutboxEntry>({
       name: "outbox_read",
       text: `SELECT seq, id, payload FROM seal_outbox
              WHERE seq > $1 AND seq NOT IN (SELECT unnest($2::bigint[]))

@@ -1,5 +1,5 @@
 import { addRows, type Condition, type Part, type Db, type Row, together } from "../../store/mod.ts";
-import { prepare, type Prepared, ReceiptConflict, type SealRequest } from "../receipts/mod.ts";
+import { prepareRequest, type PreparedRequest, ReceiptConflict, type SealRequest } from "../receipts/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type Held, type Question, questionsOf } from "./_questions.ts";
 
@@ -75,7 +75,7 @@ export type Run = (
  * @throws {ReceiptConflict} the id is already taken by other content
  */
 export async function requestSeal(on: Db, request: SealRequest): Promise<{ id: string }> {
-  const prepared = prepare(request);
+  const prepared = prepareRequest(request);
   const [{ conflict }] = await insert(onQueryable(on), [{ prepared }]) as [Answer];
   if (conflict) throw conflict;
   return { id: prepared.id };
@@ -95,7 +95,7 @@ export async function sealTogether(
   request: SealRequest,
   given?: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const prepared = prepare(request);
+  const prepared = prepareRequest(request);
   try {
     return await together(on, [...parts, sealPart(prepared, given)]);
   } catch (error) {
@@ -114,7 +114,7 @@ function isTaken(error: unknown): boolean {
   return code === INVALID_TEXT && (message ?? "").split(TAKEN).length > 2;
 }
 
-function sealPart({ id, payload, requestHash, evidence }: Prepared, given?: string): Part {
+function sealPart({ id, payload, requestHash, evidence }: PreparedRequest, given?: string): Part {
   const where = given ? `WHERE EXISTS (SELECT FROM ${given})` : "";
   return {
     tables: `asked (id, request_hash) AS (SELECT ?::text, ?::bytea ${where}), fresh AS (
@@ -154,7 +154,7 @@ function onQueryable(on: Db): Run {
 
 /** A request, and what it is written with. */
 export interface Entry {
-  readonly prepared: Prepared;
+  readonly prepared: PreparedRequest;
   /** Of another table, written if and only if the request is. */
   readonly row?: Row | undefined;
   readonly when?: Condition | undefined;
@@ -224,7 +224,7 @@ async function write(
 }
 
 /** Some ids were there already: with the same content that is the same receipt, else a conflict. */
-async function conflicts(run: Run, requests: readonly Prepared[]) {
+async function conflicts(run: Run, requests: readonly PreparedRequest[]) {
   const { rows } = await run(
     `SELECT s.id, s.request_hash, convert_from(r.record, 'UTF8') AS record, o.payload
      FROM seal_requests s LEFT JOIN receipts r USING (id) LEFT JOIN seal_outbox o USING (id)
@@ -259,7 +259,7 @@ function comparable(payload: string): Record<string, string> {
 }
 
 /** Where a request stands, or undefined where no such id was ever asked for. */
-export async function sealState(on: Db, id: string): Promise<SealState | undefined> {
+export async function getSealState(on: Db, id: string): Promise<SealState | undefined> {
   const { rows: [row] } = await on.raw(
     `SELECT r.position, encode(r.hash, 'hex') AS hash, f.reason FROM seal_requests s
      LEFT JOIN receipts r USING (id) LEFT JOIN seal_refusals f USING (id) WHERE s.id = ?`,

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { prepare, type SealRequest } from "../receipts/mod.ts";
+import { prepareRequest, type SealRequest } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listen, type Row, type Store } from "../../store/mod.ts";
 import { type Answer, type Entry, insert, type Run } from "./outbox.ts";
 
 /** A receipt's place in the chain. */
-export interface Sealed {
+export interface SealedReceipt {
   readonly id: string;
   /** From 0. */
   readonly position: number;
@@ -43,7 +43,7 @@ export interface Sealer {
    * @param timeoutMs milliseconds, > 0; default 30,000
    * @throws {Problem} `Unavailable`: not sealed in time, though it will be; `InvalidInput`: refused
    */
-  sealed(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<Sealed>;
+  sealed(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<SealedReceipt>;
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ interface Asked extends Entry {
   readonly reject: (error: unknown) => void;
 }
 interface Waiter {
-  readonly resolve: (value: Sealed) => void;
+  readonly resolve: (value: SealedReceipt) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -95,7 +95,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
 
   return {
     request: async (request, row, options) =>
-      await queue({ prepared: prepare(request), row, ...options }),
+      await queue({ prepared: prepareRequest(request), row, ...options }),
     sealed: (id, { timeoutMs = 30_000, signal } = {}) =>
       wait(waiters, id, timeoutMs, signal, () => {
         lookFor([id]);
@@ -214,7 +214,7 @@ function wait(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   lookUp: () => void,
-): Promise<Sealed> {
+): Promise<SealedReceipt> {
   return new Promise((resolve, reject) => {
     const all = waiters.get(id) ?? new Set();
     waiters.set(id, all);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
-import { type SigningKey, signingKey } from "./_key.ts";
+import { type SigningKey, loadSigningKey } from "./_key.ts";
 import { openSigner, type Signer } from "./_signer.ts";
-import { type Head, leavesOf, link, type Linked, type Refused } from "./_link.ts";
+import { type ChainHead, leavesOf, link, type LinkedReceipt, type RefusedRequest } from "./_link.ts";
 import { MOST_IN_A_BATCH, openOutbox } from "./_waiting.ts";
 import type { Hash } from "../log/mod.ts";
 
@@ -48,7 +48,7 @@ const HANG_UP_MS = 1_000;
  */
 export async function runSequencer(options: SequencerOptions): Promise<void> {
   const { store, signal } = options;
-  const key = signingKey(options.keyFile);
+  const key = loadSigningKey(options.keyFile);
   const writer = new pg.Client(connectionOptions(store.url, store.role));
   const reader = new pg.Client(connectionOptions(store.url, store.role));
   const broken = new Promise<never>((_, reject) => {
@@ -82,7 +82,7 @@ async function takeLock(writer: pg.Client): Promise<void> {
   if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
 }
 
-async function readHead(client: pg.Client): Promise<Head> {
+async function readHead(client: pg.Client): Promise<ChainHead> {
   const { rows: [row] } = await client.query("SELECT size, hash FROM ledger_head");
   return { size: Number(row.size), hash: row.hash };
 }
@@ -189,10 +189,10 @@ async function pipeline(
 
 async function commit(
   writer: pg.Client,
-  head: Head,
-  linked: readonly Linked[],
+  head: ChainHead,
+  linked: readonly LinkedReceipt[],
   signatures: readonly Buffer[],
-  refused: readonly Refused[],
+  refused: readonly RefusedRequest[],
 ): Promise<void> {
   if (refused.length > 0) await setAside(writer, refused);
   if (linked.length === 0) return;
@@ -214,7 +214,7 @@ async function commit(
 
 async function setAside(
   writer: pg.Client,
-  refused: readonly Refused[],
+  refused: readonly RefusedRequest[],
 ): Promise<void> {
   await writer.query(
     `WITH gone AS (DELETE FROM seal_outbox WHERE seq = ANY ($1::bigint[])), said AS (

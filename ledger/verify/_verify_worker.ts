@@ -1,8 +1,8 @@
 /** A thread that verifies a run of receipts at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { leafHashOf } from "../log/mod.ts";
-import { type Break, type Followed, followRecord, type Place, placeAfter, type TrustedKey } from "../rules/mod.ts";
-import { NATIVE } from "./verify.ts";
+import { computeLeafHash } from "../log/mod.ts";
+import { type Break, type FollowResult, followRecord, type Place, findPlaceAfter, type TrustedKey } from "../rules/mod.ts";
+import { NODE_PRIMITIVES } from "./verify.ts";
 
 /** Receipts that follow each other. */
 export interface Run {
@@ -55,15 +55,15 @@ function verifyRun({ bytes, ends, position, led, leaves: wanted }: Run): RunResu
 function leafFrom(record: Uint8Array, position: number): Uint8Array {
   try {
     const text = utf8.decode(record);
-    return leafHashOf({ position, id: String(JSON.parse(text).id), text });
+    return computeLeafHash({ position, id: String(JSON.parse(text).id), text });
   } catch {
     return new Uint8Array(32);
   }
 }
 
-function examine(bytes: Uint8Array, place: Place): Followed {
+function examine(bytes: Uint8Array, place: Place): FollowResult {
   const text = decoded(bytes);
-  if (text !== undefined) return followRecord(text, place, keys, NATIVE);
+  if (text !== undefined) return followRecord(text, place, keys, NODE_PRIMITIVES);
   const { position, previousEra } = place;
   return {
     position,
@@ -76,7 +76,7 @@ function examine(bytes: Uint8Array, place: Place): Followed {
 function after(bytes: Uint8Array, position: number): Place {
   const text = decoded(bytes);
   if (text === undefined) return { position: position + 1, previousHash: "" };
-  return placeAfter(text, position, keys, NATIVE);
+  return findPlaceAfter(text, position, keys, NODE_PRIMITIVES);
 }
 
 function decoded(bytes: Uint8Array): string | undefined {

@@ -1,4 +1,4 @@
-import { equal, growingTree, type Hash, isSignedBy, parseCheckpoint, parseNote, parseVerifierKey, sha256 } from "../log/mod.ts";
+import { isSameHash, createGrowingTree, type Hash, isSignedBy, parseCheckpoint, parseNote, parseVerifierKey, sha256 } from "../log/mod.ts";
 
 /** A signed checkpoint, and by whose key it is to be signed. */
 export interface SignedCheckpoint {
@@ -24,7 +24,7 @@ export interface CheckpointCheck {
  * @throws {BadNote} checkpoint or key are none
  * @throws {RangeError} the checkpoint is of another log, or not signed by its key
  */
-export function checkCheckpoint({ note, verifierKey }: SignedCheckpoint): CheckpointCheck {
+export function openCheckpointCheck({ note, verifierKey }: SignedCheckpoint): CheckpointCheck {
   const key = parseVerifierKey(verifierKey);
   const parsed = parseNote(note);
   const { origin, size, root } = parseCheckpoint(parsed.text);
@@ -34,7 +34,7 @@ export function checkCheckpoint({ note, verifierKey }: SignedCheckpoint): Checkp
   if (!isSignedBy(parsed, key)) {
     throw new RangeError(`The checkpoint is not signed by the key of ${key.name}`);
   }
-  const tree = growingTree(sha256);
+  const tree = createGrowingTree(sha256);
   return {
     size,
     add(leaves) {
@@ -46,7 +46,7 @@ export function checkCheckpoint({ note, verifierKey }: SignedCheckpoint): Checkp
         const reason = `Missing: a checkpoint of ${size} receipts was signed`;
         return { position: tree.size, reason };
       }
-      if (equal(tree.root(), root)) return undefined;
+      if (isSameHash(tree.root(), root)) return undefined;
       const reason = `Up to here it is not what the checkpoint of ${size} receipts was signed of`;
       return { position: size - 1, reason };
     },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { positionOf } from "../rules/mod.ts";
+import { readPosition } from "../rules/mod.ts";
 import type { SignedCheckpoint } from "./checkpoint_check.ts";
-import { inBatches } from "./receipt_file.ts";
-import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
+import { groupReceipts } from "./receipt_file.ts";
+import { BadReceiptFile, type RawReceipt, createReceiptSplitter } from "./receipt_stream.ts";
 
 /** A public ledger somewhere. */
 export interface RemoteLedger {
@@ -15,21 +15,21 @@ export interface RemoteLedger {
   /**
    * Its receipts in batches, oldest first, byte for byte. Where it is cut off it goes on from where it was.
    *
-   * @throws {LedgerAway} it does not answer any more, or with something else
+   * @throws {LedgerUnreachable} it does not answer any more, or with something else
    */
   batches(): AsyncIterable<readonly Buffer[]>;
 }
 
 /** A public ledger can't be read. */
-export class LedgerAway extends Error {
-  override readonly name = "LedgerAway";
+export class LedgerUnreachable extends Error {
+  override readonly name = "LedgerUnreachable";
 }
 
 const NDJSON = "application/x-ndjson";
 const MOST_TRIES = 5;
 const PAUSE_MS = 250;
 
-/** Opens a public ledger. @param url without a path @throws {LedgerAway} there is none */
+/** Opens a public ledger. @param url without a path @throws {LedgerUnreachable} there is none */
 export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
   const base = url.replace(/\/+$/, "");
   const rules = await get(`${base}/api/how-to-verify`, "application/json");
@@ -37,7 +37,7 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
     | Readonly<Record<string, unknown>>
     | undefined;
   if (typeof howToVerify !== "object") {
-    throw new LedgerAway(`${base}/api/how-to-verify does not say how to verify`);
+    throw new LedgerUnreachable(`${base}/api/how-to-verify does not say how to verify`);
   }
   const checkpoint = await checkpointOf(base, howToVerify);
   let total: number | undefined;
@@ -45,10 +45,10 @@ export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
     for (let at = 0, tries = 0; total === undefined || at < total;) {
       const before = at;
       try {
-        for await (const batch of inBatches(receiptsFrom(base, at, (size) => total ??= size))) {
+        for await (const batch of groupReceipts(receiptsFrom(base, at, (size) => total ??= size))) {
           yield batch.map(({ bytes }) => bytes);
           // Where some are missing, the last one says how far it has come.
-          const claimed = positionOf(batch.at(-1)!.bytes.toString()) ?? 0;
+          const claimed = readPosition(batch.at(-1)!.bytes.toString()) ?? 0;
           at = Math.max(at + batch.length, claimed + 1);
         }
         if (at === before) return; // it ends earlier than it said; who verifies tells
@@ -80,11 +80,11 @@ async function* receiptsFrom(
   base: string,
   from: number,
   onTotal: (size: number) => void,
-): AsyncGenerator<FoundReceipt[]> {
+): AsyncGenerator<RawReceipt[]> {
   const response = await get(`${base}/api/export?from=${from}`, `${NDJSON}, application/json`);
   const size = response.headers.get("x-ledger-size");
   if (size !== null) onTotal(Number(size));
-  const splitter = receiptSplitter(({ total }) => onTotal(Number(total)));
+  const splitter = createReceiptSplitter(({ total }) => onTotal(Number(total)));
   for await (const chunk of response.body!) yield splitter.push(Buffer.from(chunk));
   if (size === null || Number(size) > from) splitter.end();
 }
@@ -95,12 +95,12 @@ async function get(url: string, accept: string): Promise<Response> {
   });
   if (response.ok) return response;
   await response.body?.cancel();
-  throw new LedgerAway(`${url} answers with status ${response.status}`);
+  throw new LedgerUnreachable(`${url} answers with status ${response.status}`);
 }
 
-function asAway(url: string, error: unknown): LedgerAway {
-  if (error instanceof LedgerAway) return error;
+function asAway(url: string, error: unknown): LedgerUnreachable {
+  if (error instanceof LedgerUnreachable) return error;
   const { message, cause } = error as Error;
   const why = cause instanceof Error ? cause.message : message;
-  return new LedgerAway(`Cannot read ${url}: ${why}`, { cause: error });
+  return new LedgerUnreachable(`Cannot read ${url}: ${why}`, { cause: error });
 }

@@ -1,10 +1,10 @@
 export { type StoredVerdict, verifyStored } from "./stored.ts";
-export { BadPublicKey, fingerprintOf, keysToTrust, readPublicKey } from "./public_key.ts";
+export { BadPublicKey, computeFingerprint, selectTrustedKeys, readPublicKey } from "./public_key.ts";
 export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
 export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
 export { verifyEd25519 } from "./_ed25519.ts";
-export { checkCheckpoint, type CheckpointCheck, type SignedCheckpoint } from "./checkpoint_check.ts";
-export { LedgerAway, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
+export { openCheckpointCheck, type CheckpointCheck, type SignedCheckpoint } from "./checkpoint_check.ts";
+export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
 export { BadReceiptFile } from "./receipt_stream.ts";
-export { NATIVE, verifyChain, verifyReceipt } from "./verify.ts";
+export { NODE_PRIMITIVES, verifyChain, verifyReceipt } from "./verify.ts";
 export { startThread } from "./_thread.ts";

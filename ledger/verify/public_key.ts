@@ -53,14 +53,14 @@ function fromText(text: string): string | undefined {
  *
  * @throws {BadPublicKey} what they name is no key
  */
-export function publishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
+export function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
   const { how_to_verify, keys, public_key } = fields;
   if (Array.isArray(keys)) return keys.map(asKey);
   if (typeof public_key === "string") {
     return [{ publicKey: readPublicKey(public_key), fromPosition: 0 }];
   }
   if (typeof how_to_verify === "object" && how_to_verify !== null) {
-    return publishedKeys(how_to_verify as Record<string, unknown>);
+    return parsePublishedKeys(how_to_verify as Record<string, unknown>);
   }
   return [];
 }
@@ -72,24 +72,24 @@ export function publishedKeys(fields: Readonly<Record<string, unknown>>): Truste
  * @param known lowercase hex, of the key or of its fingerprint, the SHA-256 of its 32 bytes
  * @throws {BadPublicKey} none is published that the reader knows
  */
-export function keysToTrust(
+export function selectTrustedKeys(
   fields: Readonly<Record<string, unknown>>,
   known: readonly string[],
 ): TrustedKey[] {
-  const published = publishedKeys(fields);
+  const published = parsePublishedKeys(fields);
   if (known.length === 0) return published;
   if (published.length === 0 && known.length === 1) {
     return [{ publicKey: known[0]!, fromPosition: 0 }];
   }
   const believed = published.filter(({ publicKey }) =>
-    known.includes(publicKey) || known.includes(fingerprintOf(publicKey))
+    known.includes(publicKey) || known.includes(computeFingerprint(publicKey))
   );
   if (believed.length > 0) return believed;
   throw new BadPublicKey("The ledger names other keys than those that were given");
 }
 
 /** SHA-256 of a public key's 32 bytes. @param publicKey and result are lowercase hex */
-export function fingerprintOf(publicKey: string): string {
+export function computeFingerprint(publicKey: string): string {
   return createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
 }
 

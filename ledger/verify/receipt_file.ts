@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { linkOf, parsed } from "../rules/mod.ts";
+import { readLink, parseFields } from "../rules/mod.ts";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { BadReceiptFile, type FoundReceipt, receiptSplitter } from "./receipt_stream.ts";
+import { BadReceiptFile, type RawReceipt, createReceiptSplitter } from "./receipt_stream.ts";
 
 /** A file of receipts: what `/api/export` gave, one receipt a line, or an array, newest or oldest first. */
 export interface ReceiptFile {
@@ -56,10 +56,10 @@ export async function hashFile(path: string): Promise<Buffer> {
 }
 
 /** Puts receipts together to batches that are bounded in number and in bytes. What came before a failure is given first. */
-export async function* inBatches(
-  found: AsyncIterable<readonly FoundReceipt[]>,
-): AsyncGenerator<FoundReceipt[]> {
-  let batch: FoundReceipt[] = [];
+export async function* groupReceipts(
+  found: AsyncIterable<readonly RawReceipt[]>,
+): AsyncGenerator<RawReceipt[]> {
+  let batch: RawReceipt[] = [];
   let bytes = 0;
   let failure: { error: unknown } | undefined;
   const source = found[Symbol.asyncIterator]();
@@ -92,8 +92,8 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
 async function* receiptsOf(
   path: string,
   onEnvelope?: (fields: Readonly<Record<string, unknown>>) => void,
-): AsyncGenerator<FoundReceipt[]> {
-  const splitter = receiptSplitter(onEnvelope);
+): AsyncGenerator<RawReceipt[]> {
+  const splitter = createReceiptSplitter(onEnvelope);
   for await (const chunk of chunksOf(path)) yield splitter.push(chunk);
   splitter.end();
 }
@@ -119,8 +119,8 @@ async function firstReceipts(
 }
 
 function follows(receipt: Buffer, before: Buffer): boolean {
-  const { hash_sha256 } = parsed(before.toString());
-  return linkOf(receipt.toString()) === hash_sha256;
+  const { hash_sha256 } = parseFields(before.toString());
+  return readLink(receipt.toString()) === hash_sha256;
 }
 
 /** What the first receipt says is before it. @throws {BadReceiptFile} it is none */
@@ -140,7 +140,7 @@ function previousHash(receipt: Buffer): unknown {
 }
 
 async function* forwards(path: string) {
-  for await (const batch of inBatches(receiptsOf(path))) {
+  for await (const batch of groupReceipts(receiptsOf(path))) {
     yield batch.map(({ bytes }) => bytes);
   }
 }
@@ -148,12 +148,12 @@ async function* forwards(path: string) {
 /** Notes where batches lie, and then reads them from the last to the first. */
 async function* backwards(file: FileHandle, path: string) {
   const places: { start: number; end: number }[] = [];
-  for await (const batch of inBatches(receiptsOf(path))) {
+  for await (const batch of groupReceipts(receiptsOf(path))) {
     places.push({ start: batch[0]!.start, end: batch.at(-1)!.end });
   }
   for (const { start, end } of places.toReversed()) {
     const region = Buffer.alloc(end - start);
     await file.read(region, 0, region.length, start);
-    yield receiptSplitter().push(region).map(({ bytes }) => bytes).toReversed();
+    yield createReceiptSplitter().push(region).map(({ bytes }) => bytes).toReversed();
   }
 }

@@ -1,7 +1,7 @@
 /** Receipts out of a stream of bytes, whatever they come in, without ever holding more than one of them. */
 
 /** A receipt of a stream. */
-export interface FoundReceipt {
+export interface RawReceipt {
   /** JSON text of one object, without the spaces between its tokens. */
   readonly bytes: Buffer;
   /** Offset of its first byte in the stream, and of the first one after it. */
@@ -11,7 +11,7 @@ export interface FoundReceipt {
 
 /** Takes chunks, gives the receipts that are whole. */
 export interface ReceiptSplitter {
-  push(chunk: Buffer): FoundReceipt[];
+  push(chunk: Buffer): RawReceipt[];
   /** @throws {BadReceiptFile} the stream ended within a value */
   end(): void;
 }
@@ -37,11 +37,11 @@ const NOWHERE = -1;
  *
  * @param onEnvelope told, before the first receipt of a page, of the fields that stand before it
  */
-export function receiptSplitter(
+export function createReceiptSplitter(
   onEnvelope: (fields: Readonly<Record<string, unknown>>) => void = () => {},
 ): ReceiptSplitter {
   const keeper = openKeeper();
-  let receipts: FoundReceipt[] = [];
+  let receipts: RawReceipt[] = [];
   let chunk: Buffer = Buffer.alloc(0);
   let offset = 0; // of the chunk in the stream
   let at = 0; // within the chunk

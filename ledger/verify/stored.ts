@@ -1,5 +1,5 @@
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, ledgerKeys, type Stored, supersededBy } from "../receipts/mod.ts";
+import { exportReceipts, listLedgerKeys, type StoredReceipt, findCorrection } from "../receipts/mod.ts";
 import type { Verdict } from "../rules/mod.ts";
 import { verifyReceipt } from "./verify.ts";
 
@@ -9,12 +9,12 @@ export interface StoredVerdict extends Verdict {
 }
 
 /** Verifies a stored receipt against the one before it and the published keys, and looks for its correction. */
-export async function verifyStored(store: Store, receipt: Stored): Promise<StoredVerdict> {
+export async function verifyStored(store: Store, receipt: StoredReceipt): Promise<StoredVerdict> {
   const { position, text } = receipt;
   const [before, keys, superseded_by] = await Promise.all([
     position === 0 ? [] : exportReceipts(store, { from: position - 1, to: position }),
-    ledgerKeys(store),
-    supersededBy(store, receipt.id),
+    listLedgerKeys(store),
+    findCorrection(store, receipt.id),
   ]);
   const place = { position, previousHash: before[0]?.hash ?? "", previousEra: before[0]?.era };
   return { ...verifyReceipt(text, place, keys), superseded_by: superseded_by ?? null };

@@ -3,7 +3,7 @@ import { type Break, followRecord, type Place, type Primitives, type TrustedKey,
 import { verifyEd25519 } from "./_ed25519.ts";
 
 /** Those of Node: native, with cached key objects. */
-export const NATIVE: Primitives = {
+export const NODE_PRIMITIVES: Primitives = {
   sha256: (bytes) => hash("sha256", bytes),
   verifyEd25519,
   toHex: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex"),
@@ -17,7 +17,7 @@ export const NATIVE: Primitives = {
  * @param keys in the order in which they came to be trusted
  */
 export function verifyReceipt(json: string, place: Place, keys: readonly TrustedKey[]): Verdict {
-  return verifyRecord(json, place, keys, NATIVE).verdict;
+  return verifyRecord(json, place, keys, NODE_PRIMITIVES).verdict;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function verifyChain(
   let place: Place = { position: 0, previousHash: "" };
   let total = 0;
   for await (const json of records) {
-    const { found, next } = followRecord(json, place, keys, NATIVE);
+    const { found, next } = followRecord(json, place, keys, NODE_PRIMITIVES);
     if (found) breaks.push(found);
     place = next;
     total++;

@@ -7,7 +7,7 @@ import {
   readCatalogue,
   transportOf,
 } from "../../compliance/mod.ts";
-import { pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
+import { listReceipts, readAnchorTotals } from "../../ledger/mod.ts";
 import { countReceiptsByCategory, getStoredFacts } from "../../store/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 
@@ -45,7 +45,7 @@ async function look({ store, chain, engine, config }: Context): Promise<Facts> {
     readAnchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(EVIDENCE_RECEIPT_CATEGORIES.map(async (category) => {
-      const receipts = await pageReceipts(store, { limit: NEWEST, category });
+      const receipts = await listReceipts(store, { limit: NEWEST, category });
       return [category, receipts.map(({ id, text }) => ({ id, timestamp: timeOf(text) }))] as const;
     })),
   ]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../../config.ts";
 import { buildCbom } from "../../compliance/mod.ts";
-import { ledgerKeys } from "../../ledger/mod.ts";
+import { listLedgerKeys } from "../../ledger/mod.ts";
 import { Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
 
@@ -47,7 +47,7 @@ export const cbom = operation({
   run: async (_, { store, config: { settings } }) => {
     const path = settings.SEALOOP_TLS_CERT;
     const [keys, certificate] = await Promise.all([
-      ledgerKeys(store),
+      listLedgerKeys(store),
       path === undefined ? undefined : readFile(path, "utf8").catch(() => undefined),
     ]);
     return buildCbom({

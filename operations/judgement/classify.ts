@@ -8,7 +8,7 @@ import {
   EngineAway,
   RAG_CONTEXT,
 } from "../../engine/mod.ts";
-import { canonicalize, receiptTime } from "../../ledger/mod.ts";
+import { canonicalize, formatReceiptTime } from "../../ledger/mod.ts";
 import { characters, Sha256, Timestamp } from "../_shapes.ts";
 import { type Context, countDaily, operation } from "../../calls/mod.ts";
 
@@ -136,7 +136,7 @@ async function seal(
   answer: Classified | undefined,
 ): Promise<z.output<typeof Proof>> {
   const classification = answer?.classification ?? null;
-  const timestamp = receiptTime();
+  const timestamp = formatReceiptTime();
   const nonce = randomBytes(16).toString("hex");
   const hashed = { ...asked, classification, timestamp, nonce };
   const receipt_hash = createHash("sha256").update(canonicalize(hashed)).digest("hex");

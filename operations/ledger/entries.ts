@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonText } from "../../contract/mod.ts";
-import { findReceipt, head, pageReceipts, readAnchorTotals } from "../../ledger/mod.ts";
+import { findReceipt, getHead, listReceipts, readAnchorTotals } from "../../ledger/mod.ts";
 import { Limit, ReceiptId, Timestamp } from "../_shapes.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 
@@ -78,13 +78,13 @@ export const ledgerPage = operation({
  * together.
  */
 async function page({ store }: Context, { limit, offset }: { limit: number; offset: number }) {
-  const total = (await head(store)).size;
+  const total = (await getHead(store)).size;
   const cache = pagesOf(store, total);
   const key = `${limit} ${offset}`;
   const kept = cache.get(key);
   if (kept) return kept;
   const [entries, { anchoredReceipts }] = await Promise.all([
-    pageReceipts(store, { limit, before: total - offset }),
+    listReceipts(store, { limit, before: total - offset }),
     readAnchorTotals(store),
   ]);
   const text = new JsonText(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findReceipt, pageReceipts } from "../../ledger/mod.ts";
+import { findReceipt, listReceipts } from "../../ledger/mod.ts";
 import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
 import { exampleVerified, verified, VerifiedReceipt } from "../_verified.ts";
 import { Limit, ReceiptId } from "../_shapes.ts";
@@ -104,7 +104,7 @@ export const search = operation({
   },
   run: async ({ query = "", category, limit }, { store }) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const newest = await pageReceipts(store, { limit: SEARCHED, category });
+    const newest = await listReceipts(store, { limit: SEARCHED, category });
     const found = newest.filter(({ text }) => {
       const lower = text.toLowerCase();
       return words.every((word) => lower.includes(word));

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { randomHex, receiptTime, sealState } from "../../ledger/mod.ts";
+import { randomHex, formatReceiptTime, getSealState } from "../../ledger/mod.ts";
 import { z } from "zod";
 import { Problem } from "../../contract/mod.ts";
 import { Sha256 } from "../_shapes.ts";
@@ -58,7 +58,7 @@ export const seal = operation({
         ...(input.details ?? {}),
         ...(input.severity ? { severity: input.severity } : {}),
       },
-      timestamp: receiptTime(),
+      timestamp: formatReceiptTime(),
     };
     await sealer.request(request); // stored: it will be sealed whatever happens now
     const { hash } = await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS, signal });
@@ -104,7 +104,7 @@ export const sealStatus = operation({
   },
   run: async ({ request_id }, { store, caller }) => {
     for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
-      const known = await sealState(store.asPlatform(), id);
+      const known = await getSealState(store.asPlatform(), id);
       if (!known) continue;
       return {
         request_id,

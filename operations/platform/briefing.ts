@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { head, pageReceipts } from "../../ledger/mod.ts";
+import { getHead, listReceipts } from "../../ledger/mod.ts";
 import {
   getPlatformCounts,
   getRepairHistory,
@@ -66,7 +66,7 @@ export const briefing = operation({
       listTickets(db, { status: "open", limit: MOST_NAMED, bySeverity: true }),
       listApprovals(db, { status: "pending", limit: MOST_NAMED }),
       getRepairHistory(db, { since, limit: 1 }),
-      head(store),
+      getHead(store),
     ]);
     const { tickets, services, pending_approvals } = counts;
     const { chain_intact } = chain.state();
@@ -139,7 +139,7 @@ export const selfHealJournal = operation({
   },
   run: async ({ limit }, { store }) => {
     const pages = await Promise.all(
-      JOURNAL.map((category) => pageReceipts(store, { limit, category })),
+      JOURNAL.map((category) => listReceipts(store, { limit, category })),
     );
     const newest = pages.flat().sort((a, b) => b.position - a.position).slice(0, limit);
     const text = (value: unknown) => typeof value === "string" ? value : null;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageReceipts } from "../../ledger/mod.ts";
+import { listReceipts } from "../../ledger/mod.ts";
 import { listTickets } from "../../store/mod.ts";
 import { FULL_AND_AUDIT } from "../_audience.ts";
 import { operation } from "../../calls/mod.ts";
@@ -41,7 +41,7 @@ export const resourceIndex = operation({
   run: async (_, { store, caller }) => {
     const [tickets, receipts] = await Promise.all([
       caller.scope === "full" ? listTickets(store.asPlatform(), { limit: NEWEST_TICKETS }) : [],
-      pageReceipts(store, { limit: NEWEST_RECEIPTS }),
+      listReceipts(store, { limit: NEWEST_RECEIPTS }),
     ]);
     const of = (kind: string, name: string, title: string) => ({
       uri: `sealoop://${kind}/${encodeURIComponent(name)}`,

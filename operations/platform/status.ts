@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { head } from "../../ledger/mod.ts";
+import { getHead } from "../../ledger/mod.ts";
 import {
   countServicesByStatus,
   countTicketsByStatus,
@@ -82,7 +82,7 @@ async function look({ store, temporal, chain, engine }: Context): Promise<Status
       }),
       probe(async () => {
         const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
-          head(store),
+          getHead(store),
           getOutboxState(store.asPlatform()),
         ]);
         if (oldestSeconds > MOST_WAITING_SECONDS) {

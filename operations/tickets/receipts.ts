@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { findReceipt, type Stored } from "../../ledger/mod.ts";
+import { findReceipt, type StoredReceipt } from "../../ledger/mod.ts";
 import {
   addTicketEvent,
   getTicketEvent,
@@ -65,7 +65,7 @@ async function withReceipt(store: Store, ticketId: string) {
 async function embed(
   store: Store,
   { ticket_id, receipt_id: now }: Ticket,
-  receipt: Stored,
+  receipt: StoredReceipt,
   decisionId: string | undefined,
 ) {
   if (!isAbout(receipt, ticket_id)) {
@@ -94,7 +94,7 @@ async function embed(
 const keyOf = (receiptId: string) => `embedded-${receiptId}`;
 
 /** Whether a receipt names a ticket: as its subject, or anywhere in its details. */
-function isAbout({ text }: Stored, ticketId: string): boolean {
+function isAbout({ text }: StoredReceipt, ticketId: string): boolean {
   const { subject, details } = JSON.parse(text);
   const names = (value: unknown): boolean =>
     value === ticketId ||

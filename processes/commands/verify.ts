@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import {
   type ChainVerdict,
-  checkCheckpoint,
+  openCheckpointCheck,
   type CheckpointCheck,
-  fingerprintOf,
-  keysToTrust,
+  computeFingerprint,
+  selectTrustedKeys,
   openLedgerUrl,
   openReceiptFile,
   readPublicKey,
@@ -92,7 +92,7 @@ async function open(source: string, known: Known): Promise<Subject> {
   if (/^https?:\/\//.test(source)) {
     const { howToVerify, checkpoint, total, batches } = await openLedgerUrl(source);
     return {
-      keys: keysToTrust(howToVerify, keys),
+      keys: selectTrustedKeys(howToVerify, keys),
       checkpoint: openCheckpoint(known, checkpoint),
       total,
       batches,
@@ -102,7 +102,7 @@ async function open(source: string, known: Known): Promise<Subject> {
   const file = await openReceiptFile(source);
   const { envelope: { total } } = file;
   return {
-    keys: keysToTrust(file.envelope, keys),
+    keys: selectTrustedKeys(file.envelope, keys),
     checkpoint: openCheckpoint(known, undefined),
     total: () => typeof total === "number" ? total : undefined,
     batches: file.batches,
@@ -123,7 +123,7 @@ function openCheckpoint(
   if (verifierKey === undefined) {
     throw new Error("a checkpoint needs its key: give it by --log-key");
   }
-  return checkCheckpoint({ note, verifierKey });
+  return openCheckpointCheck({ note, verifierKey });
 }
 
 /** Without a key, what is signed would look as if it were signed by a wrong one. */
@@ -148,7 +148,7 @@ function report(
   const problem = compared?.problem();
   if (problem) console.log(`position ${problem.position}: ${problem.reason}`);
   for (const { publicKey, fromPosition } of keys) {
-    console.log(`key of fingerprint ${fingerprintOf(publicKey)}, from position ${fromPosition}`);
+    console.log(`key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`);
   }
   const [v1, v2, v3] = eras;
   console.log(

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { canonicalFields, canonicalItems, type TrustedKey } from "../../ledger/mod.ts";
+import { canonicalizeFields, canonicalizeItems, type TrustedKey } from "../../ledger/mod.ts";
 
 /** A chain of the vectors: its records byte for byte, and where it must break. */
 export interface VectorChain {
@@ -10,13 +10,13 @@ export interface VectorChain {
 
 const read = (name: string) => readFileSync(new URL(`../vectors/${name}`, import.meta.url), "utf8");
 
-const mixed = canonicalFields(read("mixed-era-chain.json"));
+const mixed = canonicalizeFields(read("mixed-era-chain.json"));
 
 /** 5 receipts of era 1, 6 of era 2, 40 of era 3; all valid. */
 export const mixedChain: VectorChain = {
   name: "mixed eras",
   breaksAt: undefined,
-  records: canonicalItems(mixed.get("receipts")!),
+  records: canonicalizeItems(mixed.get("receipts")!),
 };
 
 /** The key that signed the vectors, trusted from the start. */
@@ -25,12 +25,12 @@ export const vectorKeys: readonly TrustedKey[] = [
 ];
 
 /** Ten copies of the mixed chain with one fault each. */
-export const faultyChains: readonly VectorChain[] = canonicalItems(read("faulty-chains.json"))
-  .map(canonicalFields)
+export const faultyChains: readonly VectorChain[] = canonicalizeItems(read("faulty-chains.json"))
+  .map(canonicalizeFields)
   .map((chain) => ({
     name: JSON.parse(chain.get("name")!),
     breaksAt: Number(chain.get("breaks_at")),
-    records: canonicalItems(chain.get("receipts")!),
+    records: canonicalizeItems(chain.get("receipts")!),
   }));
 
 /** A chain of era 1, which anybody can make. */

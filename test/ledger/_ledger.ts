@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
-  head,
-  logPlace,
+  getHead,
+  readLogSettings,
   type LogWriter,
   openLog,
   openSealer,
@@ -57,7 +57,7 @@ export async function startSealing(
   const app = openStore(database.urls.app, "app");
   const sequencer = openStore(database.urls.sequencer, "sequencer");
   const sealer = await openSealer(app);
-  const place = logPlace(loadConfig({ SEALOOP_DATA: folder, ...settings }));
+  const place = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
   const troubles: string[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -104,7 +104,7 @@ export async function startSealing(
     go,
     async untilSealed(count) {
       const there = async () => {
-        while ((await head(app)).size < count) await sleep(10);
+        while ((await getHead(app)).size < count) await sleep(10);
       };
       await Promise.race([running, there()]);
     },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   exportReceipts,
-  ledgerKeys,
+  listLedgerKeys,
   openSealer,
   readAnchorTotals,
   verifyChain,
@@ -104,7 +104,7 @@ async function assertAnchored({ store }: LoopBench, world: Outside): Promise<voi
     const receipts = await exportReceipts(store, { from: 0, to: 100 });
     return receipts.length > 3 ? receipts.map(({ text }) => text) : undefined;
   });
-  const { breaks } = await verifyChain(texts, await ledgerKeys(store));
+  const { breaks } = await verifyChain(texts, await listLedgerKeys(store));
   assert.deepEqual(breaks, []);
   const said = texts.map((text) => JSON.parse(text)).filter((r) => r.actor === "ledger-anchor");
   assert.equal(said.length, 1);

@@ -4,7 +4,7 @@ import { createServiceFinding } from "../../detection/mod.ts";
 import type { Restart } from "../../integrations/host/mod.ts";
 import { STEPS, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
-import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type EffectRecord, getTicket, listTicketEvents } from "../../store/mod.ts";
@@ -218,7 +218,7 @@ async function killDuringRepair(
 /** The ticket's receipts, and the faults of the chain that they are part of. */
 async function receiptsOf({ store }: LoopBench, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) => text);
-  const { breaks } = await verifyChain(all, await ledgerKeys(store));
+  const { breaks } = await verifyChain(all, await listLedgerKeys(store));
   const receipts = all.map((text) => JSON.parse(text)).filter((r) => r.subject === ticketId);
   return { receipts, breaks };
 }

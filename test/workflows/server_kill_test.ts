@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { STEPS } from "../../domain/mod.ts";
-import { exportReceipts, ledgerKeys, verifyChain } from "../../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { listTicketEvents } from "../../store/mod.ts";
 import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
@@ -40,7 +40,7 @@ describe("a server that is killed with -9 while loops are in each step", () => {
       it("leaves a whole chain", async () => {
         const all = (await exportReceipts(platform.store, { from: 0, to: 10_000 }))
           .map(({ text }) => text);
-        const { breaks } = await verifyChain(all, await ledgerKeys(platform.store));
+        const { breaks } = await verifyChain(all, await listLedgerKeys(platform.store));
         assert.deepEqual(breaks, []);
       });
     });

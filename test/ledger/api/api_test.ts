@@ -5,7 +5,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import pg from "pg";
 import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
-import { exportReceipts, ledgerKeys, publishedCheckpoint, verifyChain } from "../../../ledger/mod.ts";
+import { exportReceipts, listLedgerKeys, getPublishedCheckpoint, verifyChain } from "../../../ledger/mod.ts";
 import { migrate, openStore } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
@@ -24,7 +24,7 @@ describe("the public ledger", () => {
   before(async () => {
     sealing = await startSealing();
     ids = await sealing.seal(450);
-    while (((await publishedCheckpoint(sealing.app))?.size ?? 0) < 450) await sleep(10);
+    while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 450) await sleep(10);
     ledger = await serveLedger(sealing.database);
     const verified = async () => {
       const { verified_through } = await (await get("/api/chain")).json() as Record<string, number>;
@@ -48,7 +48,7 @@ describe("the public ledger", () => {
       const lines = (await response.text()).trimEnd().split("\n");
       const stored = await exportReceipts(sealing.app, { from: 0, to: 450 });
       assert.deepEqual(lines, stored.map(({ text }) => text));
-      const { total, breaks } = await verifyChain(lines, await ledgerKeys(sealing.app));
+      const { total, breaks } = await verifyChain(lines, await listLedgerKeys(sealing.app));
       assert.deepEqual({ total, breaks }, { total: 450, breaks: [] });
     });
     it("goes on from a position", async () => {

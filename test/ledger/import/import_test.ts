@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   exportReceipts,
-  head,
+  getHead,
   importLedger,
   type ImportOptions,
-  ledgerKeys,
+  listLedgerKeys,
   openReceiptFile,
   requestSeal,
   verifyInParallel,
@@ -74,7 +74,7 @@ describe("importLedger()", () => {
     await take(VECTOR, {});
     ledger.go();
     const [id] = await ledger.seal(1);
-    const keys = await ledgerKeys(ledger.app);
+    const keys = await listLedgerKeys(ledger.app);
     assert.deepEqual(keys.slice(-2).map(({ fromPosition }) => fromPosition), [0, records.length]);
     assert.deepEqual(keys.at(-2)?.publicKey, KEY);
     assert.notEqual(keys.at(-1)?.publicKey, KEY);
@@ -100,7 +100,7 @@ describe("importLedger()", () => {
         name: "ImportRefused",
         message: new RegExp(`at position ${breaksAt}: `),
       });
-      assert.equal((await head(ledger.app)).size, 0);
+      assert.equal((await getHead(ledger.app)).size, 0);
     });
   }
 
@@ -119,13 +119,13 @@ describe("importLedger()", () => {
     for (const text of ["", "[]", "{}", "[1,2]", "nonsense", '{"receipts":{}}', "[[]]", '["x"]']) {
       await assert.rejects(take(file(text)), { name: "BadReceiptFile" }, text);
     }
-    assert.equal((await head(ledger.app)).size, 0);
+    assert.equal((await getHead(ledger.app)).size, 0);
   });
 
   it("refuses a receipt that is there twice, and takes nothing of it", async () => {
     const chain = unsignedChain(4, (n) => n === 3 ? "receipt-1" : `receipt-${n}`);
     await assert.rejects(take(file(chain.join("\n"))), /twice: .*receipt-1/);
-    assert.equal((await head(ledger.app)).size, 0);
+    assert.equal((await getHead(ledger.app)).size, 0);
     assert.equal((await take(file(unsignedChain(4).join("\n")))).total, 4);
   });
 
@@ -134,7 +134,7 @@ describe("importLedger()", () => {
     await ledger.seal(1);
     await ledger.pause();
     await assert.rejects(take(VECTOR), /has 1 receipts, and only an empty one/);
-    assert.equal((await head(ledger.app)).size, 1);
+    assert.equal((await getHead(ledger.app)).size, 1);
   });
 
   it("goes on where it was stopped, without verifying again, and does nothing the next time", async () => {
@@ -147,11 +147,11 @@ describe("importLedger()", () => {
       }),
       /killed/,
     );
-    assert.equal((await head(ledger.app)).size, 0);
+    assert.equal((await getHead(ledger.app)).size, 0);
     const steps = new Set<string>();
     assert.equal((await take(path, { onProgress: (step) => steps.add(step) })).total, 1700);
     assert.deepEqual([...steps], ["put aside"]);
-    assert.equal((await head(ledger.app)).size, 1700);
+    assert.equal((await getHead(ledger.app)).size, 1700);
     assert.deepEqual(await take(path, {}), { total: 1700, keys: [], now: false });
   });
 
@@ -163,7 +163,7 @@ describe("importLedger()", () => {
       },
     }));
     assert.equal((await take(VECTOR, {})).total, records.length);
-    assert.deepEqual((await head(ledger.app)).size, records.length);
+    assert.deepEqual((await getHead(ledger.app)).size, records.length);
   });
 
   it("verifies again where it goes on with another key", async () => {

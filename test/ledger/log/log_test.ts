@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { contradiction, logHashes, logPlace, publishedCheckpoint } from "../../../ledger/mod.ts";
+import { findContradiction, createHashReader, readLogSettings, getPublishedCheckpoint } from "../../../ledger/mod.ts";
 import { loadConfig, ROOT } from "../../../config.ts";
 import { sha256 } from "../../../ledger/log/log_hashes.ts";
 import {
@@ -20,8 +20,8 @@ import {
   parseCheckpoint,
   parseNote,
   parseVerifierKey,
-  rootAt,
-  signatureLine,
+  computeRootAt,
+  formatSignature,
 } from "../../../ledger/log/mod.ts";
 import { testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
@@ -38,12 +38,12 @@ describe("the Merkle log", () => {
   /** The published checkpoint, once it is of as many leaves. */
   async function checkpointOf(size: number) {
     for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(20)) {
-      const found = await publishedCheckpoint(sealing.app);
+      const found = await getPublishedCheckpoint(sealing.app);
       if (found && found.size >= size) return found;
     }
     throw new Error(`No checkpoint of ${size}: ${sealing.troubles.join("; ")}`);
   }
-  const place = () => logPlace(loadConfig({ SEALOOP_DATA: sealing.folder }));
+  const place = () => readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder }));
   async function asSuperuser(sql: string) {
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
     await client.connect();
@@ -71,16 +71,16 @@ describe("the Merkle log", () => {
     await client.connect();
     await client.query("SET session_replication_role = replica; DELETE FROM log_tiles");
     await client.end();
-    const anew = await rootAt(size, async (level, from, to) => {
+    const anew = await computeRootAt(size, async (level, from, to) => {
       assert.ok(level === 0 || from === to, "no tile is there");
-      return await logHashes(sealing.app)(level, from, to);
+      return await createHashReader(sealing.app)(level, from, to);
     }, sha256).catch((error) => error);
     assert.ok(anew instanceof Error, "whole tiles are needed for a tree of 700");
     sealing.go();
     await sealing.seal(1);
     await checkpointOf(701);
     assert.deepEqual(
-      Buffer.from(await rootAt(700, logHashes(sealing.app), sha256)).toString("hex"),
+      Buffer.from(await computeRootAt(700, createHashReader(sealing.app), sha256)).toString("hex"),
       root.toString("hex"),
     );
     assert.deepEqual(sealing.troubles, []);
@@ -94,7 +94,7 @@ describe("the Merkle log", () => {
     await sealing.seal(300);
     await checkpointOf(600);
     assert.deepEqual(
-      Buffer.from(await rootAt(first.size, logHashes(sealing.app), sha256)),
+      Buffer.from(await computeRootAt(first.size, createHashReader(sealing.app), sha256)),
       first.root,
     );
     assert.deepEqual(sealing.troubles, []);
@@ -110,12 +110,12 @@ describe("the Merkle log", () => {
       DELETE FROM log_checkpoint`);
     const missing =
       "The ledger has 3 receipts, and a checkpoint was signed of 5: its end is missing";
-    assert.equal(await contradiction(sealing.app, place()), missing);
+    assert.equal(await findContradiction(sealing.app, place()), missing);
     sealing.go();
     await sealing.seal(1); // the chain itself goes on, or a break could not be sealed
     while (sealing.troubles.length === 0) await sleep(10);
     assert.match(sealing.troubles[0]!, /LogBroken: .*its end is missing/);
-    assert.equal(await publishedCheckpoint(sealing.app), undefined);
+    assert.equal(await getPublishedCheckpoint(sealing.app), undefined);
   });
 
   it("says that what is stored is not what was signed, when a receipt was changed", async () => {
@@ -125,7 +125,7 @@ describe("the Merkle log", () => {
     await asSuperuser(`SET session_replication_role = replica;
       UPDATE receipts SET signature = decode(repeat('00', 64), 'hex') WHERE position = 2`);
     assert.match(
-      (await contradiction(sealing.app, place()))!,
+      (await findContradiction(sealing.app, place()))!,
       /^The first 5 receipts are not those/,
     );
   });
@@ -135,9 +135,9 @@ describe("the Merkle log", () => {
     await checkpointOf(1);
     await sealing.pause();
     await rm(join(sealing.folder, "checkpoint.key"));
-    await assert.rejects(contradiction(sealing.app, place()), /not signed by the log's key/);
+    await assert.rejects(findContradiction(sealing.app, place()), /not signed by the log's key/);
     await writeFile(join(sealing.folder, "checkpoint"), "no note");
-    await assert.rejects(contradiction(sealing.app, place()), { name: "BadNote" });
+    await assert.rejects(findContradiction(sealing.app, place()), { name: "BadNote" });
   });
 
   it("is read and verified whole by Go's own client of transparency logs", async function () {
@@ -170,7 +170,7 @@ describe("witnesses", () => {
         while (witness.size < size) await sleep(10);
       }
       await sealing.pause();
-      const { note, verifierKey } = (await publishedCheckpoint(sealing.app))!;
+      const { note, verifierKey } = (await getPublishedCheckpoint(sealing.app))!;
       const parsed = parseNote(note);
       assert.equal(parseCheckpoint(parsed.text).size, 600);
       assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
@@ -197,8 +197,8 @@ describe("witnesses", () => {
     witness.lie();
     try {
       await sealing.seal(2);
-      while (((await publishedCheckpoint(sealing.app))?.size ?? 0) < 2) await sleep(10);
-      const { note } = (await publishedCheckpoint(sealing.app))!;
+      while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 2) await sleep(10);
+      const { note } = (await getPublishedCheckpoint(sealing.app))!;
       assert.equal(parseNote(note).signatures.length, 1);
       assert.ok(sealing.troubles.some((t) => /without a cosignature of its key/.test(t)));
       assert.ok(sealing.troubles.some((t) => /did not answer/.test(t)));
@@ -234,7 +234,7 @@ async function openWitness(name: string) {
       return void response.writeHead(422).end();
     }
     [state.size, state.root] = [size, root];
-    response.end(signatureLine(key, cosignature(text, state.lying ? undefined : privateKey)));
+    response.end(formatSignature(key, cosignature(text, state.lying ? undefined : privateKey)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import {
-  consistencyProof,
+  buildConsistencyProof,
   type Edge,
   growEdge,
   type Hash,
-  inclusionProof,
+  buildInclusionProof,
   isConsistent,
-  leafHash,
+  hashLeaf,
   parseTilePath,
   readEdge,
   type ReadHashes,
-  rootAt,
-  rootFromInclusion,
-  rootOf,
-  rootOfEdge,
+  computeRootAt,
+  computeInclusionRoot,
+  computeRoot,
+  computeEdgeRoot,
   type Tile,
   TILE_WIDTH,
-  tilePath,
+  formatTilePath,
 } from "../../../ledger/log/mod.ts";
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();
 const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString("hex");
 const leaves = (count: number) =>
-  Array.from({ length: count }, (_, n) => leafHash(Buffer.from(`leaf ${n}`), sha256));
+  Array.from({ length: count }, (_, n) => hashLeaf(Buffer.from(`leaf ${n}`), sha256));
 
 /** The definition, word for word: the largest power of two below n splits. @see RFC 6962 §2.1 */
 function mth(hashes: readonly Hash[]): Hash {
@@ -76,9 +76,9 @@ describe("a Merkle tree", () => {
   ROOTS.forEach((root, n) => {
     it(`of ${n + 1} known leaves has the published root`, () => {
       const known = INPUTS.slice(0, n + 1).map((input) =>
-        leafHash(Buffer.from(input, "hex"), sha256)
+        hashLeaf(Buffer.from(input, "hex"), sha256)
       );
-      assert.equal(hex(rootOf(known, sha256)), root);
+      assert.equal(hex(computeRoot(known, sha256)), root);
     });
   });
 
@@ -87,7 +87,7 @@ describe("a Merkle tree", () => {
       const all = leaves(size);
       for (const step of [1, 7, 256, 1000]) {
         assert.equal(
-          hex(rootOfEdge(grown(all, step).edge, sha256)),
+          hex(computeEdgeRoot(grown(all, step).edge, sha256)),
           hex(mth(all)),
           `${size} by ${step}`,
         );
@@ -100,9 +100,9 @@ describe("a Merkle tree", () => {
     const { read } = grown(all, 1000);
     for (const size of [1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 66_000, 70_000]) {
       const expected = hex(mth(all.slice(0, size)));
-      assert.equal(hex(await rootAt(size, read, sha256)), expected, `root at ${size}`);
+      assert.equal(hex(await computeRootAt(size, read, sha256)), expected, `root at ${size}`);
       assert.equal(
-        hex(rootOfEdge(await readEdge(size, read), sha256)),
+        hex(computeEdgeRoot(await readEdge(size, read), sha256)),
         expected,
         `edge at ${size}`,
       );
@@ -115,16 +115,16 @@ describe("a Merkle tree", () => {
     for (const size of [1, 2, 3, 7, 8, 255, 256, 257, 300]) {
       const root = hex(mth(all.slice(0, size)));
       for (let index = 0; index < size; index++) {
-        const proof = await inclusionProof(index, size, read, sha256);
+        const proof = await buildInclusionProof(index, size, read, sha256);
         const inclusion = { leafHash: all[index]!, index, size, proof };
-        assert.equal(hex(rootFromInclusion(inclusion, sha256)), root);
+        assert.equal(hex(computeInclusionRoot(inclusion, sha256)), root);
         const other = all[(index + 1) % 300]!;
-        assert.notEqual(hex(rootFromInclusion({ ...inclusion, leafHash: other }, sha256)), root);
+        assert.notEqual(hex(computeInclusionRoot({ ...inclusion, leafHash: other }, sha256)), root);
         if (size > 1) {
           const elsewhere = { ...inclusion, index: (index + 1) % size };
-          assert.notEqual(hex(rootFromInclusion(elsewhere, sha256)), root);
+          assert.notEqual(hex(computeInclusionRoot(elsewhere, sha256)), root);
           const shorter = { ...inclusion, proof: proof.slice(1) };
-          assert.notEqual(hex(rootFromInclusion(shorter, sha256)), root);
+          assert.notEqual(hex(computeInclusionRoot(shorter, sha256)), root);
         }
       }
     }
@@ -136,7 +136,7 @@ describe("a Merkle tree", () => {
     const roots = all.map((_, n) => mth(all.slice(0, n + 1)));
     for (const newSize of [1, 2, 5, 8, 255, 256, 257, 300]) {
       for (let oldSize = 1; oldSize <= newSize; oldSize++) {
-        const proof = await consistencyProof(oldSize, newSize, read, sha256);
+        const proof = await buildConsistencyProof(oldSize, newSize, read, sha256);
         const claim = {
           oldSize,
           oldRoot: roots[oldSize - 1]!,
@@ -168,7 +168,7 @@ describe("tilePath()", () => {
     ] as const
   ) {
     it(`names ${n} of width ${width} ${path}, and is read back`, () => {
-      assert.equal(tilePath(n, width), path);
+      assert.equal(formatTilePath(n, width), path);
       assert.deepEqual(parseTilePath(path), { n, width });
     });
   }

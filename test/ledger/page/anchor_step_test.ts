@@ -3,7 +3,7 @@ import {
   advanceAnchor,
   buildReceiptProof,
   exportReceipts,
-  type Stored,
+  type StoredReceipt,
 } from "../../../ledger/mod.ts";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { type AnchorAnswer, anchorStep } from "../../../ledger/page/proofs.ts";
@@ -12,7 +12,7 @@ import { TEST_NETWORK, workless } from "../anchors/ots/_chain.ts";
 
 describe("the page's check of an anchor", () => {
   let bench: AnchorBench;
-  let receipt: Stored;
+  let receipt: StoredReceipt;
   let answer: AnchorAnswer & { readonly height: number };
 
   before(async () => {
@@ -23,7 +23,7 @@ describe("the page's check of an anchor", () => {
     const height = calendars[0].commit(chain);
     chain.bury(5);
     await advanceAnchor(anchoring, batch);
-    [receipt] = await exportReceipts(ledger.app, { from: 1, to: 2 }) as [Stored];
+    [receipt] = await exportReceipts(ledger.app, { from: 1, to: 2 }) as [StoredReceipt];
     const proof = await buildReceiptProof(ledger.app, receipt);
     answer = { proof, height, header: new Uint8Array(chain.headers[height]!) };
   });

@@ -4,13 +4,13 @@ import { checkRange } from "../../../ledger/page/check.ts";
 import { reportOf } from "../../../ledger/page/file.ts";
 import { createTally, planned, type Summary } from "../../../ledger/page/tally.ts";
 import type { Primitives } from "../../../ledger/rules/rules.ts";
-import { NATIVE } from "../../../ledger/verify/verify.ts";
+import { NODE_PRIMITIVES } from "../../../ledger/verify/verify.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../_chains.ts";
 
 /** Checks a chain as a page does: in chunks, in some order, each fetched with the record before it. */
 function check(
   records: readonly string[],
-  { size, primitives = NATIVE, total = records.length }: {
+  { size, primitives = NODE_PRIMITIVES, total = records.length }: {
     size: number;
     primitives?: Primitives;
     total?: number;
@@ -78,7 +78,7 @@ describe("the page's check", () => {
 
   it("says of a file what the file lacks, or has twice", () => {
     const first = (records: readonly string[]) =>
-      reportOf(records.join("\n"), vectorKeys, NATIVE).breaks[0];
+      reportOf(records.join("\n"), vectorKeys, NODE_PRIMITIVES).breaks[0];
     assert.deepEqual(first(records.toSpliced(40, 1)), {
       position: 40,
       reason: "The file lacks it",
@@ -92,8 +92,8 @@ describe("the page's check", () => {
   it("does not let a link go unchecked where only the record before is kept back", () => {
     const tally = createTally();
     tally.head(51, hashOf(records.at(-1)));
-    tally.add(checkRange(records.slice(0, 30), { from: 0, to: 30 }, vectorKeys, NATIVE));
-    tally.add(checkRange(records.slice(30), { from: 30, to: 51 }, vectorKeys, NATIVE));
+    tally.add(checkRange(records.slice(0, 30), { from: 0, to: 30 }, vectorKeys, NODE_PRIMITIVES));
+    tally.add(checkRange(records.slice(30), { from: 30, to: 51 }, vectorKeys, NODE_PRIMITIVES));
     assert.equal(tally.summary().state, "broken");
   });
 
@@ -101,8 +101,8 @@ describe("the page's check", () => {
     const other = records.with(29, records[29]!.replace(hashOf(records[29]), "0".repeat(64)));
     const tally = createTally();
     tally.head(51, hashOf(records.at(-1)));
-    tally.add(checkRange(other.slice(0, 30), { from: 0, to: 30 }, [], NATIVE));
-    tally.add(checkRange(records.slice(29), { from: 30, to: 51 }, vectorKeys, NATIVE));
+    tally.add(checkRange(other.slice(0, 30), { from: 0, to: 30 }, [], NODE_PRIMITIVES));
+    tally.add(checkRange(records.slice(29), { from: 30, to: 51 }, vectorKeys, NODE_PRIMITIVES));
     const { state, breaks } = tally.summary();
     assert.equal(state, "broken");
     assert.match(
@@ -114,7 +114,7 @@ describe("the page's check", () => {
 
 describe("createTally()", () => {
   const chunk = (from: number, to: number) =>
-    checkRange(records.slice(Math.max(0, from - 1), to), { from, to }, vectorKeys, NATIVE);
+    checkRange(records.slice(Math.max(0, from - 1), to), { from, to }, vectorKeys, NODE_PRIMITIVES);
   const head = hashOf(records.at(-1));
 
   it("says intact only of the whole chain, up to the hash that is called the newest", () => {

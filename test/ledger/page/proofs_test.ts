@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { MAINNET } from "../../../ledger/anchors/ots/mod.ts";
 import { anchorStep } from "../../../ledger/page/proofs.ts";
-import { NATIVE } from "../../../ledger/verify/verify.ts";
+import { NODE_PRIMITIVES } from "../../../ledger/verify/verify.ts";
 import { file, needsFiles } from "../anchors/ots/_files.ts";
 
 /** The proof at hand is of 2015; receipts are newer, and blocks of then are not taken for them. */
@@ -10,7 +10,7 @@ const OF_ALL_TIMES = { ...MAINNET, reached: 0 };
 
 /** A record of era 3 as far as its timestamp goes: it is over the canonical bytes alone. */
 const recordOf = (bytes: Uint8Array) =>
-  `{"canonical_bytes":"${NATIVE.toHex(bytes)}","schema_version":"3.0"}`;
+  `{"canonical_bytes":"${NODE_PRIMITIVES.toHex(bytes)}","schema_version":"3.0"}`;
 
 describe("anchorStep()", () => {
   before(needsFiles);

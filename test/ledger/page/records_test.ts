@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { canonicalItems } from "../../../ledger/mod.ts";
+import { canonicalizeItems } from "../../../ledger/mod.ts";
 import { pieces, recordsOf, valueOf } from "../../../ledger/page/records.ts";
 import { mixedChain } from "../_chains.ts";
 
@@ -53,7 +53,7 @@ describe("pieces()", () => {
   it("gives the same values as the reader of canonical text", () => {
     const text = `[${records.join(",")}]`;
     assert.deepEqual(pieces(text).map((piece) => JSON.parse(piece)), JSON.parse(text));
-    assert.equal(pieces(text).length, canonicalItems(text).length);
+    assert.equal(pieces(text).length, canonicalizeItems(text).length);
   });
 });
 

@@ -5,8 +5,8 @@ import {
   advanceAnchor,
   beginScrub,
   endScrub,
-  head,
-  logPlace,
+  getHead,
+  readLogSettings,
   scrubPart,
   type ScrubParts,
 } from "../../../ledger/mod.ts";
@@ -87,7 +87,7 @@ describe("the scrub of what is anchored in Bitcoin", () => {
     calendar.commit(chain);
     chain.bury(5);
     assert.equal((await advanceAnchor(anchoring, 0)).state, "confirmed");
-    await eventually(async () => (await head(ledger.app)).size > FIRST || undefined);
+    await eventually(async () => (await getHead(ledger.app)).size > FIRST || undefined);
     second = await bench.batchOf(SECOND);
     assert.equal((await advanceAnchor(anchoring, second)).state, "pending");
     await ledger.pause();
@@ -104,7 +104,7 @@ describe("the scrub of what is anchored in Bitcoin", () => {
   async function scrub(): Promise<{ position: number; check: string; reason: string }[]> {
     const parts: ScrubParts = {
       store: bench.ledger.app,
-      log: logPlace(loadConfig({ SEALOOP_DATA: bench.ledger.folder })),
+      log: readLogSettings(loadConfig({ SEALOOP_DATA: bench.ledger.folder })),
       onBreak: () => {},
       onError: () => {},
     };
@@ -141,7 +141,7 @@ describe("the scrub of what is anchored in Bitcoin", () => {
     it(`finds ${name}`, async () => {
       await tamper(sql);
       const store = bench.ledger.app;
-      const { size } = await head(store);
+      const { size } = await getHead(store);
       const parts = [{ from: 0, to: 600 }, { from: 600, to: 1_025 }, { from: 1_025, to: size }];
       const found = await totalsBreaks(store);
       for (const part of parts) found.push(...await anchorBreaks(store, part, new Set()));

@@ -10,8 +10,8 @@ import {
   endScrub,
   exportReceipts,
   importLedger,
-  logPlace,
-  publishedCheckpoint,
+  readLogSettings,
+  getPublishedCheckpoint,
   scrubPart,
   type ScrubParts,
 } from "../../../ledger/mod.ts";
@@ -131,7 +131,7 @@ describe("the scrub", () => {
     sealing = await startSealing();
     await sealing.seal(COUNT);
     await eventually(async () =>
-      (await publishedCheckpoint(sealing.app))?.size === COUNT ? true : undefined
+      (await getPublishedCheckpoint(sealing.app))?.size === COUNT ? true : undefined
     );
     await sealing.pause();
   });
@@ -139,7 +139,7 @@ describe("the scrub", () => {
 
   const parts = (): ScrubParts => ({
     store: sealing.app,
-    log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
+    log: readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder })),
     onBreak: () => {},
     onError: (error) => troubles.push(String(error)),
   });
@@ -348,7 +348,7 @@ describe("the scrub of a ledger that was taken over", () => {
   async function scrub() {
     const parts: ScrubParts = {
       store: sealing.app,
-      log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
+      log: readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder })),
       onBreak: () => {},
       onError: () => {},
     };

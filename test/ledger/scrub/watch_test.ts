@@ -9,7 +9,7 @@ import {
   type ChainState,
   type ChainWatch,
   endScrub,
-  logPlace,
+  readLogSettings,
   scrubPart,
   type ScrubParts,
   watchChain,
@@ -52,7 +52,7 @@ describe("watchChain()", () => {
   async function scrub(): Promise<void> {
     const parts: ScrubParts = {
       store: sealing.app,
-      log: logPlace(loadConfig({ SEALOOP_DATA: sealing.folder })),
+      log: readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder })),
       onBreak: () => {},
       onError: () => {},
     };

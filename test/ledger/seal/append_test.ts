@@ -4,12 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import {
-  canonicalFields,
+  canonicalizeFields,
   canonicalize,
   exportReceipts,
-  ledgerKeys,
-  publishedCheckpoint,
-  type Stored,
+  listLedgerKeys,
+  getPublishedCheckpoint,
+  type StoredReceipt,
   verifyChain,
 } from "../../../ledger/mod.ts";
 import { program } from "../../_programs.ts";
@@ -18,7 +18,7 @@ import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 const run = promisify(execFile);
 const PAGE = 1_000;
 
-async function* stored({ app }: TestSealing): AsyncGenerator<Stored> {
+async function* stored({ app }: TestSealing): AsyncGenerator<StoredReceipt> {
   for (let from = 0;; from += PAGE) {
     const page = await exportReceipts(app, { from, to: from + PAGE });
     yield* page;
@@ -52,7 +52,7 @@ describe("sealing", () => {
         yield text;
       }
     }
-    const { total, breaks } = await verifyChain(seen(), await ledgerKeys(sealing.app));
+    const { total, breaks } = await verifyChain(seen(), await listLedgerKeys(sealing.app));
     assert.deepEqual({ total, breaks }, { total: 16_000, breaks: [] });
     assert.equal(asked.size, 0);
   });
@@ -70,11 +70,11 @@ describe("sealing", () => {
     await sealing.untilSealed(10_000);
     async function* compared() {
       for await (const { id, text } of stored(sealing)) {
-        assert.equal(canonicalFields(text).get("details"), details.get(id));
+        assert.equal(canonicalizeFields(text).get("details"), details.get(id));
         yield text;
       }
     }
-    const { total, breaks } = await verifyChain(compared(), await ledgerKeys(sealing.app));
+    const { total, breaks } = await verifyChain(compared(), await listLedgerKeys(sealing.app));
     assert.deepEqual({ total, breaks }, { total: 10_000, breaks: [] });
   });
 
@@ -104,9 +104,9 @@ describe("sealing", () => {
         });
         await Promise.all(ids.map((id) => sealing.sealer.sealed(id)));
         if (statement.includes("log_")) {
-          while (((await publishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
+          while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
         }
-        const { total, breaks } = await verifyChain(texts(sealing), await ledgerKeys(sealing.app));
+        const { total, breaks } = await verifyChain(texts(sealing), await listLedgerKeys(sealing.app));
         assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
         const { rows: [counts] } = await sealing.app.pool.query(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,

@@ -10,8 +10,8 @@ import { eventually } from "../../workflows/_story.ts";
 import {
   exportReceipts,
   findReceipt,
-  head,
-  ledgerKeys,
+  getHead,
+  listLedgerKeys,
   openSealer,
   requestSeal,
   runSequencer,
@@ -95,7 +95,7 @@ describe("the sequencer", () => {
       }
     });
     const { position } = await sealer.sealed("late");
-    assert.equal(position, (await head(app)).size - 1);
+    assert.equal(position, (await getHead(app)).size - 1);
   });
 
   it("gives the same receipt for the same id and content, and refuses other content", async () => {
@@ -307,9 +307,9 @@ describe("the sequencer", () => {
     const receipts = await exportReceipts(app, { from: 0, to: 10_000 });
     const { total, breaks } = await verifyChain(
       receipts.map(({ text }) => text),
-      await ledgerKeys(app),
+      await listLedgerKeys(app),
     );
-    assert.deepEqual({ total, breaks }, { total: (await head(app)).size, breaks: [] });
+    assert.deepEqual({ total, breaks }, { total: (await getHead(app)).size, breaks: [] });
     assert.ok(total >= 256);
   });
 
@@ -387,7 +387,7 @@ describe("two sequencers at work by force", () => {
     const running = runSequencer({ ...options, signal: alone.signal });
     await Promise.all(asked.map((id) => sealer.sealed(id)));
     const receipts = await exportReceipts(app, { from: 0, to: 10_000 });
-    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(app));
+    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(app));
     assert.deepEqual(breaks, []);
     assert.equal(receipts.length, asked.length);
     alone.abort();
@@ -432,7 +432,7 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     running = runSequencer({ store: sequencer, keyFile, signal: stop.signal });
     await Promise.all(acknowledged.map((id) => sealer.sealed(id)));
     const receipts = await exportReceipts(app, { from: 0, to: 1_000_000 });
-    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await ledgerKeys(app));
+    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(app));
     assert.deepEqual(breaks, []);
     const ids = receipts.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);

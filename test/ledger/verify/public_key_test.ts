@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fingerprintOf, keysToTrust, readPublicKey } from "../../../ledger/mod.ts";
+import { computeFingerprint, selectTrustedKeys, readPublicKey } from "../../../ledger/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 describe("public keys", () => {
@@ -34,18 +34,18 @@ describe("public keys", () => {
       { public_key: hex, from_position: 0 },
       { public_key: other, from_position: 7 },
     ];
-    const both = keysToTrust({ keys, public_key: other }, []);
+    const both = selectTrustedKeys({ keys, public_key: other }, []);
     assert.deepEqual(both, [
       { publicKey: hex, fromPosition: 0 },
       { publicKey: other, fromPosition: 7 },
     ]);
-    assert.deepEqual(keysToTrust({ how_to_verify: { keys } }, [other]), [both[1]]);
-    assert.deepEqual(keysToTrust({ public_key: hex }, []), [{ publicKey: hex, fromPosition: 0 }]);
-    assert.deepEqual(keysToTrust({ how_to_verify: "https://x" }, [hex]), [both[0]]);
-    assert.deepEqual(keysToTrust({ keys }, [fingerprintOf(hex)]), [both[0]]);
-    assert.deepEqual(keysToTrust({}, []), []);
-    assert.throws(() => keysToTrust({ public_key: hex }, [other]), { name: "BadPublicKey" });
-    assert.throws(() => keysToTrust({ keys: [{ public_key: hex }] }, []), { name: "BadPublicKey" });
-    assert.throws(() => keysToTrust({ public_key: "x" }, []), { name: "BadPublicKey" });
+    assert.deepEqual(selectTrustedKeys({ how_to_verify: { keys } }, [other]), [both[1]]);
+    assert.deepEqual(selectTrustedKeys({ public_key: hex }, []), [{ publicKey: hex, fromPosition: 0 }]);
+    assert.deepEqual(selectTrustedKeys({ how_to_verify: "https://x" }, [hex]), [both[0]]);
+    assert.deepEqual(selectTrustedKeys({ keys }, [computeFingerprint(hex)]), [both[0]]);
+    assert.deepEqual(selectTrustedKeys({}, []), []);
+    assert.throws(() => selectTrustedKeys({ public_key: hex }, [other]), { name: "BadPublicKey" });
+    assert.throws(() => selectTrustedKeys({ keys: [{ public_key: hex }] }, []), { name: "BadPublicKey" });
+    assert.throws(() => selectTrustedKeys({ public_key: "x" }, []), { name: "BadPublicKey" });
   });
 });

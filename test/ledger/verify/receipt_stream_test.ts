@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { receiptSplitter } from "../../../ledger/verify/receipt_stream.ts";
+import { createReceiptSplitter } from "../../../ledger/verify/receipt_stream.ts";
 
 interface Split {
   readonly receipts: readonly string[];
@@ -10,7 +10,7 @@ interface Split {
 function split(text: string, size = 1 << 20): Split {
   const bytes = Buffer.from(text);
   const envelopes: object[] = [];
-  const splitter = receiptSplitter((fields) => envelopes.push(fields));
+  const splitter = createReceiptSplitter((fields) => envelopes.push(fields));
   const receipts: string[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     for (const found of splitter.push(bytes.subarray(at, at + size))) {
@@ -90,7 +90,7 @@ describe("receiptSplitter()", () => {
   }
 
   it("refuses what is too large to be a receipt before it has read it all", () => {
-    const splitter = receiptSplitter();
+    const splitter = createReceiptSplitter();
     const mebibyte = Buffer.alloc(1 << 20, "x");
     splitter.push(Buffer.from('{"a":"'));
     assert.throws(() => {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
 import { joinFields } from "../../../ledger/rules/canonical.ts";
-import { canonicalFields, publishedCheckpoint } from "../../../ledger/mod.ts";
+import { canonicalizeFields, getPublishedCheckpoint } from "../../../ledger/mod.ts";
 import { pythonWith } from "../../_python.ts";
 import { testFolder } from "../../_servers.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "../_chains.ts";
@@ -45,7 +45,7 @@ describe("the published verifier in Python", () => {
   });
 
   async function untilCheckpoint(size: number) {
-    while (((await publishedCheckpoint(sealing.app))?.size ?? 0) < size) await sleep(10);
+    while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < size) await sleep(10);
   }
   function verify(...args: string[]): Promise<{ status: number | string; lines: string[] }> {
     return new Promise((resolve) => {
@@ -143,7 +143,7 @@ describe("the published verifier in Python", () => {
         ["signature", /^position 40: a field that its schema_version needs is missing/],
       ] as const
     ) {
-      const fields = new Map(canonicalFields(mixedChain.records[40]!));
+      const fields = new Map(canonicalizeFields(mixedChain.records[40]!));
       fields.delete(lost);
       const records = mixedChain.records.with(40, joinFields(fields));
       const { status, lines } = await verifyFile({ ...mixedChain, records });
@@ -158,7 +158,7 @@ describe("the published verifier in Python", () => {
       await verifyFile({ ...mixedChain, records: records.toSpliced(20, 3) }),
       broken("position 20: missing, with all up to 22", "48 receipts, 1 problem"),
     );
-    const fields = new Map(canonicalFields(records[30]!)).set("chain_position", "45");
+    const fields = new Map(canonicalizeFields(records[30]!)).set("chain_position", "45");
     const forged = records.with(30, joinFields(fields)).toSpliced(20, 1);
     assert.deepEqual(
       await verifyFile({ ...mixedChain, records: forged }),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { canonicalFields, verifyChain } from "../../../ledger/mod.ts";
+import { canonicalizeFields, verifyChain } from "../../../ledger/mod.ts";
 import { joinFields } from "../../../ledger/rules/canonical.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../_chains.ts";
 
@@ -49,7 +49,7 @@ describe("verifyChain()", () => {
 
   it("follows no position that nobody has signed", async () => {
     const { records } = mixedChain;
-    const fields = new Map(canonicalFields(records[30]!)).set("chain_position", "45");
+    const fields = new Map(canonicalizeFields(records[30]!)).set("chain_position", "45");
     const forged = records.with(30, joinFields(fields));
     const { breaks } = await verifyChain(forged, vectorKeys);
     assert.deepEqual(breaks.map(({ position }) => position), [30]);
@@ -83,7 +83,7 @@ function generator(seed: number): () => number {
 }
 
 function mutate(records: string[], at: number, random: () => number): string {
-  const fields = canonicalFields(records[at]!);
+  const fields = canonicalizeFields(records[at]!);
   const names = [...fields.keys()];
   const name = names[Math.floor(random() * names.length)]!;
   switch (Math.floor(random() * 4)) {

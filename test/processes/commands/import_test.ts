@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import { head } from "../../../ledger/mod.ts";
+import { getHead } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { unsignedChain } from "../../ledger/_chains.ts";
@@ -91,13 +91,13 @@ describe("npm run ledger -- import", () => {
     await held.release();
     const before = await putAside();
     assert.ok(before > 0 && before < COUNT, `${before} were put aside`);
-    assert.equal((await head(store)).size, 0);
+    assert.equal((await getHead(store)).size, 0);
 
     const { status, text } = await start(file).ended;
     assert.equal(status, 0, text);
     assert.match(text, new RegExp(`Took over ${COUNT} receipts`));
     assert.doesNotMatch(text, /verified/, "which was done");
-    assert.equal((await head(store)).size, COUNT);
+    assert.equal((await getHead(store)).size, COUNT);
     assert.equal(await putAside(), 0);
   });
 

@@ -9,17 +9,17 @@ import pg from "pg";
 import { ROOT } from "../../../config.ts";
 import {
   importLedger,
-  keysToTrust,
-  leafOf,
+  selectTrustedKeys,
+  formatLeaf,
   openLedgerUrl,
-  publishedCheckpoint,
+  getPublishedCheckpoint,
   verifyInParallel,
 } from "../../../ledger/mod.ts";
 import {
-  checkpointText,
+  formatCheckpoint,
   formatVerifierKey,
-  growingTree,
-  leafHash,
+  createGrowingTree,
+  hashLeaf,
   type NoteKey,
   signNote,
 } from "../../../ledger/log/mod.ts";
@@ -127,16 +127,16 @@ describe("npm run verify", () => {
     };
     /** Signs a checkpoint of the vector's first receipts. */
     function checkpointOf(size: number, texts = records): string {
-      const tree = growingTree(sha256);
+      const tree = createGrowingTree(sha256);
       for (const [position, text] of texts.slice(0, size).entries()) {
-        tree.add(leafHash(
+        tree.add(hashLeaf(
           Buffer.from(
-            leafOf({ position, id: JSON.parse(text).id, text }, (bytes) => hash("sha256", bytes)),
+            formatLeaf({ position, id: JSON.parse(text).id, text }, (bytes) => hash("sha256", bytes)),
           ),
           sha256,
         ));
       }
-      const text = checkpointText({ origin: key.name, size, root: tree.root() });
+      const text = formatCheckpoint({ origin: key.name, size, root: tree.root() });
       return signNote(text, key, privateKey);
     }
     const sha256 = (bytes: Uint8Array) => hash("sha256", bytes, "buffer");
@@ -191,7 +191,7 @@ describe("npm run verify", () => {
       ledger.go();
       await ledger.seal(5);
       await eventually(async () =>
-        (await publishedCheckpoint(ledger.app))?.size === 56 || undefined
+        (await getPublishedCheckpoint(ledger.app))?.size === 56 || undefined
       );
       served = await serveLedger(ledger.database);
     });
@@ -278,7 +278,7 @@ describe("npm run verify", () => {
 
     async function verdictOf(url: string) {
       const remote = await openLedgerUrl(url);
-      const keys = keysToTrust(remote.howToVerify, []);
+      const keys = selectTrustedKeys(remote.howToVerify, []);
       const verdict = await verifyInParallel(remote.batches(), keys, { threads: 1 });
       return { ...verdict, promised: remote.total() };
     }
