@@ -1,8 +1,26 @@
 import { z } from "zod";
-import { AmbiguousReceipt, exportReceipts, findReceipt, getHead, listReceipts, ReceiptNotFound, type StoredReceipt } from "../receipts/mod.ts";
+import {
+  AmbiguousReceipt,
+  exportReceipts,
+  findReceipt,
+  getHead,
+  listReceipts,
+  ReceiptNotFound,
+  type StoredReceipt,
+} from "../receipts/mod.ts";
 import type { ChainWatch } from "../scrub/mod.ts";
 import { verifyStored } from "../verify/mod.ts";
-import { Chain, exampleChain, examplePage, exampleStats, exampleVerified, Health, Page, Stats, Verified } from "./_api_shapes.ts";
+import {
+  Chain,
+  exampleChain,
+  examplePage,
+  exampleStats,
+  exampleVerified,
+  Health,
+  Page,
+  Stats,
+  Verified,
+} from "./_api_shapes.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import { SERVICE } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { exportReceipts, getHead } from "../receipts/mod.ts";
 import type Router from "@koa/router";
 import { z } from "zod";
-import { parseStrings, InvalidInput, withLocations, parseInput } from "../../contract/mod.ts";
+import { InvalidInput, parseInput, parseStrings, withLocations } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
 /** Media type of one JSON value a line. */

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { buildConsistencyProof, type Hash, buildInclusionProof, encodeLeaf, hashLeaf, createHashReader, getPublishedCheckpoint, computeRootAt, sha256 } from "../log/mod.ts";
+import { encodeLeaf, sha256 } from "../crypto/mod.ts";
+import {
+  buildConsistencyProof,
+  buildInclusionProof,
+  computeRootAt,
+  createHashReader,
+  getPublishedCheckpoint,
+} from "../log/mod.ts";
+import { type Hash, hashLeaf } from "../rules/mod.ts";
 import { findReceipt } from "../receipts/mod.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";

@@ -1,6 +1,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { encodeLeaf, createHashReader, parseTilePath, getPublishedCheckpoint, TILE_WIDTH } from "../log/mod.ts";
+import { encodeLeaf } from "../crypto/mod.ts";
+import { createHashReader, getPublishedCheckpoint, parseTilePath, TILE_WIDTH } from "../log/mod.ts";
 import { exportReceipts } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";

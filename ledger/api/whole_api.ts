@@ -68,7 +68,10 @@ const rules = operation({
   rest: { ledger_how_to_verify: "GET /api/how-to-verify" },
   example: { input: {}, output: exampleHowToVerify },
   run: async (_, { store, ledgerUrl }) => {
-    const [known, checkpoint] = await Promise.all([listLedgerKeys(store), getPublishedCheckpoint(store)]);
+    const [known, checkpoint] = await Promise.all([
+      listLedgerKeys(store),
+      getPublishedCheckpoint(store),
+    ]);
     const keys = known.map(({ publicKey, fromPosition }) => ({
       public_key: publicKey,
       fingerprint_sha256: createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex"),

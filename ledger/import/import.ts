@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
+import { selectTrustedKeys } from "../crypto/mod.ts";
+import {
+  type ChainVerdict,
+  hashFile,
+  openReceiptFile,
+  type ReceiptFile,
+  verifyInParallel,
+} from "../verify/mod.ts";
 import type { TrustedKey } from "../rules/mod.ts";
-import { type ChainVerdict, hashFile, selectTrustedKeys, openReceiptFile, type ReceiptFile, verifyInParallel } from "../verify/mod.ts";
 import type pg from "pg";
 import type { Store } from "../../store/mod.ts";
 import { asRow, ImportRefused, insertRows, twice } from "./_import_rows.ts";

@@ -1,20 +1,58 @@
 /**
- * A Merkle log in the published C2SP formats (tlog-tiles, tlog-checkpoint, tlog-cosignature), whatever its leaves are.
+ * The Merkle log of the chain in the published C2SP formats: tlog-tiles, tlog-checkpoint, tlog-cosignature.
  *
  * ```ts
- * const proof = await inclusionProof(index, size, read, sha256);
- * const root = rootFromInclusion({ leafHash, index, size, proof }, sha256);
+ * const read = createHashReader(store);
+ * const proof = await buildInclusionProof(index, size, read, sha256);
+ * const root = computeInclusionRoot({ leafHash, index, size, proof }, sha256);
  * ```
  *
+ * Trusts: the log's key file and the checkpoint file beside it. Doesn't trust: the database.
  * @module
  * @see RFC 6962, RFC 9162
  */
-export * from "./growing.ts";
-export * from "./note.ts";
-export * from "./tiles.ts";
-export * from "../rules/tree.ts";
-export * from "./witness.ts";
-export { encodeLeaf, computeLeafHash, createHashReader, getPublishedCheckpoint, type PublishedCheckpoint, sha256 } from "./log_hashes.ts";
-export { type LogSettings, readLogSettings } from "./log_place.ts";
-export { findContradiction, LogBroken, type LogOptions, type LogWriter, openLog } from "./log_writer.ts";
-export { writeDurably, parseOwnCheckpoint, readIfPresent } from "./_kept.ts";
+export { readIfPresent, writeDurably } from "./durable_file.ts";
+export {
+  BadNote,
+  type Checkpoint,
+  formatCheckpoint,
+  formatSignature,
+  formatVerifierKey,
+  isSignedBy,
+  type NoteKey,
+  type NoteSignature,
+  parseCheckpoint,
+  parseNote,
+  parseOwnCheckpoint,
+  parseSignatures,
+  parseVerifierKey,
+  signNote,
+} from "./note.ts";
+export { type LogSettings, readLogSettings } from "./settings.ts";
+export {
+  createHashReader,
+  getPublishedCheckpoint,
+  type PublishedCheckpoint,
+} from "./stored_log.ts";
+export {
+  buildConsistencyProof,
+  buildInclusionProof,
+  computeEdgeRoot,
+  computeRootAt,
+  type Edge,
+  formatTilePath,
+  growEdge,
+  parseTilePath,
+  readEdge,
+  type ReadHashes,
+  type Tile,
+  TILE_WIDTH,
+} from "./tiles.ts";
+export { cosign, NotCosigned, type Witness } from "./witness.ts";
+export {
+  findContradiction,
+  LogBroken,
+  type LogOptions,
+  type LogWriter,
+  openLog,
+} from "./writer.ts";

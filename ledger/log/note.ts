@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
-import { verifyEd25519 } from "../verify/mod.ts";
+import { verifyEd25519 } from "../crypto/mod.ts";
 
 /** What a signed checkpoint says of the log. */
 export interface Checkpoint {
@@ -97,6 +97,18 @@ export function isSignedBy(
     const signed = `cosignature/v1\ntime ${value.readBigUInt64BE()}\n${note.text}`;
     return verifyEd25519(publicKey, Buffer.from(signed), value.subarray(8));
   });
+}
+
+/**
+ * Returns the checkpoint in a note that the log's own key has signed, under whatever name.
+ *
+ * @throws {BadNote} it is not signed by this key
+ */
+export function parseOwnCheckpoint(note: string, publicKey: Uint8Array): Checkpoint {
+  const parsed = parseNote(note);
+  const checkpoint = parseCheckpoint(parsed.text);
+  if (isSignedBy(parsed, { name: checkpoint.origin, publicKey, kind: "log" })) return checkpoint;
+  throw new BadNote("The checkpoint is not signed by the log's key");
 }
 
 /** A key as `name+id+base64`. */

@@ -1,4 +1,4 @@
-import { type Hash, computeRoot, type Sha256 } from "../rules/mod.ts";
+import { computeRoot, type Hash, type Sha256 } from "../rules/mod.ts";
 
 /** Hashes in a full tile: eight levels of the tree. @see C2SP tlog-tiles */
 export const TILE_WIDTH = 256;

@@ -1,4 +1,14 @@
-import { type Break, type Era, readLink, parseFields, type Place, readPosition, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import {
+  type Break,
+  type Era,
+  parseFields,
+  type Place,
+  type Primitives,
+  readLink,
+  readPosition,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/mod.ts";
 
 /** What the checks of a stretch of the chain found. */
 export interface Chunk {

@@ -1,4 +1,4 @@
-import { type Break, readPosition, type Primitives, type TrustedKey } from "../rules/mod.ts";
+import { type Break, type Primitives, readPosition, type TrustedKey } from "../rules/mod.ts";
 import { checkRange } from "./check.ts";
 import { recordsOf } from "./records.ts";
 

@@ -8,11 +8,11 @@ import {
 } from "../anchors/ots/mod.ts";
 import {
   canonicalizeFields,
-  hashLeaf,
+  computeInclusionRoot,
   formatLeaf,
+  hashLeaf,
   NotCanonical,
   type Primitives,
-  computeInclusionRoot,
 } from "../rules/mod.ts";
 import { openCheckpoint } from "./checkpoint.ts";
 import type { Step } from "./steps.ts";

@@ -1,4 +1,12 @@
-import { canonicalizeFields, type Check, type Era, NotCanonical, type Primitives, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import {
+  canonicalizeFields,
+  type Check,
+  type Era,
+  NotCanonical,
+  type Primitives,
+  type TrustedKey,
+  verifyRecord,
+} from "../rules/mod.ts";
 
 /** One check of a receipt, and what was compared in it. */
 export interface Step {

@@ -1,3 +1,22 @@
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
-export { exportReceipts, findReceipt, getHead, type LedgerHead, listLedgerKeys, listReceipts, printRecord, getReceipt, type StoredReceipt, findCorrection } from "./read.ts";
-export { computeCommitment, prepareRequest, type PreparedRequest, randomHex, formatReceiptTime, SCHEMA_VERSION, type SealRequest } from "./receipt.ts";
+export {
+  exportReceipts,
+  findCorrection,
+  findReceipt,
+  getHead,
+  getReceipt,
+  type LedgerHead,
+  listLedgerKeys,
+  listReceipts,
+  printRecord,
+  type StoredReceipt,
+} from "./read.ts";
+export {
+  computeCommitment,
+  formatReceiptTime,
+  type PreparedRequest,
+  prepareRequest,
+  randomHex,
+  SCHEMA_VERSION,
+  type SealRequest,
+} from "./receipt.ts";

@@ -133,7 +133,9 @@ function withCommitments(
   details: Readonly<Record<string, unknown>>,
   evidence: readonly Evidence[],
 ) {
-  const commitments = evidence.map(({ name, salt, content }) => [name, computeCommitment(salt, content)]);
+  const commitments = evidence.map((
+    { name, salt, content },
+  ) => [name, computeCommitment(salt, content)]);
   return { ...details, commitments: Object.fromEntries(commitments) };
 }
 

@@ -6,7 +6,7 @@ import {
   type Primitives,
   type TrustedKey,
   verifyRecord,
-} from "./rules.ts";
+} from "./verify_record.ts";
 
 /** What one record of a chain was found to be. */
 export interface FollowResult {

@@ -2,7 +2,7 @@
  * What of a receipt goes into the Merkle log: a leaf is small, and there is one for every era. Nothing of Node is used, so
  * that a browser can make the same leaf from the same export.
  */
-import { canonicalizeText, canonicalize } from "./canonical.ts";
+import { canonicalize, canonicalizeText } from "./canonical.ts";
 
 const UTF_8 = new TextEncoder();
 

@@ -1,5 +1,54 @@
-export { type Break, type Check, type Checks, type Era, type Place, type Primitives, findTrustedKey, type TrustedKey, type Verdict, verifyRecord } from "./rules.ts";
-export { type Hash, hashLeaf, hashNode, computeInclusionRoot, computeRoot, type Sha256 } from "./tree.ts";
-export { type LeafSource, formatLeaf, formatLeafOfHash } from "./leaf.ts";
-export { canonicalizeFields, canonicalizeText, canonicalizeItems, canonicalize, canonicalizeValues, joinFields, NotCanonical } from "./canonical.ts";
-export { type FollowResult, followRecord, readLink, parseFields, findPlaceAfter, readPosition } from "./follow.ts";
+/**
+ * The rules that make a receipt valid: canonical JSON, hashes, signatures, links, leaves and the Merkle tree.
+ *
+ * ```ts
+ * const { verdict } = verifyRecord(json, { position: 0, previousHash: "" }, keys, primitives);
+ * ```
+ *
+ * Pure, and without anything of Node: the server, the command and the page in a browser decide by the same lines, each
+ * with its own SHA-256 and Ed25519.
+ * @module
+ */
+export {
+  canonicalize,
+  canonicalizeFields,
+  canonicalizeItems,
+  canonicalizeText,
+  canonicalizeValues,
+  joinFields,
+  NotCanonical,
+} from "./canonical.ts";
+export {
+  findPlaceAfter,
+  followRecord,
+  type FollowResult,
+  parseFields,
+  readLink,
+  readPosition,
+} from "./follow.ts";
+export { createGrowingTree, type GrowingTree } from "./growing_tree.ts";
+export { formatLeaf, formatLeafOfHash, type LeafSource } from "./leaf.ts";
+export {
+  computeInclusionRoot,
+  computeRoot,
+  type ConsistencyProof,
+  type Hash,
+  hashLeaf,
+  hashNode,
+  type InclusionProof,
+  isConsistent,
+  isSameHash,
+  type Sha256,
+} from "./tree.ts";
+export {
+  type Break,
+  type Check,
+  type Checks,
+  type Era,
+  findTrustedKey,
+  type Place,
+  type Primitives,
+  type TrustedKey,
+  type Verdict,
+  verifyRecord,
+} from "./verify_record.ts";

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { writeDurably, readIfPresent } from "../log/mod.ts";
+import { readIfPresent, writeDurably } from "../log/mod.ts";
 import { listLedgerKeys } from "../receipts/mod.ts";
 import type { Place } from "../rules/mod.ts";
 import { dirname } from "node:path";

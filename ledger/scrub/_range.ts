@@ -1,4 +1,5 @@
-import { type Hash, hashNode, sha256 } from "../log/mod.ts";
+import { sha256 } from "../crypto/mod.ts";
+import { type Hash, hashNode } from "../rules/mod.ts";
 
 /**
  * A Merkle tree that only grows, by the roots of its complete subtrees as hex, largest first: one for each bit of its

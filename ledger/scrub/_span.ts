@@ -1,14 +1,16 @@
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
-import { isSameHash, type Hash, computeLeafHash, TILE_WIDTH } from "../log/mod.ts";
-import { exportReceipts, listLedgerKeys, type StoredReceipt } from "../receipts/mod.ts";
+import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
+import { TILE_WIDTH } from "../log/mod.ts";
 import {
   type Break,
   type Checks,
+  type Hash,
+  isSameHash,
   type Place,
   type TrustedKey,
   verifyRecord,
 } from "../rules/mod.ts";
-import { NODE_PRIMITIVES } from "../verify/mod.ts";
+import { exportReceipts, listLedgerKeys, type StoredReceipt } from "../receipts/mod.ts";
 import type { Store } from "../../store/mod.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Store } from "../../store/mod.ts";
-import { startThread } from "../verify/mod.ts";
+import { startThread } from "../threads/mod.ts";
 import { type SpanRequest, type SpanResult, verifySpan } from "./_span.ts";
 import type { SpanAnswer, SpanSource } from "./_span_worker.ts";
 
@@ -30,13 +30,16 @@ export function openSpanVerifier(
   }
   const { url, role } = store;
   const source: SpanSource = { url, role };
-  const thread = startThread<PlainOrder, SpanAnswer>("_span_worker", source);
+  const thread = startThread<PlainOrder, SpanAnswer>(
+    new URL("./_span_worker.ts", import.meta.url),
+    source,
+  );
   const close = () => thread.close();
   signal.addEventListener("abort", close);
   return {
     async verify(order) {
       signal.throwIfAborted();
-      const answer = await thread.ask(order, []);
+      const answer = await thread.ask(order);
       if ("error" in answer) throw new Error(answer.error);
       return answer;
     },

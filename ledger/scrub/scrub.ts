@@ -1,9 +1,7 @@
-import { type Store } from "../../store/mod.ts";
-import { readAnchorTotals } from "../anchors/mod.ts";
-import { BadNote, type Hash, type LogSettings, parseOwnCheckpoint, readIfPresent } from "../log/mod.ts";
-import { getHead, listLedgerKeys } from "../receipts/mod.ts";
-import type { Place } from "../rules/mod.ts";
-import { loadSigningKey } from "../seal/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { loadSigningKey } from "../crypto/mod.ts";
+import { BadNote, type LogSettings, parseOwnCheckpoint, readIfPresent } from "../log/mod.ts";
+import type { Hash, Place } from "../rules/mod.ts";
 import {
   beginPass,
   finishPass,
@@ -12,6 +10,8 @@ import {
   openBreaks,
   readScrub,
 } from "./_scrub_rows.ts";
+import { readAnchorTotals } from "../anchors/mod.ts";
+import { getHead, listLedgerKeys } from "../receipts/mod.ts";
 import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
 import { appendLeaf, type CompactRange, compactRangeRoot } from "./_range.ts";
 import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";

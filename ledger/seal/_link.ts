@@ -1,8 +1,15 @@
 import { hash } from "node:crypto";
-import { type Hash, hashLeaf, sha256 } from "../log/mod.ts";
+import { sha256 } from "../crypto/mod.ts";
+import {
+  canonicalize,
+  canonicalizeFields,
+  formatLeafOfHash,
+  type Hash,
+  hashLeaf,
+  NotCanonical,
+} from "../rules/mod.ts";
 import { SCHEMA_VERSION } from "../receipts/mod.ts";
-import { canonicalizeFields, canonicalize, formatLeafOfHash, NotCanonical } from "../rules/mod.ts";
-import type { OutboxEntry } from "./_waiting.ts";
+import type { OutboxEntry } from "./_outbox_reader.ts";
 
 /** A request that can't be part of the chain, and why. */
 export type RefusedRequest = OutboxEntry & { readonly reason: string };

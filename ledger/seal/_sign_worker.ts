@@ -1,18 +1,11 @@
-/** A thread that signs, so that who links and commits need not wait for it. */
+/** A thread that signs, so that the thread which links and commits does not wait for it. */
 import { type KeyObject, sign } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
-
-/** Messages that are to be signed. */
-export interface Messages {
-  /** One after the other. */
-  readonly bytes: Uint8Array;
-  /** Where each ends. */
-  readonly ends: Uint32Array;
-}
+import type { PackedBytes } from "../threads/mod.ts";
 
 const key: KeyObject = workerData.data;
 
-function signAll({ bytes, ends }: Messages): Uint8Array {
+function signAll({ bytes, ends }: PackedBytes): Uint8Array<ArrayBuffer> {
   const signatures = new Uint8Array(64 * ends.length);
   let start = 0;
   ends.forEach((end, n) => {
@@ -22,7 +15,7 @@ function signAll({ bytes, ends }: Messages): Uint8Array {
   return signatures;
 }
 
-parentPort!.on("message", (messages: Messages) => {
+parentPort!.on("message", (messages: PackedBytes) => {
   const signatures = signAll(messages);
-  parentPort!.postMessage(signatures, [signatures.buffer as ArrayBuffer]);
+  parentPort!.postMessage(signatures, [signatures.buffer]);
 });

@@ -1,36 +1,24 @@
 import type { KeyObject } from "node:crypto";
-import { startThread } from "../verify/mod.ts";
-import type { Messages } from "./_sign_worker.ts";
+import { packBytes, type PackedBytes, startThread } from "../threads/mod.ts";
 
-/** Signs in a thread of its own, one list after the other. */
+/** A thread that signs one list of messages after another. */
 export interface Signer {
-  /** @returns Ed25519 signatures of 64 bytes each, in the order of the messages */
+  /** Returns Ed25519 signatures of 64 bytes each, in the order of the messages. */
   sign(messages: readonly Uint8Array[]): Promise<Buffer[]>;
   close(): Promise<void>;
 }
 
-/** Starts one. The asynchronous form of Node's `sign` costs its caller as much as signing does; a list costs nothing. */
+/** Starts a signer. A list costs its caller nothing; Node's asynchronous `sign` costs as much as signing does. */
 export function openSigner(privateKey: KeyObject): Signer {
-  const thread = startThread<Messages, Uint8Array>("_sign_worker", privateKey);
+  const script = new URL("./_sign_worker.ts", import.meta.url);
+  const thread = startThread<PackedBytes, Uint8Array>(script, privateKey);
   return {
     async sign(messages) {
       if (messages.length === 0) return [];
-      const { bytes, ends } = inOne(messages);
-      const { buffer } = await thread.ask(
-        { bytes, ends },
-        [bytes.buffer as ArrayBuffer, ends.buffer as ArrayBuffer],
-      );
+      const packed = packBytes(messages);
+      const { buffer } = await thread.ask(packed, [packed.bytes.buffer, packed.ends.buffer]);
       return messages.map((_, n) => Buffer.from(buffer, 64 * n, 64));
     },
     close: thread.close,
   };
-}
-
-function inOne(messages: readonly Uint8Array[]): Messages {
-  const ends = new Uint32Array(messages.length);
-  let end = 0;
-  messages.forEach((message, n) => ends[n] = end += message.length);
-  const bytes = new Uint8Array(end);
-  messages.forEach((message, n) => bytes.set(message, ends[n]! - message.length));
-  return { bytes, ends };
 }

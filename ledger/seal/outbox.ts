@@ -1,5 +1,17 @@
-import { addRows, type Condition, type Part, type Db, type Row, together } from "../../store/mod.ts";
-import { prepareRequest, type PreparedRequest, ReceiptConflict, type SealRequest } from "../receipts/mod.ts";
+import {
+  addRows,
+  type Condition,
+  type Db,
+  type Part,
+  type Row,
+  together,
+} from "../../store/mod.ts";
+import {
+  type PreparedRequest,
+  prepareRequest,
+  ReceiptConflict,
+  type SealRequest,
+} from "../receipts/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
 import { type Held, type Question, questionsOf } from "./_questions.ts";
 

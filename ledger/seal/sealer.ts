@@ -43,7 +43,10 @@ export interface Sealer {
    * @param timeoutMs milliseconds, > 0; default 30,000
    * @throws {Problem} `Unavailable`: not sealed in time, though it will be; `InvalidInput`: refused
    */
-  sealed(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<SealedReceipt>;
+  sealed(
+    id: string,
+    options?: { timeoutMs?: number; signal?: AbortSignal },
+  ): Promise<SealedReceipt>;
   close(): Promise<void>;
 }
 

@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { loadSigningKey, type SigningKey } from "../crypto/mod.ts";
+import type { Hash } from "../rules/mod.ts";
 import pg from "pg";
 import { connectionOptions, type Store } from "../../store/mod.ts";
 import { inOnePiece } from "./_bytes.ts";
-import { type SigningKey, loadSigningKey } from "./_key.ts";
 import { openSigner, type Signer } from "./_signer.ts";
-import { type ChainHead, leavesOf, link, type LinkedReceipt, type RefusedRequest } from "./_link.ts";
-import { MOST_IN_A_BATCH, openOutbox } from "./_waiting.ts";
-import type { Hash } from "../log/mod.ts";
+import {
+  type ChainHead,
+  leavesOf,
+  link,
+  type LinkedReceipt,
+  type RefusedRequest,
+} from "./_link.ts";
+import { MOST_IN_A_BATCH, openOutbox } from "./_outbox_reader.ts";
 
 /** Another sequencer holds the lock. */
 export class SequencerBusy extends Error {

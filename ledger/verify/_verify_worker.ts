@@ -1,8 +1,14 @@
 /** A thread that verifies a run of receipts at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { computeLeafHash } from "../log/mod.ts";
-import { type Break, type FollowResult, followRecord, type Place, findPlaceAfter, type TrustedKey } from "../rules/mod.ts";
-import { NODE_PRIMITIVES } from "./verify.ts";
+import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
+import {
+  type Break,
+  findPlaceAfter,
+  followRecord,
+  type FollowResult,
+  type Place,
+  type TrustedKey,
+} from "../rules/mod.ts";
 
 /** Receipts that follow each other. */
 export interface Run {

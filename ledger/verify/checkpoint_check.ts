@@ -1,4 +1,6 @@
-import { isSameHash, createGrowingTree, type Hash, isSignedBy, parseCheckpoint, parseNote, parseVerifierKey, sha256 } from "../log/mod.ts";
+import { sha256 } from "../crypto/mod.ts";
+import { isSignedBy, parseCheckpoint, parseNote, parseVerifierKey } from "../log/mod.ts";
+import { createGrowingTree, type Hash, isSameHash } from "../rules/mod.ts";
 
 /** A signed checkpoint, and by whose key it is to be signed. */
 export interface SignedCheckpoint {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readPosition } from "../rules/mod.ts";
 import type { SignedCheckpoint } from "./checkpoint_check.ts";
 import { groupReceipts } from "./receipt_file.ts";
-import { BadReceiptFile, type RawReceipt, createReceiptSplitter } from "./receipt_stream.ts";
+import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
 /** A public ledger somewhere. */
 export interface RemoteLedger {

@@ -1,10 +1,22 @@
-export { type StoredVerdict, verifyStored } from "./stored.ts";
-export { BadPublicKey, computeFingerprint, selectTrustedKeys, readPublicKey } from "./public_key.ts";
-export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
-export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
-export { verifyEd25519 } from "./_ed25519.ts";
-export { openCheckpointCheck, type CheckpointCheck, type SignedCheckpoint } from "./checkpoint_check.ts";
+/**
+ * Verification of receipts and chains: stored, exported to a file, or read from a public ledger.
+ *
+ * ```ts
+ * const file = await openReceiptFile("export.ndjson");
+ * const { total, firstBreaks } = await verifyInParallel(file.batches(), selectTrustedKeys(file.envelope, []));
+ * ```
+ *
+ * Trusts: the keys it is given. Doesn't trust: the receipts, nor whoever hands them over.
+ * @module
+ */
+export {
+  type CheckpointCheck,
+  openCheckpointCheck,
+  type SignedCheckpoint,
+} from "./checkpoint_check.ts";
 export { LedgerUnreachable, openLedgerUrl, type RemoteLedger } from "./ledger_url.ts";
-export { BadReceiptFile } from "./receipt_stream.ts";
-export { NODE_PRIMITIVES, verifyChain, verifyReceipt } from "./verify.ts";
-export { startThread } from "./_thread.ts";
+export { hashFile, openReceiptFile, type ReceiptFile } from "./receipt_file.ts";
+export { BadReceiptFile, createReceiptSplitter } from "./receipt_stream.ts";
+export { verifyChain, verifyReceipt } from "./verify.ts";
+export { type ChainVerdict, type ParallelOptions, verifyInParallel } from "./verify_parallel.ts";
+export { type StoredVerdict, verifyStored } from "./verify_stored.ts";

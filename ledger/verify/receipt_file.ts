@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readLink, parseFields } from "../rules/mod.ts";
+import { parseFields, readLink } from "../rules/mod.ts";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { BadReceiptFile, type RawReceipt, createReceiptSplitter } from "./receipt_stream.ts";
+import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
 /** A file of receipts: what `/api/export` gave, one receipt a line, or an array, newest or oldest first. */
 export interface ReceiptFile {

@@ -1,14 +1,12 @@
-import { hash } from "node:crypto";
-import { type Break, followRecord, type Place, type Primitives, type TrustedKey, type Verdict, verifyRecord } from "../rules/mod.ts";
-import { verifyEd25519 } from "./_ed25519.ts";
-
-/** Those of Node: native, with cached key objects. */
-export const NODE_PRIMITIVES: Primitives = {
-  sha256: (bytes) => hash("sha256", bytes),
-  verifyEd25519,
-  toHex: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex"),
-  fromHex: (hex) => Buffer.from(hex, "hex"),
-};
+import { NODE_PRIMITIVES } from "../crypto/mod.ts";
+import {
+  type Break,
+  followRecord,
+  type Place,
+  type TrustedKey,
+  type Verdict,
+  verifyRecord,
+} from "../rules/mod.ts";
 
 /**
  * Verifies one receipt by the rules of its own era.

@@ -1,8 +1,7 @@
 import { availableParallelism } from "node:os";
-import type { Break, TrustedKey } from "../rules/mod.ts";
-import { startThread } from "./_thread.ts";
+import type { Break, Hash, TrustedKey } from "../rules/mod.ts";
+import { startThread } from "../threads/mod.ts";
 import type { Run, RunResult } from "./_verify_worker.ts";
-import type { Hash } from "../log/mod.ts";
 
 /** What a whole chain was found to be. */
 export interface ChainVerdict {
@@ -47,7 +46,7 @@ export async function verifyInParallel(
 ): Promise<ChainVerdict> {
   const pool = Array.from(
     { length: threads },
-    () => startThread<Run, RunResult>("_verify_worker", keys),
+    () => startThread<Run, RunResult>(new URL("./_verify_worker.ts", import.meta.url), keys),
   );
   const tellLeaves = onLeaves && inOrder(onLeaves);
   const eras: [number, number, number] = [0, 0, 0];
@@ -68,7 +67,7 @@ export async function verifyInParallel(
   try {
     for await (const batch of batches) {
       if (batch.length === 0) continue;
-      const thread = pool.reduce((a, b) => b.waiting() < a.waiting() ? b : a);
+      const thread = pool.reduce((a, b) => b.pendingCount() < a.pendingCount() ? b : a);
       const run = asRun(batch, position, last, onLeaves !== undefined);
       final = thread.ask(run, [run.bytes.buffer as ArrayBuffer, run.ends.buffer as ArrayBuffer]);
       const settled: Promise<void> = final

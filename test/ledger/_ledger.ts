@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
 import {
   getHead,
-  readLogSettings,
   type LogWriter,
   openLog,
   openSealer,
+  readLogSettings,
   runSequencer,
   type Sealer,
   type SealRequest,

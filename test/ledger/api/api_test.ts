@@ -5,7 +5,12 @@ import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import pg from "pg";
 import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
-import { exportReceipts, listLedgerKeys, getPublishedCheckpoint, verifyChain } from "../../../ledger/mod.ts";
+import {
+  exportReceipts,
+  getPublishedCheckpoint,
+  listLedgerKeys,
+  verifyChain,
+} from "../../../ledger/mod.ts";
 import { migrate, openStore } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";

@@ -1,5 +1,23 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { sha256 } from "../../../ledger/crypto/mod.ts";
+import {
+  computeRootAt,
+  formatSignature,
+  formatVerifierKey,
+  isSignedBy,
+  type NoteKey,
+  parseCheckpoint,
+  parseNote,
+  parseVerifierKey,
+} from "../../../ledger/log/mod.ts";
+import {
+  createHashReader,
+  findContradiction,
+  getPublishedCheckpoint,
+  readLogSettings,
+} from "../../../ledger/mod.ts";
+import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -8,21 +26,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { findContradiction, createHashReader, readLogSettings, getPublishedCheckpoint } from "../../../ledger/mod.ts";
 import { loadConfig, ROOT } from "../../../config.ts";
-import { sha256 } from "../../../ledger/log/log_hashes.ts";
-import {
-  formatVerifierKey,
-  type Hash,
-  isConsistent,
-  isSignedBy,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
-  parseVerifierKey,
-  computeRootAt,
-  formatSignature,
-} from "../../../ledger/log/mod.ts";
 import { testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 

@@ -2,23 +2,25 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import {
   buildConsistencyProof,
-  type Edge,
-  growEdge,
-  type Hash,
   buildInclusionProof,
-  isConsistent,
-  hashLeaf,
+  computeEdgeRoot,
+  computeRootAt,
+  type Edge,
+  formatTilePath,
+  growEdge,
   parseTilePath,
   readEdge,
   type ReadHashes,
-  computeRootAt,
-  computeInclusionRoot,
-  computeRoot,
-  computeEdgeRoot,
   type Tile,
   TILE_WIDTH,
-  formatTilePath,
 } from "../../../ledger/log/mod.ts";
+import {
+  computeInclusionRoot,
+  computeRoot,
+  type Hash,
+  hashLeaf,
+  isConsistent,
+} from "../../../ledger/rules/mod.ts";
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest();
 const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString("hex");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { NODE_PRIMITIVES } from "../../../ledger/crypto/mod.ts";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { MAINNET } from "../../../ledger/anchors/ots/mod.ts";
 import { anchorStep } from "../../../ledger/page/proofs.ts";
-import { NODE_PRIMITIVES } from "../../../ledger/verify/verify.ts";
 import { file, needsFiles } from "../anchors/ots/_files.ts";
 
 /** The proof at hand is of 2015; receipts are newer, and blocks of then are not taken for them. */

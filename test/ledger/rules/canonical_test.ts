@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { canonicalizeText, canonicalize, NotCanonical } from "../../../ledger/mod.ts";
+import { canonicalize, canonicalizeText, NotCanonical } from "../../../ledger/mod.ts";
 
 const vectors: { json: string; canonical: string; sha256: string }[] = JSON.parse(
   readFileSync(new URL("../../vectors/canonical-json.json", import.meta.url), "utf8"),

@@ -9,9 +9,9 @@ import {
   type ChainSnapshot,
   endScrub,
   exportReceipts,
+  getPublishedCheckpoint,
   importLedger,
   readLogSettings,
-  getPublishedCheckpoint,
   scrubPart,
   type ScrubParts,
 } from "../../../ledger/mod.ts";

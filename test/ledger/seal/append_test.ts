@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import {
-  canonicalizeFields,
   canonicalize,
+  canonicalizeFields,
   exportReceipts,
-  listLedgerKeys,
   getPublishedCheckpoint,
+  listLedgerKeys,
   type StoredReceipt,
   verifyChain,
 } from "../../../ledger/mod.ts";
@@ -106,7 +106,10 @@ describe("sealing", () => {
         if (statement.includes("log_")) {
           while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
         }
-        const { total, breaks } = await verifyChain(texts(sealing), await listLedgerKeys(sealing.app));
+        const { total, breaks } = await verifyChain(
+          texts(sealing),
+          await listLedgerKeys(sealing.app),
+        );
         assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
         const { rows: [counts] } = await sealing.app.pool.query(`SELECT
           (SELECT sum(n)::int FROM ledger_days) AS days,

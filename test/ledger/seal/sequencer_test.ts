@@ -387,7 +387,10 @@ describe("two sequencers at work by force", () => {
     const running = runSequencer({ ...options, signal: alone.signal });
     await Promise.all(asked.map((id) => sealer.sealed(id)));
     const receipts = await exportReceipts(app, { from: 0, to: 10_000 });
-    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(app));
+    const { breaks } = await verifyChain(
+      receipts.map(({ text }) => text),
+      await listLedgerKeys(app),
+    );
     assert.deepEqual(breaks, []);
     assert.equal(receipts.length, asked.length);
     alone.abort();
@@ -432,7 +435,10 @@ describe("PostgreSQL killed with -9 while 64 callers seal", () => {
     running = runSequencer({ store: sequencer, keyFile, signal: stop.signal });
     await Promise.all(acknowledged.map((id) => sealer.sealed(id)));
     const receipts = await exportReceipts(app, { from: 0, to: 1_000_000 });
-    const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(app));
+    const { breaks } = await verifyChain(
+      receipts.map(({ text }) => text),
+      await listLedgerKeys(app),
+    );
     assert.deepEqual(breaks, []);
     const ids = receipts.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);

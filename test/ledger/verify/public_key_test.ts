@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { computeFingerprint, selectTrustedKeys, readPublicKey } from "../../../ledger/mod.ts";
+import { computeFingerprint, readPublicKey, selectTrustedKeys } from "../../../ledger/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 describe("public keys", () => {
@@ -40,12 +40,17 @@ describe("public keys", () => {
       { publicKey: other, fromPosition: 7 },
     ]);
     assert.deepEqual(selectTrustedKeys({ how_to_verify: { keys } }, [other]), [both[1]]);
-    assert.deepEqual(selectTrustedKeys({ public_key: hex }, []), [{ publicKey: hex, fromPosition: 0 }]);
+    assert.deepEqual(selectTrustedKeys({ public_key: hex }, []), [{
+      publicKey: hex,
+      fromPosition: 0,
+    }]);
     assert.deepEqual(selectTrustedKeys({ how_to_verify: "https://x" }, [hex]), [both[0]]);
     assert.deepEqual(selectTrustedKeys({ keys }, [computeFingerprint(hex)]), [both[0]]);
     assert.deepEqual(selectTrustedKeys({}, []), []);
     assert.throws(() => selectTrustedKeys({ public_key: hex }, [other]), { name: "BadPublicKey" });
-    assert.throws(() => selectTrustedKeys({ keys: [{ public_key: hex }] }, []), { name: "BadPublicKey" });
+    assert.throws(() => selectTrustedKeys({ keys: [{ public_key: hex }] }, []), {
+      name: "BadPublicKey",
+    });
     assert.throws(() => selectTrustedKeys({ public_key: "x" }, []), { name: "BadPublicKey" });
   });
 });

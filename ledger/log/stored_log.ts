@@ -1,19 +1,8 @@
-import { hash } from "node:crypto";
+import { computeLeafHash } from "../crypto/mod.ts";
+import type { Hash } from "../rules/mod.ts";
+import { type ReadHashes, TILE_WIDTH } from "./tiles.ts";
 import { exportReceipts } from "../receipts/mod.ts";
-import { type LeafSource, formatLeaf } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { type Hash, hashLeaf, type ReadHashes, type Sha256, TILE_WIDTH } from "./mod.ts";
-
-/** SHA-256 of Node, as the Merkle tree wants it. */
-export const sha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
-
-/** The leaf of a receipt, as bytes. @see formatLeaf */
-export function encodeLeaf(receipt: LeafSource): Buffer {
-  return Buffer.from(formatLeaf(receipt, (bytes) => hash("sha256", bytes)));
-}
-
-/** Hash of the leaf of a receipt. */
-export const computeLeafHash = (receipt: LeafSource): Hash => hashLeaf(encodeLeaf(receipt), sha256);
 
 /** The newest checkpoint that was published. */
 export interface PublishedCheckpoint {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { BadSetting, type Config } from "../../config.ts";
-import { parseVerifierKey, type Witness } from "./mod.ts";
+import { parseVerifierKey } from "./note.ts";
+import type { Witness } from "./witness.ts";
 
 /** Where a log keeps what is not in the database, and who it is. */
 export interface LogSettings {

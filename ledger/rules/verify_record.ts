@@ -2,12 +2,7 @@
  * The rules of each era, without anything of Node: the server, the command and the page in a browser decide by the same
  * lines, each with its own implementation of SHA-256 and Ed25519.
  */
-import {
-  canonicalizeFields,
-  parseCanonicalFields,
-  joinFields,
-  NotCanonical,
-} from "./canonical.ts";
+import { canonicalizeFields, joinFields, NotCanonical, parseCanonicalFields } from "./canonical.ts";
 
 /** SHA-256, Ed25519 and hex, of whoever verifies. */
 export interface Primitives {
@@ -295,7 +290,10 @@ function asSignature(json: string | undefined): Signature | undefined {
 const SIGNATURE_FIELDS = new Set(["algorithm", "public_key", "value", "signs"]);
 
 /** The key that is trusted for a position: the last one that came before it. */
-export function findTrustedKey(keys: readonly TrustedKey[], position: number): TrustedKey | undefined {
+export function findTrustedKey(
+  keys: readonly TrustedKey[],
+  position: number,
+): TrustedKey | undefined {
   return keys.findLast(({ fromPosition }) => fromPosition <= position);
 }
 

@@ -1,4 +1,4 @@
-import { type Hash, hashNode, type Sha256 } from "../rules/mod.ts";
+import { type Hash, hashNode, type Sha256 } from "./mod.ts";
 
 /** A Merkle tree that leaves are added to, of which only the roots of its complete subtrees are kept. */
 export interface GrowingTree {

@@ -1,12 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { computeLeafHash, loadSigningKey, sha256, type SigningKey } from "../crypto/mod.ts";
+import { type Hash, isSameHash } from "../rules/mod.ts";
+import { readIfPresent, writeDurably } from "./durable_file.ts";
+import { countTiledLeaves, createHashReader, getPublishedCheckpoint } from "./stored_log.ts";
+import {
+  buildConsistencyProof,
+  computeEdgeRoot,
+  computeRootAt,
+  type Edge,
+  growEdge,
+  readEdge,
+  type Tile,
+} from "./tiles.ts";
+import {
+  formatCheckpoint,
+  formatSignature,
+  formatVerifierKey,
+  type NoteKey,
+  parseCheckpoint,
+  parseNote,
+  parseOwnCheckpoint,
+  signNote,
+} from "./note.ts";
+import { cosign, type Witness } from "./witness.ts";
 import { exportReceipts, getHead } from "../receipts/mod.ts";
-import { type SigningKey, loadSigningKey } from "../seal/mod.ts";
-import { formatCheckpoint, buildConsistencyProof, cosign, type Edge, isSameHash, formatVerifierKey, growEdge, type Hash, type NoteKey, parseCheckpoint, parseNote, readEdge, computeRootAt, computeEdgeRoot, formatSignature, signNote, type Tile, type Witness } from "./mod.ts";
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { writeDurably, parseOwnCheckpoint, readIfPresent } from "./_kept.ts";
-import type { LogSettings } from "./log_place.ts";
-import { computeLeafHash, createHashReader, getPublishedCheckpoint, sha256, countTiledLeaves } from "./log_hashes.ts";
+import type { LogSettings } from "./settings.ts";
 
 /** What is stored is not what the log has signed. It signs no more until somebody has looked. */
 export class LogBroken extends Error {
@@ -79,7 +99,9 @@ export async function findContradiction(
   if (signed.size > size) {
     return `The ledger has ${size} receipts, and a checkpoint was signed of ${signed.size}: its end is missing`;
   }
-  const root = signed.size === 0 ? EMPTY : await computeRootAt(signed.size, createHashReader(store), sha256);
+  const root = signed.size === 0
+    ? EMPTY
+    : await computeRootAt(signed.size, createHashReader(store), sha256);
   return isSameHash(root, signed.root)
     ? undefined
     : `The first ${signed.size} receipts are not those of which a checkpoint was signed`;
@@ -146,7 +168,11 @@ function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
   const { store, origin, checkpointFile, witnesses, onTrouble } = options;
   const key: NoteKey = { name: origin, publicKey, kind: "log" };
   const known = new Map<Witness, number>();
-  return async (size: number, root: Hash, read: ReturnType<typeof createHashReader>): Promise<void> => {
+  return async (
+    size: number,
+    root: Hash,
+    read: ReturnType<typeof createHashReader>,
+  ): Promise<void> => {
     const published = await getPublishedCheckpoint(store);
     if (published && isOf(published.note, { origin, size })) return;
     const signed = signNote(formatCheckpoint({ origin, size, root }), key, privateKey);

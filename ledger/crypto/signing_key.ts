@@ -1,5 +1,4 @@
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -34,11 +33,6 @@ export function loadSigningKey(path: string): SigningKey {
   } catch (cause) {
     throw new BadKeyFile(`${path} holds no Ed25519 private key in PEM form`, { cause });
   }
-}
-
-/** SHA-256 of the 32 bytes of a public key, as hex. */
-export function fingerprint(publicKey: Uint8Array): string {
-  return createHash("sha256").update(publicKey).digest("hex");
 }
 
 function create(path: string): string | undefined {

@@ -1,5 +1,10 @@
 import type { Store } from "../../store/mod.ts";
-import { exportReceipts, listLedgerKeys, type StoredReceipt, findCorrection } from "../receipts/mod.ts";
+import {
+  exportReceipts,
+  findCorrection,
+  listLedgerKeys,
+  type StoredReceipt,
+} from "../receipts/mod.ts";
 import type { Verdict } from "../rules/mod.ts";
 import { verifyReceipt } from "./verify.ts";
 

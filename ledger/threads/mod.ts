@@ -1,0 +1,11 @@
+/**
+ * Worker threads that answer one message after another.
+ *
+ * ```ts
+ * const thread = startThread<PackedBytes, Uint8Array>(new URL("./_sign_worker.ts", import.meta.url), key);
+ * const signatures = await thread.ask(packBytes(messages));
+ * ```
+ *
+ * @module
+ */
+export { packBytes, type PackedBytes, startThread, type Thread } from "./thread.ts";
