@@ -18,11 +18,10 @@ import {
 import {
   formatCheckpoint,
   formatVerifierKey,
-  createGrowingTree,
-  hashLeaf,
   type NoteKey,
   signNote,
 } from "../../../ledger/log/mod.ts";
+import { createGrowingTree, hashLeaf } from "../../../ledger/rules/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_servers.ts";
