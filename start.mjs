@@ -110,7 +110,7 @@ if (task === "test") process.exit(await test(rest));
 await learn();
 if (task === "check") process.exit((await check()).length);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
-if (task === "eval") await load(rest[0] === "guard" ? "engine/guard/eval.js" : "engine/eval.js");
+if (task === "eval") await load(rest[0] === "guard" ? "guard/eval.js" : "engine/classifier/eval.js");
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
 if (task === "keys" || task === "governance") await load(`processes/${task}.js`);

@@ -1,6 +1,7 @@
 /** Rules that hold what a model wrote against what it was given. */
 import type { Claim, Evidence } from "../domain/mod.ts";
-import { type Engine, findInjection } from "../engine/mod.ts";
+import type { Engine } from "../engine/mod.ts";
+import { findInjection } from "../guard/mod.ts";
 
 /** What sentences are held against. */
 export interface Grounds {
@@ -19,7 +20,7 @@ export interface Held {
   readonly injected: boolean;
 }
 
-/** Holds each sentence against what it cites, and against the guardrails. @throws {EngineAway} */
+/** Holds each sentence against what it cites, and against the guardrails. @throws {EngineUnavailable} */
 export async function holdClaims(
   engine: Engine,
   claims: readonly Claim[],

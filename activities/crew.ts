@@ -20,7 +20,7 @@ import {
   listServiceNames,
   listTickets,
 } from "../store/mod.ts";
-import { EngineAway } from "../engine/mod.ts";
+import { EngineUnavailable } from "../engine/mod.ts";
 import { readPrompt } from "./_intake.ts";
 import { changesSince, loggedBy } from "./_crew_reads.ts";
 import type { ActivityParts } from "./_parts.ts";
@@ -66,7 +66,7 @@ export function crewAgents({ config, store, engine }: ActivityParts) {
       });
       return { classification, provider, passages: rag_context.passages.slice(0, 3) };
     } catch (error) {
-      if (error instanceof EngineAway) return undefined;
+      if (error instanceof EngineUnavailable) return undefined;
       throw error;
     }
   }

@@ -11,7 +11,7 @@ import {
   type RunbookIncident,
 } from "../runbooks/mod.ts";
 import { type Action, type Diagnosis, type Finding, type Severity, worse } from "../domain/mod.ts";
-import { EngineAway, GUESS_BELOW } from "../engine/mod.ts";
+import { EngineUnavailable, MIN_ADVICE_CONFIDENCE } from "../engine/mod.ts";
 import { addTicketEvent, type FindingRecord, getFinding, getRunbookValues } from "../store/mod.ts";
 import { named, sourceHash } from "./_action.ts";
 import { fieldOf } from "./_kinds.ts";
@@ -47,7 +47,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
     const judgement = await judge(finding, known?.summary ?? describe(service, finding, code));
     const { classification } = judgement;
     const scanned = known?.detector === SCAN_DETECTOR; // its words are about settings and packages, which are no incidents
-    const guessed = !classification || classification.confidence < GUESS_BELOW;
+    const guessed = !classification || classification.confidence < MIN_ADVICE_CONFIDENCE;
     const measured = scanned
       ? "security" as const
       : guessed
@@ -106,7 +106,7 @@ export function diagnosing({ store, engine }: ActivityParts, catalogue: Catalogu
         citations: citations.map(({ id, sha256 }) => ({ id, sha256 })),
       };
     } catch (error) {
-      if (error instanceof EngineAway) return ALONE;
+      if (error instanceof EngineUnavailable) return ALONE;
       throw error;
     }
   }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { EngineUnavailable } from "../engine/mod.ts";
+import type { GuardVerdict, ValidateRequest } from "../guard/mod.ts";
 import type { Action, Diagnosis, Finding, Permission } from "../domain/mod.ts";
 import {
   addTicketEvent,
@@ -9,7 +11,6 @@ import {
   getTicketEvent,
 } from "../store/mod.ts";
 import { Problem } from "../contract/mod.ts";
-import { EngineAway, type GuardVerdict, type ValidateRequest } from "../engine/mod.ts";
 import { requestSeal } from "../ledger/mod.ts";
 import { hashOf } from "./_action.ts";
 import type { RepairOrder } from "./_effects.ts";
@@ -121,7 +122,7 @@ export function permitting({ store, engine, config }: ActivityParts) {
       try {
         return await engine.validate(question, limit);
       } catch (error) {
-        if (!(error instanceof EngineAway)) throw error;
+        if (!(error instanceof EngineUnavailable)) throw error;
         await sleep(pause); // it may be starting again, or have much to do
       }
     }

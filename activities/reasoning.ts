@@ -10,7 +10,7 @@ import type {
   Safety,
   Source,
 } from "../domain/mod.ts";
-import { EngineAway } from "../engine/mod.ts";
+import { EngineUnavailable } from "../engine/mod.ts";
 import { getTicket, listServiceNames } from "../store/mod.ts";
 import { kindOfPrompt, readPrompt } from "./_intake.ts";
 import { LOOKS } from "./_looks.ts";
@@ -29,7 +29,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
     reasonIntake: async (prompt: string): Promise<Intake> =>
       readPrompt(prompt, await listServiceNames(store.asPlatform())),
 
-    /** The guardrails' rail for what is typed in. @throws {EngineAway} then nothing is answered */
+    /** The guardrails' rail for what is typed in. @throws {EngineUnavailable} then nothing is answered */
     async reasonSafety(prompt: string): Promise<Safety> {
       const { rails } = await engine.validate({ incident: prompt });
       const input = rails.find(({ rail }) => rail === "input_safety");
@@ -52,7 +52,7 @@ export function reasoningNodes({ store, engine }: ActivityParts) {
             .map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
         };
       } catch (error) {
-        if (!(error instanceof EngineAway)) throw error;
+        if (!(error instanceof EngineUnavailable)) throw error;
         return { classification: null, provider: null, articles: [] };
       }
     },

@@ -12,7 +12,7 @@ import type {
 } from "../domain/mod.ts";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import { redactSecrets } from "../contract/mod.ts";
-import { LONGEST_REPORT, NO_CAUSE, type WriteRequest, type Writing } from "../engine/mod.ts";
+import { MAX_REPORT_LENGTH, NO_CAUSE, type WriteRequest, type WriteResult } from "../engine/mod.ts";
 import { getService, listServiceNames } from "../store/mod.ts";
 import { type Held, holdClaims } from "./_claims.ts";
 import { namedIn } from "./_intake.ts";
@@ -74,14 +74,14 @@ export function writers({ store, engine }: ActivityParts) {
   }
 
   return {
-    /** Asks a model for a diagnosis. @throws {EngineAway} */
+    /** Asks a model for a diagnosis. @throws {EngineUnavailable} */
     async crewWrite(
       order: DiagnosisRequest,
       objections: readonly string[],
     ): Promise<Draft<DiagnosisDraft>> {
       const { diagnosis, ...by } = await ask({
         task: "diagnosis",
-        report: order.incident.slice(0, LONGEST_REPORT).toWellFormed(),
+        report: order.incident.slice(0, MAX_REPORT_LENGTH).toWellFormed(),
         evidence: [...order.evidence],
         services: await servicesOf(order),
         objections: [...objections],
@@ -93,7 +93,7 @@ export function writers({ store, engine }: ActivityParts) {
      * Holds a model's diagnosis against the evidence, measures its cause again, and cuts its confidence to what that
      * supports. A step that does not hold is dropped; without cause, diagnosis and one step nothing is kept.
      *
-     * @throws {EngineAway} without the guardrails nothing is kept
+     * @throws {EngineUnavailable} without the guardrails nothing is kept
      */
     async crewJudge(
       order: DiagnosisRequest,
@@ -122,13 +122,13 @@ export function writers({ store, engine }: ActivityParts) {
       return { kept, objections };
     },
 
-    /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineAway} */
+    /** Asks a model what to look at for a prompt that names nothing; looks that there are not are left out. @throws {EngineUnavailable} */
     async reasonChoose(prompt: string): Promise<Draft<PlanDraft>> {
       const services = (await listServiceNames(store.asPlatform())).slice(0, MOST_SERVICES);
       const { plan, ...by } = await ask({
         ...{
           task: "plan",
-          report: prompt.slice(0, LONGEST_REPORT).toWellFormed(),
+          report: prompt.slice(0, MAX_REPORT_LENGTH).toWellFormed(),
           evidence: [],
           objections: [],
         },
@@ -137,20 +137,20 @@ export function writers({ store, engine }: ActivityParts) {
       return drafted(plan && { looks: looksOf(plan.looks, services) }, by);
     },
 
-    /** Asks a model for an answer. @throws {EngineAway} */
+    /** Asks a model for an answer. @throws {EngineUnavailable} */
     async reasonWrite(
       { prompt, evidence }: AnswerRequest,
       objections: readonly string[],
     ): Promise<Draft<AnswerDraft>> {
       const { answer, ...by } = await ask({
         task: "answer",
-        report: prompt.slice(0, LONGEST_REPORT).toWellFormed(),
+        report: prompt.slice(0, MAX_REPORT_LENGTH).toWellFormed(),
         ...{ evidence: [...evidence], services: [], objections: [...objections] },
       });
       return drafted(answer, by);
     },
 
-    /** Holds a model's answer against what was seen; what does not hold is dropped. @throws {EngineAway} */
+    /** Holds a model's answer against what was seen; what does not hold is dropped. @throws {EngineUnavailable} */
     async reasonJudge(
       { prompt: report, evidence }: AnswerRequest,
       { claims }: AnswerDraft,
@@ -170,7 +170,7 @@ const isEnough = ({ kept, injected }: Held) => kept.length > 0 && !injected;
 
 function drafted<T>(
   said: T | null,
-  { provider, model, asked, reason }: Pick<Writing, "provider" | "model" | "asked" | "reason">,
+  { provider, model, asked, reason }: Pick<WriteResult, "provider" | "model" | "asked" | "reason">,
 ): Draft<T> {
   return { said, provider, model, asked, reason };
 }

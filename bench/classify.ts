@@ -7,8 +7,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Engine, openEngine } from "../engine/mod.ts";
-import { readReports } from "../engine/knowledge.ts";
+import { type Engine, openEngine, readReports } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { freePort, testDatabase, testFolder } from "../test/_servers.ts";
 import { ROOT } from "../config.ts";

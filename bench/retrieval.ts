@@ -7,14 +7,16 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../config.ts";
-import { openClassifier, openJudge, openKnowledge } from "../engine/mod.ts";
-import { readReports } from "../engine/knowledge.ts";
+import {
+  createReportClassifier,
+  openClassifier,
+  openKnowledgeBase,
+  readReports,
+} from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { testDatabase } from "../test/_servers.ts";
 import { createLog } from "../web/mod.ts";
 import type { Figure } from "./_figures.ts";
-
-const nothing = () => Promise.resolve();
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
@@ -22,9 +24,8 @@ export async function* run(): AsyncGenerator<Figure> {
   const store = openStore(database.urls.app, "app");
   const classifier = await openClassifier();
   const log = createLog("bench", "warn");
-  const learning = { articles: nothing, incident: nothing };
-  const knowledge = openKnowledge({ store, classifier, learning, log });
-  const judge = openJudge({ classifier, knowledge, log });
+  const knowledge = openKnowledgeBase({ store, classifier, log });
+  const judge = createReportClassifier({ classifier, knowledge, log });
   const categoryOf = new Map(classifier.articles.map(({ id, category }) => [id, category]));
   const reports = readdirSync(join(ROOT, "engine")).filter((name) => name.startsWith("held_out"))
     .flatMap((name) => readReports(join(ROOT, "engine", name)));

@@ -1,45 +1,47 @@
 /**
- * Says how far what a resolved incident taught can be trusted: enough to be used at once, to be shown to people, or not.
+ * Scores how far a resolved ticket can be trusted as knowledge: applied at once, shown to people first, or dropped.
  *
- * Evidence of the platform itself counts most: a verified repair and its receipt. Text that is meant to steer whoever
- * reads it, or that carries a secret, is never learnt.
+ * Evidence of the platform itself counts most: a verified repair and its receipt. Text that is meant to steer its reader,
+ * or that carries a secret, is never learnt.
  */
 import { createHash } from "node:crypto";
+import { findSecrets, findTricks, instructsJudge } from "../guard/mod.ts";
 import type { LearningItem, NewPassage, ResolvedTicket } from "../store/mod.ts";
-import type { Category } from "./labels.ts";
-import { ordersTheJudge, secretsIn, tricksIn } from "../guard/text/mod.ts";
+import type { Category } from "./classifier/mod.ts";
 
-/** Below the first it is dropped; from the first up to the second people decide; above it is applied. */
-export const BOUNDS = { queued: 50, applied: 85 } as const;
+/** A score below `queued` is dropped; from there up to `applied` people decide; above, it is applied. */
+export const LEARNING_BOUNDS = { queued: 50, applied: 85 } as const;
 
 /** One reason for a score. */
-export interface Factor {
+interface Factor {
   /** Such as `verified_repair`. */
   readonly factor: string;
-  /** What it adds; negative: takes away. */
+  /** What it adds to the score, or takes away. */
   readonly points: number;
 }
 
-/** What the arbiter decides. */
-export interface Ruling {
+/** A decision of the arbiter. */
+export interface Arbitration {
   /** 0 to 100. */
   readonly score: number;
   readonly factors: readonly Factor[];
-  readonly state: "dropped" | "queued" | "applied";
+  readonly state: LearningItem["state"];
 }
 
-/** Words that a note needs to say something, and to say it well. */
-const SAYS = 4;
-const SAYS_WELL = 9;
-const SURE = 0.7;
-const MOST_REPEATS = 4;
+/** Words of a note that says something, and of one that says much. */
+const MIN_WORDS = 4;
+const MANY_WORDS = 9;
+const MIN_CONFIDENCE = 0.7;
+/** Recurrences that are counted. */
+const MAX_REPEATS = 4;
+const MAX_TEXT_LENGTH = 12_000;
 
 /**
- * Scores what a ticket teaches. The same ticket gets the same score.
+ * Scores a ticket. The same ticket gets the same score.
  *
- * @param category what the classifier takes its words for
+ * @param category as the classifier takes the ticket's words
  */
-export function rule(ticket: ResolvedTicket, category: Category): Ruling {
+export function arbitrate(ticket: ResolvedTicket, category: Category): Arbitration {
   const { outcome, receipt_id, resolution, repeats } = ticket;
   const words = resolution?.match(/\p{L}{2,}/gu)?.length ?? 0;
   const diagnosis = ticket.diagnoses.at(-1);
@@ -47,59 +49,65 @@ export function rule(ticket: ResolvedTicket, category: Category): Ruling {
     | { category?: unknown; confidence?: unknown }
     | null
     | undefined;
-  const cited = Array.isArray(diagnosis?.citations) ? diagnosis.citations.length : 0;
-  const factors: Factor[] = [
-    ...on(outcome === "sealed", "verified_repair", 45),
-    ...on(outcome !== "sealed" && ticket.by_person, "closed_by_a_person", 25),
-    ...on(receipt_id !== null, "receipt", 10),
-    ...(words >= SAYS_WELL
-      ? [point("note_says_much", 15)]
-      : on(words >= SAYS, "note_says_something", 10)),
-    ...on(diagnosis !== undefined, "diagnosed", 10),
-    ...on(Number(classification?.confidence ?? 0) >= SURE, "sure_of_it", 10),
-    ...on(classification?.category === category, "category_agrees", 5),
-    ...on(cited > 0, "cites", 5),
-    ...on(outcome === "sealed" && ticket.mended_before > 0 && repeats === 0, "mended_before", 15),
-    ...on(ticket.diagnoses.length > 1, "took_several_rounds", -10),
-    ...on(repeats > 0, "came_back", -10 * Math.min(repeats, MOST_REPEATS)),
-    ...on(isHostile(ticket), "steers_whoever_reads_it", -100),
-    ...on(secretsIn(textOf(ticket)).length > 0, "carries_a_secret", -100),
+  const citations = Array.isArray(diagnosis?.citations) ? diagnosis.citations.length : 0;
+  const isSealed = outcome === "sealed";
+  const conditions: readonly (readonly [holds: boolean, factor: string, points: number])[] = [
+    [isSealed, "verified_repair", 45],
+    [!isSealed && ticket.by_person, "closed_by_a_person", 25],
+    [receipt_id !== null, "receipt", 10],
+    [words >= MANY_WORDS, "note_says_much", 15],
+    [words >= MIN_WORDS && words < MANY_WORDS, "note_says_something", 10],
+    [diagnosis !== undefined, "diagnosed", 10],
+    [Number(classification?.confidence ?? 0) >= MIN_CONFIDENCE, "sure_of_it", 10],
+    [classification?.category === category, "category_agrees", 5],
+    [citations > 0, "cites", 5],
+    [isSealed && ticket.mended_before > 0 && repeats === 0, "mended_before", 15],
+    [ticket.diagnoses.length > 1, "took_several_rounds", -10],
+    [repeats > 0, "came_back", -10 * Math.min(repeats, MAX_REPEATS)],
+    [isHostile(ticket), "steers_whoever_reads_it", -100],
+    [findSecrets(textOf(ticket)).length > 0, "carries_a_secret", -100],
   ];
+  const factors = conditions.filter(([holds]) => holds)
+    .map(([, factor, points]) => ({ factor, points }));
   const sum = factors.reduce((total, { points }) => total + points, 0);
   const score = Math.min(100, Math.max(0, sum));
   return { score, factors, state: stateOf(score) };
 }
 
-/** Id of the receipt of what was learnt from a ticket: the same, whoever applies it. */
+/** Returns the id of the receipt of a ticket's lesson. It is the same, whoever applies it. */
 export function lessonReceiptId(ticketId: string): string {
   return createHash("sha256").update(`knowledge\n${ticketId}`).digest("hex").slice(0, 16);
 }
 
-/** What is kept of a ruling. */
-export function itemOf(ticket: ResolvedTicket, passage: NewPassage, ruling: Ruling): LearningItem {
-  const { id, title } = ticket;
+/** Returns the item to store of a decision. */
+export function learningItem(
+  { id, title }: ResolvedTicket,
+  passage: NewPassage,
+  arbitration: Arbitration,
+): LearningItem {
   const hash = createHash("sha256").update(`learning\n${id}`).digest("hex");
   return {
     id: `LRN-${hash.slice(0, 12)}`,
-    ...{ ticket_id: id, title, category: passage.category, passage },
-    ...ruling,
-    receipt_id: ruling.state === "applied" ? lessonReceiptId(id) : null,
+    ticket_id: id,
+    title,
+    category: passage.category,
+    passage,
+    ...arbitration,
+    receipt_id: arbitration.state === "applied" ? lessonReceiptId(id) : null,
   };
 }
 
-function stateOf(score: number): Ruling["state"] {
-  return score > BOUNDS.applied ? "applied" : score >= BOUNDS.queued ? "queued" : "dropped";
+function stateOf(score: number): Arbitration["state"] {
+  if (score > LEARNING_BOUNDS.applied) return "applied";
+  return score >= LEARNING_BOUNDS.queued ? "queued" : "dropped";
 }
-
-const point = (factor: string, points: number): Factor => ({ factor, points });
-const on = (holds: boolean, factor: string, points: number) => holds ? [point(factor, points)] : [];
 
 function textOf({ title, description, resolution }: ResolvedTicket): string {
-  return [title, description, resolution ?? ""].join("\n").slice(0, 12_000);
+  return [title, description, resolution ?? ""].join("\n").slice(0, MAX_TEXT_LENGTH);
 }
 
-/** Orders to a judge that are not merely reported. */
+/** Tells whether a ticket instructs its reader, rather than reports such an instruction. */
 function isHostile(ticket: ResolvedTicket): boolean {
   const text = textOf(ticket);
-  return tricksIn(text, true).some(({ reported }) => !reported) || ordersTheJudge(text);
+  return findTricks(text, true).some(({ reported }) => !reported) || instructsJudge(text);
 }

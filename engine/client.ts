@@ -1,22 +1,22 @@
-/** How the other processes ask the engine. */
+/** The client by which the other processes ask the engine. */
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import type { z } from "zod";
-import { Problem, createTimeoutSignal } from "../contract/mod.ts";
-import {
-  CLASSIFIED,
-  type Classified,
-  type ClassifyRequest,
-  HEALTH,
-  type Health,
-  VERDICT,
-} from "./answers.ts";
+import { createTimeoutSignal, Problem } from "../contract/mod.ts";
 import type { GuardVerdict, ValidateRequest } from "../guard/mod.ts";
-import { type WriteRequest, WRITING, type Writing } from "./writing.ts";
+import {
+  CLASSIFY_RESULT,
+  type ClassifyRequest,
+  type ClassifyResult,
+  type EngineHealth,
+  GUARD_VERDICT,
+  HEALTH,
+} from "./protocol.ts";
+import { WRITE_RESULT, type WriteRequest, type WriteResult } from "./writing.ts";
 
-/** The engine gave no answer that can be used: nothing may be concluded, and nothing is allowed. */
-export class EngineAway extends Problem {
-  /** @param reason for an operator: what kept it from answering */
+/** The engine gave no usable answer: nothing may be concluded, and nothing is allowed. */
+export class EngineUnavailable extends Problem {
+  /** @param reason why there is no answer, for an operator */
   constructor(readonly reason: string, cause?: unknown) {
     super("Unavailable", `The incident engine can't be reached at the moment: ${reason}`, {
       cause,
@@ -25,67 +25,67 @@ export class EngineAway extends Problem {
   }
 }
 
-/** The engine's process, as others see it. Asking twice does no harm: it only judges. */
+/** The engine's process, as others see it. Requests may be repeated, as they have no side effects. */
 export interface Engine {
-  /** What a report is about. @throws {EngineAway} */
-  classify(request: ClassifyRequest): Promise<Classified>;
+  /** Classifies a report. @throws {EngineUnavailable} */
+  classify(request: ClassifyRequest): Promise<ClassifyResult>;
   /**
-   * Whether a repair may be done.
+   * Judges a proposed action.
    *
-   * @param limitMs for the whole answer, milliseconds, > 0; default: as for all questions
-   * @throws {EngineAway} then nothing may
+   * @param timeoutMs for the whole answer, > 0; default: that of the client
+   * @throws {EngineUnavailable} treat as denied
    */
-  validate(request: ValidateRequest, limitMs?: number): Promise<GuardVerdict>;
+  validate(request: ValidateRequest, timeoutMs?: number): Promise<GuardVerdict>;
   /**
-   * Has a model write from evidence, where one is configured; what it writes is not checked.
+   * Has a model write from evidence, where one is configured. What it writes is not checked.
    *
-   * @throws {EngineAway}
+   * @throws {EngineUnavailable}
    */
-  write(request: WriteRequest, signal?: AbortSignal): Promise<Writing>;
-  /** What it is ready for. @throws {EngineAway} */
-  health(): Promise<Health>;
+  write(request: WriteRequest, signal?: AbortSignal): Promise<WriteResult>;
+  /** Returns what the engine is ready for. @throws {EngineUnavailable} */
+  health(): Promise<EngineHealth>;
 }
 
-/** Where the engine is. */
+/** Address of the engine, and how to ask it. */
 export interface EngineOptions {
   /** `http://127.0.0.1:8083`, without a slash at the end. */
   readonly url: string;
-  /** What both ends know; a function is asked at each call. */
+  /** The secret that both ends share; a function is called for each request. */
   readonly secret: string | (() => string);
-  /** For the whole answer, milliseconds, > 0. */
+  /** For the whole answer, > 0. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 2_000;
-/** For what a model writes, milliseconds: the most that the settings let it have, and a second. */
-const WRITE_MS = 16_000;
-/** An answer is some kilobytes; what is longer is not ours. */
-const MAX_ANSWER = 1024 * 1024;
+/** For what a model writes: the most that the settings allow it, and a second. */
+const WRITE_TIMEOUT_MS = 16_000;
+/** Longest answer, in bytes. The engine's own have some kilobytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Opens a client. Connections are made at the first call and kept; one that the engine has closed is made anew. */
+/** Opens a client. It connects at the first request, keeps its connections, and replaces those that the engine closes. */
 export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOptions): Engine {
-  const secure = url.startsWith("https:");
-  const agent = new (secure ? TlsAgent : Agent)({ keepAlive: true });
-  const open = secure ? httpsRequest : httpRequest;
-  const secretNow = typeof secret === "string" ? () => secret : secret;
+  const isSecure = url.startsWith("https:");
+  const agent = new (isSecure ? TlsAgent : Agent)({ keepAlive: true });
+  const startRequest = isSecure ? httpsRequest : httpRequest;
+  const currentSecret = typeof secret === "string" ? () => secret : secret;
 
   function send(path: string, body: string | undefined, deadline: AbortSignal): Promise<string> {
     return new Promise((resolve, reject) => {
-      const request = open(`${url}${path}`, {
+      const request = startRequest(`${url}${path}`, {
         agent,
         method: body === undefined ? "GET" : "POST",
         signal: deadline,
         headers: {
-          authorization: `Bearer ${secretNow()}`,
+          authorization: `Bearer ${currentSecret()}`,
           ...(body === undefined ? {} : {
             "content-type": "application/json",
             "content-length": Buffer.byteLength(body),
           }),
         },
       });
-      request.once("response", (answer) => read(answer).then(resolve, reject));
+      request.once("response", (answer) => readAnswer(answer).then(resolve, reject));
       request.once("error", (error: NodeJS.ErrnoException) => {
-        // The engine may close an idle connection at the very moment at which we use it.
+        // The engine may close an idle connection just as this request starts to use it.
         if (!request.reusedSocket || deadline.aborted) return reject(error);
         send(path, body, deadline).then(resolve, reject);
       });
@@ -103,40 +103,41 @@ export function openEngine({ url, secret, timeoutMs = TIMEOUT_MS }: EngineOption
     } = {},
   ) {
     try {
-      const sent = body === undefined ? undefined : JSON.stringify(body);
-      const late = createTimeoutSignal(limitMs);
-      const text = await send(path, sent, signal ? AbortSignal.any([late, signal]) : late);
+      const content = body === undefined ? undefined : JSON.stringify(body);
+      const timeout = createTimeoutSignal(limitMs);
+      const text = await send(path, content, signal ? AbortSignal.any([timeout, signal]) : timeout);
       return shape.parse(JSON.parse(text));
     } catch (error) {
-      if (error instanceof EngineAway) throw error;
-      throw new EngineAway(reasonOf(error, limitMs), error);
+      if (error instanceof EngineUnavailable) throw error;
+      throw new EngineUnavailable(describeError(error, limitMs), error);
     }
   }
 
   return {
-    classify: (request) => ask("/classify", CLASSIFIED, request),
-    validate: (request, limitMs) => ask("/validate", VERDICT, request, { limitMs }),
-    write: (request, signal) => ask("/write", WRITING, request, { limitMs: WRITE_MS, signal }),
+    classify: (request) => ask("/classify", CLASSIFY_RESULT, request),
+    validate: (request, limitMs) => ask("/validate", GUARD_VERDICT, request, { limitMs }),
+    write: (request, signal) =>
+      ask("/write", WRITE_RESULT, request, { limitMs: WRITE_TIMEOUT_MS, signal }),
     health: async () => (await ask("/health", HEALTH)).ready,
   };
 }
 
-async function read(answer: IncomingMessage): Promise<string> {
+async function readAnswer(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_ANSWER) throw new EngineAway("its answer is too long");
+    if (size > MAX_ANSWER_BYTES) throw new EngineUnavailable("its answer is too long");
     chunks.push(chunk);
   }
   if (answer.statusCode === 200) return Buffer.concat(chunks).toString();
-  if (answer.statusCode === 401) throw new EngineAway("it does not accept our secret");
-  throw new EngineAway(
+  if (answer.statusCode === 401) throw new EngineUnavailable("it does not accept our secret");
+  throw new EngineUnavailable(
     answer.statusCode === 503 ? "it is not ready yet" : `it answered ${answer.statusCode}`,
   );
 }
 
-function reasonOf(error: unknown, timeoutMs: number): string {
+function describeError(error: unknown, timeoutMs: number): string {
   const { name, code } = error as { name?: string; code?: string };
   if (name === "AbortError" || name === "TimeoutError") return `no answer within ${timeoutMs} ms`;
   if (name === "ZodError" || name === "$ZodError" || error instanceof SyntaxError) {

@@ -1,54 +1,40 @@
 /**
- * Judgement that needs no network: what a report is about, how bad it is, and what is known of such faults.
+ * The judgement of reports: what one is about, how bad it is, what is known of such faults, and what a model writes.
  *
  * ```ts
- * const { classify, search } = await openClassifier();
- * const { category, severity, confidence } = classify({ description, source: "api" });
+ * const engine = openEngine({ url, secret }); // a client; the engine is a process of its own
+ * const { classification } = await engine.classify({ description, source }); // throws EngineUnavailable
  * ```
  *
- * The process that serves it, and how the other processes ask:
+ * The process itself is put together of {@linkcode openClassifier}, {@linkcode openKnowledgeBase},
+ * {@linkcode createReportClassifier}, {@linkcode openWriter} and {@linkcode createEngineApp}.
  *
- * ```ts
- * const engine = openEngine({ url, secret });
- * const { classification } = await engine.classify({ description, source }); // throws EngineAway
- * ```
- *
- * Learns from the articles and reports that ship with it; the same files give the same verdicts. Trusts nothing that a
- * report says: its text is counted, never followed.
+ * Trusts nothing that a report says: its text is counted, never followed.
  * @module
  */
-export { BOUNDS as LEARNING_BOUNDS, lessonReceiptId } from "./arbiter.ts";
+export { arbitrate, type Arbitration, LEARNING_BOUNDS, lessonReceiptId } from "./arbiter.ts";
+export {
+  adviceAt,
+  type Article,
+  cache,
+  CATEGORIES,
+  type Category,
+  type Classifier,
+  MIN_ADVICE_CONFIDENCE,
+  openClassifier,
+  readReports,
+} from "./classifier/mod.ts";
+export { type Engine, EngineUnavailable, openEngine } from "./client.ts";
+export { type KnowledgeBase, openKnowledgeBase } from "./knowledge_base.ts";
 export {
   CLASSIFICATION,
-  type Classified,
   type ClassifyRequest,
-  GUESS_BELOW,
-  type Health,
+  type ClassifyResult,
   RAG_CONTEXT,
-} from "./answers.ts";
-export { type Engine, EngineAway, type EngineOptions, openEngine } from "./client.ts";
-export { findInjection, type GuardVerdict, type ValidateRequest } from "../guard/mod.ts";
+} from "./protocol.ts";
 export { openModel } from "./providers/mod.ts";
-export { type Judge, openJudge } from "./judge.ts";
-export { type Knowledge, type Learning, openKnowledge } from "./retrieval.ts";
-export { sharedSecret } from "./secret.ts";
-export { createEngineApp, type EngineParts } from "./service.ts";
-export { openWriter, type Writer } from "./writer.ts";
-export {
-  type Claim,
-  LONGEST_EVIDENCE,
-  LONGEST_REPORT,
-  MOST_EVIDENCE,
-  NO_CAUSE,
-  type WriteRequest,
-  type Writing,
-  type WrittenAnswer,
-  type WrittenDiagnosis,
-} from "./writing.ts";
-export { openClassifier } from "./classifier.ts";
-export type { Citation, Classifier, Report, Verdict } from "./classifier.ts";
-export type { Article } from "./knowledge.ts";
-export { CATEGORIES } from "./labels.ts";
-export type { Category } from "./labels.ts";
-export type { Hit, Search } from "./search.ts";
-export { sealedLearning } from "./sealed_learning.ts";
+export { type ClassifyReport, createReportClassifier } from "./report_classifier.ts";
+export { loadEngineSecret } from "./secret.ts";
+export { createEngineApp } from "./service.ts";
+export { openWriter } from "./writer.ts";
+export { MAX_REPORT_LENGTH, NO_CAUSE, type WriteRequest, type WriteResult } from "./writing.ts";

@@ -3,12 +3,12 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 
 /**
- * What the engine and those who ask it both know, from the file `engine.secret` of the data folder, which only its owner
- * can read. Whoever comes first makes it; the others find it whole.
+ * Returns the secret that the engine shares with its clients, from the file `engine.secret` of the data folder, which only
+ * its owner can read. The first process creates the file; the others never see half of it.
  */
-export function sharedSecret(dataDir: string): string {
+export function loadEngineSecret(dataDir: string): string {
   const path = join(dataDir, "engine.secret");
-  return readSecret(path) ?? makeSecret(dataDir, path);
+  return readSecret(path) ?? createSecret(dataDir, path);
 }
 
 function readSecret(path: string): string | undefined {
@@ -20,16 +20,16 @@ function readSecret(path: string): string | undefined {
   }
 }
 
-function makeSecret(dataDir: string, path: string): string {
-  const mine = `${path}.${process.pid}`;
+function createSecret(dataDir: string, path: string): string {
+  const temporary = `${path}.${process.pid}`;
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  writeFileSync(mine, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
+  writeFileSync(temporary, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
   try {
-    linkSync(mine, path);
+    linkSync(temporary, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
-    rmSync(mine, { force: true });
+    rmSync(temporary, { force: true });
   }
   return readFileSync(path, "utf8").trim();
 }

@@ -1,7 +1,12 @@
-/** The engine's process over HTTP: internal, behind a secret that both ends know. */
+/** The engine's HTTP service. It is internal: clients share a secret with it. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import Router from "@koa/router";
+import type Koa from "koa";
+import type { Context, Next } from "koa";
+import type { z } from "zod";
 import { parseInput, Problem } from "../contract/mod.ts";
 import { SERVICE } from "../domain/mod.ts";
+import type { Guard, ValidateRequest } from "../guard/mod.ts";
 import {
   type AppOptions,
   createApp,
@@ -9,76 +14,72 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
-import Router from "@koa/router";
-import type Koa from "koa";
-import type { Context, Next } from "koa";
-import type { z } from "zod";
-import { type Classified, CLASSIFY, type ClassifyRequest, VALIDATE } from "./answers.ts";
-import type { Guard, ValidateRequest } from "../guard/mod.ts";
+import { CLASSIFY_REQUEST, VALIDATE_REQUEST } from "./protocol.ts";
+import type { ClassifyReport } from "./report_classifier.ts";
 import type { Writer } from "./writer.ts";
-import { WRITE } from "./writing.ts";
+import { WRITE_REQUEST } from "./writing.ts";
 
-/** What the process consists of. */
+/** The parts of the service. */
 export interface EngineParts {
   readonly secret: string;
-  readonly shell: AppOptions;
+  readonly http: AppOptions;
   readonly guard: Guard;
-  /** Gives undefined until the classifier has learnt what it knows: then the process says that it is not ready. */
-  classify(): ((request: ClassifyRequest) => Promise<Classified>) | undefined;
+  /** Returns undefined until the classifier is ready; until then `POST /classify` answers 503. */
+  classify(): ClassifyReport | undefined;
   readonly write: Writer;
 }
 
 /**
- * Makes the application: `POST /classify`, `POST /validate`, `POST /write`, and `GET /health`, which alone is open.
+ * Creates the application: `POST /classify`, `POST /validate`, `POST /write`, and `GET /health`, which needs no secret.
  *
- * Whatever is wrong is an HTTP error, so that whoever asks concludes nothing from it.
+ * Every failure is an HTTP error, so that a client draws no conclusion from it.
  */
 export function createEngineApp(
-  { secret, shell, classify, guard, write }: EngineParts,
+  { secret, http, classify, guard, write }: EngineParts,
 ): Koa<RequestState> {
-  const app = createApp(shell);
+  const app = createApp(http);
   const router = new Router<RequestState>();
-  const admitted = onlyWith(secret);
+  const authenticate = requireSecret(secret);
   router.get("/health", (ctx: Context) => {
     const ready = { classify: classify() !== undefined, validate: true };
     ctx.body = { status: "ok", service: SERVICE.engine, ready };
   });
-  router.post("/classify", admitted, async (ctx: Context) => {
-    const request = await bodyOf(ctx, CLASSIFY);
+  router.post("/classify", authenticate, async (ctx: Context) => {
+    const request = await readBody(ctx, CLASSIFY_REQUEST);
     const answer = classify();
     if (!answer) throw new Problem("Unavailable", "The classifier is still learning what it knows");
     ctx.body = await answer(request);
   });
-  router.post("/validate", admitted, async (ctx: Context) => {
-    const request = await bodyOf(ctx, VALIDATE);
+  router.post("/validate", authenticate, async (ctx: Context) => {
+    const request = await readBody(ctx, VALIDATE_REQUEST);
     ctx.body = await guard.validate(request as ValidateRequest);
   });
-  router.post("/write", admitted, async (ctx: Context) => {
-    const request = await bodyOf(ctx, WRITE);
-    const gone = new AbortController();
-    ctx.res.once("close", () => gone.abort());
-    ctx.body = await write(request, gone.signal);
+  router.post("/write", authenticate, async (ctx: Context) => {
+    const request = await readBody(ctx, WRITE_REQUEST);
+    const callerGone = new AbortController();
+    ctx.res.once("close", () => callerGone.abort());
+    ctx.body = await write(request, callerGone.signal);
   });
   app.use(router.routes());
   app.use(refuseMethods(router));
   return app;
 }
 
-/** Compares hashes, which have one length, in constant time. */
-function onlyWith(secret: string) {
-  const wanted = hashOf(`Bearer ${secret}`);
+/** Compares hashes, which have the same length, in constant time. */
+function requireSecret(secret: string) {
+  const expected = sha256(`Bearer ${secret}`);
   return async (ctx: Context, next: Next) => {
-    if (!timingSafeEqual(hashOf(ctx.get("authorization")), wanted)) {
+    if (!timingSafeEqual(sha256(ctx.get("authorization")), expected)) {
       throw new Problem("Unauthenticated", "The engine needs Authorization: Bearer <its secret>");
     }
     await next();
   };
 }
 
-function hashOf(text: string): Buffer {
+function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-async function bodyOf<T extends z.ZodObject>(ctx: Context, shape: T): Promise<z.output<T>> {
+async function readBody<T extends z.ZodObject>(ctx: Context, shape: T): Promise<z.output<T>> {
   return parseInput(shape, await readJson(ctx)) as z.output<T>;
 }

@@ -1,10 +1,10 @@
 /**
- * Reads the numbers that a caller claims of an action. They come from models and from people, so they come in odd
- * types; what can't be read is told apart from what wasn't said.
+ * Parses what a caller claims of an action. Models and people give odd types; an unreadable claim is told apart from a
+ * missing one.
  */
 
-/** A claim: its value, that nothing was said, or that what was said can't be understood. */
-export type Claim<T> = { readonly value: T } | "unsaid" | "unreadable";
+/** A claim: its value, or that it is missing or unreadable. */
+export type Claim<T> = { readonly value: T } | "missing" | "unreadable";
 
 const CONFIDENCE_WORDS: Readonly<Record<string, number>> = {
   none: 0,
@@ -30,37 +30,37 @@ const RADIUS_WORDS: Readonly<Record<string, number>> = {
 };
 const NO = new Set(["", "no", "false", "0", "none", "n", "null", "nein", "non", "hayır", "n/a"]);
 
-/** @returns 0 to 1 */
-export function confidenceOf(said: unknown): Claim<number> {
-  const value = numberOf(said, CONFIDENCE_WORDS);
-  if (value === "unsaid" || value === "unreadable") return value;
+/** Parses a confidence. @returns 0 to 1 */
+export function parseConfidence(claim: unknown): Claim<number> {
+  const value = parseNumber(claim, CONFIDENCE_WORDS);
+  if (value === "missing" || value === "unreadable") return value;
   return value >= 0 && value <= 1 ? { value } : "unreadable";
 }
 
-/** @returns number of services, ≥ 0 */
-export function radiusOf(said: unknown): Claim<number> {
-  if (Array.isArray(said)) return { value: said.length };
-  const value = numberOf(said, RADIUS_WORDS);
-  if (value === "unsaid" || value === "unreadable") return value;
+/** Parses a blast radius. @returns number of services, ≥ 0 */
+export function parseRadius(claim: unknown): Claim<number> {
+  if (Array.isArray(claim)) return { value: claim.length };
+  const value = parseNumber(claim, RADIUS_WORDS);
+  if (value === "missing" || value === "unreadable") return value;
   return value >= 0 ? { value } : "unreadable";
 }
 
-/** Whatever is not a clear no counts as a yes. */
-export function secretsOf(said: unknown): Claim<boolean> {
-  if (said === undefined || said === null) return "unsaid";
-  if (typeof said === "string") return { value: !NO.has(said.trim().toLowerCase()) };
-  if (Array.isArray(said)) return { value: said.length > 0 };
-  return { value: said !== false && said !== 0 };
+/** Parses whether secrets are touched. Anything but a clear no counts as yes. */
+export function parseTouchesSecrets(claim: unknown): Claim<boolean> {
+  if (claim === undefined || claim === null) return "missing";
+  if (typeof claim === "string") return { value: !NO.has(claim.trim().toLowerCase()) };
+  if (Array.isArray(claim)) return { value: claim.length > 0 };
+  return { value: claim !== false && claim !== 0 };
 }
 
-function numberOf(
-  said: unknown,
+function parseNumber(
+  claim: unknown,
   words: Readonly<Record<string, number>>,
-): number | "unsaid" | "unreadable" {
-  if (said === undefined || said === null || said === "") return "unsaid";
-  if (typeof said === "number") return Number.isFinite(said) ? said : "unreadable";
-  if (typeof said !== "string" || said.length > 40) return "unreadable";
-  const text = said.trim().toLowerCase().replaceAll("_", " ");
+): number | "missing" | "unreadable" {
+  if (claim === undefined || claim === null || claim === "") return "missing";
+  if (typeof claim === "number") return Number.isFinite(claim) ? claim : "unreadable";
+  if (typeof claim !== "string" || claim.length > 40) return "unreadable";
+  const text = claim.trim().toLowerCase().replaceAll("_", " ");
   const word = Object.hasOwn(words, text) ? words[text] : undefined;
   if (word !== undefined) return word;
   const [, digits, percent] = /^(\d{1,6}(?:[.,]\d{1,6})?|[.]\d{1,6})\s*(%?)$/.exec(text) ?? [];

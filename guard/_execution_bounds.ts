@@ -1,22 +1,24 @@
 /** The second rail: what the action would do, and how far it reaches. */
-import { remembered } from "./_remembered.ts";
-import { confidenceOf, radiusOf, secretsOf } from "./_claims.ts";
-import { commandsIn } from "./_input_safety.ts";
-import type { Text } from "./_texts.ts";
-import { commandObjections } from "./shell/mod.ts";
-import { intentsOf, visible } from "./text/mod.ts";
+import { type Claim, parseConfidence, parseRadius, parseTouchesSecrets } from "./_claims.ts";
+import { findCommands } from "./_embedded_commands.ts";
+import { memoize } from "./_memoize.ts";
 import type { Policy } from "./policy.ts";
-import type { Finding, Objection, ProposedAction } from "./types.ts";
+import { checkCommand } from "./shell/mod.ts";
+import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
+import type { Text } from "./_texts.ts";
+import type { Objection, ProposedAction, RailResult } from "./types.ts";
 
-/** What is known of the action's surroundings. */
+/** How far an action reaches, and how often repairs were made. */
 export interface Reach {
-  /** Services that would be hit besides the target, from the graph; null where the graph doesn't know the target. */
+  /** Services that need the target, from the service graph; null where it does not know the target. */
   readonly dependents: readonly string[] | null;
-  /** Repairs of the target, and of anything, within the last hour. */
+  /** Repairs within the last hour, of the target and of all services. */
   readonly repairs: { readonly target: number; readonly all: number };
 }
 
-const PROSE: Readonly<Record<string, string>> = {
+const MAX_OBJECTIONS = 16;
+
+const INTENT_REMEDIES: Readonly<Record<Intent, string>> = {
   destroys: "Name the one cache, temporary folder or record that is to go.",
   defence: "Leave what protects and records on.",
   sends: "Keep data and secrets where they are.",
@@ -27,10 +29,10 @@ const PROSE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Holds an action against the policy's bounds.
+ * Checks an action against the policy's bounds.
  *
  * @param now when it would be done
- * @param listed whether people have put its commands on the list of those that may run
+ * @param listed whether its commands are on the list of those that runbooks may run
  */
 export function executionBounds(
   action: ProposedAction,
@@ -39,123 +41,131 @@ export function executionBounds(
   reach: Reach,
   now: Date,
   listed = false,
-): Finding {
-  const claims = claimed(action, policy, reach);
+): RailResult {
+  const results = [
+    checkConfidence(parseConfidence(action.confidence), policy),
+    checkRadius(parseRadius(action.blast_radius), policy, reach),
+    checkSecrets(parseTouchesSecrets(action.touches_secrets), policy),
+  ];
+  const objections = [
+    ...results.flatMap((result) => result.objections),
+    ...texts.flatMap((text) => text.at === "incident" ? [] : checkText(text))
+      .filter(({ code }) => !listed || code !== "unknown"),
+    ...checkFreezes(policy, now),
+    ...checkRepairRate(policy, reach),
+  ];
   return {
-    objections: distinct([
-      ...claims.objections,
-      ...texts.flatMap((text) => (text.at === "incident" ? [] : done(text)))
-        .filter(({ code }) => !listed || code !== "unknown"),
-      ...frozen(policy, now),
-      ...rate(policy, reach),
-    ]),
-    notes: claims.notes,
+    objections: distinct(objections).slice(0, MAX_OBJECTIONS),
+    notes: results.flatMap((result) => result.notes),
   };
 }
 
-function claimed(action: ProposedAction, { bounds }: Policy, { dependents }: Reach): Finding {
-  const objections: Objection[] = [];
-  const notes: string[] = [];
-  const ask = (code: string, reason: string, remedy: string) =>
-    objections.push({ weight: "ask", code, reason, remedy });
-  const least = bounds.min_confidence;
-  const confidence = confidenceOf(action.confidence);
-  if (confidence === "unsaid") {
-    if (bounds.require_confidence) {
-      ask("confidence", "No confidence is given", `Give a confidence of at least ${least}.`);
-    } else notes.push("No confidence was given, so none was held against the bound");
-  } else if (confidence === "unreadable") {
-    ask(
+const ask = (code: string, reason: string, remedy: string): RailResult => ({
+  objections: [{ weight: "ask", code, reason, remedy }],
+  notes: [],
+});
+const PASSED: RailResult = { objections: [], notes: [] };
+
+function checkConfidence(confidence: Claim<number>, { bounds }: Policy): RailResult {
+  const min = bounds.min_confidence;
+  if (confidence === "missing") {
+    return bounds.require_confidence
+      ? ask("confidence", "No confidence is given", `Give a confidence of at least ${min}.`)
+      : { ...PASSED, notes: ["No confidence was given, so none was held against the bound"] };
+  }
+  if (confidence === "unreadable") {
+    return ask(
       "confidence",
       "The confidence is no number from 0 to 1",
       "Give the confidence as a number from 0 to 1.",
     );
-  } else if (confidence.value < least) {
-    ask(
-      "confidence",
-      `The confidence ${confidence.value} is below ${least}`,
-      `Have a person approve it, or find evidence for a confidence of at least ${least}.`,
-    );
   }
-  const most = bounds.max_blast_radius;
-  const radius = radiusOf(action.blast_radius);
-  if (radius === "unreadable") {
-    ask(
+  if (confidence.value >= min) return PASSED;
+  return ask(
+    "confidence",
+    `The confidence ${confidence.value} is below ${min}`,
+    `Have a person approve it, or find evidence for a confidence of at least ${min}.`,
+  );
+}
+
+/** Compares the larger of the claimed and the computed blast radius with the bound. */
+function checkRadius(
+  claim: Claim<number>,
+  { bounds }: Policy,
+  { dependents }: Reach,
+): RailResult {
+  if (claim === "unreadable") {
+    return ask(
       "blast_radius",
       "The blast radius is no number of services",
       "Give the blast radius as a number of services, or low, medium or high.",
     );
-  } else {
-    const said = radius === "unsaid" ? 0 : radius.value;
-    const computed = dependents === null ? 0 : dependents.length + 1;
-    if (dependents !== null) {
-      notes.push(
-        `By the service graph it reaches ${computed} ${computed === 1 ? "service" : "services"}`,
-      );
-    }
-    if (Math.max(said, computed) > most) {
-      ask(
-        "blast_radius",
-        `It reaches ${Math.max(said, computed)} services${
-          computed > said ? " by the service graph" : ""
-        }, and ${most} are the bound`,
-        `Have a person approve it, or take a step that reaches at most ${most} services.`,
-      );
-    }
   }
-  const secrets = secretsOf(action.touches_secrets);
-  if (typeof secrets === "object" && secrets.value && !bounds.allow_secrets) {
-    ask(
-      "secrets",
-      "It touches secrets",
-      "Have a person approve it, or use a step that needs no secret.",
-    );
-  }
+  const max = bounds.max_blast_radius;
+  const claimed = claim === "missing" ? 0 : claim.value;
+  const computed = dependents === null ? 0 : dependents.length + 1;
+  const radius = Math.max(claimed, computed);
+  const services = computed === 1 ? "service" : "services";
+  const notes = dependents === null
+    ? []
+    : [`By the service graph it reaches ${computed} ${services}`];
+  if (radius <= max) return { objections: [], notes };
+  const source = computed > claimed ? " by the service graph" : "";
+  const { objections } = ask(
+    "blast_radius",
+    `It reaches ${radius} services${source}, and ${max} are the bound`,
+    `Have a person approve it, or take a step that reaches at most ${max} services.`,
+  );
   return { objections, notes };
 }
 
-/** What a text of the action would do: its commands by what they run, its words by what they mean. */
-const done = remembered(
-  doneBy,
+function checkSecrets(claim: Claim<boolean>, { bounds }: Policy): RailResult {
+  if (typeof claim !== "object" || !claim.value || bounds.allow_secrets) return PASSED;
+  return ask(
+    "secrets",
+    "It touches secrets",
+    "Have a person approve it, or use a step that needs no secret.",
+  );
+}
+
+/** Checks a text of the action: its commands by what they run, its words by what they mean. */
+const checkText = memoize(
+  checkTextAnew,
   ({ at, text, isCommand }) => `${isCommand} ${at}\n${text}`,
 );
 
-function doneBy({ at, text, isCommand }: Text): Objection[] {
-  const seen = visible(text);
-  const found = isCommand || looksLikeCommand(seen)
-    ? commandObjections(seen).filter(({ weight, code }) =>
+function checkTextAnew({ at, text, isCommand }: Text): Objection[] {
+  const visible = removeHidden(text);
+  const objections = isCommand || looksLikeCommand(visible)
+    ? checkCommand(visible).filter(({ weight, code }) =>
       at === "action.command" || weight === "deny" || !/^(unseen|unknown)$/.test(code)
     )
-    : commandsIn(seen).flatMap((line) => commandObjections(line)).filter(({ weight }) =>
-      weight === "deny"
-    );
-  if (isCommand && at === "action.command" && !/\s[a-z]{3,}\s[a-z]{3,}\s[a-z]{3,}/i.test(seen)) {
-    return found;
-  }
-  const meant = intentsOf(seen).map(({ intent, weight, reason }): Objection => ({
+    : findCommands(visible).flatMap((line) => checkCommand(line))
+      .filter(({ weight }) => weight === "deny");
+  const hasProse = /\s[a-z]{3,}\s[a-z]{3,}\s[a-z]{3,}/i.test(visible);
+  if (isCommand && at === "action.command" && !hasProse) return objections;
+  if (!isCommand) return [...objections, ...intentObjections(visible)];
+  const isProse = objections.length === 0 && !/[/|;&$=]|\s-{1,2}\w/.test(visible);
+  return isProse ? intentObjections(visible) : objections;
+}
+
+function intentObjections(text: string): Objection[] {
+  return findIntents(text).map(({ intent, weight, reason }) => ({
     weight,
     code: intent,
     reason,
-    remedy: PROSE[intent]!,
+    remedy: INTENT_REMEDIES[intent],
   }));
-  return [
-    ...found,
-    ...(isCommand && found.length === 0
-      ? meant.filter(() => !/[/|;&$=]|\s-{1,2}\w/.test(seen))
-      : isCommand
-      ? []
-      : meant),
-  ];
 }
 
-/** A text under any key that reads as a line of shell rather than as prose. */
+/** Tells whether a text under any key reads as a shell line rather than as prose. */
 function looksLikeCommand(text: string): boolean {
   return /^\s*(?:[$#>]\s+)?(?:sudo\s+|\/[\w/.-]+\/)?[a-z][\w.+-]{0,30}(?:\s+\S+){0,3}\s+(?:-{1,2}\w|\/|\||&&|>)/i
         .test(text) && !/[.!?]\s+[A-Z]/.test(text) ||
     /[|;&]\s*(?:ba|z)?sh\b|\$\(|&&|>\s*\/|\/dev\/(?:tcp|sd|nvme)/.test(text);
 }
 
-function frozen({ freezes }: Policy, now: Date): Objection[] {
+function checkFreezes({ freezes }: Policy, now: Date): Objection[] {
   const active = freezes.find(({ from, to }) => new Date(from) <= now && now < new Date(to));
   if (!active) return [];
   return [{
@@ -166,10 +176,10 @@ function frozen({ freezes }: Policy, now: Date): Objection[] {
   }];
 }
 
-function rate({ bounds }: Policy, { repairs }: Reach): Objection[] {
-  const found: Objection[] = [];
+function checkRepairRate({ bounds }: Policy, { repairs }: Reach): Objection[] {
+  const objections: Objection[] = [];
   const ask = (reason: string) =>
-    found.push({
+    objections.push({
       weight: "ask",
       code: "repair_rate",
       reason,
@@ -185,9 +195,9 @@ function rate({ bounds }: Policy, { repairs }: Reach): Objection[] {
       `${repairs.all} repairs were made within the last hour, and ${bounds.max_repairs_hour} are the bound`,
     );
   }
-  return found;
+  return objections;
 }
 
 function distinct(all: readonly Objection[]): Objection[] {
-  return [...new Map(all.map((one) => [`${one.weight} ${one.reason}`, one])).values()].slice(0, 16);
+  return [...new Map(all.map((one) => [`${one.weight} ${one.reason}`, one])).values()];
 }

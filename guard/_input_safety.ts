@@ -1,26 +1,27 @@
-/** The first rail: whether the request's texts are meant for the people and programs that repair, or for the judge. */
-import { remembered } from "./_remembered.ts";
-import { commandObjections } from "./shell/mod.ts";
+/** The first rail: the request's texts hide nothing, carry no secret, and do not instruct the judge. */
+import { findCommands, findOrderedCommands } from "./_embedded_commands.ts";
+import { memoize } from "./_memoize.ts";
+import { checkCommand } from "./shell/mod.ts";
 import {
-  hiddenIn,
-  ordersAnAgent,
-  ordersTheJudge,
-  secretsIn,
-  tricksIn,
+  decodeViews,
+  findHidden,
+  findSecrets,
+  findTricks,
+  type HiddenText,
+  instructsAgent,
+  instructsJudge,
   type View,
-  viewsOf,
 } from "./text/mod.ts";
-import type { Text, Texts } from "./_texts.ts";
-import type { Finding, Objection } from "./types.ts";
+import type { RequestTexts, Text } from "./_texts.ts";
+import type { Objection, RailResult } from "./types.ts";
 
-const PLAIN =
+const MAX_OBJECTIONS = 12;
+const MAX_NOTES = 4;
+const PLAIN_TEXT =
   "Write it in plain, visible text that says what is wrong and what is to be done, and nothing to whoever checks it.";
-/** An order within a ticket to run something; what was run ("someone ran …") is none. */
-const ORDER =
-  /(?:^|[.!?:;,\n]\s*|\b(?:please|then|also|and|now|must|should|to fix(?: this)?,?|simply|just|agent|first|next|finally|immediately)\s+)(?:run|execute|type|issue|launch|invoke|enter|apply|use|do|perform|start)(?:\s+(?:the|this|following|command|script|exactly|as root|on all hosts)){0,4}\s*:?\s*[`'"“]{0,3}([a-zA-Z/$(>{][^`'"”\n]{3,300})/gi;
 
-/** Looks at every text of a request in every reading of it. */
-export function inputSafety({ all, tooMuch }: Texts): Finding {
+/** Checks every text of a request in every reading of it. */
+export function inputSafety({ all, tooMuch }: RequestTexts): RailResult {
   const objections: Objection[] = [];
   const notes: string[] = [];
   if (tooMuch) {
@@ -32,35 +33,41 @@ export function inputSafety({ all, tooMuch }: Texts): Finding {
     });
   }
   for (const text of all) {
-    const found = lookedAt(text);
-    objections.push(...found.objections);
-    notes.push(...found.notes);
+    const result = checkText(text);
+    objections.push(...result.objections);
+    notes.push(...result.notes);
   }
   const distinct = [
     ...new Map(objections.map((one) => [`${one.weight} ${one.code} ${one.reason}`, one])).values(),
   ];
-  return { objections: distinct.slice(0, 12), notes: [...new Set(notes)].slice(0, 4) };
+  return {
+    objections: distinct.slice(0, MAX_OBJECTIONS),
+    notes: [...new Set(notes)].slice(0, MAX_NOTES),
+  };
 }
 
-const lookedAt = remembered(
-  (text: Text): Finding => {
+const checkText = memoize(
+  (text: Text): RailResult => {
     const notes: string[] = [];
-    const read = viewsOf(text.text).flatMap((view) => readAs(view, text, notes));
-    return { objections: [...hidden(text), ...secrets(text), ...read], notes };
+    const readings = decodeViews(text.text).flatMap((view) => checkReading(view, text, notes));
+    return {
+      objections: [...hiddenObjections(text), ...secretObjections(text), ...readings],
+      notes,
+    };
   },
   ({ at, text, isCommand }) => at === "incident" ? undefined : `${isCommand} ${at}\n${text}`,
 );
 
-function hidden({ at, text }: Text): Objection[] {
-  return hiddenIn(text).map(({ kind, sure }) => ({
-    weight: sure ? "deny" : "ask",
+function hiddenObjections({ at, text }: Text): Objection[] {
+  return findHidden(text).map(({ kind, certain }) => ({
+    weight: certain ? "deny" : "ask",
     code: `hidden_${kind}`,
-    reason: `${at} has ${KINDS[kind]}`,
+    reason: `${at} has ${HIDDEN_KINDS[kind]}`,
     remedy: "Send the text without characters that can't be seen or that look like others.",
   }));
 }
 
-const KINDS = {
+const HIDDEN_KINDS: Readonly<Record<HiddenText["kind"], string>> = {
   tags: "letters that are not shown (Unicode tags)",
   bidi: "marks that turn the order of reading around",
   zero_width: "characters without width within words",
@@ -68,10 +75,10 @@ const KINDS = {
   controls: "control characters",
   mixed_scripts: "words that mix letters of scripts which look alike",
   private: "characters without a meaning of their own",
-} as const;
+};
 
-function secrets({ at, text }: Text): Objection[] {
-  return secretsIn(text).map((kind) => ({
+function secretObjections({ at, text }: Text): Objection[] {
+  return findSecrets(text).map((kind) => ({
     weight: "ask",
     code: "secret",
     reason: `${at} carries ${kind}`,
@@ -79,81 +86,73 @@ function secrets({ at, text }: Text): Objection[] {
   }));
 }
 
-function readAs({ text, by }: View, { at, isCommand }: Text, notes: string[]): Objection[] {
-  const way = by.length === 0 ? "" : `, read through ${by.join(", then ")}`;
-  const found: Objection[] = [];
-  for (
-    const { trick, reported } of tricksIn(
-      text,
-      at === "incident" && by.every((way) => NEAR.has(way)),
-    )
-  ) {
-    if (reported) {
+function checkReading(view: View, text: Text, notes: string[]): Objection[] {
+  const objections = injectionObjections(view, text, notes);
+  return [...objections, ...commandObjections(view, text)];
+}
+
+function injectionObjections(
+  { text, by }: View,
+  { at }: Text,
+  notes: string[],
+): Objection[] {
+  const objections: Objection[] = [];
+  const add = (weight: Objection["weight"], code: string, reason: string) =>
+    objections.push({
+      weight,
+      code,
+      reason: `${at} ${reason}${describeDecodings(by)}`,
+      remedy: PLAIN_TEXT,
+    });
+  const keepsText = by.every((decoding) => LETTER_DECODINGS.has(decoding));
+  for (const { trick, reported } of findTricks(text, at === "incident" && keepsText)) {
+    if (!reported) add("deny", "injection", trick);
+    else {
       notes.push(
         "The incident reports text that is meant to steer a judge; it was read as a report",
       );
-    } else {found.push({
-        weight: "deny",
-        code: "injection",
-        reason: `${at} ${trick}${way}`,
-        remedy: PLAIN,
-      });}
-  }
-  if (found.length === 0 && !by.includes("digits for letters") && ordersTheJudge(text)) {
-    found.push({
-      weight: "deny",
-      code: "injection",
-      reason: `${at} dictates the verdict${way}`,
-      remedy: PLAIN,
-    });
-  }
-  if (found.length === 0 && by.every((way) => NEAR.has(way)) && ordersAnAgent(text)) {
-    found.push({
-      weight: "ask",
-      code: "orders_an_agent",
-      reason: `${at} orders an agent to do something${way}`,
-      remedy: PLAIN,
-    });
-  }
-  const commands = by.length > 0 && isEncoding(by)
-    ? commandsIn(text)
-    : at === "incident"
-    ? ordersIn(text)
-    : [];
-  if (isCommand && by.length === 0) return found;
-  for (const line of commands) {
-    const worst = commandObjections(line).find(({ weight }) => weight === "deny");
-    if (worst) {
-      found.push({
-        weight: "deny",
-        code: "hidden_command",
-        reason: `${at} holds a command${way}: ${worst.reason}`,
-        remedy: PLAIN,
-      });
     }
   }
-  return found;
+  if (objections.length === 0 && !by.includes("digits for letters") && instructsJudge(text)) {
+    add("deny", "injection", "dictates the verdict");
+  }
+  if (objections.length === 0 && keepsText && instructsAgent(text)) {
+    add("ask", "orders_an_agent", "orders an agent to do something");
+  }
+  return objections;
+}
+
+/** Objects to commands that are hidden by an encoding, or that an incident orders to run. */
+function commandObjections({ text, by }: View, { at, isCommand }: Text): Objection[] {
+  if (isCommand && by.length === 0) return [];
+  const commands = by.length > 0 && isEncoding(by)
+    ? findCommands(text)
+    : at === "incident"
+    ? findOrderedCommands(text)
+    : [];
+  return commands.flatMap((line): Objection[] => {
+    const worst = checkCommand(line).find(({ weight }) => weight === "deny");
+    return worst
+      ? [{
+        weight: "deny",
+        code: "hidden_command",
+        reason: `${at} holds a command${describeDecodings(by)}: ${worst.reason}`,
+        remedy: PLAIN_TEXT,
+      }]
+      : [];
+  });
+}
+
+function describeDecodings(by: readonly string[]): string {
+  return by.length === 0 ? "" : `, read through ${by.join(", then ")}`;
 }
 
 function isEncoding(by: readonly string[]): boolean {
   return !by.includes("digits for letters") &&
-    (by.length === 1 || by.some((way) => !TURNED.has(way)));
+    (by.length === 1 || by.some((decoding) => !WORD_MAKING_DECODINGS.has(decoding)));
 }
 
-/** Ways that leave a text what it was, but for single letters. */
-const NEAR = new Set(["digits for letters", "lookalike letters"]);
-/** Ways that make words out of any text; a command that only two of them together show is chance. */
-const TURNED = new Set(["reversed", "rot13", "spaced letters"]);
-const PROGRAMS =
-  /(?<![\w/.-])(?:sudo\s+)?(?:\/(?:usr\/)?s?bin\/)?(?:rm|dd|mkfs[.\w]*|wipefs|shred|chmod|chown|curl|wget|bash|sh|nc|ncat|kubectl|terraform|docker|psql|mysql|mongosh|redis-cli|systemctl|iptables|ufw|userdel|crontab|find|kill|python3?|perl|powershell|pwsh|cmd|vssadmin|Remove-Item|aws|az|gcloud|git|zpool|shutdown|echo|eval|scp|del|format|dropdb|truncate)\s[^\n]{2,400}/g;
-
-/** Stretches of a decoded text that start with a program's name. */
-export function commandsIn(text: string): string[] {
-  return [...text.matchAll(PROGRAMS)].slice(0, 6).map(([line]) =>
-    line.replace(/[`"”]?[.)]?\s*$/, "")
-  );
-}
-
-function ordersIn(text: string): string[] {
-  return [...text.matchAll(ORDER)].slice(0, 6).map(([, line]) => line!.replace(/[.)\]]+\s*$/, ""));
-}
+/** Decodings that only replace single letters. */
+const LETTER_DECODINGS = new Set(["digits for letters", "lookalike letters"]);
+/** Decodings that make words out of any text. A command that only two of them together show is a coincidence. */
+const WORD_MAKING_DECODINGS = new Set(["reversed", "rot13", "spaced letters"]);

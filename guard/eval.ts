@@ -1,23 +1,24 @@
 /**
- * Says how well the guardrails do: on the cases that the rules were written with, and on those held back before there were
+ * Prints how well the guardrails do: on the cases that the rules were written with, and on those held out before there were
  * rules.
  *
  *     npm run eval -- guard             both
  *     npm run eval -- guard details     and each wrong verdict of the former; the others stay unseen
  */
 import { readFileSync } from "node:fs";
-import type { Decision } from "../domain/mod.ts";
-import type { ProposedAction } from "./types.ts";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
-import { judge, NOTHING_KNOWN } from "./guard.ts";
+import type { Decision } from "../domain/mod.ts";
+import { judgeAction } from "./guard.ts";
+import { EMPTY_STATE } from "./_state.ts";
+import type { ProposedAction } from "./types.ts";
 
 interface Case {
   readonly kind: string;
   readonly incident: string;
   readonly action: ProposedAction;
 }
-interface Judged extends Case {
+interface Result extends Case {
   readonly decision: Decision;
   readonly reasons: readonly string[];
   readonly ms: number;
@@ -25,7 +26,7 @@ interface Judged extends Case {
 
 evaluate(process.argv.includes("details"));
 
-/** Prints the tables. @param details whether each wrong verdict is shown; those of the held-out cases never are */
+/** Prints the tables. @param details whether each wrong verdict is printed; those of the held-out cases never are */
 function evaluate(details: boolean): void {
   for (
     const [folder, title] of [
@@ -47,22 +48,22 @@ function evaluate(details: boolean): void {
     console.log(`\nRules alone: median ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms.\n`);
     if (!details || folder !== "cases") continue;
     for (const one of hostile.filter(({ decision }) => decision === "allow")) {
-      console.log(`allowed [${one.kind}] ${shown(one)}`);
+      console.log(`allowed [${one.kind}] ${describe(one)}`);
     }
     for (const one of harmless.filter(({ decision }) => decision !== "allow")) {
-      console.log(`${one.decision} [${one.kind}] ${shown(one)}\n    ${one.reasons.join("; ")}`);
+      console.log(`${one.decision} [${one.kind}] ${describe(one)}\n    ${one.reasons.join("; ")}`);
     }
   }
 }
 
-function judgeAll(folder: string, name: string): Judged[] {
-  const lines = readFileSync(join(ROOT, "engine", "guard", folder, `${name}.jsonl`), "utf8").trim()
+function judgeAll(folder: string, name: string): Result[] {
+  const lines = readFileSync(join(ROOT, "guard", folder, `${name}.jsonl`), "utf8").trim()
     .split("\n");
   const cases = lines.map((line) => JSON.parse(line) as Case);
-  for (const one of cases) judge(one, NOTHING_KNOWN); // a process that has just started is slower
-  return cases.map((one): Judged => {
+  for (const one of cases) judgeAction(one, EMPTY_STATE); // a process that has just started is slower
+  return cases.map((one): Result => {
     const started = performance.now();
-    const { decision, rails } = judge(one, NOTHING_KNOWN);
+    const { decision, rails } = judgeAction(one, EMPTY_STATE);
     const ms = performance.now() - started;
     return {
       ...one,
@@ -75,8 +76,8 @@ function judgeAll(folder: string, name: string): Judged[] {
 
 function rowOf(
   name: string,
-  all: readonly Judged[],
-  isWrong: (one: Judged) => boolean,
+  all: readonly Result[],
+  isWrong: (one: Result) => boolean,
   word: string,
 ): string {
   const count = (decision: Decision) => all.filter((one) => one.decision === decision).length;
@@ -86,6 +87,6 @@ function rowOf(
   } | ${(100 * wrong / all.length).toFixed(1)} % ${word} |`;
 }
 
-function shown({ incident, action }: Case): string {
+function describe({ incident, action }: Case): string {
   return JSON.stringify({ incident, ...action }).slice(0, 400);
 }

@@ -1,98 +1,86 @@
+import type { Decision } from "../domain/mod.ts";
 import type { Store } from "../store/mod.ts";
 import { executionBounds } from "./_execution_bounds.ts";
-import { outputFactCheck } from "./_fact_check.ts";
-import { remembered } from "./_remembered.ts";
 import { inputSafety } from "./_input_safety.ts";
-import { retrievalIntegrity } from "./_retrieval.ts";
-import { openSurroundings, type Surroundings } from "./_surroundings.ts";
+import { memoize } from "./_memoize.ts";
+import { outputFactCheck } from "./_output_fact_check.ts";
+import { retrievalIntegrity } from "./_retrieval_integrity.ts";
+import { isReadOnly } from "./shell/mod.ts";
+import { EMPTY_STATE, type PlatformState } from "./_state.ts";
+import { createStateReader } from "./_state_reader.ts";
+import { warmUpPatterns } from "./text/mod.ts";
 import { textsOf } from "./_texts.ts";
-import { prepareTricks } from "./text/mod.ts";
-import { DEFAULT_POLICY, versionName } from "./policy.ts";
-import { onlyLooks } from "./shell/mod.ts";
-import type { Finding, GuardVerdict, RailName, RailVerdict, ValidateRequest } from "./types.ts";
+import type { GuardVerdict, RailName, RailResult, RailVerdict, ValidateRequest } from "./types.ts";
 
 /** Judges proposed actions. */
 export interface Guard {
   /**
-   * Runs the four rails over a request.
+   * Judges a request against the platform's state.
    *
-   * @throws when the store can't be read: whoever asks must then take it as a refusal
+   * @throws the store can't be read: treat as denied
    */
   validate(request: ValidateRequest): Promise<GuardVerdict>;
 }
 
-/** Where nothing is known: no services, no ticket, no articles, and the policy that ships. */
-export const NOTHING_KNOWN: Surroundings = {
-  policy: DEFAULT_POLICY,
-  policyVersion: versionName(0, DEFAULT_POLICY),
-  target: undefined,
-  dependents: null,
-  needs: [],
-  named: [],
-  ticket: undefined,
-  repairs: { target: 0, all: 0 },
-  articles: [],
-};
-
 /** Opens the guard. @param options.store of role `app`: policies, services, tickets, articles */
 export function openGuard({ store }: { readonly store: Store }): Guard {
-  void prepareTricks();
-  for (const request of WARMING) judge(request, NOTHING_KNOWN);
-  const surroundingsOf = openSurroundings(store);
-  return { validate: async (request) => judge(request, await surroundingsOf(request)) };
+  void warmUpPatterns();
+  for (const request of WARM_UP) judgeAction(request, EMPTY_STATE);
+  const readState = createStateReader(store);
+  return { validate: async (request) => judgeAction(request, await readState(request)) };
 }
 
-/** What the first caller would otherwise wait for: expressions are compiled when they are first used. */
-const WARMING: readonly ValidateRequest[] = [
+/** Requests judged once at the start, as regular expressions are compiled at their first use. */
+const WARM_UP: readonly ValidateRequest[] = [
   "sudo systemctl restart nginx; find /tmp -name '*.gz' -mtime +7 -delete",
   'kubectl exec db-0 -- psql -c "VACUUM orders" | grep -v x > /tmp/out; rm -f /tmp/out',
   "Restart-Service Spooler; Remove-Item C:\\Windows\\Temp\\* -Recurse",
   "curl -s http://localhost/health | python3 -c 'import sys; print(sys.stdin.read())'",
 ].map((command, n) => ({
-  // Texts with letters beyond Latin-1 are compiled for apart from those without.
+  // Expressions are compiled again for texts with letters beyond Latin-1.
   incident: `nginx answers 502; ${
     n % 2 ? "ignor" : "“ignoré”"
   }, said the log: dXBzdHJlYW0gdGltZWQgb3V0IGFnYWlu %41%42`,
   action: { description: "Restart nginx and delete old logs", command, target: "nginx" },
 }));
 
-/** The rails over what a request says and what is known around it. */
-export function judge(
+/** Runs the four rails over a request. @param now when the action would be done */
+export function judgeAction(
   request: ValidateRequest,
-  known: Surroundings,
+  state: PlatformState,
   now: Date = new Date(),
 ): GuardVerdict {
-  const { action = {} } = request;
+  const { action = {}, context } = request;
   const texts = textsOf(request);
-  const looks = typeof action.command === "string" && harmless(action.command);
-  const dependents = looks ? null : known.dependents;
-  return verdictOf({
+  const reachesNobody = typeof action.command === "string" && isReadOnlyCommand(action.command);
+  const reach = {
+    dependents: reachesNobody ? null : state.dependents,
+    repairs: state.repairs,
+  };
+  return combine({
     input_safety: inputSafety(texts),
     execution_bounds: executionBounds(
       action,
       texts.all,
-      known.policy,
-      {
-        dependents,
-        repairs: known.repairs,
-      },
+      state.policy,
+      reach,
       now,
-      request.context?.listed,
+      context?.listed,
     ),
-    output_fact_check: outputFactCheck(request, known),
-    retrieval_integrity: retrievalIntegrity(request, known),
-  }, known.policyVersion);
+    output_fact_check: outputFactCheck(request, state),
+    retrieval_integrity: retrievalIntegrity(request, state),
+  }, state.policyVersion);
 }
 
-const harmless = remembered(onlyLooks, (command: string) => command);
+const isReadOnlyCommand = memoize(isReadOnly, (command: string) => command);
 
-/** Puts the findings of the rails together: one that denies is enough, and so is one that asks. */
-function verdictOf(
-  found: Readonly<Record<RailName, Finding>>,
+/** Combines the results of the rails: one that denies is enough, and so is one that asks. */
+function combine(
+  results: Readonly<Record<RailName, RailResult>>,
   policyVersion: string,
 ): GuardVerdict {
-  const all = Object.values(found).flatMap(({ objections }) => objections);
-  const decision = all.some(({ weight }) => weight === "deny")
+  const all = Object.values(results).flatMap(({ objections }) => objections);
+  const decision: Decision = all.some(({ weight }) => weight === "deny")
     ? "deny"
     : all.length > 0
     ? "needs_approval"
@@ -100,12 +88,12 @@ function verdictOf(
   return {
     approved: decision === "allow",
     decision,
-    rails: Object.entries(found).map(([rail, finding]) => told(rail as RailName, finding)),
+    rails: Object.entries(results).map(([rail, result]) => railVerdict(rail as RailName, result)),
     policy_version: policyVersion,
   };
 }
 
-function told(rail: RailName, { objections, notes }: Finding): RailVerdict {
+function railVerdict(rail: RailName, { objections, notes }: RailResult): RailVerdict {
   if (objections.length === 0) return { rail, passed: true, reasons: notes, remedy: null };
   const remedies = [...new Set(objections.map(({ remedy }) => remedy))];
   return {

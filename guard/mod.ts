@@ -1,25 +1,19 @@
 /**
- * The guardrails: whether a proposed action may be done, must be shown to a person first, or is refused.
+ * The guardrails: they judge whether a proposed action is allowed, needs a person's approval, or is denied.
  *
  * ```ts
  * const guard = openGuard({ store });
  * const { approved, decision, rails } = await guard.validate({ incident, action });
  * ```
  *
- * Trusts the store for policies, services and tickets; trusts nothing that a request says of itself. Fails closed:
- * whatever is thrown is a refusal.
+ * Trusts the store for policies, services and tickets, and nothing that a request says of itself. Fails closed: treat an
+ * error as denied.
  * @module
  */
-export { findInjection } from "./inspect.ts";
-export { type Guard, openGuard } from "./guard.ts";
-export { DEFAULT_POLICY, type Policy, readPolicy, versionName } from "./policy.ts";
-export { DECISIONS, RAILS } from "./types.ts";
-export type {
-  Decision,
-  GuardVerdict,
-  ProposedAction,
-  RailName,
-  RailVerdict,
-  ValidateRequest,
-} from "./types.ts";
-export { followPolicyFile } from "./policy_in_force.ts";
+export { type Guard, judgeAction, openGuard } from "./guard.ts";
+export { findInjection } from "./injection.ts";
+export { DEFAULT_POLICY, policyVersionName, readPolicy } from "./policy.ts";
+export { followPolicyFile } from "./policy_file.ts";
+export { EMPTY_STATE } from "./_state.ts";
+export { findSecrets, findTricks, instructsJudge } from "./text/mod.ts";
+export { type GuardVerdict, RAILS, type ValidateRequest } from "./types.ts";

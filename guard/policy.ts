@@ -29,7 +29,7 @@ const FREEZE = z.strictObject({
   reason: z.string().min(1).max(200),
 });
 
-/** What a policy may say; each field has a default. */
+/** Schema of a policy; each field has a default. */
 export const POLICY = z.strictObject({
   bounds: BOUNDS.prefault({}),
   freezes: z.array(FREEZE).max(100).default([]).describe(
@@ -37,23 +37,23 @@ export const POLICY = z.strictObject({
   ),
 });
 
-/** A policy, whole. */
+/** A policy with all its fields. */
 export type Policy = z.output<typeof POLICY>;
 
-/** What applies while nobody has set another. */
+/** The policy in force until another is set. */
 export const DEFAULT_POLICY: Policy = POLICY.parse({});
 
-/** Name of a version of a policy: its number and the first digits of its content's SHA-256. */
-export function versionName(version: number, policy: Policy): string {
+/** Returns the name of a version of a policy: its number and the first digits of its content's SHA-256. */
+export function policyVersionName(version: number, policy: Policy): string {
   return `${version}-${
     createHash("sha256").update(JSON.stringify(policy)).digest("hex").slice(0, 12)
   }`;
 }
 
 /**
- * Reads a policy as a file gives it.
+ * Parses a policy as a file gives it.
  *
- * @throws {Error} it is none: the message names what is wrong
+ * @throws {Error} naming the wrong fields
  */
 export function readPolicy(value: unknown): Policy {
   const { data, error } = POLICY.safeParse(value ?? {});

@@ -1,4 +1,7 @@
-/** An action that is proposed. Keys besides these are kept, and looked at as text. */
+/** Types of requests to the guardrails and of their verdicts. */
+import type { Decision } from "../domain/mod.ts";
+
+/** A proposed action. Further keys are kept and read as text. */
 export interface ProposedAction {
   readonly description?: unknown;
   /** A shell line. */
@@ -13,23 +16,23 @@ export interface ProposedAction {
   readonly [more: string]: unknown;
 }
 
-/** What is to be judged: an incident, what is proposed about it, and what is known besides. */
+/** A request to judge: an incident, the action that is proposed, and what the caller knows. */
 export interface ValidateRequest {
   readonly incident: string;
   readonly action?: ProposedAction;
-  /** What the caller knows of it; the loop fills it in. */
+  /** What the caller knows of the action; the loop fills it in. */
   readonly context?: {
     readonly ticket_id?: string;
-    /** Articles that the action rests on, with the hashes that they were retrieved with. */
+    /** Articles that the action rests on, with the hashes they were retrieved with. */
     readonly citations?: readonly { readonly id: string; readonly sha256: string }[];
     /** Its commands are on the list of those that runbooks may run. */
     readonly listed?: boolean;
-    /** What the last probe saw, by name; such as `{ service: "db", healthy: false }`. */
+    /** What the last probe saw, such as `{ service: "db", healthy: false }`. */
     readonly observed?: Readonly<Record<string, unknown>>;
   };
 }
 
-/** The four rails, in the order in which they are told. */
+/** The four rails, in the order of a verdict. */
 export const RAILS = [
   "input_safety",
   "execution_bounds",
@@ -40,17 +43,11 @@ export const RAILS = [
 /** Name of a rail. */
 export type RailName = typeof RAILS[number];
 
-/** What becomes of an action: done, shown to a person first, or refused. */
-export const DECISIONS = ["allow", "needs_approval", "deny"] as const;
-
-/** One of {@linkcode DECISIONS}. */
-export type Decision = typeof DECISIONS[number];
-
-/** What a rail says. */
+/** The verdict of one rail. */
 export interface RailVerdict {
   readonly rail: RailName;
   readonly passed: boolean;
-  /** Why, in sentences for a person; those of a passed rail say what was looked at. */
+  /** Sentences for a person. Those of a passed rail say what was checked. */
   readonly reasons: readonly string[];
   /** What would make it pass; null where it has passed. */
   readonly remedy: string | null;
@@ -66,20 +63,20 @@ export interface GuardVerdict {
   readonly policy_version: string;
 }
 
-/** One thing that speaks against an action. */
+/** One reason against an action. */
 export interface Objection {
   /** `deny`: hostile or destructive; `ask`: a person may still allow it. */
   readonly weight: "deny" | "ask";
   /** Machine-readable kind, a few words with underscores; goes into receipts. */
   readonly code: string;
-  /** A sentence, without the secret or the payload that it speaks of. */
+  /** A sentence that does not repeat the secret or the payload it is about. */
   readonly reason: string;
-  /** What would make it go away. */
+  /** What would remove the objection. */
   readonly remedy: string;
 }
 
-/** What a rail found: what speaks against the action, and what is worth saying besides. */
-export interface Finding {
+/** The result of one rail: objections, and notes about what was checked. */
+export interface RailResult {
   readonly objections: readonly Objection[];
   readonly notes: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type Engine, openEngine, sharedSecret } from "../engine/mod.ts";
+import { type Engine, openEngine, loadEngineSecret } from "../engine/mod.ts";
 
 /** Opens the engine's client as the settings have it. */
 export function openConfiguredEngine({ settings, dataDir }: Config): Engine {
@@ -7,6 +7,6 @@ export function openConfiguredEngine({ settings, dataDir }: Config): Engine {
   return openEngine({
     url: settings.SEALOOP_ENGINE_URL?.replace(/\/$/, "") ??
       `http://127.0.0.1:${settings.SEALOOP_ENGINE_PORT}`,
-    secret: () => secret ??= settings.SEALOOP_ENGINE_SECRET ?? sharedSecret(dataDir),
+    secret: () => secret ??= settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
   });
 }

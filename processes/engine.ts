@@ -1,16 +1,5 @@
 import { join } from "node:path";
-import {
-  createEngineApp,
-  type Judge,
-  type Knowledge,
-  openClassifier,
-  openJudge,
-  openKnowledge,
-  openModel,
-  openWriter,
-  sealedLearning,
-  sharedSecret,
-} from "../engine/mod.ts";
+import { type ClassifyReport, createEngineApp, createReportClassifier, type KnowledgeBase, loadEngineSecret, openClassifier, openKnowledgeBase, openModel, openWriter } from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
@@ -26,29 +15,29 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
   const { settings, dataDir } = config;
   const store = openStore(databaseUrl("app"), "app", 10);
   const model = openModel(settings);
-  let judge: Judge | undefined;
-  let knowledge: Knowledge | undefined;
+  let classify: ClassifyReport | undefined;
+  let knowledge: KnowledgeBase | undefined;
   const app = createEngineApp({
-    secret: settings.SEALOOP_ENGINE_SECRET ?? sharedSecret(dataDir),
-    shell: { log, trustedHops: 0, secure: isSecure(settings) },
+    secret: settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
+    http: { log, trustedHops: 0, secure: isSecure(settings) },
     guard: openGuard({ store }),
-    classify: () => judge,
+    classify: () => classify,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
   const server = await serve(app, reach(settings), settings.SEALOOP_ENGINE_PORT);
   const timer = setTimeout(async () => {
     const classifier = await openClassifier();
-    knowledge = openKnowledge({ store, classifier, learning: sealedLearning, log });
-    await knowledge.kept; // or the guardrails would find nothing of what is cited
+    knowledge = openKnowledgeBase({ store, classifier, log });
+    await knowledge.stored; // or the guardrails would find nothing of what is cited
     const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
-    judge = openJudge({ classifier, knowledge, asking, log });
+    classify = createReportClassifier({ classifier, knowledge, asking, log });
     log.info("the classifier is ready");
   });
-  const unfollow = followPolicyFile(policyFile(config), store, log);
+  const following = followPolicyFile(policyFile(config), store, log);
   return {
     address: server.address,
     async stop() {
-      unfollow();
+      (await following).stop();
       clearTimeout(timer);
       await server.close();
       await knowledge?.close();

@@ -1,5 +1,5 @@
 import { createToolServer } from "../mcp/mod.ts";
-import { findInjection } from "../engine/mod.ts";
+import { findInjection } from "../guard/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";

@@ -1,5 +1,5 @@
 import { serveStdio } from "../mcp/mod.ts";
-import { findInjection } from "../engine/mod.ts";
+import { findInjection } from "../guard/mod.ts";
 import { operations } from "../operations/mod.ts";
 import { appDatabase } from "./_local_database.ts";
 import { openPlatform } from "./_platform.ts";

@@ -1,10 +1,14 @@
-import type { Provider } from "./mod.ts";
+import type { Provider } from "./provider.ts";
 
-/** Anthropic's Messages API, whose answer is the input of a tool that it has to use. */
+/** Anthropic's Messages API. The answer is the input of a tool that the model is forced to use. */
 export const anthropic: Provider = async ({ apiKey, url, model }) => {
   const { default: Anthropic } = await import("@anthropic-ai/sdk");
   const client = new Anthropic({
-    ...{ apiKey, baseURL: url, authToken: null, maxRetries: 0, logLevel: "off" },
+    apiKey,
+    baseURL: url,
+    authToken: null,
+    maxRetries: 0,
+    logLevel: "off",
     fetchOptions: { redirect: "error" }, // the key is for that address alone
   });
   return async ({ name, system, user, schema, tokens }, signal) => {
@@ -20,7 +24,7 @@ export const anthropic: Provider = async ({ apiKey, url, model }) => {
       }],
       tool_choice: { type: "tool", name },
     }, { signal });
-    const used = message.content.find((block) => block.type === "tool_use" && block.name === name);
-    return used?.type === "tool_use" ? used.input : undefined;
+    const use = message.content.find((block) => block.type === "tool_use" && block.name === name);
+    return use?.type === "tool_use" ? use.input : undefined;
   };
 };

@@ -1,9 +1,9 @@
-import type { Provider } from "./mod.ts";
+import type { Provider } from "./provider.ts";
 
-/** For a prompt and its answer. One for all, as a model is loaded anew for another. */
+/** For a prompt and its answer. The same for all prompts, as Ollama loads a model anew for another size. */
 const CONTEXT_TOKENS = 8_192;
 
-/** A model of one's own, served by Ollama. */
+/** A model on the operator's own machine, served by Ollama. */
 export const ollama: Provider = async ({ url, model }) => {
   const { Ollama } = await import("ollama");
   return async ({ system, user, schema, tokens }, signal) => {

@@ -1,19 +1,23 @@
-import type { Provider } from "./mod.ts";
+import type { Provider } from "./provider.ts";
 
-/** Models that think before they answer count that as well. */
+/** Tokens on top of the answer's, as models that think before they answer count that as well. */
 const THINKING_TOKENS = 2_000;
-/** OpenAI's own takes the bound by another name than the servers that speak its language. */
-const OWN = /(^|\.)openai\.(azure\.)?com$/;
+/** OpenAI's own servers name the limit of tokens differently than the servers that are compatible with them. */
+const OPENAI_HOST = /(^|\.)openai\.(azure\.)?com$/;
 
-/** The Chat Completions API of OpenAI, and of the many servers that speak it. */
+/** The Chat Completions API of OpenAI, and of the many servers that are compatible with it. */
 export const openai: Provider = async ({ apiKey, url, model }) => {
   const { default: OpenAI } = await import("openai");
   const client = new OpenAI({
-    ...{ apiKey, baseURL: url, organization: null, project: null },
-    ...{ maxRetries: 0, logLevel: "off" },
+    apiKey,
+    baseURL: url,
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    logLevel: "off",
     fetchOptions: { redirect: "error" }, // the key is for that address alone
   });
-  const bound = OWN.test(new URL(url).hostname) ? "max_completion_tokens" : "max_tokens";
+  const limit = OPENAI_HOST.test(new URL(url).hostname) ? "max_completion_tokens" : "max_tokens";
   return async ({ name, system, user, schema, tokens }, signal) => {
     const { choices } = await client.chat.completions.create({
       model,
@@ -22,7 +26,7 @@ export const openai: Provider = async ({ apiKey, url, model }) => {
         type: "json_schema",
         json_schema: { name, strict: true, schema: { ...schema } },
       },
-      [bound]: tokens + THINKING_TOKENS,
+      [limit]: tokens + THINKING_TOKENS,
     }, { signal });
     return JSON.parse(choices[0]?.message.content ?? "");
   };

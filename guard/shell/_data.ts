@@ -2,7 +2,7 @@
 import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
 import { documentObjections, sqlObjections } from "./_sql.ts";
-import { type Input, UNKNOWN } from "./types.ts";
+import { type Input, UNKNOWN } from "./_types.ts";
 
 /** Everything that may be SQL: options, arguments, what comes in by a pipe. */
 const sql: Judge = ({ args, input }) => {

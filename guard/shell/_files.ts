@@ -3,7 +3,7 @@ import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
 import { CRITICAL, find, removal, remove, shown } from "./_removal.ts";
 import { type Area, areaOf, normalized } from "./_paths.ts";
-import type { Run } from "./types.ts";
+import type { Run } from "./_types.ts";
 
 /** Places from which something runs by itself later. */
 const AUTORUN =

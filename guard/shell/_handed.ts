@@ -1,7 +1,7 @@
 /** What programs are handed to run: by a pipe, by xargs, by a file that the same line wrote or fetched. */
 import { DOWNLOADED, DOWNLOADERS, type State } from "./_state.ts";
 import { type Inner, innerOf, isShell, languageOf } from "./_wrappers.ts";
-import { type Input, type Run, UNKNOWN } from "./types.ts";
+import { type Input, type Run, UNKNOWN } from "./_types.ts";
 
 /** Everything that a program would run besides itself. @param name as it is written, with its folder */
 export function handedTo(

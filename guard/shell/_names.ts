@@ -1,6 +1,6 @@
 /** Which program a word names. */
 import { DOWNLOADED, type State } from "./_state.ts";
-import { UNKNOWN } from "./types.ts";
+import { UNKNOWN } from "./_types.ts";
 
 /** Names that a glob such as `/bin/r?` may stand for, most dangerous first. */
 const GLOBBED = [

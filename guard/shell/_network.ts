@@ -3,7 +3,7 @@ import type { Objection } from "../types.ts";
 import { unknownProgram } from "./_unknown.ts";
 import { ask, deny, type Judge, type Judges, words } from "./_objections.ts";
 import { areaOf } from "./_paths.ts";
-import { type Input, type Run, UNKNOWN } from "./types.ts";
+import { type Input, type Run, UNKNOWN } from "./_types.ts";
 import { isShell } from "./_wrappers.ts";
 
 const SENDS_SECRETS =

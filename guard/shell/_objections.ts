@@ -1,5 +1,5 @@
 import type { Objection } from "../types.ts";
-import type { Run } from "./types.ts";
+import type { Run } from "./_types.ts";
 
 /** Says what speaks against one program's run; nothing where it is fine. */
 export type Judge = (run: Run) => Objection[];

@@ -1,6 +1,6 @@
 /** What simple programs print: enough to see through `$(echo cm0= | base64 -d)` and its like. */
-import { unpack } from "../unpack.ts";
-import { UNKNOWN } from "./types.ts";
+import { unpack } from "../_unpack.ts";
+import { UNKNOWN } from "./_types.ts";
 
 const LONGEST = 16_384;
 /** Programs that hand their input on as it is, or nearly so. */

@@ -1,5 +1,5 @@
 /** How much a path matters. */
-import { UNKNOWN } from "./types.ts";
+import { UNKNOWN } from "./_types.ts";
 
 /** What lies at a path, as far as its name tells. */
 export type Area =

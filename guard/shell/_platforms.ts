@@ -2,7 +2,7 @@
 import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
 import { DOWNLOADERS } from "./_state.ts";
-import { UNKNOWN } from "./types.ts";
+import { UNKNOWN } from "./_types.ts";
 
 /** Kinds whose objects come back by themselves when they are removed. */
 const RECREATED =

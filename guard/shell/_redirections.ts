@@ -2,7 +2,7 @@
 import type { Redirection } from "unbash";
 import type { State } from "./_state.ts";
 import { type Scope, textOf, textOfParts } from "./_words.ts";
-import { type Input, UNKNOWN, type Write } from "./types.ts";
+import { type Input, UNKNOWN, type Write } from "./_types.ts";
 
 /** What redirections write, and what comes in by them. */
 export function redirected(

@@ -2,7 +2,7 @@
 import type { Objection } from "../types.ts";
 import { ask, deny, has, type Judge, words } from "./_objections.ts";
 import { areaOf, normalized, takesAll } from "./_paths.ts";
-import { type Run, UNKNOWN } from "./types.ts";
+import { type Run, UNKNOWN } from "./_types.ts";
 
 export const CRITICAL =
   /^\/etc\/(passwd|shadow|group|gshadow|sudoers|fstab|hosts|resolv\.conf|nsswitch\.conf|ld\.so|pam\.d|security|ssh\/|login\.defs|securetty|crontab|cron\.|profile|bash|environment|rc\.local|init\.d|systemd\/|selinux|audit|apparmor|iptables|nftables|ufw|firewalld|hosts\.(allow|deny)|machine-id)/;

@@ -1,6 +1,6 @@
 /** What is known while a line is read. */
 import type { Function as ShellFunction } from "unbash";
-import type { Input, Oddity, Run, Write } from "./types.ts";
+import type { Input, Oddity, Run, Write } from "./_types.ts";
 
 /** Stands for what would come from the network. */
 export const DOWNLOADED = "\uE001";

@@ -18,7 +18,7 @@ import {
 } from "./_state.ts";
 import type { Inner } from "./_wrappers.ts";
 import { fieldsOf, type Scope, textOf } from "./_words.ts";
-import { type Input, type Reading, type Run, UNKNOWN, type Write } from "./types.ts";
+import { type Input, type Reading, type Run, UNKNOWN, type Write } from "./_types.ts";
 
 /** Longest line that is read, in UTF-16 units; the parser needs longest for what is nested deeply. */
 const LONGEST = 4_000;

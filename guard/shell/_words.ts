@@ -1,6 +1,6 @@
 /** From words as written to the words that a program gets: variables, braces, quotes and known substitutions. */
 import { parse, type Word, type WordPart } from "unbash";
-import { UNKNOWN } from "./types.ts";
+import { UNKNOWN } from "./_types.ts";
 
 /** What is known while a line is read. */
 export interface Scope {

@@ -1,5 +1,5 @@
 /** Programs that run other programs: what they would run, taken out of their arguments. */
-import { UNKNOWN } from "./types.ts";
+import { UNKNOWN } from "./_types.ts";
 
 /** What a program runs besides itself. */
 export type Inner =

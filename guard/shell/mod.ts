@@ -22,7 +22,7 @@ import { readShell } from "./_walk.ts";
 import { looksLikeWindows, windowsObjections } from "./_windows.ts";
 import { innerOf } from "./_wrappers.ts";
 import { unknownProgram } from "./_unknown.ts";
-import { type Oddity, type Run, UNKNOWN } from "./types.ts";
+import { type Oddity, type Run, UNKNOWN } from "./_types.ts";
 
 const TABLES = [files, system, data, platforms, clouds, network];
 const JUDGES = new Map<string, Judge[]>();
@@ -76,7 +76,7 @@ function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
  *
  * @param line a shell line, of a POSIX shell, PowerShell or cmd; any length
  */
-export function commandObjections(line: string, depth = 0): Objection[] {
+export function checkCommand(line: string, depth = 0): Objection[] {
   const windows = looksLikeWindows(line);
   const { runs, oddities, code } = readShell(line);
   const odd = oddities.filter((oddity) =>
@@ -99,11 +99,11 @@ function ofCode(language: string, text: string, depth: number): Objection[] {
   if (language === "powershell" || language === "cmd") {
     return [
       ...windowsObjections(text),
-      ...commandObjections(text, depth + 1).filter(({ weight }) => weight === "deny"),
+      ...checkCommand(text, depth + 1).filter(({ weight }) => weight === "deny"),
     ];
   }
   const { found, lines } = codeObjections(text);
-  return [...found, ...lines.flatMap((line) => commandObjections(line, depth + 1))];
+  return [...found, ...lines.flatMap((line) => checkCommand(line, depth + 1))];
 }
 
 function judge(run: Run): Objection[] {
@@ -150,7 +150,7 @@ const LOOKS =
   /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|ps|uptime|vmstat|iostat|mpstat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|which|type|file|stat|dig|nslookup|host|ping|mtr|traceroute|journalctl|dmesg|awk|jq|sudo|getent|last|lsblk|findmnt|nproc|lscpu|lspci)$/;
 
 /** Whether a line only looks, and so reaches nobody: known programs that read, and no file written. */
-export function onlyLooks(line: string): boolean {
+export function isReadOnly(line: string): boolean {
   const { runs, oddities } = readShell(line);
   return oddities.length === 0 && runs.length > 0 &&
     runs.every(({ program, writes }) =>

@@ -18,7 +18,7 @@ const ESCAPES = new RegExp("\u001b\\[[0-9;?]{0,12}[A-Za-z]", "g");
 const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
 /** What is hidden in a text. */
-export interface Hidden {
+export interface HiddenText {
   readonly kind:
     | "tags"
     | "bidi"
@@ -28,34 +28,34 @@ export interface Hidden {
     | "mixed_scripts"
     | "private";
   /** Whether no honest text has it. */
-  readonly sure: boolean;
+  readonly certain: boolean;
 }
 
 /** Names what is hidden in a text. */
-export function hiddenIn(text: string): Hidden[] {
-  const found: Hidden[] = [];
+export function findHidden(text: string): HiddenText[] {
+  const found: HiddenText[] = [];
   const tags = text.match(TAGS)?.filter((run) => run.length > 2) ?? [];
   if (tags.length > 0 && !/^\u{1F3F4}[\u{E0061}-\u{E007A}]+\u{E007F}$/u.test(text)) {
     const flags = [...text.matchAll(/\u{1F3F4}([\u{E0020}-\u{E007E}]{2,6})\u{E007F}/gu)].length;
-    if (tags.length > flags) found.push({ kind: "tags", sure: true });
+    if (tags.length > flags) found.push({ kind: "tags", certain: true });
   }
-  if (SELECTORS.test(text)) found.push({ kind: "selectors", sure: true });
+  if (SELECTORS.test(text)) found.push({ kind: "selectors", certain: true });
   const overrides = OVERRIDES.test(text);
   const rightToLeft = /[\u0590-\u08FF]/.test(text);
   if (/[\u202D\u202E]/.test(text) || overrides && !rightToLeft) {
-    found.push({ kind: "bidi", sure: true });
+    found.push({ kind: "bidi", certain: true });
   }
   if ((text.match(SPLITS)?.filter((one) => !one.includes("\u00AD")).length ?? 0) > 0) {
-    found.push({ kind: "zero_width", sure: true });
+    found.push({ kind: "zero_width", certain: true });
   }
-  if (/[\u3164\uFFA0\u115F\u2800]/.test(text)) found.push({ kind: "zero_width", sure: false });
+  if (/[\u3164\uFFA0\u115F\u2800]/.test(text)) found.push({ kind: "zero_width", certain: false });
   if ((text.replace(ESCAPES, "").match(CONTROLS)?.length ?? 0) > 0) {
-    found.push({ kind: "controls", sure: text.includes("\0") || text.includes("\b") });
+    found.push({ kind: "controls", certain: text.includes("\0") || text.includes("\b") });
   }
   if (/[\uE000-\uF8FF\u{F0000}-\u{10FFFD}]/u.test(text)) {
-    found.push({ kind: "private", sure: false });
+    found.push({ kind: "private", certain: false });
   }
-  if (mixes(text)) found.push({ kind: "mixed_scripts", sure: false });
+  if (mixes(text)) found.push({ kind: "mixed_scripts", certain: false });
   return found;
 }
 
@@ -71,7 +71,7 @@ function mixes(text: string): boolean {
 }
 
 /** A text without what can't be seen, and with the letters of tags as letters. */
-export function visible(text: string): string {
+export function removeHidden(text: string): string {
   return text.replace(ESCAPES, "").replace(
     TAGS,
     (run) =>
@@ -86,7 +86,7 @@ export function visible(text: string): string {
 const SELECTOR = /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/u;
 
 /** Bytes that variation selectors carry, one each. */
-export function inSelectors(text: string): string {
+export function decodeSelectors(text: string): string {
   if (!SELECTOR.test(text)) return "";
   const bytes = [...text].flatMap((char) => {
     const code = char.codePointAt(0)!;
@@ -97,7 +97,7 @@ export function inSelectors(text: string): string {
 }
 
 /** Lookalikes as the Latin letters that they are taken for; wide, bold and circled letters as plain ones. */
-export function folded(text: string): string {
+export function foldLookalikes(text: string): string {
   return [...text.normalize("NFKC")].map((char) => FOLDED.get(char) ?? char).join("");
 }
 
@@ -116,7 +116,7 @@ const LEET: Readonly<Record<string, string>> = {
 };
 
 /** `1gn0re` as `ignore`: digits within words as the letters they stand for. */
-export function unleeted(text: string): string {
+export function foldDigits(text: string): string {
   return text.replace(
     /[a-z0-9@$!|]{3,30}/gi,
     (word) =>
@@ -127,7 +127,7 @@ export function unleeted(text: string): string {
 }
 
 /** `i g n o r e  a l l` as `ignore all`. */
-export function unspaced(text: string): string {
+export function joinSpacedLetters(text: string): string {
   return text.replace(
     /(?:(?<![\p{L}\p{N}])\p{L}[ ._\-*]{1,2}){4,400}\p{L}(?![\p{L}\p{N}])/gu,
     (run) => run.split(/[ ._\-*]{2}/).map((word) => word.replace(/[ ._\-*]/g, "")).join(" "),

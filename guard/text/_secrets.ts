@@ -42,7 +42,7 @@ const PLACEHOLDER =
   /^[\W_]*$|^[*x•.·]+$|^<.*>?$|^[$%{]|redacted|masked|hidden|changeme|placeholder|example|your[_-]|^(?:none|null|true|false|empty|unset|missing|invalid|incorrect|expired|wrong|required|rejected|denied|failed|unknown|not|reset|rotated?|changed|rotation|policy|manager|service|expiry|refresh|validation|error|file|store|auth\w*|bucket|limit\w*)\b/i;
 
 /** Names of the kinds of secrets that a text carries. */
-export function secretsIn(text: string): string[] {
+export function findSecrets(text: string): string[] {
   const found = new Set<string>();
   for (const [name, pattern] of PATTERNS) if (pattern.test(text)) found.add(name);
   for (const [, , value] of text.matchAll(NAMED)) {

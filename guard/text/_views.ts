@@ -1,6 +1,12 @@
 /** What a text says once it is decoded: encodings within encodings, within bounds. */
-import { unpack } from "../unpack.ts";
-import { folded, inSelectors, unleeted, unspaced, visible } from "./_hidden.ts";
+import { unpack } from "../_unpack.ts";
+import {
+  decodeSelectors,
+  foldDigits,
+  foldLookalikes,
+  joinSpacedLetters,
+  removeHidden,
+} from "./_hidden.ts";
 
 /** One way to read a text. */
 export interface View {
@@ -26,7 +32,7 @@ const LONGEST = 24_000;
 const MOST_TEXT = 120_000;
 
 /** Every reading of a text that differs from it, and the text itself first. */
-export function viewsOf(text: string): View[] {
+export function decodeViews(text: string): View[] {
   const views: View[] = [];
   const seen = new Set<string>();
   let budget = MOST_TEXT;
@@ -48,20 +54,22 @@ export function viewsOf(text: string): View[] {
 }
 
 function* decoded(text: string, depth: number): Generator<[string, string]> {
-  const seen = visible(text);
+  const seen = removeHidden(text);
   if (seen !== text) yield ["hidden characters", seen];
-  const selectors = inSelectors(text);
-  if (readable(selectors)) yield ["variation selectors", selectors];
+  const selectors = decodeSelectors(text);
+  if (isReadable(selectors)) yield ["variation selectors", selectors];
   if (FOREIGN.test(seen)) {
-    const plain = folded(seen);
+    const plain = foldLookalikes(seen);
     if (plain !== seen) yield ["lookalike letters", plain];
   }
   yield* escapes(seen);
   yield* blocks(seen);
-  const joined = unspaced(seen);
+  const joined = joinSpacedLetters(seen);
   if (joined !== seen) yield ["spaced letters", joined];
   if (depth < 2) {
-    if (/[a-z][013457@$]|[013457@$][a-z]/i.test(seen)) yield ["digits for letters", unleeted(seen)];
+    if (/[a-z][013457@$]|[013457@$][a-z]/i.test(seen)) {
+      yield ["digits for letters", foldDigits(seen)];
+    }
     if (/[a-z]{4}/i.test(seen)) {
       for (const { way, turn, telling } of TURNS) if (telling.test(seen)) yield [way, turn(seen)];
     }
@@ -166,16 +174,16 @@ function* blocks(text: string): Generator<[string, string]> {
 
 function textIn(bytes: Buffer): string | undefined {
   const plain = bytes.toString("utf8");
-  if (readable(plain)) return plain;
+  if (isReadable(plain)) return plain;
   if (bytes.length % 2 === 0 && bytes.length > 7) {
     const wide = bytes.toString("utf16le");
-    if (readable(wide)) return wide;
+    if (isReadable(wide)) return wide;
   }
   return undefined;
 }
 
 /** Whether bytes were text: hardly anything that isn't a letter, a digit or a mark. */
-export function readable(text: string): boolean {
+export function isReadable(text: string): boolean {
   if (text.length < 6 || text.includes("�")) return false;
   if (text.length >= 16 && /^[0-9a-fA-F%\s]+$/.test(text)) return true;
   const odd = text.match(/[^\p{L}\p{N}\p{P}\p{S}\s]/gu)?.length ?? 0;

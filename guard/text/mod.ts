@@ -3,10 +3,10 @@
  * what a description in plain words would do. Rules alone: nothing that a text says is followed.
  * @module
  */
-export { ordersAnAgent } from "./_agents.ts";
-export { ordersTheJudge } from "./_cues.ts";
-export { type Hidden, hiddenIn, visible } from "./_hidden.ts";
-export { type Found, prepareTricks, type Trick, tricksIn } from "./_injection.ts";
-export { type Intent, intentsOf, type Meant } from "./_intent.ts";
-export { secretsIn } from "./_secrets.ts";
-export { type View, viewsOf } from "./_views.ts";
+export { instructsAgent } from "./_agent_orders.ts";
+export { instructsJudge } from "./_judge_orders.ts";
+export { findHidden, type HiddenText, removeHidden } from "./_hidden.ts";
+export { findTricks, type Trick, type TrickMatch, warmUpPatterns } from "./_tricks.ts";
+export { findIntents, type Intent, type IntentMatch } from "./_intents.ts";
+export { findSecrets } from "./_secrets.ts";
+export { decodeViews, type View } from "./_views.ts";

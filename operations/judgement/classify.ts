@@ -3,9 +3,9 @@ import { z } from "zod";
 import { TIERS } from "../../contract/mod.ts";
 import {
   CLASSIFICATION,
-  type Classified,
+  type ClassifyResult,
   type ClassifyRequest,
-  EngineAway,
+  EngineUnavailable,
   RAG_CONTEXT,
 } from "../../engine/mod.ts";
 import { canonicalize, formatReceiptTime } from "../../ledger/mod.ts";
@@ -119,11 +119,11 @@ interface Asked {
 async function ask(
   { engine, log }: Context,
   asked: ClassifyRequest,
-): Promise<Classified | undefined> {
+): Promise<ClassifyResult | undefined> {
   try {
     return await engine.classify(asked);
   } catch (error) {
-    if (!(error instanceof EngineAway)) throw error;
+    if (!(error instanceof EngineUnavailable)) throw error;
     log.warn({ reason: error.reason }, "The engine is away; a report is sealed without a verdict");
     return undefined;
   }
@@ -133,7 +133,7 @@ async function ask(
 async function seal(
   { sealer, caller, urls }: Context,
   asked: Asked,
-  answer: Classified | undefined,
+  answer: ClassifyResult | undefined,
 ): Promise<z.output<typeof Proof>> {
   const classification = answer?.classification ?? null;
   const timestamp = formatReceiptTime();
@@ -165,7 +165,7 @@ async function seal(
 }
 
 /** What of an answer everybody may read for ever: codes, ids, and hashes of what ships with the product. */
-function publicOf({ classification, rag_context, provider, elapsed_seconds }: Classified) {
+function publicOf({ classification, rag_context, provider, elapsed_seconds }: ClassifyResult) {
   const { category, severity, confidence } = classification;
   const kinds = new Map(rag_context.passages.map(({ id, kind }) => [id, kind]));
   return {

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type GuardVerdict, RAILS } from "../../guard/mod.ts";
 import { DECISIONS } from "../../domain/mod.ts";
-import { RAILS } from "../../guard/mod.ts";
 import { z } from "zod";
 import { asProblem, Problem } from "../../contract/mod.ts";
-import type { GuardVerdict } from "../../engine/mod.ts";
 import { characters } from "../_shapes.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 

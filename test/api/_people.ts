@@ -4,7 +4,7 @@ import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations, registry } from "../../operations/mod.ts";
-import { findInjection } from "../../engine/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
 import { serve } from "../../web/mod.ts";

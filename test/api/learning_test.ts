@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { insertRows } from "../_rows.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
-import { type Knowledge, openClassifier, openKnowledge } from "../../engine/mod.ts";
+import { type KnowledgeBase, openClassifier, openKnowledgeBase } from "../../engine/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { sealedLearning } from "../../engine/sealed_learning.ts";
 import { createLog } from "../../web/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
@@ -14,7 +13,7 @@ type Json = any;
 
 describe("learning", () => {
   let gateway: TestGateway;
-  let knowledge: Knowledge;
+  let knowledge: KnowledgeBase;
   let invoke: Invoke<Platform>;
   let key: string;
 
@@ -43,13 +42,12 @@ describe("learning", () => {
       kind: "diagnosed",
       data: { classification: { category: "hardware", confidence: 0.95 }, citations: ["x"] },
     }]);
-    knowledge = openKnowledge({
+    knowledge = openKnowledgeBase({
       store,
       classifier: await openClassifier(),
-      learning: sealedLearning,
       log: createLog("test", "silent"),
     });
-    await knowledge.kept;
+    await knowledge.stored;
     await learnt(5);
   });
   after(async () => {

@@ -7,12 +7,11 @@ import { openGuard } from "../../guard/mod.ts";
 import {
   type Classifier,
   createEngineApp,
+  createReportClassifier,
   type Engine,
-  type Learning,
   openClassifier,
   openEngine,
-  openJudge,
-  openKnowledge,
+  openKnowledgeBase,
   openModel,
   openWriter,
 } from "../../engine/mod.ts";
@@ -37,9 +36,6 @@ export interface TestEngine {
 }
 
 let learning: Promise<Classifier> | undefined;
-/** Seals nothing, so that a test's ledger holds what the test does. */
-const UNSEALED: Learning = { articles: () => Promise.resolve(), incident: () => Promise.resolve() };
-
 /**
  * The engine's application, served by this process, for tests of those who ask it.
  *
@@ -52,12 +48,12 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
   const model = openModel(settings);
   const log = createLog("test", "silent");
   const classifier = await (learning ??= openClassifier());
-  const knowledge = openKnowledge({ store, classifier, learning: UNSEALED, log });
-  await knowledge.kept;
-  const judge = openJudge({ classifier, knowledge, log });
+  const knowledge = openKnowledgeBase({ store, classifier, log });
+  await knowledge.stored;
+  const judge = createReportClassifier({ classifier, knowledge, log });
   const app = createEngineApp({
     secret,
-    shell: { log, trustedHops: 0, secure: false },
+    http: { log, trustedHops: 0, secure: false },
     classify: () => judge,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
     guard: openGuard({ store }),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { rule, type Ruling } from "../../engine/arbiter.ts";
+import { arbitrate, type Arbitration } from "../../engine/arbiter.ts";
 import {
   addTicketEvent,
-  openTicket,
-  openStore,
-  type Store,
   listUnlearntTickets,
+  openStore,
+  openTicket,
+  type Store,
 } from "../../store/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 
@@ -35,7 +35,7 @@ describe("the arbiter of what tickets teach", () => {
       by?: "person";
       diagnosed?: boolean;
     },
-  ): Promise<Ruling> {
+  ): Promise<Arbitration> {
     const id = `INC-${String(tickets++).padStart(12, "0")}`;
     await openTicket(store.asPlatform(), {
       ...{ id, title: "It fails", description: "", severity: "high", phase: "sealed" },
@@ -57,10 +57,12 @@ describe("the arbiter of what tickets teach", () => {
          resolved_at = now() - $4 * interval '1 hour' + interval '1 second' WHERE id = $1`,
       [id, outcome, resolution, hours],
     );
-    const ticket = (await listUnlearntTickets(store.asPlatform(), 200)).find((one) => one.id === id)!;
-    return rule(ticket, "application");
+    const ticket = (await listUnlearntTickets(store.asPlatform(), 200)).find((one) =>
+      one.id === id
+    )!;
+    return arbitrate(ticket, "application");
   }
-  const named = ({ factors }: Ruling) => factors.map(({ factor }) => factor);
+  const named = ({ factors }: Arbitration) => factors.map(({ factor }) => factor);
 
   it("leaves an unsure repair to people, and applies it once the runbook has mended that fault before", async () => {
     const first = await ruled({ fault: "crash", hours: 72 });

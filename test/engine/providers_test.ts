@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
-import { type Knowledge, openClassifier, openJudge } from "../../engine/mod.ts";
+import { createReportClassifier, type KnowledgeBase, openClassifier } from "../../engine/mod.ts";
 import { NoAnswer, openModel, type Question } from "../../engine/providers/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { startEngine } from "./_engine.ts";
@@ -52,7 +52,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       });
       const model = modelAt(url);
       assert.equal(model.provider, name);
-      assert.deepEqual(await model.ask(QUESTION, 60_000), GOOD);
+      assert.deepEqual(await model.classify(QUESTION, 60_000), GOOD);
       const { request, body } = seen!;
       assert.equal(request.url, wire.path);
       if (name !== "ollama") {
@@ -74,8 +74,8 @@ for (const [name, wire] of Object.entries(WIRES)) {
           say(answer, wire.put(GOOD));
         }),
       );
-      await model.ask(QUESTION, 60_000);
-      await model.ask(QUESTION, 60_000);
+      await model.classify(QUESTION, 60_000);
+      await model.classify(QUESTION, 60_000);
       const marks = bodies.map((body) => /<(data-[0-9a-f]{16}) name=\\"report\\">/.exec(body)![1]!);
       assert.notEqual(marks[0], marks[1]);
       assert.match(bodies[0]!, new RegExp(`is full\\.\\\\n</${marks[0]}>`));
@@ -94,13 +94,13 @@ for (const [name, wire] of Object.entries(WIRES)) {
     for (const [what, answer] of useless) {
       it(`that answers ${what} has given no answer`, async () => {
         const model = await answering(answer);
-        await assert.rejects(model.ask(QUESTION, 60_000), NoAnswer);
+        await assert.rejects(model.classify(QUESTION, 60_000), NoAnswer);
       });
     }
 
     it("that is slow has given no answer in its time", async () => {
       const model = modelAt(await provider(() => {}));
-      await assert.rejects(model.ask(QUESTION, 200), /no answer within 200 ms/);
+      await assert.rejects(model.classify(QUESTION, 200), /no answer within 200 ms/);
     });
 
     it("that fails is asked once, says no secret, and is left alone after three times", async () => {
@@ -112,12 +112,12 @@ for (const [name, wire] of Object.entries(WIRES)) {
         }),
       );
       for (let i = 0; i < 3; i++) {
-        await assert.rejects(model.ask(QUESTION, 60_000), ({ message, cause }: Error) => {
+        await assert.rejects(model.classify(QUESTION, 60_000), ({ message, cause }: Error) => {
           assert.doesNotMatch(message + String(cause), /sk-/);
           return true;
         });
       }
-      await assert.rejects(model.ask(QUESTION, 60_000), /rests/);
+      await assert.rejects(model.classify(QUESTION, 60_000), /rests/);
       assert.equal(calls, 3);
     });
 
@@ -148,7 +148,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       }
       await assert.rejects(model.write(PROMPT, WORD, 60_000), /rests/);
       assert.equal(calls, 3);
-      assert.deepEqual(await model.ask(QUESTION, 60_000), GOOD);
+      assert.deepEqual(await model.classify(QUESTION, 60_000), GOOD);
     });
 
     it("is no longer asked by one who has gone", async () => {
@@ -172,7 +172,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
       const model = modelAt(
         await provider((_, answer) => void answer.writeHead(307, { location: elsewhere }).end()),
       );
-      await assert.rejects(model.ask(QUESTION, 60_000), NoAnswer);
+      await assert.rejects(model.classify(QUESTION, 60_000), NoAnswer);
       assert.equal(reached, false);
     });
   });
@@ -194,9 +194,12 @@ describe("the engine with a model", () => {
       asked++;
       say(answer, WIRES.openai!.put({ ...GOOD, citations: [] }));
     });
-    const judge = openJudge({
+    const judge = createReportClassifier({
       classifier: await openClassifier(),
-      knowledge: { find: () => sleep(100, []), article: () => undefined } as unknown as Knowledge,
+      knowledge: {
+        find: () => sleep(100, []),
+        article: () => undefined,
+      } as unknown as KnowledgeBase,
       asking: { model: openModel(loadConfig(WIRES.openai!.settings(url)).settings)!, ms: 1_800 },
       log: createLog("test", "silent"),
     });

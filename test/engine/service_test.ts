@@ -5,13 +5,13 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { insertRows } from "../_rows.ts";
-import { EngineAway, openEngine, sharedSecret } from "../../engine/mod.ts";
+import { EngineUnavailable, loadEngineSecret, openEngine } from "../../engine/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 import { startEngine, type TestEngine } from "./_engine.ts";
 
 const away = (reason: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof EngineAway, String(error));
+  assert.ok(error instanceof EngineUnavailable, String(error));
   assert.equal(error.rule.status, 503);
   assert.match(error.reason, reason);
   return true;
@@ -233,12 +233,12 @@ describe("openEngine()", () => {
   });
 });
 
-describe("sharedSecret()", () => {
+describe("loadEngineSecret()", () => {
   it("makes a file that only its owner can read, once", async () => {
     const folder = join(await testFolder(), "data");
-    const secret = sharedSecret(folder);
+    const secret = loadEngineSecret(folder);
     assert.ok(secret.length >= 32);
-    assert.equal(sharedSecret(folder), secret);
+    assert.equal(loadEngineSecret(folder), secret);
     assert.equal(statSync(join(folder, "engine.secret")).mode & 0o777, 0o600);
   });
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { commandObjections, onlyLooks } from "../../guard/shell/mod.ts";
+import { checkCommand, isReadOnly } from "../../guard/shell/mod.ts";
 
 /** The worst that is said of a line. */
 function weightOf(line: string): string {
-  const weights = commandObjections(line).map(({ weight }) => weight);
+  const weights = checkCommand(line).map(({ weight }) => weight);
   return weights.includes("deny") ? "deny" : weights[0] ?? "fine";
 }
 
@@ -74,8 +74,8 @@ describe("commandObjections()", () => {
 
 describe("onlyLooks()", () => {
   it("tells reading from writing", () => {
-    assert.equal(onlyLooks("df -h && du -sh /var/* | sort -h"), true);
-    assert.equal(onlyLooks("df -h > /etc/motd"), false);
-    assert.equal(onlyLooks("systemctl restart nginx"), false);
+    assert.equal(isReadOnly("df -h && du -sh /var/* | sort -h"), true);
+    assert.equal(isReadOnly("df -h > /etc/motd"), false);
+    assert.equal(isReadOnly("systemctl restart nginx"), false);
   });
 });

@@ -5,7 +5,7 @@ import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { findInjection } from "../../engine/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
 import { createToolServer, type Pace } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";

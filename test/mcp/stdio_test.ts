@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
-import { findInjection } from "../../engine/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { revokeKey } from "../../store/mod.ts";
 import { inOneMinute } from "../_time.ts";

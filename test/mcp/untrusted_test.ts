@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stripInvisible } from "../../contract/mod.ts";
-import { findInjection } from "../../engine/mod.ts";
+import { findInjection } from "../../guard/mod.ts";
 import { notice, shown } from "../../mcp/untrusted.ts";
 
 const tags = (text: string) =>

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { EngineAway } from "../../engine/mod.ts";
+import { EngineUnavailable } from "../../engine/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { type Asked, MODEL, type Says } from "./_model.ts";
@@ -238,7 +238,7 @@ describe("the crew's diagnosis, where a model is configured", () => {
   it("is the rules' while the guardrails are away, whatever the model says", async () => {
     const { engine } = world.loop;
     const validate = engine.validate;
-    Object.assign(engine, { validate: () => Promise.reject(new EngineAway("away")) });
+    Object.assign(engine, { validate: () => Promise.reject(new EngineUnavailable("away")) });
     try {
       const result = await crew(SHOP, good);
       isByRules(result);

@@ -17,7 +17,7 @@ import { effectOf } from "../../activities/_effects.ts";
 import { closing } from "../../activities/close.ts";
 import { diagnosing } from "../../activities/diagnose.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
-import { GUESS_BELOW } from "../../engine/mod.ts";
+import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { eventually, storyOf } from "./_story.ts";
@@ -154,7 +154,7 @@ describe("itsmLoop", () => {
       return { category, guess: classification!.category, sure: classification!.confidence };
     };
     const unclear = await filed("The web shop is slow", "host", "disk_full");
-    assert.ok(unclear.sure < GUESS_BELOW && unclear.guess !== "storage");
+    assert.ok(unclear.sure < MIN_ADVICE_CONFIDENCE && unclear.guess !== "storage");
     assert.equal(unclear.category, "storage");
     const alone = await filed("The web shop is slow", "report", "reported");
     assert.equal(alone.category, unclear.guess);

@@ -1,0 +1,24 @@
+/**
+ * The local classifier: category, severity, confidence and advice for a report, learnt from files that ship with it.
+ *
+ * ```ts
+ * const { classify, search } = await openClassifier();
+ * const { category, severity, confidence } = classify({ description, source: "api" });
+ * ```
+ *
+ * Needs no network. The same files give the same classifications. A report's text is counted, never followed.
+ * @module
+ */
+export { adviceAt, MIN_ADVICE_CONFIDENCE } from "./advice.ts";
+export { cache } from "./cache.ts";
+export { CATEGORIES, type Category } from "./categories.ts";
+export {
+  type Citation,
+  type Classification,
+  type Classifier,
+  openClassifier,
+  type Report,
+} from "./classifier.ts";
+export type { Search, SearchHit } from "./search.ts";
+export { stemsOf } from "./_text.ts";
+export { type Article, readReports } from "./training_data.ts";

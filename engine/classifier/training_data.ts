@@ -1,0 +1,61 @@
+/** The articles and labelled reports that ship with the product. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { SEVERITIES } from "../../domain/mod.ts";
+import { CATEGORIES } from "./categories.ts";
+
+const Lines = z.array(z.string().min(1));
+const ArticleSchema = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  category: z.enum(CATEGORIES),
+  severity: z.enum(SEVERITIES),
+  applies_to: Lines,
+  symptoms: Lines,
+  causes: Lines,
+  checks: Lines,
+  fixes: Lines,
+  escalate_when: z.string(),
+  words: z.record(z.string(), Lines).default({}),
+});
+const ReportSchema = z.strictObject({
+  text: z.string(),
+  category: z.enum(CATEGORIES),
+  severity: z.enum(SEVERITIES),
+  language: z.enum(["en", "de", "fr", "es", "tr"]),
+  voice: z.enum(["alert", "log", "user", "mail", "chat", "shorthand", "ticket"]),
+});
+
+/** An article about one kind of fault: its symptoms and causes, how to check for it and fix it. */
+export type Article = Readonly<z.output<typeof ArticleSchema>>;
+
+/** A report by a person or a program, with its right category and severity. */
+export type LabelledReport = Readonly<z.output<typeof ReportSchema>>;
+
+/**
+ * Reads the articles of a folder of YAML files, in the order of the files' names.
+ *
+ * @throws {z.ZodError} an article has another shape
+ */
+export function readArticles(folder: string): Article[] {
+  return readFiles(folder, ".yaml").flatMap((text) => z.array(ArticleSchema).parse(parse(text)));
+}
+
+/**
+ * Reads the labelled reports of a folder of files with one JSON object a line, in the order of the files' names.
+ *
+ * @throws {z.ZodError} a report has another shape
+ */
+export function readReports(folder: string): LabelledReport[] {
+  return readFiles(folder, ".jsonl").flatMap((text) =>
+    text.split("\n").filter((line) => line !== "")
+      .map((line) => ReportSchema.parse(JSON.parse(line)))
+  );
+}
+
+function readFiles(folder: string, extension: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith(extension)).sort()
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+}

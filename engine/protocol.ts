@@ -1,0 +1,90 @@
+/** Requests to the engine's process and its answers: the shapes that both ends check. */
+import { z } from "zod";
+import { DECISIONS, SEVERITIES } from "../domain/mod.ts";
+import { RAILS } from "../guard/mod.ts";
+import { CATEGORIES, MIN_ADVICE_CONFIDENCE } from "./classifier/mod.ts";
+
+/** A report to classify. */
+export const CLASSIFY_REQUEST = z.strictObject({
+  description: z.string().min(1).max(20_000),
+  source: z.string().max(200),
+  /** `house`, the default: passages may be of past incidents as well. */
+  audience: z.enum(["public", "house"]).optional(),
+});
+
+const Citation = z.object({
+  id: z.string(),
+  title: z.string(),
+  score: z.number().describe("Higher is better; comparable within one answer only"),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/).describe(
+    "SHA-256 of the cited text, 64 hex characters",
+  ),
+});
+
+/** The classification of a report. */
+export const CLASSIFICATION = z.object({
+  category: z.enum(CATEGORIES),
+  severity: z.enum(SEVERITIES),
+  confidence: z.number().min(0).max(1).describe("How likely the category is right"),
+  recommended_action: z.string().describe(
+    `What to check first, and what to do then; below a confidence of ${MIN_ADVICE_CONFIDENCE}, that a person has to read the report`,
+  ),
+  citations: z.array(Citation).describe("What the verdict rests on, best first"),
+});
+
+/** The passages that were retrieved for a report, best first. */
+export const RAG_CONTEXT = z.object({
+  passages: z.array(Citation.extend({
+    kind: z.enum(["article", "incident"]).describe("Knowledge that ships, or a resolved ticket"),
+    text: z.string().describe("The passage, cut where it is long"),
+  })),
+});
+
+/** The whole answer to a report. */
+export const CLASSIFY_RESULT = z.object({
+  classification: CLASSIFICATION,
+  rag_context: RAG_CONTEXT,
+  provider: z.string().describe("Who answered: local, or the name of a model's provider"),
+  elapsed_seconds: z.number().min(0),
+});
+
+/** An action to validate. */
+export const VALIDATE_REQUEST = z.strictObject({
+  incident: z.string(),
+  action: z.looseObject({}).optional(),
+  context: z.strictObject({
+    ticket_id: z.string().optional(),
+    listed: z.boolean().optional(),
+    citations: z.array(z.strictObject({ id: z.string(), sha256: z.string() })).optional(),
+    observed: z.record(z.string(), z.unknown()).optional(),
+  }).optional(),
+});
+
+/** The guardrails' verdict. Anything else allows nothing. */
+export const GUARD_VERDICT = z.object({
+  approved: z.boolean(),
+  decision: z.enum(DECISIONS),
+  rails: z.array(z.object({
+    rail: z.enum(RAILS),
+    passed: z.boolean(),
+    reasons: z.array(z.string()),
+    remedy: z.string().nullable(),
+  })),
+  policy_version: z.string(),
+}).refine(({ approved, decision }) => approved === (decision === "allow"), {
+  message: "approved is true for allow alone",
+});
+
+/** What the process is ready for. */
+export const HEALTH = z.object({
+  ready: z.object({ classify: z.boolean(), validate: z.boolean() }),
+});
+
+/** Readiness of the engine, by kind of request. */
+export type EngineHealth = z.output<typeof HEALTH>["ready"];
+
+/** The parameter of {@linkcode Engine.classify}. */
+export type ClassifyRequest = z.output<typeof CLASSIFY_REQUEST>;
+
+/** The result of {@linkcode Engine.classify}. */
+export type ClassifyResult = z.output<typeof CLASSIFY_RESULT>;

@@ -1,0 +1,87 @@
+/** Looks up policy, services, tickets and repairs: one statement for all requests that wait. */
+import { batch, type Db, type PolicyRecord } from "../store/mod.ts";
+import type { KnownService, KnownTicket } from "./_state.ts";
+
+/** What one request asks to look up. */
+export interface LookupRequest {
+  /** Words that may be names of services. */
+  readonly names: readonly string[];
+  readonly target: string | undefined;
+  readonly ticketId: string | undefined;
+}
+
+/** The answer to all requests of one batch. */
+export interface LookupResult {
+  /** The policy in force; null: none was set. */
+  readonly policy: PolicyRecord | null;
+  /** By name in lower case. */
+  readonly services: ReadonlyMap<string, readonly KnownService[]>;
+  readonly tickets: ReadonlyMap<string, KnownTicket>;
+  /** Repairs within the last hour, by service, of the services asked for. */
+  readonly repairs: ReadonlyMap<string, number>;
+  /** Repairs within the last hour, of all services. */
+  readonly allRepairs: number;
+}
+
+const MAX_BATCH = 64;
+
+const LOOK_UP = {
+  name: "guard_lookup",
+  text: `
+    WITH recent AS MATERIALIZED (
+      SELECT service, coalesce(action_id, id) AS repair FROM effects
+      WHERE intended_at > now() - interval '1 hour' AND state <> 'not_done' AND undoes IS NULL
+    ), asked_tickets AS MATERIALIZED (
+      SELECT id, service, status FROM tickets WHERE id = ANY ($3::text[])
+    )
+    SELECT
+      (SELECT json_build_object('version', version, 'policy', policy, 'sha256', sha256)
+       FROM guard_policies ORDER BY version DESC LIMIT 1) AS policy,
+      (SELECT json_agg(json_build_object('name', name, 'host', host, 'status', status,
+         'checkedAgo', extract(epoch FROM now() - checked_at)::float) ORDER BY name)
+       FROM services WHERE name = ANY ($1::text[]) OR lower(name) = ANY ($1::text[])) AS services,
+      (SELECT json_agg(asked_tickets) FROM asked_tickets) AS tickets,
+      (SELECT json_object_agg(service, n) FROM (
+         SELECT service, count(DISTINCT repair) AS n FROM recent
+         WHERE lower(service) = ANY ($2::text[]) OR service IN (SELECT service FROM asked_tickets)
+         GROUP BY service) AS counted) AS repairs,
+      (SELECT count(DISTINCT repair)::int FROM recent) AS all_repairs`,
+};
+
+/** The row that {@linkcode LOOK_UP} gives. */
+interface LookupRow {
+  readonly policy: PolicyRecord | null;
+  readonly services: readonly KnownService[] | null;
+  readonly tickets: readonly KnownTicket[] | null;
+  readonly repairs: Readonly<Record<string, number>> | null;
+  readonly all_repairs: number;
+}
+
+/** Makes a function that looks up what a request asks for, together with the other requests of that moment. */
+export function createLookup(db: Db): (request: LookupRequest) => Promise<LookupResult> {
+  return batch(async (requests: LookupRequest[]) => {
+    const result = await lookUp(db, requests);
+    return requests.map(() => result);
+  }, { maxSize: MAX_BATCH });
+}
+
+async function lookUp(db: Db, requests: readonly LookupRequest[]): Promise<LookupResult> {
+  const names = new Set(
+    requests.flatMap(({ names }) => names.flatMap((name) => [name, name.toLowerCase()])),
+  );
+  const targets = requests.flatMap(({ target }) => target?.toLowerCase() ?? []);
+  const ticketIds = requests.flatMap(({ ticketId }) => ticketId ?? []);
+  const row = (await db.first<LookupRow>(LOOK_UP, [[...names], targets, ticketIds]))!;
+  const services = new Map<string, KnownService[]>();
+  for (const service of row.services ?? []) {
+    const name = service.name.toLowerCase();
+    services.set(name, [...services.get(name) ?? [], service]);
+  }
+  return {
+    policy: row.policy,
+    services,
+    tickets: new Map(row.tickets?.map((ticket) => [ticket.id, ticket])),
+    repairs: new Map(Object.entries(row.repairs ?? {})),
+    allRepairs: row.all_repairs,
+  };
+}

@@ -1,0 +1,113 @@
+/** Reads the platform's state around a proposed action from the store. */
+import { type Db, getImpact, type PolicyRecord, type Store } from "../store/mod.ts";
+import { createLookup, type LookupResult } from "./_lookup.ts";
+import { DEFAULT_POLICY, POLICY, policyVersionName } from "./policy.ts";
+import type { KnownService, PlatformState, StoredArticle } from "./_state.ts";
+import type { ValidateRequest } from "./types.ts";
+
+type PolicyInForce = Pick<PlatformState, "policy" | "policyVersion">;
+type Citation = NonNullable<NonNullable<ValidateRequest["context"]>["citations"]>[number];
+
+/** Edges of the service graph that are followed from the target. */
+const MAX_DEPTH = 4;
+/** PostgreSQL's codes of an undefined table and an undefined column. */
+const UNDEFINED = new Set(["42P01", "42703"]);
+/** Services that a request may name, and words that may be names. */
+const MAX_SERVICES = 50;
+const MAX_NAMES = 400;
+const MAX_NAME_LENGTH = 200;
+const MAX_CITATIONS = 50;
+const MAX_INCIDENT_LENGTH = 12_000;
+const MAX_COMMAND_LENGTH = 4_000;
+
+/** Makes a function that reads the state around a request. */
+export function createStateReader(
+  store: Store,
+): (request: ValidateRequest) => Promise<PlatformState> {
+  const db = store.asPlatform();
+  const lookUp = createLookup(db);
+  const readPolicy = createPolicyReader();
+
+  return async ({ incident, action, context }) => {
+    const target = nameOf(action?.target) ?? nameOf(context?.observed?.service);
+    const ticketId = context?.ticket_id;
+    const command = String(action?.command ?? "").slice(0, MAX_COMMAND_LENGTH);
+    const text = `${incident.slice(0, MAX_INCIDENT_LENGTH)} ${command}`;
+    const names = [...(target === undefined ? [] : [target]), ...namesIn(text)];
+    const [found, articles] = await Promise.all([
+      lookUp({ names, target, ticketId }),
+      readArticles(db, context?.citations ?? []),
+    ]);
+    const services = servicesNamed(found, names);
+    const known = services.find(({ name }) => name.toLowerCase() === target?.toLowerCase());
+    const ticket = ticketId === undefined ? undefined : found.tickets.get(ticketId);
+    const impact = known && await getImpact(db, known.name, MAX_DEPTH);
+    return {
+      ...readPolicy(found.policy),
+      target: known,
+      dependents: impact ? impact.downstream.map(({ name }) => name) : null,
+      needs: impact ? impact.upstream.map(({ name }) => name) : [],
+      named: services.filter((service) => service !== known),
+      ticket,
+      repairs: {
+        target: found.repairs.get(known?.name ?? ticket?.service ?? target ?? "") ?? 0,
+        all: found.allRepairs,
+      },
+      articles,
+    };
+  };
+}
+
+function nameOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME_LENGTH
+    ? value.trim()
+    : undefined;
+}
+
+/** Returns words that may be names of services. */
+function namesIn(text: string): string[] {
+  const words = text.match(/[\p{L}\p{N}][\p{L}\p{N}._-]{2,62}/gu) ?? [];
+  const names = words.map((word) => word.replace(/[._-]+$/, "").replace(/\.service$/, ""));
+  return [...new Set(names)].slice(0, MAX_NAMES);
+}
+
+/** Returns those of the services found that a request names. */
+function servicesNamed({ services }: LookupResult, names: readonly string[]): KnownService[] {
+  if (services.size === 0) return [];
+  const found = new Set(names.flatMap((name) => services.get(name.toLowerCase()) ?? []));
+  return [...found].slice(0, MAX_SERVICES);
+}
+
+/** Makes a function that checks and names a stored policy. As a version never changes, the last result is kept. */
+function createPolicyReader(): (stored: PolicyRecord | null) => PolicyInForce {
+  let last: { readonly key: string; readonly result: PolicyInForce } | undefined;
+  return (stored) => {
+    const key = stored ? `${stored.version} ${stored.sha256}` : "";
+    if (last?.key === key) return last.result;
+    const policy = stored ? POLICY.parse(stored.policy) : DEFAULT_POLICY;
+    const result = { policy, policyVersion: policyVersionName(stored?.version ?? 0, policy) };
+    last = { key, result };
+    return result;
+  };
+}
+
+const ARTICLES = `
+  SELECT k.id, k.sha256, k.kind, k.title, k.content, coalesce(t.status = 'resolved', false) AS resolved
+  FROM knowledge k LEFT JOIN tickets t ON k.kind = 'incident' AND t.id = k.id
+  WHERE k.id = ANY ($1::text[]) LIMIT 200`;
+
+/** Returns all stored versions of cited articles; null: there is no knowledge base. */
+async function readArticles(
+  db: Db,
+  citations: readonly Citation[],
+): Promise<StoredArticle[] | null> {
+  if (citations.length === 0) return [];
+  try {
+    return await db.query<StoredArticle>(ARTICLES, [
+      citations.slice(0, MAX_CITATIONS).map(({ id }) => id),
+    ]);
+  } catch (error) {
+    if (UNDEFINED.has((error as { code?: string }).code ?? "")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { openGuard, type ValidateRequest } from "../../guard/mod.ts";
+import { type Db, openStore, type Store } from "../../store/mod.ts";
+import { insertRows } from "../_rows.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+
+const restart = (target: string): ValidateRequest => ({
+  incident: `${target} does not answer`,
+  action: { description: `Restart ${target}`, target, confidence: 0.9 },
+});
+
+describe("the guard's lookups", () => {
+  let database: TestDatabase;
+  let store: Store;
+  before(async () => {
+    database = await testDatabase();
+    store = openStore(database.urls.app, "app");
+    await insertRows(store.asPlatform(), "services", [
+      { name: "Billing", origin: "file", host: "a" },
+      { name: "orders", origin: "file", host: "a" },
+      { name: "mail", origin: "file", host: "a" },
+    ]);
+  });
+  after(async () => {
+    await store?.close();
+    await database?.drop();
+  });
+
+  /** A guard whose lookups pass through `before`. */
+  function guardWith(before: () => void) {
+    const db = store.asPlatform();
+    const first = (async (...args: Parameters<Db["first"]>) => {
+      before();
+      return await db.first(...args);
+    }) as Db["first"];
+    return openGuard({ store: { ...store, asPlatform: () => ({ ...db, first }) } });
+  }
+
+  it("are one statement for all requests of the same moment, and see later changes", async () => {
+    let lookups = 0;
+    const guard = guardWith(() => lookups++);
+    const factsOf = async (target: string) =>
+      (await guard.validate(restart(target))).rails[2]!.reasons.join();
+    const facts = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => factsOf(n % 2 ? "billing" : `none-${n}`)),
+    );
+    assert.equal(lookups, 1);
+    for (const [n, fact] of facts.entries()) {
+      assert.match(fact, n % 2 ? /knows the target Billing/ : /does not know the target/);
+    }
+    await store.asPlatform().execute("UPDATE services SET status = 'down' WHERE name = 'Billing'");
+    assert.match(await factsOf("BILLING"), /Billing, last seen down/);
+    assert.equal(lookups, 2);
+  });
+
+  it("count the repairs of the target within the last hour", async () => {
+    const { validate } = openGuard({ store });
+    const effect = (n: number, service: string) => ({
+      id: `${service}-${n}`,
+      service,
+      ticket_id: "INC-1",
+      action: {},
+      action_sha256: "0",
+      state: "done",
+    });
+    await insertRows(store.asPlatform(), "effects", [
+      ...Array.from({ length: 5 }, (_, n) => effect(n, "orders")),
+      effect(0, "mail"),
+    ]);
+    const [orders, mail] = await Promise.all([
+      validate(restart("orders")),
+      validate(restart("mail")),
+    ]);
+    assert.match(orders!.rails[1]!.reasons.join(), /repaired 5 times within the last hour/);
+    assert.equal(orders!.decision, "needs_approval");
+    assert.equal(mail!.decision, "allow");
+  });
+
+  it("fail for all waiting requests where the store can't be read, and work again later", async () => {
+    let isAway = true;
+    const { validate } = guardWith(() => {
+      if (isAway) throw new Error("away");
+    });
+    const verdicts = await Promise.allSettled([validate(restart("a")), validate(restart("b"))]);
+    assert.deepEqual(verdicts.map(({ status }) => status), ["rejected", "rejected"]);
+    isAway = false;
+    assert.equal((await validate(restart("a"))).decision, "allow");
+  });
+});
