@@ -31,7 +31,7 @@ const server = await startToolServer({
   on: JSON.parse(database),
   extra: [echo, emptyTool("read"), emptyTool("write")],
   settings: { SEALOOP_LIMIT_TOOLS: "1000000000" },
-  pace: { beatMs: 500, idleMs: 3600_000, abandonedMs: Number(abandonedMs) },
+  timing: { heartbeatMs: 500, sseIdleMs: 3600_000, httpIdleMs: Number(abandonedMs) },
 });
 const issued = await Promise.all(Array.from({ length: Number(keys) }, () => server.key()));
 process.on("message", () => {

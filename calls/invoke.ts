@@ -66,7 +66,7 @@ export function createInvoke(platform: Platform): Invoke<Platform> {
       if (problem.name !== "RateLimited") problem.receiptId = await record({ error: problem });
       throw problem;
     }
-    return { output, receiptId: await record({ output }), limit, decision };
+    return { output, receiptId: await record({ output }), limit, governance: decision };
   };
 
   return async (operation, request) => {

@@ -4,9 +4,9 @@ import type { Platform } from "./platform.ts";
 
 /** Receiver of changes of MCP resources. */
 export interface ResourceFollower {
-  /** Whether any client follows a resource. */
-  followed(): boolean;
-  changed(uri: string): void;
+  /** Returns true where a client has subscribed to any resource. */
+  hasSubscribers(): boolean;
+  notifyChange(uri: string): void;
 }
 
 const MIN_PAUSE_MS = 100;
@@ -21,7 +21,7 @@ const MAX_AT_ONCE = 1_000;
  */
 export async function followResources(
   { store, log }: Pick<Platform, "store" | "log">,
-  { followed, changed }: ResourceFollower,
+  { hasSubscribers, notifyChange }: ResourceFollower,
 ): Promise<{ close(): Promise<void> }> {
   const db = store.asPlatform();
   let change: number | undefined;
@@ -34,7 +34,7 @@ export async function followResources(
   const warn = (err: unknown) => log.warn({ err }, "Cannot look for changed resources");
 
   async function read(): Promise<void> {
-    if (!followed() || change === undefined || position === undefined) {
+    if (!hasSubscribers() || change === undefined || position === undefined) {
       change = await getNewestTicketChange(db);
       position = (await getHead(store)).size;
       return reported.clear();
@@ -48,15 +48,15 @@ export async function followResources(
     change = Math.max(since, ...changes.map(({ id }) => id));
     position += receipts.length;
     for (const ticketId of new Set(fresh.map(({ ticketId }) => ticketId))) {
-      changed(`sealoop://tickets/${ticketId}`);
-      changed(`sealoop://incidents/${ticketId}`);
+      notifyChange(`sealoop://tickets/${ticketId}`);
+      notifyChange(`sealoop://incidents/${ticketId}`);
     }
-    for (const { id } of receipts) changed(`sealoop://receipts/${encodeURIComponent(id)}`);
+    for (const { id } of receipts) notifyChange(`sealoop://receipts/${encodeURIComponent(id)}`);
     if (fresh.length > 0) {
-      changed("sealoop://tickets");
-      changed("sealoop://incidents");
+      notifyChange("sealoop://tickets");
+      notifyChange("sealoop://incidents");
     }
-    if (receipts.length > 0) changed("sealoop://receipts");
+    if (receipts.length > 0) notifyChange("sealoop://receipts");
     if (receipts.length === MAX_AT_ONCE || changes.length === MAX_AT_ONCE) readSoon();
   }
 
@@ -71,7 +71,7 @@ export async function followResources(
   await read().catch(warn); // the starting point: whoever follows from now on misses nothing
   const listener = await listen(store, ["sealoop_sealed"], {
     onNotify: () => {
-      if (followed()) readSoon();
+      if (hasSubscribers()) readSoon();
     },
     onConnect: readSoon,
   });

@@ -1,117 +1,117 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "../contract/mod.ts";
-import { rememberEvents } from "./_events.ts";
-import type { Handlers } from "./handlers.ts";
-import { type Exchange, type HttpSession, openHttpSession } from "./protocol.ts";
-import { counted, type Pace, settledWithin } from "./sessions.ts";
+import { settledWithin, trackCalls } from "./_calls_under_way.ts";
+import { createEventStore } from "./_event_store.ts";
+import { type HttpExchange, openHttpSession } from "./protocol/mod.ts";
+import type { RequestHandlers } from "./requests.ts";
+import type { SessionTiming } from "./session_timing.ts";
 
 /** A key's session over Streamable HTTP. */
-export interface HeldSession {
+export interface KeySession {
   readonly id: string;
   /** Public id of the key that opened it; only that key may send to it. */
   readonly keyId: string;
-  answer(exchange: Exchange): Promise<Response>;
-  /** Notes that an answer is being read, until what this gives is called: meanwhile the session is in use. */
-  reading(): () => void;
+  handle(exchange: HttpExchange): Promise<Response>;
+  /** Keeps the session from being ended while a response is read. @returns the function to call at the end of it */
+  startReading(): () => void;
   close(): Promise<void>;
 }
 
 /** The sessions over Streamable HTTP of this process. */
 export interface HttpSessions {
   readonly size: number;
-  find(id: string): HeldSession | undefined;
+  find(id: string): KeySession | undefined;
   /**
-   * Opens one. Where the key has as many as it may, that which nobody uses and was used least of late is given up.
+   * Opens a session. Where the key has the maximum, its unused session that was used longest ago is ended.
    *
    * @throws {Problem} `RateLimited`: all of them are in use
    */
-  open(keyId: string, handlers: Handlers): Promise<HeldSession>;
-  /** Lets the calls under way finish, then ends every session. @param deadlineMs milliseconds, ≥ 0 */
-  close(deadlineMs: number): Promise<void>;
+  open(keyId: string, handlers: RequestHandlers): Promise<KeySession>;
+  /** Waits for calls under way, then ends every session. @param timeoutMs of the wait, ≥ 0 */
+  close(timeoutMs: number): Promise<void>;
 }
 
-/** Most that one key may have at a time. */
-const MOST_SESSIONS = 100;
+/** Maximum of sessions per key. */
+const MAX_SESSIONS = 100;
 
-interface Live extends HeldSession {
-  readonly session: HttpSession;
+interface LiveSession extends KeySession {
   readonly calls: Set<Promise<unknown>>;
-  readers: number;
-  lastUse: number;
+  readerCount: number;
+  lastUsedAt: number;
 }
 
-const inUse = ({ calls, readers }: Live) => calls.size + readers > 0;
+const isInUse = ({ calls, readerCount }: LiveSession) => calls.size + readerCount > 0;
 
-const tooManySessions = () =>
-  new Problem(
-    "RateLimited",
-    `This key has ${MOST_SESSIONS} sessions in use; end one before opening another`,
-  );
-
-/** Starts with no session. A client that goes away says nothing, so those that are not used are ended. */
-export function createHttpSessions({ beatMs, abandonedMs }: Pace): HttpSessions {
-  const live = new Map<string, Live>();
-  const byKey = new Map<string, Set<Live>>();
-  const end = async (held: Live) => {
-    live.delete(held.id);
-    const own = byKey.get(held.keyId);
-    own?.delete(held);
-    if (own?.size === 0) byKey.delete(held.keyId);
-    await held.session.close();
-  };
+/** Starts without sessions. Clients leave without a word, so unused sessions are ended after a time. */
+export function createHttpSessions({ heartbeatMs, httpIdleMs }: SessionTiming): HttpSessions {
+  const sessions = new Map<string, LiveSession>();
   const timer = setInterval(() => {
-    for (const held of live.values()) {
-      if (!inUse(held) && Date.now() - held.lastUse > abandonedMs) void end(held);
+    for (const session of sessions.values()) {
+      const isIdle = !isInUse(session) && Date.now() - session.lastUsedAt > httpIdleMs;
+      if (isIdle) void session.close();
     }
-  }, beatMs).unref();
-
-  async function open(keyId: string, handlers: Handlers): Promise<HeldSession> {
-    const own = byKey.get(keyId);
-    if (own && own.size >= MOST_SESSIONS) {
-      const unused = [...own].filter((session) => !inUse(session));
-      if (unused.length === 0) throw tooManySessions();
-      await end(unused.reduce((oldest, one) => one.lastUse < oldest.lastUse ? one : oldest));
-    }
-    const id = randomUUID();
-    const calls = new Set<Promise<unknown>>();
-    const { call } = counted(handlers, calls);
-    const events = rememberEvents<never>();
-    const session = await openHttpSession({ ...handlers, call }, { id, events });
-    const held: Live = {
-      id,
-      keyId,
-      session,
-      calls,
-      readers: 0,
-      lastUse: Date.now(),
-      answer(exchange) {
-        held.lastUse = Date.now();
-        return session.answer(exchange);
-      },
-      reading() {
-        held.readers++;
-        return () => {
-          held.readers--;
-          held.lastUse = Date.now();
-        };
-      },
-      close: () => end(held),
-    };
-    live.set(id, held);
-    byKey.set(keyId, (byKey.get(keyId) ?? new Set()).add(held));
-    return held;
-  }
+  }, heartbeatMs).unref();
 
   return {
     get size() {
-      return live.size;
+      return sessions.size;
     },
-    find: (id) => live.get(id),
-    open,
-    async close(deadlineMs) {
+    find: (id) => sessions.get(id),
+    async open(keyId, handlers) {
+      const own = [...sessions.values()].filter((session) => session.keyId === keyId);
+      if (own.length >= MAX_SESSIONS) await endLeastUsed(own);
+      const session = await openSession(keyId, handlers, (id) => sessions.delete(id));
+      sessions.set(session.id, session);
+      return session;
+    },
+    async close(timeoutMs) {
       clearInterval(timer);
-      await settledWithin([...live.values()].flatMap(({ calls }) => [...calls]), deadlineMs);
-      await Promise.all([...live.values()].map(end));
+      const all = [...sessions.values()];
+      await settledWithin(all.flatMap(({ calls }) => [...calls]), timeoutMs);
+      await Promise.all([...sessions.values()].map((session) => session.close()));
     },
   };
+}
+
+async function endLeastUsed(sessions: readonly LiveSession[]): Promise<void> {
+  const unused = sessions.filter((session) => !isInUse(session));
+  if (unused.length === 0) {
+    const why = `This key has ${MAX_SESSIONS} sessions in use; end one before opening another`;
+    throw new Problem("RateLimited", why);
+  }
+  await unused.reduce((oldest, one) => one.lastUsedAt < oldest.lastUsedAt ? one : oldest).close();
+}
+
+async function openSession(
+  keyId: string,
+  handlers: RequestHandlers,
+  remove: (id: string) => void,
+): Promise<LiveSession> {
+  const id = randomUUID();
+  const calls = new Set<Promise<unknown>>();
+  const events = createEventStore<never>();
+  const connection = await openHttpSession(trackCalls(handlers, calls), { id, events });
+  const session: LiveSession = {
+    id,
+    keyId,
+    calls,
+    readerCount: 0,
+    lastUsedAt: Date.now(),
+    handle(exchange) {
+      session.lastUsedAt = Date.now();
+      return connection.handle(exchange);
+    },
+    startReading() {
+      session.readerCount++;
+      return () => {
+        session.readerCount--;
+        session.lastUsedAt = Date.now();
+      };
+    },
+    async close() {
+      remove(id);
+      await connection.close();
+    },
+  };
+  return session;
 }

@@ -1,17 +1,17 @@
 /**
- * The tool server: every operation's tool doors, over the Model Context Protocol.
+ * The tool server: the operations as tools, resources and prompts of the Model Context Protocol, and as skills of A2A.
  *
  * ```ts
- * const { app, close } = createToolServer({ operations, invoke, entrance, shell, limits, loopback: true });
+ * const { app, close } = createToolServer({ operations, invoke, auth, shell, limits, findInjection, loopback: true });
  * const server = await serve(app, settings, 8081);
  * ```
  *
- * Trusts: no one without a key; a key is checked when the stream opens, at each message, and at each call.
+ * Trusts: no one without a key. A key is checked when a stream opens, at every message and at every call.
  * @module
  */
-export { createToolServer, type ToolServer, type ToolServerParts } from "./app.ts";
-export { PACE, type Pace } from "./sessions.ts";
-export { bindTools, registry, type Tool, type Tools } from "./tools.ts";
-export type { ToolDescription } from "./handlers.ts";
-export { serveStdio, type StdioParts } from "./stdio.ts";
-export type { FindInjection, Injection } from "./untrusted.ts";
+export type { ToolDescription } from "./requests.ts";
+export { createToolServer, type ToolServer, type ToolServerParts } from "./server.ts";
+export { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
+export { serveStdio, type StdioParts, type StdioServer } from "./stdio.ts";
+export { bindTools, describeTools, type Tool, type Tools } from "./tools.ts";
+export { describeUntrusted, type FindInjection, type Injection, makeSafe } from "./untrusted.ts";

@@ -1,28 +1,28 @@
-import { type JsonSchema, toJsonSchema, type Operation, type Scope } from "../contract/mod.ts";
-import type { PromptDescription, TemplateDescription } from "./handlers.ts";
+import { type JsonSchema, type Operation, type Scope, toJsonSchema } from "../contract/mod.ts";
+import type { PromptDescription, TemplateDescription } from "./requests.ts";
 
-/** An operation's door as a resource. */
-export interface ResourceDoor<C> {
+/** An operation as a resource or a template of resources. */
+export interface Resource<C> {
   readonly operation: Operation<C>;
-  /** URI or URI template; also the name under which it is called. */
+  /** URI or URI template; also the name of its calls. */
   readonly template: string;
   readonly scopes: readonly Scope[];
   readonly description: TemplateDescription;
-  /** @returns the input that a URI stands for; undefined where it is none of this door */
-  read(uri: string): Readonly<Record<string, string>> | undefined;
+  /** Parses a URI to the operation's input. @returns undefined where it does not match the template */
+  parse(uri: string): Readonly<Record<string, string>> | undefined;
 }
 
-/** Where the list of resources is read. */
-export const INDEX = "sealoop://resources";
+/** The resource that lists resources. */
+export const RESOURCE_LIST = "sealoop://resources";
 
-/** Arguments that are names of resources, and how URIs of those begin: a client is told how they may go on. */
-export const COMPLETED: ReadonlyMap<string, string> = new Map([
+/** Arguments that can be completed: names of resources, by the start of their URIs. */
+export const COMPLETED_ARGUMENTS: ReadonlyMap<string, string> = new Map([
   ["ticket_id", "sealoop://tickets/"],
   ["receipt_id", "sealoop://receipts/"],
 ]);
 
-/** Makes a resource of every resource door of the operations. */
-export function bindResources<C>(operations: readonly Operation<C>[]): readonly ResourceDoor<C>[] {
+/** Creates the resources of the operations. */
+export function bindResources<C>(operations: readonly Operation<C>[]): readonly Resource<C>[] {
   return operations.flatMap((operation) =>
     Object.entries(operation.resource ?? {}).map(([template, scopes]) => ({
       operation,
@@ -35,37 +35,37 @@ export function bindResources<C>(operations: readonly Operation<C>[]): readonly 
         description: operation.description ?? operation.summary,
         mimeType: "application/json" as const,
       },
-      read: reader(template),
+      parse: createParser(template),
     }))
   );
 }
 
-function reader(template: string): ResourceDoor<never>["read"] {
+function createParser(template: string): Resource<never>["parse"] {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const source = template.replace(/[.?*+^$()|[\]\\]/g, "\\$&").replace(/\{\w+\}/g, "([^/?#]+)");
   const pattern = new RegExp(`^${source}$`);
   return (uri) => {
-    const found = pattern.exec(uri);
-    if (!found) return undefined;
+    const match = pattern.exec(uri);
+    if (!match) return undefined;
     try {
-      return Object.fromEntries(names.map((name, n) => [name, decodeURIComponent(found[n + 1]!)]));
+      return Object.fromEntries(names.map((name, n) => [name, decodeURIComponent(match[n + 1]!)]));
     } catch {
-      return undefined; // a percent sign that escapes nothing
+      return undefined; // malformed percent-encoding
     }
   };
 }
 
-/** An operation's door as a prompt. */
-export interface PromptDoor<C> {
+/** An operation as a prompt. */
+export interface Prompt<C> {
   readonly operation: Operation<C>;
   readonly scopes: readonly Scope[];
   readonly description: PromptDescription;
 }
 
-/** Prompts by their names. */
+/** Creates the prompts of the operations, by name. */
 export function bindPrompts<C>(
   operations: readonly Operation<C>[],
-): ReadonlyMap<string, PromptDoor<C>> {
+): ReadonlyMap<string, Prompt<C>> {
   return new Map(
     operations.flatMap((operation) =>
       Object.entries(operation.prompt ?? {}).map(([name, scopes]) => {

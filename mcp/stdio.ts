@@ -1,97 +1,105 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Log } from "../web/mod.ts";
-import { isCountedLater, isMessage, wantsAnswer } from "./_message.ts";
+import { isCountedByOperation } from "./_counting.ts";
+import { isMessage, isRequest, JSON_RPC } from "./_jsonrpc.ts";
 import { openLines } from "./_lines.ts";
-import { createAnswers } from "./answers.ts";
-import { openChanges } from "./changes.ts";
-import { serveWire } from "./protocol.ts";
+import { createHandlers } from "./handlers.ts";
+import { servePipe } from "./protocol/mod.ts";
+import { createResourceChanges } from "./resource_changes.ts";
 import { bindTools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
-import type { ToolServerAuth } from "../calls/mod.ts";
 
-/** What a tool server for one client consists of. */
+/** The parts of a tool server for one client. */
 export interface StdioParts<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
-  readonly entrance: ToolServerAuth;
+  readonly auth: ToolServerAuth;
   readonly log: Log;
-  /** Looks through what comes from outside. */
   readonly findInjection: FindInjection;
-  /** The API key that every call is made with. */
+  /** The API key of every call. */
   readonly key: string | undefined;
-  /** The process's own, where they are left out. */
+  /** Default: the process's standard input. */
   readonly input?: Readable;
+  /** Default: the process's standard output. */
   readonly output?: Writable;
   /** Called when the client has closed its end. */
-  left(): void;
+  onDisconnect(): void;
 }
 
-/** A client that is served. */
+/** A tool server for one client. */
 export interface StdioServer {
-  /** Tells it that a resource has changed, where it follows that. */
-  changed(uri: string): void;
-  /** Whether it follows any. */
-  followed(): boolean;
+  /** Notifies the client of a resource's change, if it has subscribed. */
+  notifyChange(uri: string): void;
+  /** Returns true where the client has subscribed to any resource. */
+  hasSubscribers(): boolean;
   close(): Promise<void>;
 }
 
-/** Address of a client that started this process itself. */
+/** Address of a client that has started this process itself. */
 const ADDRESS = "127.0.0.1";
 
 /**
- * Serves the one client at the other end of standard input and output, a message a line. It goes the same way as over
- * HTTP: the key is checked at every request, and every request is counted.
+ * Serves the client at the other end of standard input and output, one message a line. As over HTTP, the key is checked
+ * at every request, and every request is counted.
  *
- * @throws {Problem} there is no key, or it is none that an agent may hold
+ * @throws {Problem} there is no key, or it is not one for AI agents
  */
 export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> {
-  const { operations, invoke, entrance, log, findInjection, key, left } = parts;
+  const { operations, invoke, auth, log, findInjection, key } = parts;
   if (key === undefined) {
     throw new Problem("Unauthenticated", "Set SEALOOP_MCP_KEY to the API key to act with");
   }
-  const caller = await entrance.authenticate(key, ADDRESS);
+  const caller = await auth.authenticate(key, ADDRESS);
   const sender = { caller: { ...caller, keyId: caller.keyId! }, credential: key };
-  const changes = openChanges();
-  const answers = createAnswers({
-    ...{ operations, invoke, entrance, log, findInjection },
-    onChange: changes.onChange,
+  const changes = createResourceChanges();
+  const handlersOf = createHandlers({
+    operations,
+    invoke,
+    auth,
+    log,
+    findInjection,
+    onResourceChange: changes.listen,
   });
-  const handlers = answers(bindTools(operations), sender);
   const lines = openLines(parts.input ?? process.stdin, parts.output ?? process.stdout);
   const refuse = (code: number, message: string, id: unknown = null) =>
     lines.write({ jsonrpc: "2.0", id, error: { code, message } });
 
-  /** @returns whether the message may go on */
+  /** @returns true where the message may be handled; otherwise it was answered */
   async function admit(message: object): Promise<boolean> {
     if (!isMessage(message)) {
-      refuse(-32600, "Not a JSON-RPC message: one object a line, with jsonrpc and a method");
+      const why = "Not a JSON-RPC message: one object a line, with jsonrpc and a method";
+      refuse(JSON_RPC.invalidRequest, why);
       return false;
     }
-    if (!wantsAnswer(message)) return true;
+    if (!isRequest(message)) return true;
     try {
-      const current = await entrance.authenticate(key, ADDRESS);
-      if (!isCountedLater(message)) await entrance.admit(current);
+      const current = await auth.authenticate(key, ADDRESS);
+      if (!isCountedByOperation(message)) await auth.count(current);
       return true;
     } catch (error) {
-      refuse(-32000, asProblem(error).message, message.id);
+      refuse(JSON_RPC.serverError, asProblem(error).message, message.id);
       return false;
     }
   }
 
-  const origin = () => ({ requestId: randomUUID(), address: ADDRESS });
-  const wire = serveWire(handlers, origin, lines.write);
+  const pipe = servePipe(
+    handlersOf(bindTools(operations), sender),
+    () => ({ requestId: randomUUID(), address: ADDRESS }),
+    lines.write,
+  );
   lines.read({
     refuse,
-    take: async (message) => {
-      if (await admit(message)) wire.take(message);
+    receive: async (message) => {
+      if (await admit(message)) pipe.receive(message);
     },
-    ended: left,
+    closed: parts.onDisconnect,
   });
   return {
-    changed: changes.changed,
-    followed: () => changes.followers > 0,
-    close: () => wire.close(),
+    notifyChange: changes.notify,
+    hasSubscribers: () => changes.listenerCount > 0,
+    close: () => pipe.close(),
   };
 }

@@ -4,42 +4,52 @@ import {
   InvalidInput,
   isGoverned,
   type JsonSchema,
-  toJsonSchema,
   type Operation,
+  type Scope,
+  toJsonSchema,
 } from "../contract/mod.ts";
-import type { Scope } from "../contract/mod.ts";
-import type { ToolDescription } from "./handlers.ts";
+import type { ObjectSchema, ToolDescription } from "./requests.ts";
 
-/** An operation's door to agents. */
+/** An operation as a tool. */
 export interface Tool<C> {
   readonly operation: Operation<C>;
-  /** Section that it is listed in, and chosen by. */
+  /** Section of the list of tools. */
   readonly group: string;
-  /** Scopes of the keys that reach it. */
+  /** Scopes of keys that reach it. */
   readonly scopes: readonly Scope[];
   readonly description: ToolDescription;
-  /** Whether the output is no object, and so is given as `{result: …}`: a tool's result has to be an object. */
+  /** True where the output is no object and so is returned as `{result: …}`, as results of tools must be objects. */
   readonly wrapped: boolean;
 }
 
-/** Tools by their names. */
+/** Tools by name. */
 export type Tools<C> = ReadonlyMap<string, Tool<C>>;
 
 const HINTS: Readonly<Record<Effect, ToolDescription["annotations"]>> = {
-  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  read: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
   write: {
     readOnlyHint: false,
     destructiveHint: false,
     idempotentHint: false,
     openWorldHint: false,
   },
-  run: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  run: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: false,
+  },
 };
 
 /**
- * Makes a tool of every tool door of the operations.
+ * Creates the tools of the operations.
  *
- * @throws {Error} two operations have a door of the same name
+ * @throws {Error} two operations have a tool of the same name
  */
 export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
   const tools = new Map<string, Tool<C>>();
@@ -51,13 +61,13 @@ export function bindTools<C>(operations: readonly Operation<C>[]): Tools<C> {
           `Cannot bind tool ${name} to ${operation.name} as ${other.operation.name} has it`,
         );
       }
-      tools.set(name, tool(name, scopes, operation));
+      tools.set(name, createTool(name, scopes, operation));
     }
   }
   return tools;
 }
 
-function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
+function createTool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>): Tool<C> {
   const { summary, description } = operation;
   const output = toJsonSchema(operation.output, "output");
   const wrapped = !isObject(output, output);
@@ -72,8 +82,8 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
       description: description ? `${summary}. ${description}` : summary,
       inputSchema: {
         ...toJsonSchema(operation.input.strict(), "input"),
+        examples: [operation.example.input],
         type: "object",
-        ...{ examples: [operation.example.input] },
       },
       outputSchema: outputSchema(operation, wrapped ? wrap(output) : { ...output, type: "object" }),
       annotations: annotationsOf(operation),
@@ -82,35 +92,37 @@ function tool<C>(name: string, scopes: readonly Scope[], operation: Operation<C>
 }
 
 function annotationsOf<C>({ effect, hints = {} }: Operation<C>): ToolDescription["annotations"] {
-  const usual = HINTS[effect];
+  const defaults = HINTS[effect];
   return {
-    readOnlyHint: usual.readOnlyHint,
-    destructiveHint: hints.destructive ?? usual.destructiveHint,
-    idempotentHint: hints.idempotent ?? usual.idempotentHint,
-    openWorldHint: hints.openWorld ?? usual.openWorldHint,
+    readOnlyHint: defaults.readOnlyHint,
+    destructiveHint: hints.destructive ?? defaults.destructiveHint,
+    idempotentHint: hints.idempotent ?? defaults.idempotentHint,
+    openWorldHint: hints.openWorld ?? defaults.openWorldHint,
   };
 }
 
-/** What governance holds back is answered in its own form. */
-function outputSchema<C>(
-  operation: Operation<C>,
-  own: ToolDescription["outputSchema"],
-): ToolDescription["outputSchema"] {
+/** Adds governance's own answer to the schema of a governed operation. */
+function outputSchema<C>(operation: Operation<C>, own: ObjectSchema): ObjectSchema {
   if (!isGoverned(operation)) return own;
-  const { $defs = {}, ...schema } = own as JsonSchema;
-  const { $defs: more = {}, ...held } = toJsonSchema(GovernanceAnswerSchema, "output");
+  const { $defs = {}, ...schema } = own;
+  const { $defs: governanceDefs = {}, ...answer } = toJsonSchema(GovernanceAnswerSchema, "output");
   return {
     type: "object",
-    ...{ anyOf: [schema, held], $defs: { ...$defs as JsonSchema, ...more as JsonSchema } },
+    anyOf: [schema, answer],
+    $defs: { ...$defs as JsonSchema, ...governanceDefs as JsonSchema },
   };
 }
 
-function wrap({ $defs, ...result }: JsonSchema): ToolDescription["outputSchema"] {
-  const schema = { type: "object" as const, properties: { result }, required: ["result"] };
-  return $defs === undefined ? schema : { ...schema, ...{ $defs } };
+function wrap({ $defs, ...result }: JsonSchema): ObjectSchema {
+  return {
+    type: "object",
+    properties: { result },
+    required: ["result"],
+    ...($defs === undefined ? {} : { $defs }),
+  };
 }
 
-/** Whether every value that fits is an object. */
+/** Returns true where every value of the schema is an object. */
 function isObject(schema: JsonSchema, root: JsonSchema): boolean {
   const { type, $ref, anyOf, oneOf } = schema as {
     type?: unknown;
@@ -119,25 +131,27 @@ function isObject(schema: JsonSchema, root: JsonSchema): boolean {
     oneOf?: JsonSchema[];
   };
   if (type !== undefined) return type === "object";
-  if ($ref !== undefined) return isObject(referred($ref, root), root);
+  if ($ref !== undefined) return isObject(resolveRef($ref, root), root);
   return (anyOf ?? oneOf)?.every((option) => isObject(option, root)) ?? false;
 }
 
-function referred($ref: string, root: JsonSchema): JsonSchema {
+function resolveRef($ref: string, root: JsonSchema): JsonSchema {
   const defs = root.$defs as Record<string, JsonSchema> | undefined;
   return defs?.[$ref.replace("#/$defs/", "")] ?? {};
 }
 
 /**
- * The tools that an address names: `itsm,receipts` are groups, or single tools by their names. All, where it names none.
+ * Returns the tools that an address selects: `itsm,receipts` are groups or names of tools. Without a selection, all.
  *
- * @throws {Problem} `InvalidInput`: there is no such group or tool
+ * @throws {InvalidInput} there is no such group or tool
  */
-export function chooseTools<C>(
+export function selectTools<C>(
   tools: Tools<C>,
-  chosen: string | readonly string[] | undefined,
+  selection: string | readonly string[] | undefined,
 ): Tools<C> {
-  const names = [chosen ?? []].flat().flatMap((part) => part.split(",")).map((name) => name.trim())
+  const names = [selection ?? []].flat().flatMap((part) => part.split(",")).map((name) =>
+    name.trim()
+  )
     .filter((name) => name !== "");
   if (names.length === 0) return tools;
   const all = [...tools];
@@ -155,8 +169,8 @@ export function chooseTools<C>(
   );
 }
 
-/** The registry of `GET /mcp/tools`. */
-export function registry<C>(tools: Tools<C>): { readonly tools: readonly unknown[] } {
+/** Returns the answer to `GET /mcp/tools`. */
+export function describeTools<C>(tools: Tools<C>): { readonly tools: readonly unknown[] } {
   return {
     tools: [...tools.values()].map(({ operation: { effect }, group, scopes, description }) => {
       const { title: _, inputSchema, outputSchema, annotations, ...rest } = description;

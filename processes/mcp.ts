@@ -1,6 +1,6 @@
 import { createToolServer } from "../mcp/mod.ts";
 import { findInjection } from "../guard/mod.ts";
-import { operations } from "../operations/mod.ts";
+import { cancelTask, operations, sayInTask } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type Parts, type Running, runProcess } from "./_process.ts";
@@ -16,7 +16,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
     operations,
     findInjection,
     invoke,
-    entrance: createToolServerAuth(platform),
+    auth: createToolServerAuth(platform),
     shell,
     limits: {
       perMinute: settings.SEALOOP_LIMIT_TOOLS,
@@ -24,7 +24,7 @@ async function startToolServer(parts: Parts): Promise<Running> {
     },
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
-    tasks,
+    a2a: { tasks, sendMessage: sayInTask, cancelTask },
     gatewayUrl: platform.urls.gateway,
   });
   const following = await followResources(platform, tools);

@@ -16,10 +16,10 @@ async function startStdio(parts: Parts): Promise<Running> {
     operations,
     findInjection,
     invoke,
-    entrance: createToolServerAuth(platform),
+    auth: createToolServerAuth(platform),
     log: parts.log,
     key: parts.config.settings.SEALOOP_MCP_KEY,
-    left: () => process.kill(process.pid, "SIGTERM"),
+    onDisconnect: () => process.kill(process.pid, "SIGTERM"),
   });
   const following = await followResources(platform, client);
   return {

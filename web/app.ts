@@ -24,8 +24,8 @@ export interface AppOptions {
   readonly secure: boolean;
   /** Whether any origin may read the answers. Only for what is public without a key. */
   readonly openCors?: boolean;
-  /** Most bytes of a request's body at a path, where they are others than usually. */
-  readonly mostBytes?: (path: string) => number | undefined;
+  /** Returns the maximum of bytes of a request's body at a path; undefined: {@linkcode MAX_BODY}. */
+  readonly maxBytes?: (path: string) => number | undefined;
   /** Whether answers carry ETags and are compressed. Only for what is public: compression can betray secrets. */
   readonly cheapReads?: boolean;
 }
@@ -75,10 +75,10 @@ function identify({ log, trustedHops, secure, openCors }: AppOptions) {
   };
 }
 
-function answerErrors({ log, mostBytes }: AppOptions) {
+function answerErrors({ log, maxBytes }: AppOptions) {
   return async (ctx: Context, next: Next) => {
     try {
-      refuseDeclaredSize(ctx.req, mostBytes?.(ctx.path));
+      refuseDeclaredSize(ctx.req, maxBytes?.(ctx.path));
       await next();
       if (ctx.status === 404 && ctx.body === undefined && ctx.respond !== false) {
         throw new Problem("NotFound", `There is nothing at ${ctx.method} ${ctx.path}`);

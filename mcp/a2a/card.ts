@@ -1,11 +1,13 @@
-import type { AgentCard } from "@a2a-js/sdk";
+import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
 import { PRODUCT, TOOL_SERVER_VERSION } from "../../domain/mod.ts";
-import type { Tools } from "../tools.ts";
+import type { Tool, Tools } from "../tools.ts";
 
-/** Media types that messages may hold, and that answers may have. */
-export const MODES = ["text/plain", "application/json"];
-/** Of the protocol, as clients of today and of tomorrow ask for them. */
-export const PROTOCOLS = { legacy: "0.3.0", current: "1.0" } as const;
+export type { AgentCard } from "@a2a-js/sdk";
+
+/** Media types of messages and replies. */
+export const MEDIA_TYPES = ["text/plain", "application/json"];
+/** The tool that takes messages of conversations. */
+const CONVERSATION_TOOL = "invoke_reasoning_pipeline";
 
 const BEARER = {
   type: "http",
@@ -15,15 +17,14 @@ const BEARER = {
 
 /** Public addresses without a slash at the end. */
 export interface Addresses {
-  /** Of the tool server. */
+  /** The tool server's. */
   readonly tools: string;
   readonly gateway: string;
 }
 
-/** What the agent says of itself to everybody. */
-export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): AgentCard {
-  const address = `${url}/a2a`;
-  const bound = { url: address, protocolBinding: "JSONRPC", tenant: "" };
+/** Creates the agent card. @param tools its skills */
+export function createCard<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): AgentCard {
+  const binding = { url: `${url}/a2a`, protocolBinding: "JSONRPC", tenant: "" };
   return {
     name: PRODUCT,
     description:
@@ -32,8 +33,8 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
       '{"skill": name, "arguments": {…}} calls a skill.',
     version: TOOL_SERVER_VERSION,
     supportedInterfaces: [
-      { ...bound, protocolVersion: PROTOCOLS.current },
-      { ...bound, protocolVersion: PROTOCOLS.legacy },
+      { ...binding, protocolVersion: "1.0" },
+      { ...binding, protocolVersion: "0.3.0" },
     ],
     provider: { organization: PRODUCT, url: gateway },
     documentationUrl: `${gateway}/docs`,
@@ -53,45 +54,44 @@ export function cardOf<C>(tools: Tools<C>, { tools: url, gateway }: Addresses): 
       },
     },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-    defaultInputModes: [...MODES],
-    defaultOutputModes: [...MODES],
-    // From the end: some that look cards through take "test", and "host" after it, for an address that leaks.
-    skills: [...tools.values()].reverse().map((
-      { operation: { group, effect, longRunning, example }, description },
-    ) => ({
-      id: description.name,
-      name: description.title,
-      description: description.description,
-      tags: [group, effect, ...(longRunning ? ["task"] : [])],
-      examples: [JSON.stringify({ skill: description.name, arguments: example.input })],
-      inputModes: description.name === "invoke_reasoning_pipeline"
-        ? [...MODES]
-        : ["application/json"],
-      outputModes: [...MODES],
-      securityRequirements: [],
-    })),
+    defaultInputModes: [...MEDIA_TYPES],
+    defaultOutputModes: [...MEDIA_TYPES],
+    // Reversed: some card checkers read the skill "test…" followed by "host…" as a leaked address.
+    skills: [...tools.values()].reverse().map(createSkill),
     signatures: [],
   };
 }
 
-/** The card as clients of protocol 0.3 read it; those of 1.0 find what they look for in it as well. */
-export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
-  const { supportedInterfaces, capabilities, securitySchemes: _, securityRequirements, skills } =
-    card;
-  const [primary] = supportedInterfaces;
+function createSkill<C>({ operation, description }: Tool<C>): AgentSkill {
+  const { group, effect, longRunning, example } = operation;
+  const { name, title } = description;
   return {
-    protocolVersion: PROTOCOLS.legacy,
-    name: card.name,
-    description: card.description,
-    url: primary!.url,
-    preferredTransport: primary!.protocolBinding,
-    additionalInterfaces: [{ url: primary!.url, transport: primary!.protocolBinding }],
-    supportedInterfaces: supportedInterfaces.map(({ url, protocolBinding, protocolVersion }) => ({
-      ...{ url, protocolBinding, protocolVersion },
-    })),
-    version: card.version,
-    provider: card.provider,
-    documentationUrl: card.documentationUrl,
+    id: name,
+    name: title,
+    description: description.description,
+    tags: [group, effect, ...(longRunning ? ["task"] : [])],
+    examples: [JSON.stringify({ skill: name, arguments: example.input })],
+    inputModes: name === CONVERSATION_TOOL ? [...MEDIA_TYPES] : ["application/json"],
+    outputModes: [...MEDIA_TYPES],
+    securityRequirements: [],
+  };
+}
+
+/** Converts a card to JSON as clients of protocol 0.3 read it; it holds the fields that clients of 1.0 read as well. */
+export function toWireCard(card: AgentCard): Readonly<Record<string, unknown>> {
+  const { name, description, version, provider, documentationUrl, capabilities } = card;
+  const { url, protocolBinding } = card.supportedInterfaces[0]!;
+  return {
+    protocolVersion: "0.3.0",
+    name,
+    description,
+    url,
+    preferredTransport: protocolBinding,
+    additionalInterfaces: [{ url, transport: protocolBinding }],
+    supportedInterfaces: card.supportedInterfaces.map(({ tenant: _, ...binding }) => binding),
+    version,
+    provider,
+    documentationUrl,
     capabilities: {
       streaming: capabilities?.streaming,
       pushNotifications: capabilities?.pushNotifications,
@@ -100,13 +100,11 @@ export function shownCard(card: AgentCard): Readonly<Record<string, unknown>> {
     },
     supportsAuthenticatedExtendedCard: true,
     securitySchemes: { bearer: BEARER },
-    security: securityRequirements.map(({ schemes }) =>
-      Object.fromEntries(Object.keys(schemes).map((name) => [name, []]))
+    security: card.securityRequirements.map(({ schemes }) =>
+      Object.fromEntries(Object.keys(schemes).map((scheme) => [scheme, []]))
     ),
     defaultInputModes: card.defaultInputModes,
     defaultOutputModes: card.defaultOutputModes,
-    skills: skills.map(({ id, name, description, tags, examples, inputModes, outputModes }) => ({
-      ...{ id, name, description, tags, examples, inputModes, outputModes },
-    })),
+    skills: card.skills.map(({ securityRequirements: _, ...skill }) => skill),
   };
 }

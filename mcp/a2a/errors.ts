@@ -1,4 +1,4 @@
-/** What goes wrong, in the protocol's own errors. */
+/** Problems as errors of the protocol. */
 import {
   ContentTypeNotSupportedError,
   JsonRpcTransportError,
@@ -6,19 +6,15 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
-import { asProblem, EARLIER_HEADER } from "../../contract/mod.ts";
-import { earlierMeta } from "../call.ts";
-import { type Answers, InsteadOfTask, type SkillResult } from "./answers.ts";
+import { asProblem, EARLIER_HEADER, type Problem } from "../../contract/mod.ts";
+import { JSON_RPC } from "../_jsonrpc.ts";
+import { earlierMeta } from "../tool_call.ts";
+import { HeldRequest, type Reply } from "./handlers.ts";
 
-/** Codes of JSON-RPC; what has none of its own is the first that servers may give a meaning. */
-const INVALID_PARAMS = -32602;
-const INTERNAL = -32603;
-const REFUSED = -32000;
+/** Creates the error for wrong parameters. */
+export const invalidParams = (message: string) => createError(JSON_RPC.invalidParams, message);
 
-/** The parameters are wrong. */
-export const invalid = (message: string) => coded(INVALID_PARAMS, message);
-
-function coded(code: number, message: string, data?: Record<string, unknown>): Error {
+function createError(code: number, message: string, data?: Record<string, unknown>): Error {
   return new JsonRpcTransportError({
     jsonrpc: "2.0",
     id: null,
@@ -26,44 +22,57 @@ function coded(code: number, message: string, data?: Record<string, unknown>): E
   });
 }
 
-/** What a tool that did not do what was asked is. */
-export function toldAs(
+/** Creates the error for a skill that did not do what was asked. */
+export function skillError(
   { name, message }: { name: string; message: string },
-  data: SkillResult["metadata"],
+  data: Reply["metadata"],
 ) {
-  const code = name === "InvalidInput" ? INVALID_PARAMS : name === "Internal" ? INTERNAL : REFUSED;
-  return coded(code, message, data);
+  const code = name === "InvalidInput"
+    ? JSON_RPC.invalidParams
+    : name === "Internal"
+    ? JSON_RPC.internalError
+    : JSON_RPC.serverError;
+  return createError(code, message, data);
 }
 
-/** What an error is in the protocol. @param of the task that was asked for, and whether to cancel it */
-export function errorOf(
+/** The request that an error belongs to. */
+export interface ErrorContext {
+  /** The task that was requested. */
+  readonly task?: string | undefined;
+  readonly isCancel?: boolean;
+}
+
+/** Converts an error to one of the protocol. @param report called with a problem that the protocol has no error for */
+export function toProtocolError(
   error: unknown,
-  of: { readonly task?: string | undefined; readonly cancel?: boolean },
-  { refused }: Answers,
+  { task, isCancel }: ErrorContext,
+  report: (problem: Problem) => void,
 ): unknown {
-  if (error instanceof InsteadOfTask) return coded(REFUSED, error.message, error.output);
+  if (error instanceof HeldRequest) {
+    return createError(JSON_RPC.serverError, error.message, error.output);
+  }
   const problem = asProblem(error);
   const { name, message, rule, receiptId, governance, extra } = problem;
-  if (of.task !== undefined && name === "NotFound") return new TaskNotFoundError(message);
-  if (of.task !== undefined && name === "Conflict") {
-    return of.cancel
+  if (task !== undefined && name === "NotFound") return new TaskNotFoundError(message);
+  if (task !== undefined && name === "Conflict") {
+    return isCancel
       ? new TaskNotCancelableError(`Task cannot be canceled: ${message}`)
       : new UnsupportedOperationError(`This operation is not supported: ${message}`);
   }
-  refused(problem);
+  report(problem);
   const data = {
     error: name,
     next: rule.next,
-    ...(governance ? { decision: governance.decision, decision_id: governance.id, rule: governance.rule } : {}),
+    ...(governance
+      ? { decision: governance.decision, decision_id: governance.id, rule: governance.rule }
+      : {}),
     ...(receiptId ? { receipt_id: receiptId } : {}),
     ...earlierMeta(extra.headers?.[EARLIER_HEADER]),
   };
-  return toldAs(
-    { name, message: name === "Internal" ? "The service failed to do this" : message },
-    data,
-  );
+  const detail = name === "Internal" ? "The service failed to do this" : message;
+  return skillError({ name, message: detail }, data);
 }
 
-/** A media type that is not taken, or not given. */
-export const contentType = (why: string) =>
+/** Creates the error for a media type that is not supported. */
+export const contentTypeError = (why: string) =>
   new ContentTypeNotSupportedError(`Incompatible content types, not supported: ${why}`);

@@ -1,88 +1,94 @@
-/** What a message asks for. */
+/** Messages of clients, as calls of skills or as parts of a conversation. */
 import type { SendMessageRequest } from "@a2a-js/sdk";
-import type { TaskPart } from "../../domain/mod.ts";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import { parseDryRun } from "../../contract/mod.ts";
-import type { Said, SkillCall } from "./answers.ts";
-import { MODES } from "./card.ts";
-import { contentType, invalid } from "./errors.ts";
+import type { TaskPart } from "../../domain/mod.ts";
+import { MEDIA_TYPES } from "./card.ts";
+import { contentTypeError, invalidParams } from "./errors.ts";
+import type { ConversationMessage, SkillCall } from "./handlers.ts";
 
-/** The parts of a message that are understood here. @throws no media type that is */
-function partsOf({ message, configuration }: SendMessageRequest): TaskPart[] {
-  const wanted = configuration?.acceptedOutputModes ?? [];
-  if (wanted.length > 0 && !wanted.some(isGiven)) {
-    throw contentType(`answers are ${MODES.join(" or ")}, and none of ${wanted.join(", ")}`);
+/** Maximum nesting of a part's data; the fields around it take the rest of the depth that the ledger seals. */
+const MAX_DEPTH = 50;
+
+/** Parses the skill call in a message. @returns undefined where it is a message of a conversation */
+export function parseSkillCall(
+  request: SendMessageRequest,
+  hasSkill: (skill: string) => boolean,
+): SkillCall | undefined {
+  const calls = parseParts(request).flatMap((part) =>
+    "data" in part && part.data.skill !== undefined ? [part.data] : []
+  );
+  if (calls.length === 0) return undefined;
+  const { skill, arguments: input = {} } = calls[0]!;
+  if (calls.length > 1) {
+    throw invalidParams("A message calls one skill at most; send several messages");
   }
-  if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
-  return (message?.parts ?? []).map(({ content }, index) => {
-    if (content?.$case === "text") return { text: content.value };
-    if (content?.$case !== "data") {
-      throw contentType("files are not taken, only text and data parts");
-    }
-    if (
-      typeof content.value !== "object" || content.value === null || Array.isArray(content.value)
-    ) {
-      throw invalid("The data of a part has to be an object");
-    }
-    if (isDeeper(content.value, MOST_DEPTH)) {
-      throw invalid(`params.message.parts.${index}: nested deeper than ${MOST_DEPTH} levels`);
-    }
-    return { data: content.value as Record<string, unknown> };
-  });
+  if (typeof skill !== "string" || !hasSkill(skill)) {
+    throw invalidParams(`There is no skill ${skill}; the agent card lists them`);
+  }
+  const { taskId, messageId, contextId } = request.message!;
+  if (taskId) throw invalidParams("A skill is called by itself, and not in a task");
+  if (!messageId) throw invalidParams("message.messageId is required");
+  return {
+    skill,
+    input: input ?? {},
+    dryRun: isDryRun(request),
+    messageId,
+    contextId: contextId || undefined,
+  };
 }
 
-/** Deepest nesting of what a part holds: with what is told around it, as much as the ledger seals. */
-const MOST_DEPTH = 50;
-const isDeeper = (value: unknown, levels: number): boolean =>
-  typeof value === "object" && value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
-
-const isGiven = (mode: string) =>
-  mode === "text" ||
-  MODES.some((ours) => mode === ours || mode === "*/*" || mode === `${ours.split("/")[0]}/*`);
-
-/** What is said in it, where it is a conversation. */
-export function saidOf(request: SendMessageRequest): Said {
+/** Parses a message of a conversation. */
+export function parseConversationMessage(request: SendMessageRequest): ConversationMessage {
   const { message } = request;
-  const parts = partsOf(request);
-  if (!message?.messageId) throw invalid("message.messageId is required");
-  if (parts.length === 0) throw invalid("message.parts must not be empty");
+  const parts = parseParts(request);
+  if (!message?.messageId) throw invalidParams("message.messageId is required");
+  if (parts.length === 0) throw invalidParams("message.parts must not be empty");
   return {
     message_id: message.messageId,
     ...(message.taskId ? { task_id: message.taskId } : {}),
     ...(message.contextId ? { context_id: message.contextId } : {}),
     parts,
-    dryRun: wantsDryRun(request),
+    dryRun: isDryRun(request),
   };
 }
 
-/** Under the name that MCP has it under, in the message's metadata or the request's. */
-function wantsDryRun({ message, metadata }: SendMessageRequest): boolean {
-  const wishes = [message?.metadata, metadata].map(parseDryRun);
-  const wrong = wishes.find(({ dryRunError }) => dryRunError !== undefined);
-  if (wrong) throw invalid(wrong.dryRunError!);
-  return wishes.some(({ dryRun }) => dryRun);
-}
-
-/** The one call of a skill in a message; undefined: it is a conversation. */
-export function skillOf(
-  request: SendMessageRequest,
-  has: (skill: string) => boolean,
-): SkillCall | undefined {
-  const calls = partsOf(request).flatMap((part) =>
-    "data" in part && part.data.skill !== undefined ? [part.data] : []
-  );
-  if (calls.length === 0) return undefined;
-  const { skill, arguments: input } = calls[0]!;
-  if (calls.length > 1) throw invalid("A message calls one skill at most; send several messages");
-  if (typeof skill !== "string" || !has(skill)) {
-    throw invalid(`There is no skill ${skill}; the agent card lists them`);
+function parseParts({ message, configuration }: SendMessageRequest): TaskPart[] {
+  const wanted = configuration?.acceptedOutputModes ?? [];
+  if (wanted.length > 0 && !wanted.some(isSupportedType)) {
+    throw contentTypeError(
+      `answers are ${MEDIA_TYPES.join(" or ")}, and none of ${wanted.join(", ")}`,
+    );
   }
-  if (request.message?.taskId) throw invalid("A skill is called by itself, and not in a task");
-  const { messageId, contextId } = request.message!;
-  if (!messageId) throw invalid("message.messageId is required");
-  return {
-    ...{ skill, input: input ?? {}, dryRun: wantsDryRun(request), messageId },
-    contextId: contextId || undefined,
-  };
+  if (configuration?.taskPushNotificationConfig) throw new PushNotificationNotSupportedError();
+  return (message?.parts ?? []).map(({ content }, index) => {
+    if (content?.$case === "text") return { text: content.value };
+    if (content?.$case !== "data") {
+      throw contentTypeError("files are not taken, only text and data parts");
+    }
+    const { value } = content;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw invalidParams("The data of a part has to be an object");
+    }
+    if (isDeeperThan(value, MAX_DEPTH)) {
+      throw invalidParams(`params.message.parts.${index}: nested deeper than ${MAX_DEPTH} levels`);
+    }
+    return { data: value as Record<string, unknown> };
+  });
+}
+
+const isDeeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)));
+
+const isSupportedType = (type: string) =>
+  type === "text" || type === "*/*" ||
+  MEDIA_TYPES.some((own) => type === own || type === `${own.split("/")[0]}/*`);
+
+/** Reads the dry-run mark, in the metadata of the message or of the request. */
+function isDryRun({ message, metadata }: SendMessageRequest): boolean {
+  const marks = [message?.metadata, metadata].map(parseDryRun);
+  const wrong = marks.find(({ dryRunError }) => dryRunError !== undefined);
+  if (wrong) throw invalidParams(wrong.dryRunError!);
+  return marks.some(({ dryRun }) => dryRun);
 }

@@ -6,8 +6,8 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
-import { createToolServer, type Pace } from "../../mcp/mod.ts";
-import { operations } from "../../operations/mod.ts";
+import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
+import { cancelTask, operations, sayInTask } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/_platform.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
@@ -31,10 +31,10 @@ export interface TestToolServer {
 
 /** Starts one. @param settings by the names of environment variables */
 export async function startToolServer(
-  { extra = [], settings = {}, pace, on, temporal }: {
+  { extra = [], settings = {}, timing, on, temporal }: {
     extra?: readonly Operation<Platform>[];
     settings?: Readonly<Record<string, string>>;
-    pace?: Pace;
+    timing?: SessionTiming;
     /** That is there already, and stays. */
     on?: TestDatabase;
     /** In place of that which the environment names. */
@@ -52,12 +52,12 @@ export async function startToolServer(
     operations: [...operations, ...extra],
     findInjection,
     invoke,
-    entrance: createToolServerAuth(platform),
+    auth: createToolServerAuth(platform),
     shell,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     loopback: true,
-    tasks,
-    pace,
+    a2a: { tasks, sendMessage: sayInTask, cancelTask },
+    timing,
   });
   const tests = extra.map(({ name }) => name);
   if (tests.length > 0) await allowTools(platform.store, tests);

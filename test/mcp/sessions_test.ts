@@ -232,9 +232,9 @@ describe("a session of the tool server", () => {
   });
 
   it("shows signs of life, and is given up when it is idle or its key is revoked", async () => {
-    const pace = { beatMs: 50, abandonedMs: 400 };
-    const brisk = await startToolServer({ pace: { ...pace, idleMs: 3_000 } });
-    const patient = await startToolServer({ pace: { ...pace, idleMs: 600_000 } });
+    const timing = { heartbeatMs: 50, httpIdleMs: 400 };
+    const brisk = await startToolServer({ timing: { ...timing, sseIdleMs: 3_000 } });
+    const patient = await startToolServer({ timing: { ...timing, sseIdleMs: 600_000 } });
     try {
       const { key } = await brisk.key();
       const stream = await openStream(brisk.url, key);
@@ -253,9 +253,9 @@ describe("a session of the tool server", () => {
   });
 
   it("is given up when its client asks and asks, and reads nothing of the answers", async () => {
-    const pace = { beatMs: 50, idleMs: 600_000, abandonedMs: 600_000 };
+    const timing = { heartbeatMs: 50, sseIdleMs: 600_000, httpIdleMs: 600_000 };
     const settings = { SEALOOP_LIMIT_TOOLS: "10000" };
-    const brisk = await startToolServer({ pace, settings });
+    const brisk = await startToolServer({ timing, settings });
     const asking = new AbortController();
     try {
       const { key } = await brisk.key();

@@ -33,12 +33,12 @@ describe("a client at the other end of a pipe", () => {
       operations: [counting],
       findInjection,
       invoke: createInvoke(server.platform),
-      entrance: createToolServerAuth(server.platform),
+      auth: createToolServerAuth(server.platform),
       log: server.platform.log,
       key,
       input,
       output,
-      left: () => leave(),
+      onDisconnect: () => leave(),
     });
     const next = async (): Promise<Json> => JSON.parse((await lines.next()).value);
     const ask = (line: string) => {

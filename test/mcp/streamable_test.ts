@@ -239,8 +239,8 @@ describe("Streamable HTTP at /mcp", () => {
   });
 
   it("gives up what nobody uses, or whose key is revoked", async () => {
-    const pace = { beatMs: 50, idleMs: 600_000, abandonedMs: 3_000 }; // more than a busy machine takes to open it
-    const brisk = await startToolServer({ pace, settings: { SEALOOP_LIMIT_TOOLS: "10000" } });
+    const timing = { heartbeatMs: 50, sseIdleMs: 600_000, httpIdleMs: 3_000 }; // more than a busy machine takes to open it
+    const brisk = await startToolServer({ timing, settings: { SEALOOP_LIMIT_TOOLS: "10000" } });
     try {
       const { key, id } = await brisk.key();
       const ask = (body: string, headers = {}) =>
@@ -251,7 +251,7 @@ describe("Streamable HTTP at /mcp", () => {
       const headers = { ...BOTH, ...session, authorization: `Bearer ${key}` };
       const stream = await fetch(`${brisk.url}/mcp`, { headers });
       assert.equal(stream.status, 200);
-      await sleep(pace.abandonedMs * 1.5);
+      await sleep(timing.httpIdleMs * 1.5);
       assert.equal((await ask(PING, session)).status, 200, "a session that is read is in use");
       const read = stream.text().catch(() => "cut off");
       await revokeKey(brisk.platform.store.asPlatform(), id);

@@ -1,12 +1,12 @@
-/** What requests must look like, which the SDK leaves to chance. */
+/** The parameters of requests, which the SDK does not validate. */
 import { z } from "zod";
 
 const Id = z.string().min(1).max(200);
 const Metadata = z.record(z.string(), z.unknown()).optional();
 const Url = z.string().min(1).max(2_000);
 
-/** Most parts of a message. */
-const MOST_PARTS = 20;
+/** Maximum of parts in a message. */
+const MAX_PARTS = 20;
 
 const Part = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("text"), text: z.string(), metadata: Metadata }),
@@ -26,7 +26,7 @@ const Message = z.object({
   kind: z.literal("message").optional(),
   messageId: Id,
   role: z.enum(["user", "agent"]),
-  parts: z.array(Part).min(1).max(MOST_PARTS),
+  parts: z.array(Part).min(1).max(MAX_PARTS),
   taskId: Id.optional(),
   contextId: Id.optional(),
   referenceTaskIds: z.array(Id).max(20).optional(),
@@ -49,7 +49,7 @@ const Send = z.object({
 const TaskId = z.object({ id: Id, metadata: Metadata });
 const PushConfig = z.looseObject({});
 
-/** Methods of the protocol, and what each takes; undefined: nothing. */
+/** Methods of version 0.3, each with the schema of its parameters; undefined: it takes none. */
 export const METHODS: Readonly<Record<string, z.ZodType | undefined>> = {
   "message/send": Send,
   "message/stream": Send,
@@ -64,46 +64,47 @@ export const METHODS: Readonly<Record<string, z.ZodType | undefined>> = {
 };
 
 const isMissing = (params: unknown, path: readonly PropertyKey[]) =>
-  path.reduce((so: unknown, name) => Object(so)[name], params) === undefined;
+  path.reduce((value: unknown, name) => Object(value)[name], params) === undefined;
 
-/** What is wrong with the parameters, in a sentence; undefined: nothing. */
-export function wrongParams(method: string, params: unknown): string | undefined {
-  const shape = METHODS[method];
-  if (!shape) return undefined;
-  const { error } = shape.safeParse(params);
-  const [issue] = error?.issues ?? [];
-  if (issue && issue.code === "invalid_type" && isMissing(params, issue.path)) {
-    return `Invalid params: ${["params", ...issue.path].join(".")}: Field required`;
-  }
-  return issue && `Invalid params: ${["params", ...issue.path].join(".")}: ${issue.message}`;
+/** Describes what is wrong with the parameters of a request. @returns undefined where they are valid */
+export function describeWrongParams(method: string, params: unknown): string | undefined {
+  const issue = METHODS[method]?.safeParse(params).error?.issues[0];
+  if (!issue) return undefined;
+  const isFieldMissing = issue.code === "invalid_type" && isMissing(params, issue.path);
+  const reason = isFieldMissing ? "Field required" : issue.message;
+  return `Invalid params: ${["params", ...issue.path].join(".")}: ${reason}`;
 }
 
-/** What the messages of protocol 1.0 hold, one in each part. */
-const CONTENTS = ["text", "data", "raw", "url"];
+/** Kinds of content in messages of version 1.0, one in each part. */
+const CONTENT_KINDS = ["text", "data", "raw", "url"];
 const ROLES: readonly unknown[] = ["ROLE_USER", "ROLE_AGENT", 1, 2];
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is wrong with the message that a request of protocol 1.0 says, in a sentence; undefined: nothing. */
-export function wrongMessage(method: string, params: unknown): string | undefined {
+/** Describes what is wrong with the message in a request of version 1.0. @returns undefined where it is valid */
+export function describeWrongMessage(method: string, params: unknown): string | undefined {
   if (method !== "SendMessage" && method !== "SendStreamingMessage") return undefined;
-  const wrong = messageFault(Object(params).message);
+  const wrong = describeMessageFault(Object(params).message);
   return wrong && `Invalid params: params.message${wrong}`;
 }
 
-function messageFault(message: unknown): string | undefined {
+function describeMessageFault(message: unknown): string | undefined {
   if (!isObject(message)) return ": expected an object";
   const { role, parts, messageId = message.message_id } = message;
   if (!Id.safeParse(messageId).success) return ".messageId: expected 1 to 200 characters";
   if (!ROLES.includes(role)) return ".role: expected ROLE_USER";
-  if (!Array.isArray(parts) || parts.length === 0 || parts.length > MOST_PARTS) {
-    return `.parts: expected 1 to ${MOST_PARTS} parts`;
+  if (!Array.isArray(parts) || parts.length === 0 || parts.length > MAX_PARTS) {
+    return `.parts: expected 1 to ${MAX_PARTS} parts`;
   }
   for (const [index, part] of parts.entries()) {
-    const held = isObject(part) ? CONTENTS.filter((name) => (part[name] ?? null) !== null) : [];
-    if (held.length !== 1) return `.parts.${index}: expected exactly one of ${CONTENTS.join(", ")}`;
-    if (held[0] !== "data" && typeof part[held[0]!] !== "string") {
-      return `.parts.${index}.${held[0]}: expected a string`;
+    const kinds = isObject(part)
+      ? CONTENT_KINDS.filter((name) => (part[name] ?? null) !== null)
+      : [];
+    if (kinds.length !== 1) {
+      return `.parts.${index}: expected exactly one of ${CONTENT_KINDS.join(", ")}`;
+    }
+    if (kinds[0] !== "data" && typeof part[kinds[0]!] !== "string") {
+      return `.parts.${index}.${kinds[0]}: expected a string`;
     }
   }
   return undefined;

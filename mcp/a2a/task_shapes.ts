@@ -1,4 +1,4 @@
-/** Tasks in the protocol's own shapes. */
+/** Tasks in the shapes of the protocol's SDK. */
 import {
   type Artifact,
   type Message,
@@ -21,12 +21,12 @@ const STATES: Readonly<Record<TaskState, State>> = {
   "rejected": State.TASK_STATE_REJECTED,
 };
 
-/** The state of that number, or undefined. */
-export function stateOf(number: State): TaskState | undefined {
+/** Converts the SDK's number of a state. @returns undefined where it is none of ours */
+export function parseState(number: State): TaskState | undefined {
   return (Object.keys(STATES) as TaskState[]).find((name) => STATES[name] === number);
 }
 
-const partOf = (part: TaskPart): Part => ({
+const toPart = (part: TaskPart): Part => ({
   content: "text" in part
     ? { $case: "text", value: part.text }
     : { $case: "data", value: part.data },
@@ -35,72 +35,72 @@ const partOf = (part: TaskPart): Part => ({
   mediaType: "",
 });
 
-function messageOf({ id, context_id }: TaskRecord, message: TaskMessage): Message {
+function toMessage({ id, context_id }: TaskRecord, message: TaskMessage): Message {
   return {
     messageId: message.message_id,
     contextId: context_id,
     taskId: id,
     role: message.role === "user" ? Role.ROLE_USER : Role.ROLE_AGENT,
-    parts: message.parts.map(partOf),
+    parts: message.parts.map(toPart),
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
   };
 }
 
-function statusOf(task: TaskRecord): TaskStatus {
+function toStatus(task: TaskRecord): TaskStatus {
   const { state, since, said } = task;
-  const speaks = state !== "submitted" && state !== "working";
+  const isForClient = state !== "submitted" && state !== "working";
   return {
     state: STATES[state],
     timestamp: since,
-    message: said && (speaks || task.skill) ? messageOf(task, said) : undefined,
+    message: said && (isForClient || task.skill) ? toMessage(task, said) : undefined,
   };
 }
 
-const artifactsOf = ({ artifacts }: TaskRecord): Artifact[] =>
+const toArtifacts = ({ artifacts }: TaskRecord): Artifact[] =>
   artifacts.map(({ artifact_id, name, parts, metadata }) => ({
     artifactId: artifact_id,
     name,
     description: "",
-    parts: parts.map(partOf),
+    parts: parts.map(toPart),
     metadata: metadata && { ...metadata },
     extensions: [],
   }));
 
-/** A task. @param history most messages of it, the newest; all where undefined */
-export function taskOf(task: TaskRecord, history?: number): Task {
-  const kept = history === undefined
+/** Converts a task. @param historyLength maximum of messages, the newest; default: all */
+export function toTask(task: TaskRecord, historyLength?: number): Task {
+  const history = historyLength === undefined
     ? task.history
-    : history === 0
+    : historyLength === 0
     ? []
-    : task.history.slice(-history);
+    : task.history.slice(-historyLength);
   return {
     id: task.id,
     contextId: task.context_id,
-    status: statusOf(task),
-    artifacts: artifactsOf(task),
-    history: kept.map((message) => messageOf(task, message)),
+    status: toStatus(task),
+    artifacts: toArtifacts(task),
+    history: history.map((message) => toMessage(task, message)),
     metadata: task.metadata && { ...task.metadata },
   };
 }
 
-/** What is told of a task that has changed: what came out of it, then how it stands. */
-export function changesOf(task: TaskRecord): StreamResponse[] {
-  const about = { taskId: task.id, contextId: task.context_id, metadata: undefined };
+/** Returns the events of a changed task: its artifacts, then its status. */
+export function toEvents(task: TaskRecord): StreamResponse[] {
+  const fields = { taskId: task.id, contextId: task.context_id, metadata: undefined };
   return [
-    ...artifactsOf(task).map((artifact): StreamResponse => ({
+    ...toArtifacts(task).map((artifact): StreamResponse => ({
       payload: {
         $case: "artifactUpdate",
-        value: { ...about, artifact, append: false, lastChunk: true },
+        value: { ...fields, artifact, append: false, lastChunk: true },
       },
     })),
-    { payload: { $case: "statusUpdate", value: { ...about, status: statusOf(task) } } },
+    { payload: { $case: "statusUpdate", value: { ...fields, status: toStatus(task) } } },
   ];
 }
 
-/** An answer that is no task. */
-export function replyOf(
+/** Creates a message of the agent that belongs to no task or to an open one. */
+export function createAgentMessage(
   parts: readonly TaskPart[],
   { messageId, contextId, taskId, metadata }: {
     messageId: string;
@@ -114,7 +114,7 @@ export function replyOf(
     contextId,
     taskId: taskId ?? "",
     role: Role.ROLE_AGENT,
-    parts: parts.map(partOf),
+    parts: parts.map(toPart),
     metadata,
     extensions: [],
     referenceTaskIds: [],

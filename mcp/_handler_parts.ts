@@ -1,0 +1,16 @@
+import type { Invoke, Operation } from "../contract/mod.ts";
+import type { ToolServerAuth } from "../calls/mod.ts";
+import type { Log } from "../web/mod.ts";
+import type { FindInjection } from "./untrusted.ts";
+
+/** The parts that handlers work with. */
+export interface HandlerParts<C> {
+  readonly operations: readonly Operation<C>[];
+  readonly invoke: Invoke<C>;
+  /** Counts and seals requests that name no operation. */
+  readonly auth: ToolServerAuth;
+  readonly log: Log;
+  readonly findInjection: FindInjection;
+  /** Calls `listener` with the URI of every resource that changes. @returns the function that unsubscribes */
+  onResourceChange(listener: (uri: string) => void): () => void;
+}

@@ -1,0 +1,69 @@
+import { asProblem, Problem, similarNames } from "../contract/mod.ts";
+import type { Sender } from "./_auth.ts";
+import type { HandlerParts } from "./_handler_parts.ts";
+import { JSON_RPC } from "./_jsonrpc.ts";
+import { logFailure } from "./_operation_call.ts";
+import { refuseUnknown, type UnknownRequest } from "./_unknown_request.ts";
+import {
+  JsonRpcError,
+  type RequestHandlers,
+  type ToolCall,
+  type ToolDescription,
+  type ToolResult,
+} from "./requests.ts";
+import { callTool, toErrorResult } from "./tool_call.ts";
+import type { Tools } from "./tools.ts";
+
+/** Longer names are similar to no tool's. */
+const MAX_NAME_LENGTH = 100;
+
+/** Creates the handlers of tools. @param tools selected by the client; the key's scope decides which of them it sees */
+export function createToolHandlers<C>(
+  { invoke, auth, log, findInjection }: Omit<HandlerParts<C>, "onResourceChange">,
+  tools: Tools<C>,
+  sender: Sender,
+): Pick<RequestHandlers, "listTools" | "callTool"> {
+  const { caller, credential } = sender;
+  const listTools = () =>
+    [...tools.values()].filter(({ scopes }) => scopes.includes(caller.scope))
+      .map(({ description }) => description);
+
+  async function refuse(call: ToolCall): Promise<ToolResult> {
+    try {
+      return await refuseUnknown(auth, sender, toUnknownRequest(call, listTools()));
+    } catch (error) {
+      if (error instanceof JsonRpcError) throw error;
+      return toErrorResult(asProblem(error), call.requestId);
+    }
+  }
+
+  return {
+    listTools,
+    async callTool(call) {
+      const { name, requestId, dryRunError } = call;
+      const tool = tools.get(name);
+      if (!tool || dryRunError !== undefined) return await refuse(call);
+      return await callTool(tool, call, {
+        credential,
+        invoke,
+        findInjection,
+        logFailure: (problem) => logFailure(log, name, requestId, problem),
+      });
+    },
+  };
+}
+
+function toUnknownRequest(
+  { name, dryRunError }: ToolCall,
+  tools: readonly ToolDescription[],
+): UnknownRequest {
+  const request = { method: "tools/call", name, code: JSON_RPC.invalidParams } as const;
+  if (dryRunError !== undefined) {
+    const problem = new Problem("InvalidInput", dryRunError);
+    return { ...request, message: dryRunError, problem };
+  }
+  const names = tools.map((tool) => tool.name);
+  const [similar] = similarNames(name.slice(0, MAX_NAME_LENGTH), names);
+  const advice = similar ? `did you mean ${similar}?` : "see tools/list";
+  return { ...request, message: `Unknown tool: ${name}; ${advice}` };
+}

@@ -1,0 +1,107 @@
+import {
+  asProblem,
+  type CallResult,
+  EARLIER_HEADER,
+  type Invoke,
+  JsonText,
+  outputValue,
+  type Problem,
+} from "../contract/mod.ts";
+import type { ToolCall, ToolResult } from "./requests.ts";
+import type { Tool } from "./tools.ts";
+import { type FindInjection, toUntrustedResult } from "./untrusted.ts";
+
+/** The parts that a tool call works with. */
+export interface ToolCallParts<C> {
+  /** The key as sent; it is checked again at every call. */
+  readonly credential: string;
+  readonly invoke: Invoke<C>;
+  readonly findInjection: FindInjection;
+  /** Logs a problem that is the service's fault. */
+  logFailure(problem: Problem): void;
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** Calls a tool. A failure is a result too, with advice for the agent; an output that quotes others is marked as data. */
+export async function callTool<C>(
+  tool: Tool<C>,
+  call: ToolCall,
+  { credential, invoke, findInjection, logFailure }: ToolCallParts<C>,
+): Promise<ToolResult> {
+  const { door = "mcp", name, ...request } = call;
+  try {
+    const result = await invoke(tool.operation, { ...request, door, as: name, credential });
+    return toToolResult(result, tool, findInjection);
+  } catch (error) {
+    const problem = asProblem(error);
+    if (problem.rule.status >= 500) logFailure(problem);
+    return toErrorResult(problem, call.requestId);
+  }
+}
+
+function toToolResult<C>(
+  { output, receiptId, governance }: CallResult,
+  tool: Tool<C>,
+  find: FindInjection,
+): ToolResult {
+  const meta = receiptId ? { ...receiptMeta(receiptId), ...decisionMeta(governance) } : {};
+  const kind = governance?.answer?.kind;
+  const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
+  const wrapped = tool.wrapped && isOutput;
+  const value = outputValue(output);
+  if (tool.operation.untrusted && isOutput) {
+    const { _meta, ...result } = toUntrustedResult(value, wrapped, find);
+    return { ...result, _meta: { ..._meta, ...meta } };
+  }
+  const text = output instanceof JsonText ? output.text : JSON.stringify(output ?? null);
+  return {
+    content: [{ type: "text", text }],
+    structuredContent: wrapped ? { result: value ?? null } : value as Metadata,
+    ...(receiptId ? { _meta: meta } : {}),
+  };
+}
+
+/** Converts a problem to a result that tells the agent what to do next. */
+export function toErrorResult(problem: Problem, requestId: string): ToolResult {
+  const { name, message, rule, receiptId, extra, governance } = problem;
+  const detail = name === "Internal"
+    ? `The service failed to do this (request id ${requestId})`
+    : message;
+  const retryAfter = extra.headers?.["retry-after"];
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${detail}\n${rule.next}` }],
+    _meta: {
+      "sealoop/error": name,
+      "sealoop/request_id": requestId,
+      ...(retryAfter ? { "sealoop/retry_after_seconds": Number(retryAfter) } : {}),
+      ...earlierMeta(extra.headers?.[EARLIER_HEADER]),
+      ...decisionMeta(governance),
+      ...receiptMeta(receiptId),
+    },
+  };
+}
+
+/** Returns the metadata of an answer that repeats an earlier outcome. @param endedAt when that call ended, ISO 8601 */
+export const earlierMeta = (endedAt: string | undefined): Readonly<Record<string, string>> =>
+  endedAt ? { "sealoop/earlier": endedAt } : {};
+
+function decisionMeta(
+  governance: CallResult["governance"] | Problem["governance"],
+): Metadata {
+  if (!governance) return {};
+  const { approvalId, earlier } = governance as Partial<NonNullable<CallResult["governance"]>>;
+  return {
+    "sealoop/decision": governance.decision,
+    "sealoop/decision_id": governance.id,
+    "sealoop/rule": governance.rule,
+    ...(approvalId ? { "sealoop/approval_id": approvalId } : {}),
+    ...earlierMeta(earlier),
+  };
+}
+
+/** Returns the metadata with a receipt's id: under the prefixed name that MCP asks for, and plainly. */
+export function receiptMeta(id: string | undefined): Readonly<Record<string, string>> {
+  return id === undefined ? {} : { "sealoop/receipt_id": id, receipt_id: id };
+}
