@@ -1,23 +1,36 @@
-export {
-  type Anchor,
-  type AnchorBlock,
-  type AnchorTotals,
-  buildReceiptProof,
-  type ConfirmedAnchor,
-  findAnchor,
-  listAnchors,
-  listConfirmedAnchors,
-  listUnfinishedAnchors,
-  nativeSha256,
-  readAnchorTotals,
-  readLeaves,
-  readReceiptBytes,
-  splitDigests,
-} from "./anchors.ts";
-export { ANCHOR_CONFIRMED, type BatchRange, openAnchors } from "./anchor_batches.ts";
+/**
+ * Anchors: batches of receipts whose roots are timestamped in Bitcoin by way of OpenTimestamps.
+ *
+ * ```ts
+ * for (const { first } of await openAnchors(store)) await advanceAnchor(parts, first);
+ * const file = await buildReceiptProof(store, receipt); // for `ots verify`
+ * ```
+ *
+ * Trusts: Bitcoin's work, and at least one of the configured sources of block headers. Doesn't trust: calendars.
+ * @module
+ */
 export {
   advanceAnchor,
   type AnchorParts,
   type AnchorProgress,
   anchorReceiptId,
-} from "./anchoring.ts";
+} from "./advance.ts";
+export { ANCHOR_CONFIRMED, type BatchRange, openAnchors } from "./batches.ts";
+export {
+  buildReceiptProof,
+  nativeSha256,
+  readLeaves,
+  readReceiptBytes,
+  splitDigests,
+} from "./proof.ts";
+export {
+  type Anchor,
+  type AnchorBlock,
+  type AnchorTotals,
+  type ConfirmedAnchor,
+  findAnchor,
+  listAnchors,
+  listConfirmedAnchors,
+  listUnfinishedAnchors,
+  readAnchorTotals,
+} from "./read.ts";

@@ -3,7 +3,7 @@ import {
   BadTimestamp,
   MAINNET,
   type Network,
-  parseFile,
+  parseProof,
   verifyTimestamp,
 } from "../anchors/ots/mod.ts";
 import {
@@ -105,7 +105,7 @@ export function anchorStep(
   const pending = "It is not anchored in Bitcoin yet";
   if (!answer) return { name, state: "pending", text: pending, compared: [] };
   try {
-    const { hash, digest, timestamp } = parseFile(answer.proof);
+    const { hash, digest, timestamp } = parseProof(answer.proof);
     const own = primitives.sha256(anchoredBytes(record, primitives));
     const compared = [
       { label: "computed here", value: own },

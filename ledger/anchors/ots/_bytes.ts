@@ -5,7 +5,7 @@ export const toHex: (bytes: Uint8Array) => string = bytesToHex;
 export const fromHex: (hex: string) => Uint8Array = hexToBytes;
 export const concat: (...parts: Uint8Array[]) => Uint8Array = concatBytes;
 
-/** Order of bytes, a shorter one before those that it begins. @returns < 0, 0 or > 0 */
+/** Compares byte by byte; a prefix sorts before what it begins. @returns < 0, 0 or > 0 */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     if (a[i] !== b[i]) return a[i]! - b[i]!;
@@ -15,29 +15,29 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
 
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => compareBytes(a, b) === 0;
 
-/** Reads bytes from left to right. */
+/** A cursor over bytes. Every `what` names the part that is read, for error messages. */
 export interface Reader {
-  /** Bytes read so far. */
+  /** Returns the offset of the next byte in the file. */
   readonly offset: () => number;
   byte(what: string): number;
   take(length: number, what: string): Uint8Array;
-  /** LEB128, at most 2^53 - 1, in its shortest form. */
+  /** Reads a LEB128 number of at most 2^53 - 1, in its shortest form. */
   varuint(what: string): number;
-  /** A length, and then as many bytes. */
+  /** Reads a length, then that many bytes. */
   varbytes(min: number, max: number, what: string): Uint8Array;
-  /** @throws {BadTimestamp} something is left */
+  /** Checks that nothing is left. @throws {BadTimestamp} */
   end(what: string): void;
 }
 
-/** @param base offset of these bytes in the file, for messages */
-export function readerOf(bytes: Uint8Array, base = 0): Reader {
+/** Opens a reader. @param base offset of these bytes in the file, for error messages */
+export function openReader(bytes: Uint8Array, base = 0): Reader {
   let at = 0;
   const reader: Reader = {
     offset: () => base + at,
     byte: (what) => reader.take(1, what)[0]!,
     take(length, what) {
       if (at + length > bytes.length) {
-        throw new BadTimestamp("truncated", `It ends within ${what}`, base + bytes.length);
+        throw new BadTimestamp("truncated", `The data ends within ${what}`, base + bytes.length);
       }
       at += length;
       return bytes.slice(at - length, at);
@@ -49,11 +49,11 @@ export function readerOf(bytes: Uint8Array, base = 0): Reader {
         const byte = reader.byte(what);
         value += (byte & 0x7f) * power;
         if (value > Number.MAX_SAFE_INTEGER) {
-          throw new BadTimestamp("varuint", `The number of ${what} is over 2^53`, start);
+          throw new BadTimestamp("varuint", `The number in ${what} is over 2^53`, start);
         }
         if (byte >= 0x80) continue;
         if (byte === 0 && power > 1) {
-          throw new BadTimestamp("varuint", `The number of ${what} has needless zeros`, start);
+          throw new BadTimestamp("varuint", `The number in ${what} is padded with zeros`, start);
         }
         return value;
       }
@@ -62,14 +62,14 @@ export function readerOf(bytes: Uint8Array, base = 0): Reader {
       const start = base + at;
       const length = reader.varuint(what);
       if (length < min || length > max) {
-        const msg = `${what} has ${length} bytes, and may have ${min} to ${max}`;
+        const msg = `${what} has ${length} bytes; ${min} to ${max} are allowed`;
         throw new BadTimestamp("too_long", msg, start);
       }
       return reader.take(length, what);
     },
     end(what) {
       if (at < bytes.length) {
-        const msg = `${bytes.length - at} bytes are left after ${what}`;
+        const msg = `${bytes.length - at} bytes follow ${what}`;
         throw new BadTimestamp("trailing", msg, base + at);
       }
     },
@@ -77,7 +77,7 @@ export function readerOf(bytes: Uint8Array, base = 0): Reader {
   return reader;
 }
 
-/** LEB128 of a number ≥ 0. */
+/** Encodes a number ≥ 0 as LEB128. */
 export function varuint(value: number): Uint8Array {
   const bytes: number[] = [];
   let rest = value;

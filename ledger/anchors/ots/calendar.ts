@@ -1,75 +1,75 @@
 import { toHex } from "./_bytes.ts";
 import { BadTimestamp, SourceFailed } from "./errors.ts";
 import { OTS_TYPE } from "./file.ts";
-import { guardedFetch } from "./_http.ts";
+import { limitedFetch } from "./_http.ts";
 import { parseTimestamp, type Timestamp } from "./timestamp.ts";
 
-/** Most bytes of a calendar's answer, as the official client has it. */
-const MAX_ANSWER = 10_000;
+/** Maximum bytes of a calendar's response; the official client has the same limit. */
+const MAX_RESPONSE_BYTES = 10_000;
 const TIMEOUT_MS = 10_000;
-/** Room above a calendar's timestamp for the path of a receipt to its root. */
-const DEPTH = 64;
+/** Levels reserved above a calendar's timestamp for the path from a receipt to its root. */
+const RESERVED_DEPTH = 64;
 
-/** Calendars behind the public pools, whose promises name another address than the pool's. */
-const PUBLIC =
+/** Calendars behind the public pools. Their promises name them instead of the pool. */
+const PUBLIC_CALENDAR =
   /^https:\/\/[a-z0-9-]+(\.[a-z0-9-]+)*\.calendar\.(opentimestamps\.org|eternitywall\.com|catallaxy\.com)\/?$/;
 
 /**
- * Hands a digest to a calendar.
+ * Submits a digest to a calendar.
  *
  * @param calendar address without a slash at the end
- * @returns what the calendar promises of the digest
- * @throws {SourceFailed} it did not take it, or its answer is no timestamp
+ * @returns the calendar's timestamp of the digest, usually a promise
+ * @throws {SourceFailed} the calendar refused it, or its response is no timestamp
  */
 export async function submitDigest(calendar: string, digest: Uint8Array): Promise<Timestamp> {
-  const { status, bytes } = await ask(`${calendar}/digest`, digest.slice());
-  if (status !== 200) throw new SourceFailed(nameOf(calendar), `status ${status} to a digest`);
+  const { status, bytes } = await request(`${calendar}/digest`, digest.slice());
+  if (status !== 200) throw new SourceFailed(nameOf(calendar), `status ${status} for a digest`);
   return read(calendar, bytes, digest.length);
 }
 
 /**
- * Asks a calendar whether what it promised has come.
+ * Fetches the timestamp that a calendar promised.
  *
- * @param commitment the message that it gave its promise for
- * @returns undefined: not yet
- * @throws {SourceFailed} it did not answer, or its answer is no timestamp
+ * @param commitment the message that the promise is about
+ * @returns undefined while there is none
+ * @throws {SourceFailed} the calendar did not respond, or its response is no timestamp
  */
 export async function fetchTimestamp(
   calendar: string,
   commitment: Uint8Array,
 ): Promise<Timestamp | undefined> {
-  const { status, bytes } = await ask(`${calendar}/timestamp/${toHex(commitment)}`);
+  const { status, bytes } = await request(`${calendar}/timestamp/${toHex(commitment)}`);
   if (status === 404) return undefined;
-  if (status !== 200) throw new SourceFailed(nameOf(calendar), `status ${status} to a question`);
+  if (status !== 200) throw new SourceFailed(nameOf(calendar), `status ${status} for a commitment`);
   return read(calendar, bytes, commitment.length);
 }
 
 /**
- * Whether a promise's calendar may be asked: a configured one, or one of those behind the public pools where one of
- * these is configured. A promise is whatever a calendar has written into it, and must not send us elsewhere.
+ * Returns true for a configured calendar and, if any https calendar is configured, for those behind the public pools.
+ *
+ * The address comes from the promise itself, which must not make us send requests anywhere else.
  */
 export function isAllowedCalendar(uri: string, configured: readonly string[]): boolean {
-  const asked = uri.replace(/\/$/, "");
-  return configured.includes(asked) ||
-    (PUBLIC.test(uri) && configured.some((calendar) => calendar.startsWith("https://")));
+  return configured.includes(uri.replace(/\/$/, "")) ||
+    (PUBLIC_CALENDAR.test(uri) && configured.some((calendar) => calendar.startsWith("https://")));
 }
 
-function ask(url: string, body?: Uint8Array<ArrayBuffer>) {
-  return guardedFetch(url, {
+function request(url: string, body?: Uint8Array<ArrayBuffer>) {
+  return limitedFetch(url, {
     source: nameOf(url),
     headers: { accept: OTS_TYPE },
     timeoutMs: TIMEOUT_MS,
-    maxBytes: MAX_ANSWER,
+    maxBytes: MAX_RESPONSE_BYTES,
     ...(body ? { body } : {}),
   });
 }
 
 function read(calendar: string, bytes: Uint8Array, length: number): Timestamp {
   try {
-    return parseTimestamp(bytes, length, DEPTH);
+    return parseTimestamp(bytes, length, RESERVED_DEPTH);
   } catch (error) {
     if (!(error instanceof BadTimestamp)) throw error;
-    throw new SourceFailed(nameOf(calendar), `its answer is no timestamp: ${error.message}`);
+    throw new SourceFailed(nameOf(calendar), `its response is no timestamp: ${error.message}`);
   }
 }
 

@@ -1,11 +1,11 @@
-import { concat, readerOf, sameBytes, toHex, varuint } from "./_bytes.ts";
+import { concat, openReader, sameBytes, toHex, varuint } from "./_bytes.ts";
 import { BadTimestamp } from "./errors.ts";
 import { hashLength, type HashName, hashNameOf, tagOf } from "./operation.ts";
-import { readTimestamp, refuseSize, serializeTimestamp, type Timestamp } from "./timestamp.ts";
+import { checkSize, readTimestamp, serializeTimestamp, type Timestamp } from "./timestamp.ts";
 
 /** A proof file (`.ots`): the digest of a file, and its timestamp. */
-export interface TimestampFile {
-  /** How the digest is made from the file. */
+export interface ProofFile {
+  /** Hash function that makes the digest from the file. */
   readonly hash: HashName;
   readonly digest: Uint8Array;
   readonly timestamp: Timestamp;
@@ -21,20 +21,20 @@ const MAGIC = concat(
 const MAJOR_VERSION = 1;
 
 /**
- * Reads a proof file. What was read is written back byte for byte by {@linkcode serializeFile}.
+ * Parses a proof file. {@linkcode serializeProof} writes it back byte for byte.
  *
- * @throws {BadTimestamp} says what was wrong
+ * @throws {BadTimestamp}
  * @see https://github.com/opentimestamps/python-opentimestamps
  */
-export function parseFile(bytes: Uint8Array): TimestampFile {
-  refuseSize(bytes);
+export function parseProof(bytes: Uint8Array): ProofFile {
+  checkSize(bytes);
   if (!sameBytes(bytes.subarray(0, MAGIC.length), MAGIC)) {
-    throw new BadTimestamp("magic", "It does not begin as an OpenTimestamps proof", 0);
+    throw new BadTimestamp("magic", "The file does not begin as an OpenTimestamps proof", 0);
   }
-  const reader = readerOf(bytes.subarray(MAGIC.length), MAGIC.length);
+  const reader = openReader(bytes.subarray(MAGIC.length), MAGIC.length);
   const version = reader.varuint("the major version");
   if (version !== MAJOR_VERSION) {
-    const msg = `It is of major version ${version}; only ${MAJOR_VERSION} can be read`;
+    const msg = `The file has major version ${version}; only ${MAJOR_VERSION} can be read`;
     throw new BadTimestamp("version", msg, MAGIC.length);
   }
   const tag = reader.byte("the digest's type");
@@ -45,8 +45,8 @@ export function parseFile(bytes: Uint8Array): TimestampFile {
   return { hash, digest, timestamp };
 }
 
-/** Writes a proof file. @throws {BadTimestamp} the digest has not the length of its kind, or nothing is known of it */
-export function serializeFile({ hash, digest, timestamp }: TimestampFile): Uint8Array {
+/** Writes a proof file. @throws {BadTimestamp} the digest has the wrong length, or the timestamp is empty */
+export function serializeProof({ hash, digest, timestamp }: ProofFile): Uint8Array {
   if (digest.length !== hashLength(hash)) {
     throw new BadTimestamp("digest_type", `${toHex(digest)} is no ${hash} digest`);
   }

@@ -2,15 +2,15 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { toHex } from "./_bytes.ts";
 import { BadHeader } from "./errors.ts";
 
-/** Header of a Bitcoin block. Hashes as hex are in the order in which they are shown: last byte first. */
+/** Header of a Bitcoin block. Hex hashes are in display order: last byte first. */
 export interface BlockHeader {
   /** 80 bytes. */
   readonly bytes: Uint8Array;
   readonly hash: string;
   readonly previousHash: string;
-  /** As it stands in the header, and in proofs. */
+  /** In the byte order of headers and proofs. */
   readonly merkleRoot: Uint8Array;
-  /** Seconds since 1970, as the miner said; within two hours of the truth. */
+  /** Seconds since 1970, as the miner wrote it; at most two hours off. */
   readonly time: number;
   /** The target in its compact form. */
   readonly bits: number;
@@ -18,26 +18,26 @@ export interface BlockHeader {
 
 const SIZE = 80;
 
-/** Reads a block header. @throws {BadHeader} not 80 bytes */
+/** Parses a block header. @throws {BadHeader} not 80 bytes */
 export function parseHeader(bytes: Uint8Array): BlockHeader {
   if (bytes.length !== SIZE) {
-    throw new BadHeader(`A block header has ${SIZE} bytes, and this has ${bytes.length}`);
+    throw new BadHeader(`A block header has ${SIZE} bytes, not ${bytes.length}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, SIZE);
   return {
     bytes,
-    hash: shown(sha256(sha256(bytes))),
-    previousHash: shown(bytes.subarray(4, 36)),
+    hash: displayHash(sha256(sha256(bytes))),
+    previousHash: displayHash(bytes.subarray(4, 36)),
     merkleRoot: bytes.slice(36, 68),
     time: view.getUint32(68, true),
     bits: view.getUint32(72, true),
   };
 }
 
-const shown = (hash: Uint8Array) => toHex(hash.toReversed());
+const displayHash = (hash: Uint8Array) => toHex(hash.toReversed());
 
 /**
- * The number that a block's hash must not be above.
+ * Expands a compact target: the number that a block's hash must not exceed.
  *
  * @throws {BadHeader} the compact form is negative, zero, or beyond 256 bits
  */
@@ -53,42 +53,44 @@ export function targetFromBits(bits: number): bigint {
   return target;
 }
 
-/** Targets between which that of a block at some height must lie. */
+/** The range in which the target of a block must lie. */
 export interface TargetRange {
   readonly easiest: bigint;
   readonly hardest: bigint;
 }
 
-/** What is known of a network. */
+/** A network of blocks. */
 export interface Network {
   readonly name: string;
   /**
-   * Height that it had reached before this program was written: nothing of ours is in a block up to there. The work of
-   * blocks long ago is cheap to do today, and their times are what their makers write.
+   * Height that the network had reached when this program was written. No receipt is in a block up to there. The work of
+   * old blocks is cheap to redo today, and their makers can write any time into them.
    */
   readonly reachedHeight: number;
-  /** @param height of a block, ≥ 0 */
+  /** Returns the targets that are possible at a height. @param height ≥ 0 */
   targetRange(height: number): TargetRange;
 }
 
 /**
- * Checks that a header is one which the network can have had at a height: its target is one of that time, and its
- * hash meets the target, so that the work was really done.
+ * Checks that the network can have had this header at a height: its target is possible there, and its hash meets the
+ * target, so that the work was done.
  *
- * @throws {BadHeader} says which of them does not hold
+ * @throws {BadHeader}
  */
 export function checkHeader(header: BlockHeader, height: number, network: Network): void {
   const target = targetFromBits(header.bits);
   const { easiest, hardest } = network.targetRange(height);
   if (target > easiest || target < hardest) {
-    const way = target > easiest ? "easier" : "harder";
+    const direction = target > easiest ? "easier" : "harder";
     throw new BadHeader(
-      `The header's difficulty (bits ${hexBits(header.bits)}) is ${way} than ${network.name} ` +
+      `The header's difficulty (bits ${
+        hexBits(header.bits)
+      }) is ${direction} than ${network.name} ` +
         `can have had at height ${height}`,
     );
   }
   if (BigInt(`0x${header.hash}`) > target) {
-    throw new BadHeader(`The header's hash ${header.hash} does not meet its target: no work`);
+    throw new BadHeader(`The header's hash ${header.hash} does not meet its target`);
   }
 }
 

@@ -2,10 +2,10 @@ import { type Network, targetFromBits, type TargetRange } from "./header.ts";
 
 /** Blocks between two changes of the difficulty. */
 const PERIOD = 2016;
-/** The difficulty changes by this factor at the most. */
-const MOST_CHANGE = 4n;
+/** Maximum factor of one change of the difficulty. */
+const MAX_CHANGE = 4n;
 
-/** Compact targets that blocks of Bitcoin's main chain had, by height. Each holds for the whole period around it. */
+/** Compact targets of blocks in Bitcoin's main chain, by height. Each is valid for the whole period around it. */
 const KNOWN: readonly (readonly [height: number, bits: number])[] = [
   [0, 0x1d00ffff],
   [32_256, 0x1d00d86a],
@@ -21,21 +21,20 @@ const KNOWN: readonly (readonly [height: number, bits: number])[] = [
   [840_000, 0x17034219],
 ];
 
-/** Between two known heights the difficulty stayed within the lesser halved and the greater doubled. */
+/** Between two known heights the difficulty stayed within half the lower one and twice the higher one. */
 const MARGIN_BETWEEN = 2n;
-/** After the last known height a difficulty of less than a quarter of that one is not believed. */
+/** After the last known height, less than a quarter of its difficulty is not accepted. */
 const MARGIN_AFTER = 4n;
 
 /**
  * Bitcoin's main network.
  *
- * In a period of {@linkcode KNOWN} the target must be exactly that one. Between two of them it must lie within half
- * the lesser and twice the greater difficulty, as all of history did. After the last one it may be easier by four
- * times at the most, and harder by what the rule of the network allows: four times in each period.
+ * In a period of {@linkcode KNOWN} the target must be exactly that one. Between two of them the difficulty must lie
+ * within half the lower and twice the higher one, as it always did. After the last one it may be at most four times
+ * easier, and harder by as much as the network's rule allows: four times in each period.
  *
- * So a header that passes, after the last height, took at least a quarter of the work of block 840,000: some
- * 9·10^22 hashes. That it is part of the longest chain is not proven by this, but by asking sources, and by the
- * blocks that were built on it.
+ * So a header after the last known height that passes took at least a quarter of the work of block 840,000: about
+ * 9·10^22 hashes. This does not prove that it is in the longest chain; sources and the blocks on top of it do.
  */
 export const MAINNET: Network = { name: "Bitcoin", reachedHeight: KNOWN.at(-1)![0], targetRange };
 
@@ -47,12 +46,12 @@ function targetRange(height: number): TargetRange {
   if (beforePeriod === period) return { easiest: target, hardest: target };
   const next = KNOWN[KNOWN.indexOf(before) + 1];
   if (!next) {
-    const periods = BigInt(Math.min(period - beforePeriod, 128)); // beyond that no target is left
-    return { easiest: target * MARGIN_AFTER, hardest: target / MOST_CHANGE ** periods };
+    const periods = BigInt(Math.min(period - beforePeriod, 128)); // after 128 periods the target is 0
+    return { easiest: target * MARGIN_AFTER, hardest: target / MAX_CHANGE ** periods };
   }
   const other = targetFromBits(next[1]);
   const [easier, harder] = target > other ? [target, other] : [other, target];
-  const most = targetFromBits(KNOWN[0]![1]);
+  const limit = targetFromBits(KNOWN[0]![1]);
   const easiest = easier * MARGIN_BETWEEN;
-  return { easiest: easiest > most ? most : easiest, hardest: harder / MARGIN_BETWEEN };
+  return { easiest: easiest > limit ? limit : easiest, hardest: harder / MARGIN_BETWEEN };
 }

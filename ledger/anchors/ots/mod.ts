@@ -1,47 +1,39 @@
 /**
- * OpenTimestamps: proofs that bytes existed before a Bitcoin block, read, made, merged and verified.
+ * OpenTimestamps: makes, reads, merges and verifies proofs that bytes existed before a Bitcoin block.
  *
  * ```ts
- * const { digest, timestamp } = parseFile(bytes);
- * for (const { state, reason } of verifyTimestamp(timestamp, digest, new Map([[height, header]]))) …
+ * const { digest, timestamp } = parseProof(bytes);
+ * const results = verifyTimestamp(timestamp, digest, new Map([[height, header]]));
  * ```
  *
- * Runs in Node and in browsers alike. Trusts: SHA-256, and that nobody redoes Bitcoin's work. Doesn't trust: calendars,
- * sources of headers, and files.
+ * Runs in Node and in browsers. Trusts: SHA-256, and that nobody can redo Bitcoin's work. Doesn't trust: calendars,
+ * sources of block headers, files.
  * @module
  * @see https://opentimestamps.org
  */
 export { type Attestation, bitcoinAttestation, pendingAttestation } from "./attestation.ts";
-export {
-  type BitcoinSource,
-  CONFIRMATIONS,
-  confirmBlock,
-  type ConfirmedBlock,
-  NotConfirmed,
-  openBitcoinSources,
-} from "./bitcoin.ts";
 export { fetchTimestamp, isAllowedCalendar, submitDigest } from "./calendar.ts";
-export { BadHeader, BadTimestamp, SourceFailed, type TimestampFault } from "./errors.ts";
-export { OTS_TYPE, parseFile, serializeFile, type TimestampFile } from "./file.ts";
+export { confirmBlock, type ConfirmedBlock } from "./confirm.ts";
+export { BadHeader, BadTimestamp, NotConfirmed, SourceFailed } from "./errors.ts";
+export { OTS_TYPE, parseProof, type ProofFile, serializeProof } from "./file.ts";
 export {
   type BlockHeader,
   checkHeader,
   type Network,
   parseHeader,
   targetFromBits,
-  type TargetRange,
 } from "./header.ts";
 export { MAINNET } from "./mainnet.ts";
-export { applyOp, HASHES, type HashName, type Op } from "./operation.ts";
+export { applyOp, type Op } from "./operation.ts";
+export { type BitcoinSource, openBitcoinSources } from "./sources.ts";
 export {
   type AttestedMessage,
-  type Branch,
-  graft,
+  graftTimestamp,
   listAttestations,
-  merge,
+  mergeTimestamps,
   parseTimestamp,
   prependOps,
-  prune,
+  pruneTimestamp,
   serializeTimestamp,
   type Timestamp,
 } from "./timestamp.ts";

@@ -4,7 +4,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { compareBytes, concat, type Reader, toHex, varuint } from "./_bytes.ts";
 import { BadTimestamp } from "./errors.ts";
 
-/** Most bytes of a message, and of an operation's argument. */
+/** Maximum bytes of a message, and of an operation's argument. */
 export const MAX_MESSAGE = 4096;
 
 /** Hash functions of the format. */
@@ -13,7 +13,7 @@ export const HASHES = { sha1, ripemd160, sha256, keccak256: keccak_256 } as cons
 /** Name of a hash function of the format. */
 export type HashName = keyof typeof HASHES;
 
-/** One thing that is done to a message. */
+/** One step from a message to the next. */
 export type Op =
   | { readonly kind: HashName | "reverse" | "hexlify" }
   | { readonly kind: "append" | "prepend"; readonly arg: Uint8Array };
@@ -32,10 +32,10 @@ const TAGS: Readonly<Record<Kind, number>> = {
 };
 const KINDS = new Map(Object.entries(TAGS).map(([kind, tag]) => [tag, kind as Kind]));
 
-/** Tag byte of an operation. */
+/** Returns the tag byte of an operation. */
 export const tagOf = (kind: Kind): number => TAGS[kind];
 
-/** @throws {BadTimestamp} `digest_type`: the tag is not that of a hash function */
+/** Returns the hash function with a tag. @throws {BadTimestamp} `digest_type`: there is none */
 export function hashNameOf(tag: number, offset: number): HashName {
   const kind = KINDS.get(tag);
   if (kind !== undefined && kind in HASHES) return kind as HashName;
@@ -58,29 +58,29 @@ export function readOp(tag: number, reader: Reader): Op {
   return { kind, arg: reader.varbytes(1, MAX_MESSAGE, `the argument of ${kind}`) };
 }
 
-/** Tag and argument. */
+/** Writes tag and argument. */
 export function writeOp(op: Op): Uint8Array {
   const tag = Uint8Array.of(TAGS[op.kind]);
   return "arg" in op ? concat(tag, varuint(op.arg.length), op.arg) : tag;
 }
 
 /**
- * How long the result is, without working it out.
+ * Returns the length of an operation's result without computing it.
  *
- * @throws {BadTimestamp} the operation is not allowed on a message of that length
+ * @throws {BadTimestamp} the operation is not allowed on a message of this length
  */
 export function resultLength(op: Op, length: number, offset?: number): number {
   if (length > MAX_MESSAGE) throw tooLong(op, length, offset);
   if (op.kind in HASHES) return hashLength(op.kind as HashName);
   if (length === 0 && (op.kind === "reverse" || op.kind === "hexlify")) {
-    throw new BadTimestamp("operation", `An empty message can't be put through ${op.kind}`, offset);
+    throw new BadTimestamp("operation", `An empty message does not allow ${op.kind}`, offset);
   }
   const result = "arg" in op ? length + op.arg.length : op.kind === "hexlify" ? 2 * length : length;
   if (result > MAX_MESSAGE) throw tooLong(op, result, offset);
   return result;
 }
 
-/** Does it. @throws {BadTimestamp} as {@linkcode resultLength} */
+/** Applies an operation to a message. @throws {BadTimestamp} as {@linkcode resultLength} */
 export function applyOp(op: Op, message: Uint8Array): Uint8Array {
   resultLength(op, message.length);
   switch (op.kind) {
@@ -97,7 +97,7 @@ export function applyOp(op: Op, message: Uint8Array): Uint8Array {
   }
 }
 
-/** The official order of operations: by tag, then by argument. */
+/** Compares in the official order: by tag, then by argument. */
 export function compareOps(a: Op, b: Op): number {
   return TAGS[a.kind] - TAGS[b.kind] ||
     compareBytes("arg" in a ? a.arg : NONE, "arg" in b ? b.arg : NONE);

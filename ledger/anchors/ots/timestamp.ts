@@ -1,4 +1,4 @@
-import { concat, type Reader, readerOf, sameBytes } from "./_bytes.ts";
+import { concat, openReader, type Reader, sameBytes } from "./_bytes.ts";
 import {
   type Attestation,
   compareAttestations,
@@ -9,54 +9,57 @@ import { BadTimestamp } from "./errors.ts";
 import { applyOp, compareOps, type Op, readOp, resultLength, writeOp } from "./operation.ts";
 
 /**
- * What is known of a message: attestations of it, and operations whose results are timestamped in turn. In the
- * order in which they stood in the file, so that writing gives the same bytes.
+ * The attestations of a message, and operations whose results are timestamped in turn. They keep the order of the file,
+ * so that writing returns the same bytes.
  */
 export interface Timestamp {
   readonly branches: readonly Branch[];
 }
 
-/** An attestation of the message, or an operation on it with what is known of its result. */
+/** An attestation of the message, or an operation on it with the timestamp of its result. */
 export type Branch = { readonly attestation: Attestation } | {
   readonly op: Op;
   readonly then: Timestamp;
 };
 
-/** Most timestamps within each other. */
+/** Maximum nesting of timestamps. */
 export const MAX_DEPTH = 256;
-/** Most bytes of a timestamp that are read; the official ones have a few thousand. */
+/** Maximum bytes of a timestamp that is read; official ones have a few thousand. */
 export const MAX_BYTES = 256 * 1024;
-/** Most bytes that operations may be given in all, so that a small file can't ask for endless work. */
+/** Maximum bytes that all operations together may process, so that a small file cannot cause endless work. */
 const MAX_WORK = 32 * 1024 * 1024;
 
 const FORK = 0xff;
 const ATTESTATION = 0x00;
 
 /**
- * Reads a timestamp as calendars send it: without a head, and of a message that the reader knows.
+ * Parses a timestamp as calendars send it: without a file header, about a message that the reader knows.
  *
- * @param length bytes of that message, which operations are checked against
- * @param depth how deep within another it will stand, ≥ 0
+ * @param length length of that message in bytes; operations are checked against it
+ * @param depth levels that will be above it, ≥ 0
  * @throws {BadTimestamp}
  */
 export function parseTimestamp(bytes: Uint8Array, length: number, depth = 0): Timestamp {
-  refuseSize(bytes);
-  const reader = readerOf(bytes);
+  checkSize(bytes);
+  const reader = openReader(bytes);
   const timestamp = readTimestamp(reader, length, depth);
   reader.end("the timestamp");
   return timestamp;
 }
 
-/** @throws {BadTimestamp} more than {@linkcode MAX_BYTES} */
-export function refuseSize({ length }: Uint8Array): void {
+/** Checks the size before reading. @throws {BadTimestamp} more than {@linkcode MAX_BYTES} */
+export function checkSize({ length }: Uint8Array): void {
   if (length <= MAX_BYTES) return;
-  throw new BadTimestamp("too_long", `It has ${length} bytes; at most ${MAX_BYTES} are read`);
+  throw new BadTimestamp(
+    "too_long",
+    `The timestamp has ${length} bytes; at most ${MAX_BYTES} are read`,
+  );
 }
 
-/** Reads one timestamp and leaves what follows. @throws {BadTimestamp} */
+/** Reads one timestamp, and leaves the bytes after it. @throws {BadTimestamp} */
 export function readTimestamp(reader: Reader, length: number, depth: number): Timestamp {
   if (depth >= MAX_DEPTH) {
-    const msg = `It nests deeper than the ${MAX_DEPTH} levels allowed`;
+    const msg = `The timestamp nests deeper than the ${MAX_DEPTH} levels allowed`;
     throw new BadTimestamp("too_deep", msg, reader.offset());
   }
   const branches: Branch[] = [];
@@ -76,7 +79,7 @@ function readBranch(tag: number, reader: Reader, length: number, depth: number):
   return { op, then: readTimestamp(reader, resultLength(op, length, start), depth + 1) };
 }
 
-/** Writes a timestamp without a head. @throws {BadTimestamp} `empty`: nothing is known of a message */
+/** Writes a timestamp without a file header. @throws {BadTimestamp} `empty`: it has a message without attestations */
 export function serializeTimestamp(timestamp: Timestamp): Uint8Array {
   const parts: Uint8Array[] = [];
   write(timestamp, parts);
@@ -85,7 +88,7 @@ export function serializeTimestamp(timestamp: Timestamp): Uint8Array {
 
 function write({ branches }: Timestamp, parts: Uint8Array[]): void {
   if (branches.length === 0) {
-    throw new BadTimestamp("empty", "A timestamp without attestations can't be written");
+    throw new BadTimestamp("empty", "A timestamp without attestations cannot be written");
   }
   branches.forEach((branch, i) => {
     if (i < branches.length - 1) parts.push(Uint8Array.of(FORK));
@@ -98,17 +101,17 @@ function write({ branches }: Timestamp, parts: Uint8Array[]): void {
   });
 }
 
-/** An attestation, and the message that it is about. */
+/** An attestation and the message that it attests. */
 export interface AttestedMessage {
   readonly attestation: Attestation;
   readonly message: Uint8Array;
 }
 
 /**
- * Works out every attested message.
+ * Applies all operations, and lists every attestation with its message.
  *
- * @param message what the timestamp is of
- * @throws {BadTimestamp} an operation is not allowed, or all of them are too much work
+ * @param message the message that the timestamp is about
+ * @throws {BadTimestamp} an operation is not allowed, or all of them together are too much work
  */
 export function listAttestations(timestamp: Timestamp, message: Uint8Array): AttestedMessage[] {
   const found: AttestedMessage[] = [];
@@ -121,7 +124,7 @@ export function listAttestations(timestamp: Timestamp, message: Uint8Array): Att
       }
       work += message.length + 64;
       if (work > MAX_WORK) {
-        throw new BadTimestamp("too_long", `Its operations work on over ${MAX_WORK} bytes`);
+        throw new BadTimestamp("too_long", `Its operations process over ${MAX_WORK} bytes`);
       }
       walk(branch.then, applyOp(branch.op, message));
     }
@@ -130,13 +133,13 @@ export function listAttestations(timestamp: Timestamp, message: Uint8Array): Att
   return found;
 }
 
-/** Puts operations before a timestamp: the timestamp of what they turn into its message. */
+/** Prepends operations: returns the timestamp of the message from which they lead to this one. */
 export function prependOps(ops: readonly Op[], timestamp: Timestamp): Timestamp {
   return ops.reduceRight<Timestamp>((then, op) => ({ branches: [{ op, then }] }), timestamp);
 }
 
-/** All that several timestamps of one message know, each thing once, in the official order. */
-export function merge(...timestamps: readonly Timestamp[]): Timestamp {
+/** Merges timestamps of one message, in the official order, without duplicates. */
+export function mergeTimestamps(...timestamps: readonly Timestamp[]): Timestamp {
   const attestations: Attestation[] = [];
   const steps: { op: Op; then: Timestamp }[] = [];
   for (const branch of timestamps.flatMap(({ branches }) => branches)) {
@@ -148,7 +151,7 @@ export function merge(...timestamps: readonly Timestamp[]): Timestamp {
       continue;
     }
     const same = steps.find(({ op }) => compareOps(op, branch.op) === 0);
-    if (same) same.then = merge(same.then, branch.then);
+    if (same) same.then = mergeTimestamps(same.then, branch.then);
     else steps.push({ ...branch });
   }
   return {
@@ -159,26 +162,26 @@ export function merge(...timestamps: readonly Timestamp[]): Timestamp {
   };
 }
 
-/** A timestamp with only those attestations, and what leads to them. @returns undefined: none is left */
-export function prune(
+/** Keeps only some attestations, and the operations that lead to them. @returns undefined if none is left */
+export function pruneTimestamp(
   { branches }: Timestamp,
   keep: (attestation: Attestation) => boolean,
 ): Timestamp | undefined {
   const kept = branches.flatMap((branch): Branch[] => {
     if ("attestation" in branch) return keep(branch.attestation) ? [branch] : [];
-    const then = prune(branch.then, keep);
+    const then = pruneTimestamp(branch.then, keep);
     return then ? [{ op: branch.op, then }] : [];
   });
   return kept.length > 0 ? { branches: kept } : undefined;
 }
 
 /**
- * Adds to what is known of a message that a timestamp leads to.
+ * Adds the timestamp of an inner message: one that a timestamp leads to.
  *
- * @param message what the timestamp is of
- * @param at the message that more is known of; where the timestamp does not lead to it, nothing is added
+ * @param message the message that the timestamp is about
+ * @param at the inner message; nothing is added if the timestamp does not lead to it
  */
-export function graft(
+export function graftTimestamp(
   timestamp: Timestamp,
   message: Uint8Array,
   at: Uint8Array,
@@ -187,8 +190,8 @@ export function graft(
   const branches = timestamp.branches.map((branch): Branch =>
     "attestation" in branch ? branch : {
       op: branch.op,
-      then: graft(branch.then, applyOp(branch.op, message), at, addition),
+      then: graftTimestamp(branch.then, applyOp(branch.op, message), at, addition),
     }
   );
-  return sameBytes(message, at) ? merge({ branches }, addition) : { branches };
+  return sameBytes(message, at) ? mergeTimestamps({ branches }, addition) : { branches };
 }

@@ -5,45 +5,44 @@ import { checkHeader, type Network, parseHeader } from "./header.ts";
 import { MAINNET } from "./mainnet.ts";
 import { listAttestations, type Timestamp } from "./timestamp.ts";
 
-/** What can be said of one attestation. */
+/** The result of verifying one attestation. */
 export interface AttestationResult {
   readonly attestation: Attestation;
-  /** What is attested, hex: for Bitcoin the merkle root, in the order in which it stands in the header. */
+  /** The attested message, hex: for Bitcoin the merkle root, in the byte order of the header. */
   readonly message: string;
   /**
-   * `verified`: the header's merkle root is the message, and the header stands; `failed`: it is another, or the header
-   * does not; `claimed`: there is no header to check it against; `pending`: a calendar promises one; `unknown`: of a
-   * kind that is not known here.
+   * `verified`: the header is valid, and its merkle root is the message; `failed`: it is not; `claimed`: there is no
+   * header to check against; `pending`: a calendar promises one; `unknown`: of a kind that is not known here.
    */
   readonly state: "verified" | "failed" | "claimed" | "pending" | "unknown";
-  /** What was compared, in words. */
+  /** A sentence that says what was compared. */
   readonly reason: string;
-  /** Time of the block, seconds since 1970, where verified. */
+  /** Time of the block if verified, seconds since 1970. */
   readonly time?: number;
 }
 
 /**
  * Verifies every attestation of a message against block headers.
  *
- * It does not say whether a block is part of the longest chain; {@linkcode confirmBlock} asks for that.
+ * Does not find out whether a block is in the longest chain; {@linkcode confirmBlock} does.
  *
- * @param message what the timestamp is of
+ * @param message the message that the timestamp is about
  * @param headers 80 bytes each, by height
- * @param after height above which the block must be; give {@linkcode Network.reachedHeight} for what is newer than that, as
- * whoever makes up a block of long ago must do the little work of its time alone
- * @throws {BadTimestamp} an operation can't be carried out
+ * @param afterHeight height above which the block must be. Pass {@linkcode Network.reachedHeight} for messages newer
+ * than that: a forged old block costs only the little work of its time
+ * @throws {BadTimestamp} an operation is not allowed
  */
 export function verifyTimestamp(
   timestamp: Timestamp,
   message: Uint8Array,
   headers: ReadonlyMap<number, Uint8Array>,
   network: Network = MAINNET,
-  after = -1,
+  afterHeight = -1,
 ): AttestationResult[] {
   return listAttestations(timestamp, message).map(({ attestation, message }) => ({
     attestation,
     message: toHex(message),
-    ...judge(attestation, message, headers, network, after),
+    ...judge(attestation, message, headers, network, afterHeight),
   }));
 }
 
@@ -54,24 +53,27 @@ function judge(
   message: Uint8Array,
   headers: ReadonlyMap<number, Uint8Array>,
   network: Network,
-  after: number,
+  afterHeight: number,
 ): Judgement {
   switch (attestation.kind) {
     case "pending":
       return { state: "pending", reason: `${attestation.uri} promises an attestation` };
     case "unknown":
-      return { state: "unknown", reason: `The kind ${attestation.tag} is not known` };
+      return {
+        state: "unknown",
+        reason: `Attestations of kind ${attestation.tag} are not known here`,
+      };
     case "litecoin":
       return {
         state: "claimed",
         reason: `Litecoin block ${attestation.height} is not checked here`,
       };
     case "bitcoin": {
-      if (attestation.height <= after) {
-        return { state: "failed", reason: tooOld(attestation.height, after) };
+      if (attestation.height <= afterHeight) {
+        return { state: "failed", reason: tooOld(attestation.height, afterHeight) };
       }
       const header = headers.get(attestation.height);
-      if (header) return againstHeader(header, attestation.height, message, network);
+      if (header) return judgeByHeader(header, attestation.height, message, network);
       return {
         state: "claimed",
         reason: `There is no header of block ${attestation.height} to check it against`,
@@ -80,10 +82,10 @@ function judge(
   }
 }
 
-const tooOld = (height: number, after: number) =>
-  `Block ${height} is older than what it attests, which is newer than block ${after}`;
+const tooOld = (height: number, afterHeight: number) =>
+  `Block ${height} is older than the attested bytes, which are newer than block ${afterHeight}`;
 
-function againstHeader(
+function judgeByHeader(
   bytes: Uint8Array,
   height: number,
   message: Uint8Array,
@@ -93,7 +95,7 @@ function againstHeader(
     const header = parseHeader(bytes);
     checkHeader(header, height, network);
     if (sameBytes(header.merkleRoot, message)) {
-      const reason = `It is the merkle root of block ${height}, ${header.hash}`;
+      const reason = `The merkle root of block ${height}, ${header.hash}`;
       return { state: "verified", time: header.time, reason };
     }
     return {

@@ -9,7 +9,7 @@ import {
 import {
   type AttestationResult,
   openBitcoinSources,
-  parseFile,
+  parseProof,
   verifyTimestamp,
 } from "../../../ledger/anchors/ots/mod.ts";
 import type { Store } from "../../../store/mod.ts";
@@ -64,7 +64,7 @@ export async function findingsOf(
   position: number,
 ): Promise<AttestationResult[]> {
   const [receipt] = await exportReceipts(store, { from: position, to: position + 1 });
-  const { digest, timestamp } = parseFile(await buildReceiptProof(store, receipt!));
+  const { digest, timestamp } = parseProof(await buildReceiptProof(store, receipt!));
   assert.equal(Buffer.from(digest).toString("hex"), receipt!.hash);
   const byHeight = new Map(headers.map((header, height) => [height, header]));
   return verifyTimestamp(timestamp, digest, byHeight, TEST_NETWORK);

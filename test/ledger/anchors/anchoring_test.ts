@@ -12,7 +12,7 @@ import {
   readAnchorTotals,
   readReceiptBytes,
 } from "../../../ledger/mod.ts";
-import { MAINNET, parseFile, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
+import { MAINNET, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { type AnchorBench, anchorBench } from "./_anchoring.ts";
 import { hashOf, sha256, TEST_NETWORK } from "./ots/_chain.ts";
@@ -234,7 +234,7 @@ describe("anchoring a ledger that was taken over", () => {
     assert.deepEqual(new Set(receipts.map(({ era }) => era)), new Set([1, 2, 3]));
     const headers = new Map(bench.chain.headers.map((header, height) => [height, header]));
     for (const receipt of receipts) {
-      const { digest, timestamp } = parseFile(await buildReceiptProof(ledger.app, receipt));
+      const { digest, timestamp } = parseProof(await buildReceiptProof(ledger.app, receipt));
       const bytes = await readReceiptBytes(ledger.app, receipt.position);
       assert.deepEqual(Buffer.from(digest), sha256(bytes));
       const states = verifyTimestamp(timestamp, digest, headers, TEST_NETWORK);

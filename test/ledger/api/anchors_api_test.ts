@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { advanceAnchor } from "../../../ledger/mod.ts";
-import { OTS_TYPE, parseFile, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
+import { OTS_TYPE, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
 import { serveLedger } from "../_ledger.ts";
 import { hashOf, TEST_NETWORK } from "../anchors/ots/_chain.ts";
@@ -60,7 +60,7 @@ describe("the public ledger's anchors", function () {
     assert.ok(!Number.isNaN(Date.parse(waiting.submitted_at)));
     const { bitcoin_anchored, anchor } = await json("/api/verify/receipt-000002");
     assert.deepEqual([bitcoin_anchored, anchor.state], [false, "pending"]);
-    const { digest, timestamp } = parseFile(await bytes("/api/receipt/receipt-000002.ots"));
+    const { digest, timestamp } = parseProof(await bytes("/api/receipt/receipt-000002.ots"));
     const states = verifyTimestamp(timestamp, digest, new Map()).map(({ state }) => state);
     assert.deepEqual(states, ["pending", "pending"]);
   });
@@ -99,7 +99,7 @@ describe("the public ledger's anchors", function () {
     assert.equal(answer.headers.get("content-type"), OTS_TYPE);
     const name = answer.headers.get("content-disposition");
     assert.equal(name, 'attachment; filename="receipt-000001.bin.ots"');
-    const { digest, timestamp, hash } = parseFile(new Uint8Array(await answer.arrayBuffer()));
+    const { digest, timestamp, hash } = parseProof(new Uint8Array(await answer.arrayBuffer()));
     const content = await bytes("/api/receipt/receipt-000001.bin");
     assert.equal(hash, "sha256");
     assert.deepEqual(Buffer.from(digest), createHash("sha256").update(content).digest());

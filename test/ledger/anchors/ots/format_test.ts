@@ -6,14 +6,14 @@ import {
   BadTimestamp,
   bitcoinAttestation,
   listAttestations,
-  merge,
+  mergeTimestamps,
   type Op,
-  parseFile,
+  parseProof,
   parseTimestamp,
   pendingAttestation,
   prependOps,
-  prune,
-  serializeFile,
+  pruneTimestamp,
+  serializeProof,
   serializeTimestamp,
   SUBTREE_SIZE,
   type Timestamp,
@@ -44,22 +44,22 @@ describe("parseFile() on the official client's examples", () => {
   for (const name of names) {
     it(`reads ${name}.ots, whose digest is that of the file, and writes the same bytes`, () => {
       const bytes = file(`${name}.ots`);
-      const parsed = parseFile(bytes);
+      const parsed = parseProof(bytes);
       assert.deepEqual(parsed.digest, sha256(file(name)));
-      assert.deepEqual(serializeFile(parsed), bytes);
+      assert.deepEqual(serializeProof(parsed), bytes);
     });
   }
 
   const header = () => hex(Buffer.from(file("block-358391.header.hex")).toString().trim());
   const states = (name: string, headers: ReadonlyMap<number, Uint8Array> = new Map()) => {
-    const { timestamp, digest } = parseFile(file(`${name}.ots`));
+    const { timestamp, digest } = parseProof(file(`${name}.ots`));
     return verifyTimestamp(timestamp, digest, headers).map(({ attestation, state }) =>
       `${attestation.kind} ${state}`
     );
   };
 
   it("verifies hello-world against the real header of its block", () => {
-    const { timestamp, digest } = parseFile(file("hello-world.txt.ots"));
+    const { timestamp, digest } = parseProof(file("hello-world.txt.ots"));
     const [finding] = verifyTimestamp(timestamp, digest, new Map([[358_391, header()]]));
     assert.equal(finding?.state, "verified");
     assert.equal(new Date(finding.time! * 1000).toISOString(), "2015-05-28T15:41:18.000Z");
@@ -75,7 +75,7 @@ describe("parseFile() on the official client's examples", () => {
     const kinds = states("different-blockchains.txt");
     assert.ok(kinds.includes("bitcoin claimed") && kinds.length > 1, kinds.join());
     assert.ok(!kinds.some((state) => /verified|failed/.test(state)));
-    const { timestamp, digest } = parseFile(file("empty.ots"));
+    const { timestamp, digest } = parseProof(file("empty.ots"));
     const heights = listAttestations(timestamp, digest).map(({ attestation: a }) =>
       a.kind === "bitcoin" ? a.height : undefined
     );
@@ -106,7 +106,7 @@ describe("parseFile() on the official client's examples", () => {
     ] as const
   ) {
     it(`refuses invalid/${name}.ots as ${fault}`, () => {
-      assert.throws(() => parseFile(file(`invalid/${name}.ots`)), (error) => {
+      assert.throws(() => parseProof(file(`invalid/${name}.ots`)), (error) => {
         assert.ok(error instanceof BadTimestamp);
         assert.equal(error.fault, fault);
         assert.match(error.message, says);
@@ -119,7 +119,7 @@ describe("parseFile() on the official client's examples", () => {
 describe("parseFile()", () => {
   const valid = `${HEAD} 01 ${DIGEST} 00 ${BITCOIN} 03 f7ef15`;
   it("reads a digest attested by a block", () => {
-    const { hash, timestamp } = parseFile(hex(valid));
+    const { hash, timestamp } = parseProof(hex(valid));
     assert.equal(hash, "sha256");
     assert.deepEqual(timestamp, { branches: [{ attestation: bitcoinAttestation(358_391) }] });
   });
@@ -155,7 +155,7 @@ describe("parseFile()", () => {
   };
   for (const [what, [fault, bytes]] of Object.entries(refused)) {
     it(`refuses ${what}, and says so`, () => {
-      assert.throws(() => parseFile(hex(bytes)), { name: "BadTimestamp", fault });
+      assert.throws(() => parseProof(hex(bytes)), { name: "BadTimestamp", fault });
     });
   }
 
@@ -169,7 +169,7 @@ describe("parseFile()", () => {
       ]
     ) {
       const bytes = hex(`${HEAD} 01 ${DIGEST} ${rest}`);
-      assert.deepEqual(serializeFile(parseFile(bytes)), bytes);
+      assert.deepEqual(serializeProof(parseProof(bytes)), bytes);
     }
   });
 
@@ -177,13 +177,13 @@ describe("parseFile()", () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`      seed ${seed}`);
     const random = mulberry32(seed);
-    const samples = [hex(valid), serializeFile(branched())];
+    const samples = [hex(valid), serializeProof(branched())];
     let read = 0;
     for (let i = 0; i < 2000; i++) {
       const bytes = mutate(samples[i % samples.length]!, random);
       try {
-        const parsed = parseFile(bytes);
-        assert.deepEqual(serializeFile(parsed), bytes);
+        const parsed = parseProof(bytes);
+        assert.deepEqual(serializeProof(parsed), bytes);
         verifyTimestamp(parsed.timestamp, parsed.digest, new Map([[358_391, bytes.slice(0, 80)]]));
         read++;
       } catch (error) {
@@ -196,7 +196,7 @@ describe("parseFile()", () => {
   it("refuses a small file that asks for endless work", () => {
     const arm = `ff ${"f2".repeat(200)} 00 ${BITCOIN} 01 01`;
     const grown = `f0 e01f ${"00".repeat(4064)}`;
-    const file = parseFile(
+    const file = parseProof(
       hex(`${HEAD} 01 ${DIGEST} ${grown} ${arm.repeat(200)} 00 ${BITCOIN} 01 01`),
     );
     assert.throws(() => listAttestations(file.timestamp, file.digest), { name: "BadTimestamp" });
@@ -232,24 +232,24 @@ describe("merge() and prune()", () => {
   it("keep what each knows, once", () => {
     const a = salted(1, pending("https://a.example"));
     const b = salted(2, pending("https://b.example"));
-    const both = merge(a, b, a);
+    const both = mergeTimestamps(a, b, a);
     assert.equal(both.branches.length, 2);
-    assert.deepEqual(both, merge(b, a));
+    assert.deepEqual(both, mergeTimestamps(b, a));
     const digest = hex("11".repeat(32));
     assert.equal(listAttestations(both, digest).length, 2);
-    const same = merge(salted(1, pending("https://c.example")), a);
+    const same = mergeTimestamps(salted(1, pending("https://c.example")), a);
     assert.equal(same.branches.length, 1);
     assert.equal(listAttestations(same, digest).length, 2);
   });
 
   it("drop what is not wanted, with the way to it", () => {
-    const all = merge(
+    const all = mergeTimestamps(
       salted(1, pending("https://a.example")),
       salted(2, { branches: [{ attestation: bitcoinAttestation(5) }] }),
     );
-    const only = prune(all, ({ kind }) => kind === "bitcoin");
+    const only = pruneTimestamp(all, ({ kind }) => kind === "bitcoin");
     assert.deepEqual(only, salted(2, { branches: [{ attestation: bitcoinAttestation(5) }] }));
-    assert.equal(prune(all, () => false), undefined);
+    assert.equal(pruneTimestamp(all, () => false), undefined);
   });
 
   it("refuse to write a timestamp that knows nothing", () => {
@@ -312,7 +312,7 @@ describe("parseTimestamp()", () => {
 
 function branched() {
   const digest = hex("11".repeat(32));
-  const timestamp = merge(
+  const timestamp = mergeTimestamps(
     prependOps([{ kind: "append", arg: hex("0102") }, { kind: "sha256" }], {
       branches: [{ attestation: pendingAttestation("https://a.example") }],
     }),
