@@ -11,13 +11,13 @@ import {
 } from "../../ledger/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { findingsOf } from "../ledger/anchors/_anchoring.ts";
-import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
+import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
+import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { eventually } from "./_story.ts";
 
 /** How a worker comes to be killed, in the order in which it happens to a batch. */
-const KILLINGS: readonly ((worker: WorkerProcess, world: Outside) => void)[] = [
+const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [
   // A calendar has the digest, and its promise never arrives.
   (worker, { calendars: [calendar] }) =>
     calendar.faults.digest = () => {
@@ -25,9 +25,9 @@ const KILLINGS: readonly ((worker: WorkerProcess, world: Outside) => void)[] = [
       worker.kill();
     },
   // A block is being checked.
-  (worker, { lies }) =>
-    lies.answer = () => {
-      delete lies.answer;
+  (worker, { faults }) =>
+    faults.respond = () => {
+      delete faults.respond;
       worker.kill();
     },
   // A block is confirmed, and this is not reported.
@@ -36,7 +36,7 @@ const KILLINGS: readonly ((worker: WorkerProcess, world: Outside) => void)[] = [
 
 /** Anchors a batch with workers that are killed, and looks at it all. */
 export async function anchorThroughKills(): Promise<void> {
-  const world = await outside();
+  const world = await startBitcoinServers();
   const bench = await loopBench(world.settings);
   try {
     let worker = await bench.worker(TASK_QUEUE.itsm);
@@ -47,7 +47,7 @@ export async function anchorThroughKills(): Promise<void> {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "anchor-test",
     });
-    const committed = isPending(bench.store).then(world.commitAll);
+    const committed = isPending(bench.store).then(world.confirmAll);
     for (const next of [...KILLINGS.slice(1), undefined]) {
       const heir = bench.worker(TASK_QUEUE.itsm);
       assert.equal(await worker.ended, "SIGKILL");
@@ -87,9 +87,9 @@ async function sealSome({ store }: LoopBench, count: number): Promise<void> {
 }
 
 /** Each receipt has a verified proof, one batch, and the chain says so once. */
-async function assertAnchored({ store }: LoopBench, world: Outside): Promise<void> {
+async function assertAnchored({ store }: LoopBench, world: BitcoinServers): Promise<void> {
   for (const position of [0, 1, 2]) {
-    const findings = await findingsOf(store, world.chain, position);
+    const findings = await verifyReceiptProof(store, world.chain, position);
     assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
     assert.ok(!findings.some(({ state }) => state === "failed"));
   }

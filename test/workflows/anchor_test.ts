@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { type AnchorSweep, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
-import { findingsOf } from "../ledger/anchors/_anchoring.ts";
+import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
-import { type Outside, outside } from "../ledger/anchors/ots/_outside.ts";
+import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
 describe("the workflows that anchor", () => {
-  let world: Outside;
+  let world: BitcoinServers;
   let loop: TestLoop;
   let runs = 0;
 
@@ -19,7 +19,7 @@ describe("the workflows that anchor", () => {
   before(async () => {
     killed = anchorThroughKills(); // waits most of its time, so it runs beside the other tests
     killed.catch(() => {});
-    world = await outside();
+    world = await startBitcoinServers();
     loop = await openLoop({ settings: world.settings, network: TEST_NETWORK });
   });
   after(async () => {
@@ -52,7 +52,7 @@ describe("the workflows that anchor", () => {
     });
     assert.equal(details.filter((e) => e.workflowExecutionStartedEventAttributes).length, 1);
     assert.equal((await run(anchors[0]!).describe()).status.name, "RUNNING");
-    world.commitAll();
+    world.confirmAll();
     const { block_height } = await run(anchors[0]!).result();
     assert.ok(block_height > 0);
     for (const position of [0, 1, 2]) await assertVerified(loop.store, world, position);
@@ -65,16 +65,16 @@ describe("the workflows that anchor", () => {
     await run(id!).terminate("by hand");
     assert.deepEqual((await look()).anchors, [id]);
     await isPending(loop.store);
-    world.commitAll();
+    world.confirmAll();
     await run(id!).result();
   });
 
   it("keep a batch pending for as long as sources are away, and say so in the ledger", async () => {
-    world.lies.answer = (response) => response.writeHead(503).end();
+    world.faults.respond = (response) => response.writeHead(503).end();
     await sealSome(loop, 1);
     const { anchors: [id] } = await look();
     await isPending(loop.store);
-    world.commitAll();
+    world.confirmAll();
     await eventually(async () => {
       const { rows } = await loop.store.pool.query(
         "SELECT FROM anchors WHERE state = 'pending' AND last_error LIKE '%Only one source%503%'",
@@ -99,7 +99,7 @@ async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {
   }
 }
 
-async function assertVerified(store: Store, world: Outside, position: number): Promise<void> {
-  const findings = await findingsOf(store, world.chain, position);
+async function assertVerified(store: Store, world: BitcoinServers, position: number): Promise<void> {
+  const findings = await verifyReceiptProof(store, world.chain, position);
   assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
 }

@@ -26,7 +26,7 @@ import {
   type VoteMove,
 } from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
-import { outside } from "../ledger/anchors/ots/_outside.ts";
+import { startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { mochaGlobalTeardown } from "../_servers.ts";
 import { HISTORIES, print } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -38,7 +38,7 @@ import { taskScenarios } from "./_task_scenarios.ts";
 import { brokenService, heldBack, type Victim } from "./_victim.ts";
 
 let watch: Watch = () => {};
-const world = await outside();
+const world = await startBitcoinServers();
 const loop: TestLoop = await openLoop({
   watch: (...seen) => watch(...seen),
   settings: {
@@ -221,7 +221,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
       },
     );
     await sleep(2_000); // it is asked, and has to wait
-    world.commitAll();
+    world.confirmAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
   "crew.diagnosed": async () => {

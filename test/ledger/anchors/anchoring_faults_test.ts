@@ -6,32 +6,32 @@ import {
   bitcoinAttestation,
   openBitcoinSources,
   pendingAttestation,
-  prependOps as following,
+  prependOps,
   SourceFailed,
   submitDigest,
   type Timestamp,
 } from "../../../ledger/anchors/ots/mod.ts";
-import { type AnchorBench, anchorBench } from "./_anchoring.ts";
-import { give } from "./ots/_calendar.ts";
+import { type AnchorSetup, startAnchoring } from "./_setup.ts";
+import { sendTimestamp } from "./ots/_calendar.ts";
 import {
-  serveTest,
   sha256,
+  startServer,
   type TestChain,
   testChain,
   type TestServer,
   TOO_EASY_BITS,
-  workless,
+  withoutWork,
 } from "./ots/_chain.ts";
 
-/** What a server does in place of its work. */
+/** A response in place of the right one. */
 type Fault = (response: ServerResponse) => unknown;
 
 const text = (size: number): Fault => (response) => response.end("<".repeat(size));
 const refuse: Fault = (response) => response.destroy();
-const away: Fault = (response) => response.writeHead(503).end("<h1>Sorry</h1>");
+const unavailable: Fault = (response) => response.writeHead(503).end("<h1>Sorry</h1>");
 const redirect: Fault = (response) =>
   response.writeHead(302, { location: "https://calendar.example/digest" }).end();
-const drip: Fault = (response) => {
+const sendSlowly: Fault = (response) => {
   const timer = setInterval(() => response.write("0"), 500);
   response.on("close", () => clearInterval(timer));
 };
@@ -41,187 +41,190 @@ const promise = (uri: string): Timestamp => ({
 const block = (height: number): Timestamp => ({
   branches: [{ attestation: bitcoinAttestation(height) }],
 });
-const hashed = (times: number, then: Timestamp) =>
-  following(Array.from({ length: times }, () => ({ kind: "sha256" }) as const), then);
+const hashChain = (times: number, then: Timestamp) =>
+  prependOps(Array.from({ length: times }, () => ({ kind: "sha256" }) as const), then);
 
-describe("anchoring, while others fail or lie", () => {
-  let bench: AnchorBench;
+describe("anchoring with faulty servers", () => {
+  let setup: AnchorSetup;
   let slow: TestServer;
   let slowCalendar: Promise<AnchorProgress>;
   let slowSource: Promise<AnchorProgress>;
 
   before(async () => {
-    [bench, slow] = await Promise.all([
-      anchorBench(),
-      serveTest((_, response) => void drip(response)),
+    [setup, slow] = await Promise.all([
+      startAnchoring(),
+      startServer((_, response) => void sendSlowly(response)),
     ]);
-    const { anchoring, chain } = bench;
-    // These take as long as a server is waited for, so they run beside the other tests.
-    const first = await bench.batchOf(1);
-    await advanceAnchor(anchoring, first);
+    const { parts, chain } = setup;
+    // These two wait for a time limit, so they run beside the other tests.
+    const first = await setup.openBatch(1);
+    await advanceAnchor(parts, first);
     slowCalendar = advanceAnchor({
-      ...anchoring,
-      calendars: [...anchoring.calendars, slow.url],
+      ...parts,
+      calendars: [...parts.calendars, slow.url],
       sources: [],
     }, first);
-    const second = await bench.batchOf(1);
-    await advanceAnchor(anchoring, second);
-    bench.commitAll();
+    const second = await setup.openBatch(1);
+    await advanceAnchor(parts, second);
+    setup.confirmAll();
     chain.bury(5);
-    const sources = [anchoring.sources[1]!, ...openBitcoinSources([slow.url])];
-    slowSource = advanceAnchor({ ...anchoring, calendars: [mine()], sources }, second);
-    slowCalendar.catch(() => {}), slowSource.catch(() => {}); // waited for below
+    const sources = [parts.sources[1]!, ...openBitcoinSources([slow.url])];
+    slowSource = advanceAnchor({ ...parts, calendars: [ownUrl()], sources }, second);
+    slowCalendar.catch(() => {}), slowSource.catch(() => {}); // awaited in a test below
   });
   after(async () => {
     slow?.stop();
-    await bench?.stop();
+    await setup?.stop();
   });
-  afterEach(() => bench.heal());
+  afterEach(() => setup.heal());
 
-  const mine = () => bench.calendars[0].url;
-  const submitting: Record<string, [fault: Fault, says: RegExp]> = {
-    "is away": [away, /calendar 127\.0\.0\.1:\d+: status 503 to a digest/],
-    "hangs up": [refuse, /unreachable \(UND_ERR_SOCKET\)/],
-    "answers with noise": [text(100), /its answer is no timestamp/],
-    "answers with nothing": [text(0), /its answer is no timestamp: It ends/],
-    "answers with 10 MB": [text(10_000_000), /its answer is over 10000 bytes/],
-    "redirects": [redirect, /it redirects, which is not followed/],
-    "promises in another's name": [
-      (response) => give(response, promise("http://127.0.0.1:1")),
-      /it promises nothing of a calendar that may be asked/,
+  const ownUrl = () => setup.calendars[0].url;
+  const SUBMIT_FAULTS: Record<string, [respond: Fault, message: RegExp]> = {
+    "is unavailable": [unavailable, /calendar 127\.0\.0\.1:\d+: status 503 for a digest/],
+    "closes the connection": [refuse, /unreachable \(UND_ERR_SOCKET\)/],
+    "returns noise": [text(100), /its response is no timestamp/],
+    "returns nothing": [text(0), /its response is no timestamp: The data ends/],
+    "returns 10 MB": [text(10_000_000), /its response is over 10000 bytes/],
+    "redirects": [redirect, /it redirects, and redirects are not followed/],
+    "promises in the name of another": [
+      (response) => sendTimestamp(response, promise("http://127.0.0.1:1")),
+      /its response has no promise of an allowed calendar/,
     ],
     "attests a block at once": [
-      (response) => give(response, block(1)),
-      /it promises nothing of a calendar that may be asked/,
+      (response) => sendTimestamp(response, block(1)),
+      /its response has no promise of an allowed calendar/,
     ],
   };
-  for (const [what, [fault, says]] of Object.entries(submitting)) {
-    it(`goes on with the other calendar while one ${what}, says so, and tries again`, async () => {
-      const { calendars, anchoring } = bench;
-      calendars[0].faults.digest = fault;
-      const batch = await bench.batchOf(1);
-      const { state, error } = await advanceAnchor(anchoring, batch);
+  for (const [fault, [respond, message]] of Object.entries(SUBMIT_FAULTS)) {
+    it(`uses the other calendar while one ${fault}, reports it, and tries again`, async () => {
+      const { calendars, parts } = setup;
+      calendars[0].faults.digest = respond;
+      const batch = await setup.openBatch(1);
+      const { state, error } = await advanceAnchor(parts, batch);
       assert.equal(state, "pending");
-      assert.match(error!, says);
-      const row = await bench.rowOf(batch);
-      assert.match(row.last_error, says);
+      assert.match(error!, message);
+      const row = await setup.readRow(batch);
+      assert.match(row.last_error, message);
       assert.deepEqual(row.calendars, [calendars[1].url]);
-      bench.heal();
-      await advanceAnchor(anchoring, batch);
-      assert.equal((await bench.rowOf(batch)).calendars.length, 2);
-      bench.commitAll();
-      assert.equal((await advanceAnchor(anchoring, batch)).state, "confirmed");
+      setup.heal();
+      await advanceAnchor(parts, batch);
+      assert.equal((await setup.readRow(batch)).calendars.length, 2);
+      setup.confirmAll();
+      assert.equal((await advanceAnchor(parts, batch)).state, "confirmed");
     });
   }
 
-  it("does not let one calendar spoil a proof by nesting deeper than readers go", async () => {
-    const { calendars: [liar, honest], chain, anchoring } = bench;
-    liar.faults.digest = (response) => give(response, hashed(190, promise(mine())));
-    const batch = await bench.batchOf(1);
-    await advanceAnchor(anchoring, batch);
-    let message: Uint8Array = (await bench.rowOf(batch)).root;
+  it("keeps a proof readable when a calendar nests deeper than readers allow", async () => {
+    const { calendars: [faulty, honest], chain, parts } = setup;
+    faulty.faults.digest = (response) => sendTimestamp(response, hashChain(190, promise(ownUrl())));
+    const batch = await setup.openBatch(1);
+    await advanceAnchor(parts, batch);
+    let message: Uint8Array = (await setup.readRow(batch)).root;
     for (let i = 0; i < 380; i++) message = sha256(message);
     const height = chain.mine(message);
     chain.bury(5);
-    liar.faults.timestamp = (response) => give(response, hashed(190, block(height)));
-    const { state, error } = await advanceAnchor(anchoring, batch);
+    faulty.faults.timestamp = (response) => sendTimestamp(response, hashChain(190, block(height)));
+    const { state, error } = await advanceAnchor(parts, batch);
     assert.equal(state, "pending");
     assert.match(error!, /nests deeper than the 256 levels/);
     honest.commit(chain);
     chain.bury(5);
-    assert.equal((await advanceAnchor(anchoring, batch)).state, "confirmed");
-    await bench.findings(batch);
+    assert.equal((await advanceAnchor(parts, batch)).state, "confirmed");
+    await setup.verifyProof(batch);
   });
 
-  const asking: Record<string, [fault: Fault, says: RegExp]> = {
-    "is away": [away, /status 503 to a question/],
-    "answers with noise": [text(100), /its answer is no timestamp/],
-    "answers with 10 MB": [text(10_000_000), /its answer is over 10000 bytes/],
+  const FETCH_FAULTS: Record<string, [respond: Fault, message: RegExp]> = {
+    "is unavailable": [unavailable, /status 503 for a commitment/],
+    "returns noise": [text(100), /its response is no timestamp/],
+    "returns 10 MB": [text(10_000_000), /its response is over 10000 bytes/],
     "redirects": [redirect, /it redirects/],
-    "names a block that is not ours": [
-      (response) => give(response, hashed(1, block(2))),
+    "names a block with another merkle root": [
+      (response) => sendTimestamp(response, hashChain(1, block(2))),
       /it attests block 2, whose merkle root is another/,
     ],
-    "names a block to come": [
-      (response) => give(response, hashed(1, block(10_000))),
+    "names a future block": [
+      (response) => sendTimestamp(response, hashChain(1, block(10_000))),
       /block 10000 has 0 confirmations of 6/,
     ],
-    "names a block beyond reason": [
-      (response) => give(response, hashed(1, block(2 ** 53 - 1))),
+    "names an impossible height": [
+      (response) => sendTimestamp(response, hashChain(1, block(2 ** 53 - 1))),
       /block 9007199254740991 has 0 confirmations of 6/,
     ],
-    "only promises again": [
-      (response) => give(response, hashed(1, promise(mine()))),
-      /it attests no Bitcoin block/,
+    "returns only a promise": [
+      (response) => sendTimestamp(response, hashChain(1, promise(ownUrl()))),
+      /its response attests no Bitcoin block/,
     ],
   };
-  for (const [what, [fault, says]] of Object.entries(asking)) {
-    it(`stays pending while the only calendar ${what}, and says so`, async () => {
-      const alone = { ...bench.anchoring, calendars: [mine()] };
-      const batch = await bench.batchOf(1);
+  for (const [fault, [respond, message]] of Object.entries(FETCH_FAULTS)) {
+    it(`stays pending while the only calendar ${fault}, and reports it`, async () => {
+      const alone = { ...setup.parts, calendars: [ownUrl()] };
+      const batch = await setup.openBatch(1);
       await advanceAnchor(alone, batch);
-      bench.commitAll();
-      bench.calendars[0].faults.timestamp = fault;
+      setup.confirmAll();
+      setup.calendars[0].faults.timestamp = respond;
       const { state, error } = await advanceAnchor(alone, batch);
       assert.equal(state, "pending");
-      assert.match(error!, says);
-      bench.heal();
+      assert.match(error!, message);
+      setup.heal();
       assert.equal((await advanceAnchor(alone, batch)).state, "confirmed");
     });
   }
 
-  const lying: Record<string, [lie: (bench: AnchorBench) => void, says: RegExp]> = {
-    "is away": [({ lies }) => lies.answer = away, /Only one source could be asked.*status 503/],
-    "answers with noise": [({ lies }) => lies.answer = text(50), /it gave no height/],
-    "answers with 10 MB": [({ lies }) => lies.answer = text(10_000_000), /over 65536 bytes/],
-    "redirects": [({ lies }) => lies.answer = redirect, /it redirects/],
+  const SOURCE_FAULTS: Record<string, [apply: (setup: AnchorSetup) => void, message: RegExp]> = {
+    "is unavailable": [
+      ({ faults }) => faults.respond = unavailable,
+      /Only one source responded.*status 503/,
+    ],
+    "returns noise": [({ faults }) => faults.respond = text(50), /it returned no height/],
+    "returns 10 MB": [({ faults }) => faults.respond = text(10_000_000), /over 65536 bytes/],
+    "redirects": [({ faults }) => faults.respond = redirect, /it redirects/],
     "lags behind": [
-      ({ lies, chain }) => lies.chain = testChain(chain.headers.slice(0, -1)),
+      ({ faults, chain }) => faults.chain = testChain(chain.headers.slice(0, -1)),
       /has 5 confirmations of 6/,
     ],
-    "tells of another block": [
-      ({ lies, chain }) => lies.chain = fork(chain),
+    "returns another block": [
+      ({ faults, chain }) => faults.chain = fork(chain),
       /The sources disagree about block/,
     ],
-    "tells of blocks that took little work": [
-      ({ lies, chain }) => lies.chain = fork(chain, TOO_EASY_BITS),
+    "returns blocks with too little work": [
+      ({ faults, chain }) => faults.chain = fork(chain, TOO_EASY_BITS),
       /bits 0x207fffff\) is easier than the test network can have had/,
     ],
-    "tells of a block without work": [
-      ({ lies, chain }) => lies.chain = worklessChain(chain),
-      /does not meet its target: no work/,
+    "returns a block without work": [
+      ({ faults, chain }) => faults.chain = chainWithoutWork(chain),
+      /does not meet its target/,
     ],
-    "tells of blocks that are not linked": [
-      ({ lies, chain }) => lies.chain = unlinked(chain),
+    "returns blocks that are not linked": [
+      ({ faults, chain }) => faults.chain = unlinked(chain),
       /is not built on its block/,
     ],
   };
-  for (const [what, [lie, says]] of Object.entries(lying)) {
-    it(`stays pending while one of two sources ${what}, and says so`, async () => {
-      const batch = await bench.batchOf(1);
-      await advanceAnchor(bench.anchoring, batch);
-      bench.calendars[0].commit(bench.chain);
-      bench.chain.bury(5);
-      lie(bench);
-      const { state, error } = await advanceAnchor(bench.anchoring, batch);
+  for (const [fault, [apply, message]] of Object.entries(SOURCE_FAULTS)) {
+    it(`stays pending while one of two sources ${fault}, and reports it`, async () => {
+      const batch = await setup.openBatch(1);
+      await advanceAnchor(setup.parts, batch);
+      setup.calendars[0].commit(setup.chain);
+      setup.chain.bury(5);
+      apply(setup);
+      const { state, error } = await advanceAnchor(setup.parts, batch);
       assert.equal(state, "pending");
-      assert.match(error!, says);
-      bench.heal();
-      assert.equal((await advanceAnchor(bench.anchoring, batch)).state, "confirmed");
+      assert.match(error!, message);
+      setup.heal();
+      assert.equal((await advanceAnchor(setup.parts, batch)).state, "confirmed");
     });
   }
 
-  it("waits ten seconds for a calendar or a source that drips, and says so", async () => {
+  it("gives up on a slow calendar or source after ten seconds, and reports it", async () => {
     const calendar = await slowCalendar;
-    assert.match(calendar.error!, /calendar 127.*no whole answer within 10000 ms/);
+    assert.match(calendar.error!, /calendar 127.*no complete response within 10000 ms/);
     const { state, error } = await slowSource;
     assert.equal(state, "pending");
-    assert.match(error!, /Only one source could be asked.*no whole answer within 10000 ms/);
+    assert.match(error!, /Only one source responded.*no complete response within 10000 ms/);
   });
 
-  it("sends nothing in the clear further than this machine", async () => {
+  it("sends nothing unencrypted to other machines", async () => {
     const failed = (error: unknown) =>
-      error instanceof SourceFailed && /only https is asked/.test(error.reason);
+      error instanceof SourceFailed && /neither https nor http on loopback/.test(error.reason);
     const digest = new Uint8Array(32);
     for (
       const address of ["http://calendar.example", "ftp://127.0.0.1", "http://127.0.0.1.nip.io"]
@@ -233,7 +236,7 @@ describe("anchoring, while others fail or lie", () => {
   });
 });
 
-/** The chain, with the last six blocks replaced by others that hold the same. */
+/** Replaces the last six blocks by others with the same merkle roots. */
 function fork({ headers }: TestChain, bits?: number): TestChain {
   const other = testChain(headers.slice(0, -6));
   for (const header of headers.slice(-6)) other.mine(header.subarray(36, 68), bits);
@@ -244,6 +247,6 @@ function unlinked({ headers }: TestChain): TestChain {
   return testChain([...headers.slice(0, -3), testChain().headers[0]!, ...headers.slice(-2)]);
 }
 
-/** The chain, with a block that nobody has worked for. */
-const worklessChain = ({ headers }: TestChain): TestChain =>
-  testChain(headers.with(-6, workless(headers.at(-6)!)));
+/** Replaces the sixth block from the end by one without work. */
+const chainWithoutWork = ({ headers }: TestChain): TestChain =>
+  testChain(headers.with(-6, withoutWork(headers.at(-6)!)));

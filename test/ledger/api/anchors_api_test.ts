@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { advanceAnchor } from "../../../ledger/mod.ts";
 import { OTS_TYPE, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
-import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
+import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { serveLedger } from "../_ledger.ts";
 import { hashOf, TEST_NETWORK } from "../anchors/ots/_chain.ts";
 
 describe("the public ledger's anchors", function () {
-  let bench: AnchorBench;
+  let bench: AnchorSetup;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let batch: number;
   let height: number;
@@ -17,7 +17,7 @@ describe("the public ledger's anchors", function () {
   const bytes = async (path: string) => new Uint8Array(await (await asked(path)).arrayBuffer());
 
   before(async () => {
-    bench = await anchorBench();
+    bench = await startAnchoring();
     server = await serveLedger(bench.ledger.database);
   });
   after(async () => {
@@ -49,8 +49,8 @@ describe("the public ledger's anchors", function () {
   });
 
   it("tell of a pending batch who was asked and what is missing", async () => {
-    batch = await bench.batchOf(3);
-    await advanceAnchor(bench.anchoring, batch);
+    batch = await bench.openBatch(3);
+    await advanceAnchor(bench.parts, batch);
     const { anchored_share, pending } = await json("/api/anchors");
     assert.equal(anchored_share, 0);
     assert.deepEqual([pending.batches, pending.receipts, pending.unbatched_receipts], [1, 4, 0]);
@@ -68,7 +68,7 @@ describe("the public ledger's anchors", function () {
   it("count what is in a block, and show it with height, hash, header and time", async () => {
     height = bench.calendars[0].commit(bench.chain);
     bench.chain.bury(5);
-    await advanceAnchor(bench.anchoring, batch);
+    await advanceAnchor(bench.parts, batch);
     const { samples, ...counts } = await json("/api/anchors");
     assert.equal(counts.anchored_receipts, 4);
     assert.equal(counts.confirmed_anchors, 1);

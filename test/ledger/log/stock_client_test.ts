@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { advanceAnchor } from "../../../ledger/mod.ts";
 import { testFolder } from "../../_servers.ts";
-import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
+import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { serveLedger } from "../_ledger.ts";
-import { bitcoinCore, type TestServer } from "../anchors/ots/_chain.ts";
+import { startBitcoinCore, type TestServer } from "../anchors/ots/_chain.ts";
 
 /** The official client, with the library under it. */
 const CLIENT = ["opentimestamps-client==0.7.2", "opentimestamps==0.4.5"];
@@ -34,28 +34,28 @@ interface Said {
 
 describe("the stock OpenTimestamps client", function () {
   this.timeout(4 * INSTALL_MS); // three steps bring it here
-  let bench: AnchorBench;
+  let bench: AnchorSetup;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let node: TestServer;
   let folder: string;
   let height: number;
 
   before(async function () {
-    const [[place, why], ready] = await Promise.all([installed(), anchorBench()]);
+    const [[place, why], ready] = await Promise.all([installed(), startAnchoring()]);
     bench = ready;
     if (!place) {
       console.error(`      skipped: the stock client can't be installed: ${why}`);
       return this.skip();
     }
     folder = place;
-    node = await bitcoinCore(bench.chain, "secret");
+    node = await startBitcoinCore(bench.chain, "secret");
     server = await serveLedger(bench.ledger.database);
-    const batch = await bench.batchOf(5);
-    await advanceAnchor(bench.anchoring, batch);
+    const batch = await bench.openBatch(5);
+    await advanceAnchor(bench.parts, batch);
     height = bench.calendars[1].commit(bench.chain);
     bench.chain.bury(5);
-    assert.equal((await advanceAnchor(bench.anchoring, batch)).state, "confirmed");
-    await advanceAnchor(bench.anchoring, await bench.batchOf(1));
+    assert.equal((await advanceAnchor(bench.parts, batch)).state, "confirmed");
+    await advanceAnchor(bench.parts, await bench.openBatch(1));
     for (const n of [3, 5]) {
       for (const ending of ["bin", "bin.ots"]) {
         await writeFile(join(folder, `${n}.${ending}`), await file(n, ending.replace("bin.", "")));
@@ -111,7 +111,7 @@ describe("the stock OpenTimestamps client", function () {
   });
 
   it("completes a proof that was fetched while it was pending, by its calendar", async () => {
-    bench.commitAll();
+    bench.confirmAll();
     await copyFile(join(folder, "5.bin"), join(folder, "later.bin"));
     await copyFile(join(folder, "5.bin.ots"), join(folder, "later.bin.ots"));
     const [{ url }] = bench.calendars;

@@ -7,22 +7,22 @@ import {
 } from "../../../ledger/mod.ts";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { type AnchorAnswer, anchorStep } from "../../../ledger/page/proofs.ts";
-import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
-import { TEST_NETWORK, workless } from "../anchors/ots/_chain.ts";
+import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
+import { TEST_NETWORK, withoutWork } from "../anchors/ots/_chain.ts";
 
 describe("the page's check of an anchor", () => {
-  let bench: AnchorBench;
+  let bench: AnchorSetup;
   let receipt: StoredReceipt;
   let answer: AnchorAnswer & { readonly height: number };
 
   before(async () => {
-    bench = await anchorBench();
-    const { anchoring, calendars, chain, ledger } = bench;
-    const batch = await bench.batchOf(3);
-    await advanceAnchor(anchoring, batch);
+    bench = await startAnchoring();
+    const { parts, calendars, chain, ledger } = bench;
+    const batch = await bench.openBatch(3);
+    await advanceAnchor(parts, batch);
     const height = calendars[0].commit(chain);
     chain.bury(5);
-    await advanceAnchor(anchoring, batch);
+    await advanceAnchor(parts, batch);
     [receipt] = await exportReceipts(ledger.app, { from: 1, to: 2 }) as [StoredReceipt];
     const proof = await buildReceiptProof(ledger.app, receipt);
     answer = { proof, height, header: new Uint8Array(chain.headers[height]!) };
@@ -48,7 +48,7 @@ describe("the page's check of an anchor", () => {
   });
 
   it("fails for a block with no work behind it, or from before there were receipts", () => {
-    const header = new Uint8Array(workless(answer.header!));
+    const header = new Uint8Array(withoutWork(answer.header!));
     assert.equal(check({ ...answer, header }).state, "fail");
     const later = { ...TEST_NETWORK, reached: answer.height };
     assert.equal(check(answer, receipt.text, later).state, "fail");

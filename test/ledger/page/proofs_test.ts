@@ -3,7 +3,7 @@ import { NODE_PRIMITIVES } from "../../../ledger/crypto/mod.ts";
 import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { MAINNET } from "../../../ledger/anchors/ots/mod.ts";
 import { anchorStep } from "../../../ledger/page/proofs.ts";
-import { file, needsFiles } from "../anchors/ots/_files.ts";
+import { readExample, skipWithoutExamples } from "../anchors/ots/_examples.ts";
 
 /** The proof at hand is of 2015; receipts are newer, and blocks of then are not taken for them. */
 const OF_ALL_TIMES = { ...MAINNET, reached: 0 };
@@ -13,12 +13,12 @@ const recordOf = (bytes: Uint8Array) =>
   `{"canonical_bytes":"${NODE_PRIMITIVES.toHex(bytes)}","schema_version":"3.0"}`;
 
 describe("anchorStep()", () => {
-  before(needsFiles);
+  before(skipWithoutExamples);
 
-  const record = () => recordOf(file("hello-world.txt"));
-  const proof = () => file("hello-world.txt.ots");
+  const record = () => recordOf(readExample("hello-world.txt"));
+  const proof = () => readExample("hello-world.txt.ots");
   const header = () =>
-    NOBLE.fromHex(new TextDecoder().decode(file("block-358391.header.hex")).trim());
+    NOBLE.fromHex(new TextDecoder().decode(readExample("block-358391.header.hex")).trim());
   const stepOf = (record: string, header: Uint8Array | undefined, height = 358391) =>
     anchorStep(record, { proof: proof(), height, header }, NOBLE, OF_ALL_TIMES);
 
@@ -36,7 +36,7 @@ describe("anchorStep()", () => {
   });
 
   it("fails where the bytes, the header or its work are others", () => {
-    assert.equal(stepOf(recordOf(file("merkle1.txt")), header()).state, "fail");
+    assert.equal(stepOf(recordOf(readExample("merkle1.txt")), header()).state, "fail");
     const noWork = header().with(79, 0);
     assert.equal(stepOf(record(), noWork).state, "fail");
     assert.equal(stepOf(record(), header().subarray(1)).state, "fail");

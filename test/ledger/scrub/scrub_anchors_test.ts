@@ -12,7 +12,7 @@ import {
 } from "../../../ledger/mod.ts";
 import { anchorBreaks, totalsBreaks } from "../../../ledger/scrub/_scrub_anchors.ts";
 import { eventually } from "../../workflows/_story.ts";
-import { type AnchorBench, anchorBench } from "../anchors/_anchoring.ts";
+import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 
 /** Receipts of the first batch: one part of 1,024, and some. It is confirmed; the second one is pending. */
 const FIRST = 1_030;
@@ -76,20 +76,20 @@ const FAULTS: Readonly<Record<string, { tamper: string; at: number | "B"; reason
 };
 
 describe("the scrub of what is anchored in Bitcoin", () => {
-  let bench: AnchorBench;
+  let bench: AnchorSetup;
   let superuser: pg.Client;
   let second: number;
   before(async () => {
-    bench = await anchorBench();
-    const { ledger, anchoring, calendars: [calendar], chain } = bench;
-    await bench.batchOf(FIRST);
-    await advanceAnchor(anchoring, 0);
+    bench = await startAnchoring();
+    const { ledger, parts, calendars: [calendar], chain } = bench;
+    await bench.openBatch(FIRST);
+    await advanceAnchor(parts, 0);
     calendar.commit(chain);
     chain.bury(5);
-    assert.equal((await advanceAnchor(anchoring, 0)).state, "confirmed");
+    assert.equal((await advanceAnchor(parts, 0)).state, "confirmed");
     await eventually(async () => (await getHead(ledger.app)).size > FIRST || undefined);
-    second = await bench.batchOf(SECOND);
-    assert.equal((await advanceAnchor(anchoring, second)).state, "pending");
+    second = await bench.openBatch(SECOND);
+    assert.equal((await advanceAnchor(parts, second)).state, "pending");
     await ledger.pause();
     superuser = new pg.Client({ connectionString: ledger.database.superuserUrl });
     await superuser.connect();

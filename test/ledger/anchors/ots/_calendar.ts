@@ -1,4 +1,4 @@
-/** A calendar of a test: it aggregates what it is given, promises, and commits to a chain by a transaction. */
+/** A test calendar: aggregates digests, promises attestations, and commits to a test chain by a transaction. */
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import {
@@ -13,22 +13,22 @@ import {
   treePath,
   treeRoot,
 } from "../../../../ledger/anchors/ots/mod.ts";
-import { serveTest, type TestChain, type TestServer } from "./_chain.ts";
+import { startServer, type TestChain, type TestServer } from "./_chain.ts";
 
-/** What a calendar does wrong. */
-export interface Faults {
-  /** In place of its answer to a digest. */
+/** Faults of a calendar. */
+export interface CalendarFaults {
+  /** Responds to a digest. */
   digest?: (response: ServerResponse) => unknown;
-  /** In place of its answer to a question. */
+  /** Responds to a commitment. */
   timestamp?: (response: ServerResponse, commitment: Buffer) => unknown;
 }
 
 /** A calendar on loopback. */
 export interface TestCalendar extends TestServer {
-  readonly faults: Faults;
-  /** Digests that it has taken, hex, in order. */
-  readonly taken: string[];
-  /** Puts all that it has promised into the next block; nothing promised, no block. @returns the newest block's height */
+  readonly faults: CalendarFaults;
+  /** Digests that it has accepted, hex, in order. */
+  readonly accepted: string[];
+  /** Commits everything promised to a new block, if there is anything. @returns the newest height */
   commit(chain: TestChain): number;
 }
 
@@ -36,32 +36,32 @@ export interface TestCalendar extends TestServer {
 const ROUND_MS = 20;
 
 /** Starts a calendar. */
-export async function testCalendar(): Promise<TestCalendar> {
-  const faults: Faults = {};
-  const taken: string[] = [];
+export async function startCalendar(): Promise<TestCalendar> {
+  const faults: CalendarFaults = {};
+  const accepted: string[] = [];
   const open: Buffer[] = [];
   const ready = new Map<string, Timestamp>();
-  const join = rounds((commitment) => open.push(commitment));
+  const aggregate = openRounds((commitment) => open.push(commitment));
 
-  const server = await serveTest(async ({ method, url }, response, body) => {
+  const server = await startServer(async ({ method, url }, response, body) => {
     if (method === "POST" && url === "/digest") {
       if (faults.digest) return void faults.digest(response);
-      taken.push(body.toString("hex"));
+      accepted.push(body.toString("hex"));
       const promise = { branches: [{ attestation: pendingAttestation(server.url) }] };
-      return give(response, prependOps(await join(body), promise));
+      return sendTimestamp(response, prependOps(await aggregate(body), promise));
     }
     const [, commitment] = /^\/timestamp\/([0-9a-f]{2,})$/.exec(url!) ?? [];
     if (!commitment) return void response.writeHead(404).end();
     if (faults.timestamp) return void faults.timestamp(response, Buffer.from(commitment, "hex"));
     const timestamp = ready.get(commitment);
-    if (timestamp) give(response, timestamp);
+    if (timestamp) sendTimestamp(response, timestamp);
     else response.writeHead(404).end("Pending confirmation in Bitcoin blockchain");
   });
 
   return {
     ...server,
     faults,
-    taken,
+    accepted,
     commit(chain) {
       const commitments = open.splice(0);
       if (commitments.length === 0) return chain.headers.length - 1;
@@ -83,19 +83,19 @@ const SHA256: Op = { kind: "sha256" };
 const append = (arg: Uint8Array): Op => ({ kind: "append", arg });
 const prepend = (arg: Uint8Array): Op => ({ kind: "prepend", arg });
 
-/** Puts digests that arrive together into one tree, whose root is dated and sealed by the calendar's own tag. */
-function rounds(commit: (commitment: Buffer) => void): (digest: Uint8Array) => Promise<Op[]> {
+/** Aggregates digests that arrive together into one tree; its root gets a time and a tag, as real calendars do. */
+function openRounds(commit: (commitment: Buffer) => void): (digest: Uint8Array) => Promise<Op[]> {
   let round: { digests: Uint8Array[]; done: Promise<Op[]> } | undefined;
   return async (digest) => {
     const salted: Op[] = [append(randomBytes(16)), SHA256];
     const leaf = salted.reduce<Uint8Array>((message, op) => applyOp(op, message), digest);
-    round ??= { digests: [], done: closed() };
+    round ??= { digests: [], done: closeRound() };
     const { digests, done } = round;
     const index = digests.push(leaf) - 1;
     const seal = await done;
     return [...salted, ...treePath(digests, index), ...seal];
   };
-  async function closed(): Promise<Op[]> {
+  async function closeRound(): Promise<Op[]> {
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
     const { digests } = round!;
     round = undefined;
@@ -107,15 +107,15 @@ function rounds(commit: (commitment: Buffer) => void): (digest: Uint8Array) => P
   }
 }
 
-/** From a root to the merkle root of a block: a transaction that holds it, and the ids of four others. */
+/** Makes the path from a root to the merkle root of a block: a transaction with it, and three levels of the tree. */
 function transactionOps(): Op[] {
   const ops: Op[] = [prepend(randomBytes(120)), append(randomBytes(4)), SHA256, SHA256];
   for (const side of [append, prepend, append]) ops.push(side(randomBytes(32)), SHA256, SHA256);
   return ops;
 }
 
-/** Answers with a timestamp. */
-export function give(response: ServerResponse, timestamp: Timestamp): void {
+/** Responds with a timestamp. */
+export function sendTimestamp(response: ServerResponse, timestamp: Timestamp): void {
   response.writeHead(200, { "content-type": OTS_TYPE });
   response.end(Buffer.from(serializeTimestamp(timestamp)));
 }

@@ -1,15 +1,15 @@
-/** A block chain of a test, really mined at a difficulty that a test can bear, and sources that tell of it. */
+/** A test block chain, mined at a low difficulty, and sources that serve it. */
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import { type Network, targetFromBits } from "../../../../ledger/anchors/ots/mod.ts";
 
-/** Some 500 hashes a block. */
+/** About 500 hashes a block. */
 const BITS = 0x1f7fffff;
-/** Any hash of two will do. */
+/** Every second hash meets this target. */
 export const TOO_EASY_BITS = 0x207fffff;
 
-/** Whose difficulty never changes. Only tests hand it on; what runs in production knows Bitcoin alone. */
+/** A network of constant difficulty; production code only uses Bitcoin's. */
 export const TEST_NETWORK: Network = {
   name: "the test network",
   reachedHeight: 0,
@@ -20,22 +20,24 @@ export const sha256 = (...parts: Uint8Array[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
 export const doubleSha256 = (...parts: Uint8Array[]): Buffer => sha256(sha256(...parts));
 
-/** A chain by its headers; the index is the height. */
+/** A chain; the index of a header is its height. */
 export interface TestChain {
   readonly headers: Buffer[];
   /** Mines the next block. @returns its height */
   mine(merkleRoot?: Uint8Array, bits?: number): number;
-  /** Mines so many blocks with nothing of ours. */
+  /** Mines blocks with random merkle roots. */
   bury(blocks: number): void;
 }
 
-/** A chain of one block. */
+/** Makes a chain, with one block if no headers are passed. */
 export function testChain(headers: Buffer[] = []): TestChain {
   const chain: TestChain = {
     headers,
     mine(merkleRoot = randomBytes(32), bits = BITS) {
       const previous = headers.at(-1);
-      headers.push(mined(previous ? doubleSha256(previous) : Buffer.alloc(32), merkleRoot, bits));
+      headers.push(
+        mineHeader(previous ? doubleSha256(previous) : Buffer.alloc(32), merkleRoot, bits),
+      );
       return headers.length - 1;
     },
     bury(blocks) {
@@ -48,21 +50,21 @@ export function testChain(headers: Buffer[] = []): TestChain {
 
 let count = 0;
 
-function mined(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buffer {
+function mineHeader(previous: Uint8Array, merkleRoot: Uint8Array, bits: number): Buffer {
   const header = Buffer.alloc(80);
-  header.writeUInt32LE(0x20000000 + count++ % 2 ** 16, 0); // no two blocks are the same
+  header.writeUInt32LE(0x20000000 + count++ % 2 ** 16, 0); // makes every block unique
   header.set(previous, 4);
   header.set(merkleRoot, 36);
   header.writeUInt32LE(Math.floor(Date.now() / 1000), 68);
   header.writeUInt32LE(bits, 72);
   for (let nonce = 0;; nonce++) {
     header.writeUInt32LE(nonce, 76);
-    if (BigInt(`0x${shown(doubleSha256(header))}`) <= targetFromBits(bits)) return header;
+    if (BigInt(`0x${displayHash(doubleSha256(header))}`) <= targetFromBits(bits)) return header;
   }
 }
 
-/** The header with a nonce that is not the one which was searched for. */
-export function workless(header: Uint8Array): Buffer {
+/** Replaces the nonce of a header by one that does not meet the target. */
+export function withoutWork(header: Uint8Array): Buffer {
   const other = Buffer.from(header);
   do other.writeUInt32LE((other.readUInt32LE(76) + 1) % 2 ** 32, 76); while (
     BigInt(`0x${hashOf(other)}`) <= targetFromBits(BITS)
@@ -70,17 +72,18 @@ export function workless(header: Uint8Array): Buffer {
   return other;
 }
 
-/** A hash as people see it: last byte first. */
-export const shown = (hash: Uint8Array): string => Buffer.from(hash.toReversed()).toString("hex");
+/** Prints a hash in display order: last byte first. */
+export const displayHash = (hash: Uint8Array): string =>
+  Buffer.from(hash.toReversed()).toString("hex");
 
-/** A server of a test on loopback. */
+/** A test server on loopback. */
 export interface TestServer {
   readonly url: string;
   stop(): void;
 }
 
-/** Serves until it is stopped; whatever `answer` throws becomes status 500. */
-export async function serveTest(
+/** Starts a server; an error of `answer` becomes status 500. */
+export async function startServer(
   answer: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -107,20 +110,22 @@ export async function serveTest(
   };
 }
 
-/** What a source does in place of telling the truth. */
-export interface Lies {
-  /** The chain that it tells of. */
+/** Faults of a source. */
+export interface SourceFaults {
+  /** Serves this chain. */
   chain?: TestChain;
-  /** Answers with this, whatever is asked. */
-  answer?: (response: ServerResponse) => void;
+  /** Responds to every request. */
+  respond?: (response: ServerResponse) => void;
 }
 
-/** An Esplora-style endpoint. */
-export async function esplora(honest: TestChain): Promise<TestServer & { lies: Lies }> {
-  const lies: Lies = {};
-  const server = await serveTest(({ url }, response) => {
-    if (lies.answer) return lies.answer(response);
-    const { headers } = lies.chain ?? honest;
+/** Starts an Esplora-style endpoint. */
+export async function startEsplora(
+  honest: TestChain,
+): Promise<TestServer & { faults: SourceFaults }> {
+  const faults: SourceFaults = {};
+  const server = await startServer(({ url }, response) => {
+    if (faults.respond) return faults.respond(response);
+    const { headers } = faults.chain ?? honest;
     const [, height] = /^\/block-height\/(\d+)$/.exec(url!) ?? [];
     const [, hash] = /^\/block\/([0-9a-f]{64})\/header$/.exec(url!) ?? [];
     const header = height ? headers[Number(height)] : headers.find((h) => hash === hashOf(h));
@@ -128,13 +133,13 @@ export async function esplora(honest: TestChain): Promise<TestServer & { lies: L
     else if (header) response.end(height ? hashOf(header) : header.toString("hex"));
     else response.writeHead(404).end("Block not found");
   });
-  return { ...server, lies };
+  return { ...server, faults };
 }
 
-/** Bitcoin Core's RPC. */
-export async function bitcoinCore(chain: TestChain, password: string): Promise<TestServer> {
+/** Starts a server with Bitcoin Core's RPC. */
+export async function startBitcoinCore(chain: TestChain, password: string): Promise<TestServer> {
   const wanted = `Basic ${Buffer.from(`rpc:${password}`).toString("base64")}`;
-  const { url, stop } = await serveTest(({ headers, method }, response, body) => {
+  const { url, stop } = await startServer(({ headers, method }, response, body) => {
     if (method !== "POST") return void response.writeHead(405).end();
     if (headers.authorization !== wanted) return void response.writeHead(401).end();
     const { method: name, params, id } = JSON.parse(body.toString());
@@ -150,4 +155,4 @@ export async function bitcoinCore(chain: TestChain, password: string): Promise<T
   return { url: url.replace("http://", `core+http://rpc:${encodeURIComponent(password)}@`), stop };
 }
 
-export const hashOf = (header: Uint8Array): string => shown(doubleSha256(header));
+export const hashOf = (header: Uint8Array): string => displayHash(doubleSha256(header));

@@ -21,7 +21,7 @@ import {
   treeRoot,
   verifyTimestamp,
 } from "../../../../ledger/anchors/ots/mod.ts";
-import { file, needsFiles } from "./_files.ts";
+import { readExample, skipWithoutExamples } from "./_examples.ts";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash("sha256").update(bytes).digest());
@@ -29,8 +29,8 @@ const HEAD = "004f70656e54696d657374616d7073000050726f6f6600bf89e2e884e892 94";
 const BITCOIN = "0588960d73d71901";
 const DIGEST = "08" + "11".repeat(32);
 
-describe("parseFile() on the official client's examples", () => {
-  before(needsFiles);
+describe("parseProof() on the official client's examples", () => {
+  before(skipWithoutExamples);
   const names = [
     "hello-world.txt",
     "bad-stamp.txt",
@@ -42,24 +42,24 @@ describe("parseFile() on the official client's examples", () => {
     "known-and-unknown-notary.txt",
   ];
   for (const name of names) {
-    it(`reads ${name}.ots, whose digest is that of the file, and writes the same bytes`, () => {
-      const bytes = file(`${name}.ots`);
+    it(`reads ${name}.ots with the digest of its file, and writes the same bytes`, () => {
+      const bytes = readExample(`${name}.ots`);
       const parsed = parseProof(bytes);
-      assert.deepEqual(parsed.digest, sha256(file(name)));
+      assert.deepEqual(parsed.digest, sha256(readExample(name)));
       assert.deepEqual(serializeProof(parsed), bytes);
     });
   }
 
-  const header = () => hex(Buffer.from(file("block-358391.header.hex")).toString().trim());
+  const header = () => hex(Buffer.from(readExample("block-358391.header.hex")).toString().trim());
   const states = (name: string, headers: ReadonlyMap<number, Uint8Array> = new Map()) => {
-    const { timestamp, digest } = parseProof(file(`${name}.ots`));
+    const { timestamp, digest } = parseProof(readExample(`${name}.ots`));
     return verifyTimestamp(timestamp, digest, headers).map(({ attestation, state }) =>
       `${attestation.kind} ${state}`
     );
   };
 
   it("verifies hello-world against the real header of its block", () => {
-    const { timestamp, digest } = parseProof(file("hello-world.txt.ots"));
+    const { timestamp, digest } = parseProof(readExample("hello-world.txt.ots"));
     const [finding] = verifyTimestamp(timestamp, digest, new Map([[358_391, header()]]));
     assert.equal(finding?.state, "verified");
     assert.equal(new Date(finding.time! * 1000).toISOString(), "2015-05-28T15:41:18.000Z");
@@ -69,13 +69,13 @@ describe("parseFile() on the official client's examples", () => {
     assert.deepEqual(states("bad-stamp.txt", new Map([[358_391, header()]])), ["bitcoin failed"]);
   });
 
-  it("says of blocks whose headers are not there that they are claimed", () => {
+  it("reports blocks without headers as claimed", () => {
     assert.deepEqual(states("hello-world.txt"), ["bitcoin claimed"]);
     assert.ok(states("empty").includes("bitcoin claimed"));
     const kinds = states("different-blockchains.txt");
     assert.ok(kinds.includes("bitcoin claimed") && kinds.length > 1, kinds.join());
     assert.ok(!kinds.some((state) => /verified|failed/.test(state)));
-    const { timestamp, digest } = parseProof(file("empty.ots"));
+    const { timestamp, digest } = parseProof(readExample("empty.ots"));
     const heights = listAttestations(timestamp, digest).map(({ attestation: a }) =>
       a.kind === "bitcoin" ? a.height : undefined
     );
@@ -83,12 +83,12 @@ describe("parseFile() on the official client's examples", () => {
   });
 
   for (const name of ["incomplete.txt", "two-calendars.txt", "merkle1.txt"]) {
-    it(`finds ${name} pending at calendars only`, () => {
+    it(`reports ${name} as pending at calendars only`, () => {
       assert.deepEqual(new Set(states(name)), new Set(["pending pending"]));
     });
   }
 
-  it("keeps and ignores an attestation of an unknown kind", () => {
+  it("keeps an attestation of an unknown kind, and ignores it", () => {
     assert.deepEqual(
       new Set(states("known-and-unknown-notary.txt")),
       new Set([
@@ -106,7 +106,7 @@ describe("parseFile() on the official client's examples", () => {
     ] as const
   ) {
     it(`refuses invalid/${name}.ots as ${fault}`, () => {
-      assert.throws(() => parseProof(file(`invalid/${name}.ots`)), (error) => {
+      assert.throws(() => parseProof(readExample(`invalid/${name}.ots`)), (error) => {
         assert.ok(error instanceof BadTimestamp);
         assert.equal(error.fault, fault);
         assert.match(error.message, says);
@@ -116,7 +116,7 @@ describe("parseFile() on the official client's examples", () => {
   }
 });
 
-describe("parseFile()", () => {
+describe("parseProof()", () => {
   const valid = `${HEAD} 01 ${DIGEST} 00 ${BITCOIN} 03 f7ef15`;
   it("reads a digest attested by a block", () => {
     const { hash, timestamp } = parseProof(hex(valid));
@@ -153,8 +153,8 @@ describe("parseFile()", () => {
       `${HEAD} 01 ${DIGEST} f0 e10f ${"00".repeat(2017)} f3 00 ${BITCOIN} 01 01`,
     ],
   };
-  for (const [what, [fault, bytes]] of Object.entries(refused)) {
-    it(`refuses ${what}, and says so`, () => {
+  for (const [name, [fault, bytes]] of Object.entries(refused)) {
+    it(`refuses ${name}`, () => {
       assert.throws(() => parseProof(hex(bytes)), { name: "BadTimestamp", fault });
     });
   }
@@ -173,7 +173,7 @@ describe("parseFile()", () => {
     }
   });
 
-  it("gives nothing but typed errors for 2,000 mutated files", () => {
+  it("throws only typed errors for 2,000 mutated files", () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
     console.log(`      seed ${seed}`);
     const random = mulberry32(seed);
@@ -190,10 +190,10 @@ describe("parseFile()", () => {
         if (!(error instanceof BadTimestamp)) throw error;
       }
     }
-    assert.ok(read > 50, `only ${read} could still be read, so little was tried`);
+    assert.ok(read > 50, `only ${read} mutated files could be read, which tests too little`);
   });
 
-  it("refuses a small file that asks for endless work", () => {
+  it("refuses a small file that would cause endless work", () => {
     const arm = `ff ${"f2".repeat(200)} 00 ${BITCOIN} 01 01`;
     const grown = `f0 e01f ${"00".repeat(4064)}`;
     const file = parseProof(
@@ -216,20 +216,20 @@ describe("operations", () => {
     [{ kind: "hexlify" }, "363136323633"],
   ];
   for (const [op, result] of wanted) {
-    it(`${op.kind} gives what its publisher says`, () => {
+    it(`${op.kind} returns the published result`, () => {
       assert.equal(Buffer.from(applyOp(op, message)).toString("hex"), result);
     });
   }
 });
 
-describe("merge() and prune()", () => {
+describe("timestamps", () => {
   const pending = (uri: string): Timestamp => ({
     branches: [{ attestation: pendingAttestation(uri) }],
   });
   const salted = (salt: number, then: Timestamp) =>
     prependOps([{ kind: "append", arg: Uint8Array.of(salt) }, { kind: "sha256" }], then);
 
-  it("keep what each knows, once", () => {
+  it("mergeTimestamps() keeps every attestation once", () => {
     const a = salted(1, pending("https://a.example"));
     const b = salted(2, pending("https://b.example"));
     const both = mergeTimestamps(a, b, a);
@@ -242,7 +242,7 @@ describe("merge() and prune()", () => {
     assert.equal(listAttestations(same, digest).length, 2);
   });
 
-  it("drop what is not wanted, with the way to it", () => {
+  it("pruneTimestamp() drops the others, with the operations that lead to them", () => {
     const all = mergeTimestamps(
       salted(1, pending("https://a.example")),
       salted(2, { branches: [{ attestation: bitcoinAttestation(5) }] }),
@@ -252,7 +252,7 @@ describe("merge() and prune()", () => {
     assert.equal(pruneTimestamp(all, () => false), undefined);
   });
 
-  it("refuse to write a timestamp that knows nothing", () => {
+  it("serializeTimestamp() refuses a timestamp without attestations", () => {
     assert.throws(() => serializeTimestamp({ branches: [] }), { fault: "empty" });
   });
 });
@@ -272,7 +272,7 @@ describe("the aggregation tree", () => {
     });
   }
 
-  it("is the tree over the roots of its pieces", () => {
+  it("equals the tree over the roots of its subtrees", () => {
     for (const n of [SUBTREE_SIZE, SUBTREE_SIZE + 1, 2 * SUBTREE_SIZE, 3 * SUBTREE_SIZE + 700]) {
       const all = leaves(n);
       const roots: Uint8Array[] = [];
@@ -283,14 +283,14 @@ describe("the aggregation tree", () => {
     }
   });
 
-  it("stays well within the depth of a proof for a million leaves", () => {
+  it("needs few of a proof's levels for a million leaves", () => {
     assert.ok(2 * Math.ceil(Math.log2(2 ** 20)) < 64);
   });
 });
 
-describe("ledger/ots", () => {
-  it("runs in a browser as it is: it imports nothing of Node, and uses nothing of its own", () => {
-    const folder = new URL("../../../ledger/ots/", import.meta.url);
+describe("ledger/anchors/ots", () => {
+  it("runs in a browser: it imports and uses nothing of Node", () => {
+    const folder = new URL("../../../../ledger/anchors/ots/", import.meta.url);
     for (const name of readdirSync(folder)) {
       const text = readFileSync(new URL(name, folder), "utf8");
       for (const [, from] of text.matchAll(/ from "([^"]+)"/g)) {
@@ -302,7 +302,7 @@ describe("ledger/ots", () => {
 });
 
 describe("parseTimestamp()", () => {
-  it("reads what calendars send, and checks operations against the message's length", () => {
+  it("reads a response of a calendar, and checks operations against the length of the message", () => {
     const bytes = hex(`f0 01 aa 08 00 ${BITCOIN} 01 05`);
     assert.deepEqual(serializeTimestamp(parseTimestamp(bytes, 32)), bytes);
     assert.throws(() => parseTimestamp(bytes, 4096), { fault: "too_long" });

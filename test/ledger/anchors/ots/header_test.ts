@@ -10,8 +10,8 @@ import {
   targetFromBits,
   verifyTimestamp,
 } from "../../../../ledger/anchors/ots/mod.ts";
-import { esplora, TEST_NETWORK, testChain } from "./_chain.ts";
-import { file, needsFiles } from "./_files.ts";
+import { startEsplora, TEST_NETWORK, testChain } from "./_chain.ts";
+import { readExample, skipWithoutExamples } from "./_examples.ts";
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"));
 
@@ -31,24 +31,24 @@ describe("parseHeader()", () => {
     assert.equal(previousHash, "00".repeat(32));
   });
 
-  it("refuses what has not 80 bytes", () => {
-    assert.throws(() => parseHeader(GENESIS.subarray(1)), /80 bytes, and this has 79/);
+  it("refuses other lengths than 80 bytes", () => {
+    assert.throws(() => parseHeader(GENESIS.subarray(1)), /80 bytes, not 79/);
   });
 });
 
-describe("targetOf()", () => {
+describe("targetFromBits()", () => {
   for (
     const [bits, target] of [[0x1d00ffff, 0xffffn << 208n], [0x03123456, 0x123456n], [
       0x01120000,
       0x12n,
     ]] as const
   ) {
-    it(`gives the target of 0x${bits.toString(16).padStart(8, "0")}`, () => {
+    it(`expands 0x${bits.toString(16).padStart(8, "0")}`, () => {
       assert.equal(targetFromBits(bits), target);
     });
   }
   for (const bits of [0, 0x01800000, 0x1d800001, 0x23000100, 0xff7fffff]) {
-    it(`refuses 0x${bits.toString(16).padStart(8, "0")}, which is none`, () => {
+    it(`refuses 0x${bits.toString(16).padStart(8, "0")}, which is no valid target`, () => {
       assert.throws(() => targetFromBits(bits), BadHeader);
     });
   }
@@ -57,7 +57,7 @@ describe("targetOf()", () => {
 describe("checkHeader() for Bitcoin", () => {
   it("accepts the first block", () => checkHeader(parseHeader(GENESIS), 0, MAINNET));
 
-  it("refuses the first block's small work at any later height", () => {
+  it("refuses the small work of the first block at later heights", () => {
     for (const height of [100_000, 358_391, 500_000, 840_000, 1_000_000, 10_000_000]) {
       assert.throws(
         () => checkHeader(parseHeader(GENESIS), height, MAINNET),
@@ -68,24 +68,26 @@ describe("checkHeader() for Bitcoin", () => {
 
   it("refuses a header whose hash is above its own target", () => {
     const other = GENESIS.with(79, 0);
-    assert.throws(() => checkHeader(parseHeader(other), 0, MAINNET), /no work/);
+    assert.throws(() => checkHeader(parseHeader(other), 0, MAINNET), /does not meet its target/);
   });
 
-  it("refuses a header that claims more work than there can have been", () => {
+  it("refuses a header that claims more work than possible", () => {
     const hard = GENESIS.with(75, 0x15).with(74, 0).with(73, 1).with(72, 0);
     assert.throws(() => checkHeader(parseHeader(hard), 0, MAINNET), /harder than Bitcoin/);
   });
 
-  it("accepts a real block at its own height alone", function () {
-    needsFiles.call(this);
-    const real = parseHeader(bytes(Buffer.from(file("block-358391.header.hex")).toString().trim()));
+  it("accepts a real block only at its own height", function () {
+    skipWithoutExamples.call(this);
+    const real = parseHeader(
+      bytes(Buffer.from(readExample("block-358391.header.hex")).toString().trim()),
+    );
     checkHeader(real, 358_391, MAINNET);
     for (const height of [0, 32_256, 200_000, 600_000, 840_000, 900_000]) {
       assert.throws(() => checkHeader(real, height, MAINNET), BadHeader, String(height));
     }
   });
 
-  it("asks for the work of its time or of more, up to what the rule of the network allows", () => {
+  it("requires the work of the time, and allows more within the rule of the network", () => {
     for (let height = 0; height < 2_000_000; height += 1009) {
       const { easiest, hardest } = MAINNET.targetRange(height);
       assert.ok(easiest >= hardest && hardest >= 0n, String(height));
@@ -107,16 +109,16 @@ describe("verifyTimestamp()", () => {
     assert.equal(state(), "verified");
   });
 
-  it("refuses that block for what is newer", () =>
+  it("refuses that block for newer messages", () =>
     assert.equal(state(MAINNET.reachedHeight), "failed"));
 });
 
 describe("confirmBlock()", () => {
-  it("takes one source's word where one is configured, and says how many there were", async () => {
+  it("accepts one source if only one is configured, and counts the sources", async () => {
     const chain = testChain();
     const height = chain.mine();
     chain.bury(5);
-    const source = await esplora(chain);
+    const source = await startEsplora(chain);
     try {
       const confirmed = await confirmBlock(openBitcoinSources([source.url]), height, TEST_NETWORK);
       assert.deepEqual(Buffer.from(confirmed.header.bytes), chain.headers[height]);
@@ -126,7 +128,7 @@ describe("confirmBlock()", () => {
     }
   });
 
-  it("counts nothing where no source is configured", async () => {
+  it("rejects if no source is configured", async () => {
     await assert.rejects(confirmBlock([], 1, TEST_NETWORK), { name: "NotConfirmed" });
   });
 });
