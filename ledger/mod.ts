@@ -20,16 +20,16 @@ export {
   type BatchRange,
   buildReceiptProof,
   findAnchor,
+  getAnchorTotals,
+  getReceiptBytes,
   listAnchors,
   openAnchors,
-  readAnchorTotals,
-  readReceiptBytes,
 } from "./anchors/mod.ts";
 export {
   type AnchorSummary,
-  anchorSummary,
   bindExportStream,
   bindLog,
+  getAnchorSummary,
   ledgerOperations,
   type LedgerParts,
 } from "./api/mod.ts";

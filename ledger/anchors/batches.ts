@@ -1,6 +1,6 @@
 import type { Db, Store } from "../../store/mod.ts";
 import { SUBTREE_SIZE, treeRoot } from "./ots/mod.ts";
-import { nativeSha256, readLeaves } from "./proof.ts";
+import { listLeaves, nativeSha256 } from "./proof.ts";
 
 /** Positions of the first and last receipt of a batch. */
 export interface BatchRange {
@@ -62,7 +62,7 @@ async function nextBatch(trx: Db, first: number): Promise<BatchRange | undefined
 async function insertBatch(trx: Db, { first, last }: BatchRange): Promise<void> {
   const subroots: Uint8Array[] = [];
   for (let from = first; from <= last; from += SUBTREE_SIZE) {
-    const leaves = await readLeaves(trx, { from, to: Math.min(from + SUBTREE_SIZE, last + 1) });
+    const leaves = await listLeaves(trx, { from, to: Math.min(from + SUBTREE_SIZE, last + 1) });
     subroots.push(treeRoot(leaves, nativeSha256));
   }
   await trx.execute("INSERT INTO anchors (first, last, root, subroots) VALUES ($1, $2, $3, $4)", [

@@ -18,9 +18,9 @@ export {
 export { ANCHOR_CONFIRMED, type BatchRange, openAnchors } from "./batches.ts";
 export {
   buildReceiptProof,
+  getReceiptBytes,
+  listLeaves,
   nativeSha256,
-  readLeaves,
-  readReceiptBytes,
   splitDigests,
 } from "./proof.ts";
 export {
@@ -29,8 +29,8 @@ export {
   type AnchorTotals,
   type ConfirmedAnchor,
   findAnchor,
+  getAnchorTotals,
   listAnchors,
   listConfirmedAnchors,
   listUnfinishedAnchors,
-  readAnchorTotals,
 } from "./read.ts";

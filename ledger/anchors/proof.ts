@@ -18,9 +18,9 @@ export const nativeSha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
 
 /**
  * Reads the leaves of the anchored tree, oldest first: for each receipt the SHA-256 of the bytes that
- * {@linkcode readReceiptBytes} returns.
+ * {@linkcode getReceiptBytes} returns.
  */
-export async function readLeaves(db: Db, { from, to }: PositionRange): Promise<Uint8Array[]> {
+export async function listLeaves(db: Db, { from, to }: PositionRange): Promise<Uint8Array[]> {
   const row = await db.first(
     `SELECT string_agg(CASE WHEN era = 3 THEN hash ELSE sha256(record) END, '' ORDER BY position)
        AS leaves
@@ -31,7 +31,7 @@ export async function readLeaves(db: Db, { from, to }: PositionRange): Promise<U
 }
 
 /** Reads the bytes of a receipt that its proof is about: the signed bytes in era 3, the stored record before. */
-export async function readReceiptBytes(store: Store, position: number): Promise<Uint8Array> {
+export async function getReceiptBytes(store: Store, position: number): Promise<Uint8Array> {
   const row = await store.asPlatform().first("SELECT record FROM receipts WHERE position = $1", [
     position,
   ]);
@@ -61,7 +61,7 @@ export async function buildReceiptProof(
   const index = position - Number(batch.first);
   const from = Number(batch.first) + index - index % SUBTREE_SIZE;
   const to = Math.min(from + SUBTREE_SIZE, Number(batch.last) + 1);
-  const leaves = await readLeaves(db, { from, to });
+  const leaves = await listLeaves(db, { from, to });
   const digest = leaves[index % SUBTREE_SIZE];
   const subroots = splitDigests(batch.subroots);
   const path: Op[] = [

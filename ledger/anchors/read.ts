@@ -55,7 +55,7 @@ const COLUMNS = `first, last, encode(root, 'hex') AS root, state, last_error, at
   submitted_at, block_height, block_hash, encode(block_header, 'hex') AS block_header, block_time`;
 
 /** Reads the totals, which are kept in one row. */
-export async function readAnchorTotals(store: Store): Promise<AnchorTotals> {
+export async function getAnchorTotals(store: Store): Promise<AnchorTotals> {
   const row = await store.asPlatform().first(
     "SELECT next_position, confirmed, anchored_receipts FROM anchor_head",
   );

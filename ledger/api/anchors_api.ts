@@ -4,11 +4,11 @@ import {
   buildReceiptProof,
   type ConfirmedAnchor,
   findAnchor,
+  getAnchorTotals,
+  getReceiptBytes,
   listAnchors,
   listConfirmedAnchors,
   listUnfinishedAnchors,
-  readAnchorTotals,
-  readReceiptBytes,
 } from "../anchors/mod.ts";
 import {
   AmbiguousReceipt,
@@ -67,7 +67,7 @@ const bytes = operation({
   run: async ({ receipt_id }, { store }) => {
     const receipt = await found(store, receipt_id);
     return new FileOutput(
-      await readReceiptBytes(store, receipt.position),
+      await getReceiptBytes(store, receipt.position),
       fileName(receipt, "bin"),
     );
   },
@@ -153,7 +153,7 @@ const anchors = operation({
   },
   run: async (_, { store, ledgerUrl }) => {
     const [totals, unfinished, confirmed] = await Promise.all([
-      readAnchorTotals(store),
+      getAnchorTotals(store),
       listUnfinishedAnchors(store),
       listConfirmedAnchors(store, SAMPLES),
     ]);
@@ -214,7 +214,7 @@ export interface AnchorSummary {
 }
 
 /** Tells of the anchor of a receipt. */
-export async function anchorSummary(
+export async function getAnchorSummary(
   { store, ledgerUrl }: Pick<LedgerParts, "store" | "ledgerUrl">,
   { id, position }: Pick<StoredReceipt, "id" | "position">,
 ): Promise<AnchorSummary> {
@@ -236,7 +236,7 @@ export async function anchorSummary(
 }
 
 /** Which receipts of a page, newest first, are in a block. */
-export async function anchoredOf(
+export async function createAnchorLookup(
   store: LedgerParts["store"],
   page: readonly StoredReceipt[],
 ): Promise<(position: number) => boolean> {

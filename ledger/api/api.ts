@@ -24,7 +24,7 @@ import {
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import { SERVICE } from "../../domain/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { anchoredOf, anchorOperations, anchorSummary } from "./anchors_api.ts";
+import { anchorOperations, createAnchorLookup, getAnchorSummary } from "./anchors_api.ts";
 import { logOperations } from "./log_api.ts";
 import { wholeOperations } from "./whole_api.ts";
 
@@ -139,7 +139,7 @@ const receipts = operation({
     const total = (await getHead(parts.store)).size;
     const before = total - page * limit;
     const found = before > 0 ? await listReceipts(parts.store, { limit, before }) : [];
-    const anchored = await anchoredOf(parts.store, found);
+    const anchored = await createAnchorLookup(parts.store, found);
     return {
       total,
       page,
@@ -171,7 +171,7 @@ async function verifyById(id: string, parts: LedgerParts): Promise<z.input<typeo
   }
   const [{ verified, checks, reasons, superseded_by }, anchor] = await Promise.all([
     verifyStored(parts.store, receipt),
-    anchorSummary(parts, receipt),
+    getAnchorSummary(parts, receipt),
   ]);
   const shown = { ...fieldsOf(receipt), ...summary(receipt, parts.ledgerUrl, -1), verified };
   const verdict = { verified, checks, reasons: [...reasons], superseded_by };

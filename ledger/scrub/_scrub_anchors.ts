@@ -1,9 +1,9 @@
 import type { Store } from "../../store/mod.ts";
 import {
   anchorReceiptId,
+  getAnchorTotals,
+  listLeaves,
   nativeSha256,
-  readAnchorTotals,
-  readLeaves,
   splitDigests,
 } from "../anchors/mod.ts";
 import {
@@ -47,7 +47,7 @@ export async function anchorBreaks(
   span: Span,
   broken: ReadonlySet<number>,
 ): Promise<LedgerBreak[]> {
-  const { nextPosition } = await readAnchorTotals(store); // before the batches, which are added with it
+  const { nextPosition } = await getAnchorTotals(store); // before the batches, which are added with it
   const batches = await batchesOf(store, span);
   const found = gaps(batches, { from: span.from, to: Math.min(span.to, nextPosition) });
   for (const batch of batches) {
@@ -108,7 +108,7 @@ async function wrongPieces(
     if (to <= span.from || [...broken].some((position) => from <= position && position < to)) {
       continue;
     }
-    const leaves = await readLeaves(store, { from, to });
+    const leaves = await listLeaves(store, { from, to });
     if (leaves.length === to - from && roots[n]!.equals(treeRoot(leaves, nativeSha256))) continue;
     found.push(ofAnchor(from, `Receipts ${from} to ${to - 1} are not those that were anchored`));
   }

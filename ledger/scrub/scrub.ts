@@ -10,7 +10,7 @@ import {
   openBreaks,
   readScrub,
 } from "./_scrub_rows.ts";
-import { readAnchorTotals } from "../anchors/mod.ts";
+import { getAnchorTotals } from "../anchors/mod.ts";
 import { getHead, listLedgerKeys } from "../receipts/mod.ts";
 import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
 import { appendLeaf, type CompactRange, compactRangeRoot } from "./_range.ts";
@@ -85,7 +85,7 @@ export async function beginScrub(
 ): Promise<ScrubPass> {
   const { store } = parts;
   const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
-  const { nextPosition } = await readAnchorTotals(store);
+  const { nextPosition } = await getAnchorTotals(store);
   const [{ size }, row, keys] = await Promise.all([
     getHead(store),
     readScrub(store.asPlatform()),

@@ -7,7 +7,7 @@ import {
   readCatalogue,
   transportOf,
 } from "../../compliance/mod.ts";
-import { listReceipts, readAnchorTotals } from "../../ledger/mod.ts";
+import { getAnchorTotals, listReceipts } from "../../ledger/mod.ts";
 import { countReceiptsByCategory, getStoredFacts } from "../../store/mod.ts";
 import type { Context } from "../../calls/mod.ts";
 
@@ -42,7 +42,7 @@ async function look({ store, chain, engine, config }: Context): Promise<Facts> {
   const [stored, counts, anchors, answers, newest] = await Promise.all([
     getStoredFacts(store.asPlatform()),
     countReceiptsByCategory(store.asPlatform()),
-    readAnchorTotals(store),
+    getAnchorTotals(store),
     engine.health().then(({ validate }) => validate, () => false),
     Promise.all(EVIDENCE_RECEIPT_CATEGORIES.map(async (category) => {
       const receipts = await listReceipts(store, { limit: NEWEST, category });

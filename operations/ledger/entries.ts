@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonText } from "../../contract/mod.ts";
-import { findReceipt, getHead, listReceipts, readAnchorTotals } from "../../ledger/mod.ts";
+import { findReceipt, getAnchorTotals, getHead, listReceipts } from "../../ledger/mod.ts";
 import { Limit, ReceiptId, Timestamp } from "../_shapes.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 
@@ -85,7 +85,7 @@ async function page({ store }: Context, { limit, offset }: { limit: number; offs
   if (kept) return kept;
   const [entries, { anchoredReceipts }] = await Promise.all([
     listReceipts(store, { limit, before: total - offset }),
-    readAnchorTotals(store),
+    getAnchorTotals(store),
   ]);
   const text = new JsonText(
     `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":${anchoredReceipts},` +

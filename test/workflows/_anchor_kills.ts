@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import {
   exportReceipts,
+  getAnchorTotals,
   listLedgerKeys,
   openSealer,
-  readAnchorTotals,
   verifyChain,
 } from "../../ledger/mod.ts";
 import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
@@ -95,7 +95,7 @@ async function assertAnchored({ store }: LoopBench, world: BitcoinServers): Prom
   }
   const { rows } = await store.pool.query("SELECT first, last, state FROM anchors");
   assert.deepEqual(rows, [{ first: "0", last: "2", state: "confirmed" }]);
-  assert.deepEqual(await readAnchorTotals(store), {
+  assert.deepEqual(await getAnchorTotals(store), {
     nextPosition: 3,
     confirmedBatches: 1,
     anchoredReceipts: 3,

@@ -7,10 +7,10 @@ import {
   buildReceiptProof,
   exportReceipts,
   findReceipt,
+  getAnchorTotals,
+  getReceiptBytes,
   importLedger,
   openAnchors,
-  readAnchorTotals,
-  readReceiptBytes,
 } from "../../../ledger/mod.ts";
 import { MAINNET, parseProof, verifyTimestamp } from "../../../ledger/anchors/ots/mod.ts";
 import { openStore } from "../../../store/mod.ts";
@@ -63,7 +63,7 @@ describe("anchoring", () => {
       assert.deepEqual(states.toSorted(), ["pending", "pending", "verified"]);
     }
     assert.equal((await setup.readRow(batch)).block_hash, hashOf(chain.headers[height]!));
-    assert.equal((await readAnchorTotals(store)).anchoredReceipts, 2500);
+    assert.equal((await getAnchorTotals(store)).anchoredReceipts, 2500);
   });
 
   it("seals one receipt of a confirmation, and opens no batch of only such receipts", async () => {
@@ -79,7 +79,7 @@ describe("anchoring", () => {
     assert.deepEqual([details.block_hash, details.sources], [row.block_hash, 2]);
     assert.deepEqual(await openAnchors(store), []);
     assert.equal((await advanceAnchor(parts, 0)).state, "confirmed");
-    assert.equal((await readAnchorTotals(store)).confirmedBatches, 1);
+    assert.equal((await getAnchorTotals(store)).confirmedBatches, 1);
   });
 
   it("puts each receipt into one batch when batches are opened and advanced in parallel", async () => {
@@ -103,7 +103,7 @@ describe("anchoring", () => {
       assert.equal(Number(first), next);
       return Number(last) + 1;
     }, 0);
-    const { anchoredReceipts, nextPosition } = await readAnchorTotals(ledger.app);
+    const { anchoredReceipts, nextPosition } = await getAnchorTotals(ledger.app);
     assert.equal(anchoredReceipts, nextPosition);
   });
 
@@ -241,7 +241,7 @@ describe("anchoring an imported ledger", () => {
     const headers = new Map(setup.chain.headers.map((header, height) => [height, header]));
     for (const receipt of receipts) {
       const { digest, timestamp } = parseProof(await buildReceiptProof(ledger.app, receipt));
-      const bytes = await readReceiptBytes(ledger.app, receipt.position);
+      const bytes = await getReceiptBytes(ledger.app, receipt.position);
       assert.deepEqual(Buffer.from(digest), sha256(bytes));
       const states = verifyTimestamp(timestamp, digest, headers, TEST_NETWORK);
       assert.ok(states.some(({ state }) => state === "verified"), `#${receipt.position}`);
