@@ -7,7 +7,13 @@ import {
   ResolvedStep,
   type StepContext,
 } from "../runbooks/mod.ts";
-import { addTicketEvent, type EffectRecord, intendEffect, type Store } from "../store/mod.ts";
+import {
+  addTicketEvent,
+  type EffectRecord,
+  getRunbookValues,
+  intendEffect,
+  type Store,
+} from "../store/mod.ts";
 import type { Action, Finding, RepairEffect, RunId, StepResult } from "../domain/mod.ts";
 import { hostname } from "node:os";
 import type { Config } from "../config.ts";
@@ -98,16 +104,18 @@ export function intending(store: Store, place: string, undoing = false) {
   };
 }
 
-/** What steps need of their surroundings. */
-export function stepPartsOf(
+/** Reads the surroundings of an action's steps. */
+export async function stepPartsOf(
   { config, store, temporal }: ActivityParts,
   { commands }: Catalogue,
   { ticket_id, action }: RepairOrder,
   service: Service,
-): StepContext {
+): Promise<StepContext> {
   return {
     dataDir: config.dataDir,
     service,
+    values: await getRunbookValues(store.asPlatform(), service.name),
+    allowNetworks: config.settings.SEALOOP_OUTBOUND_ALLOW,
     commands,
     effectOf: (step) => effectIdOf(action.id, step),
     runWorkflow: startingWorkflows(temporal),

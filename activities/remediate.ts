@@ -161,7 +161,7 @@ export function remediation(parts: ActivityParts, catalogue: Catalogue) {
 
   async function act({ order, number, service }: Stepping): Promise<StepOutcome> {
     const { step, effectId } = at(order, number);
-    const stepParts = stepPartsOf(parts, catalogue, order, service);
+    const stepParts = await stepPartsOf(parts, catalogue, order, service);
     const happened = await performStep(step, effectId, stepParts);
     if (!happened.ok || happened.state !== "done") return happened;
     const seen = await verifyStep(step, stepParts);

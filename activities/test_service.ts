@@ -70,7 +70,7 @@ export function testServices({ store, config, temporal }: ActivityParts) {
         process: {
           command: [
             process.execPath,
-            join(ROOT, "integrations", "test_service.js"),
+            join(ROOT, "integrations", "sandbox", "test_service.js"),
             String(port),
             folder,
           ],

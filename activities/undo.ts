@@ -89,7 +89,7 @@ export function undoing(parts: ActivityParts, catalogue: Catalogue) {
         { state: "not_done", ok: false, code: "not_ours_any_more" };
     }
     if (intended.detail.place !== place) return { state: "unknown", ok: false, code: "other_host" };
-    const stepParts = stepPartsOf(parts, catalogue, order, service);
+    const stepParts = await stepPartsOf(parts, catalogue, order, service);
     return await undoStep(stepOf(order.action, number), done.id, id, stepParts);
   }
 

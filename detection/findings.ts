@@ -1,4 +1,4 @@
-import type { DetectorName, RelatedFinding, Severity } from "../domain/mod.ts";
+import type { DetectorName, FindingCheck, RelatedFinding, Severity } from "../domain/mod.ts";
 import { checkKind, type Service } from "../integrations/host/mod.ts";
 import { fingerprintFault } from "../store/mod.ts";
 
@@ -7,7 +7,7 @@ export interface DetectedFinding {
   /** The service that is concerned; null: none that is known. */
   readonly service: string | null;
   readonly detector: DetectorName;
-  readonly check: "http" | "tcp" | "command" | "host" | "log" | "certificate" | "platform";
+  readonly check: FindingCheck;
   /** What is wrong, without names: refused, disk_full, expired, brute_force, … */
   readonly code: string;
   /** 16 hex characters: the same fault has the same. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Mistake, readYamlFile } from "../integrations/files/mod.ts";
+import { formatMistakes, type Mistake, readYamlFile } from "../integrations/files/mod.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
 
 const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
@@ -83,8 +83,7 @@ export class BadServicesFile extends Error {
 export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
   const read = readYamlFile(path, File, explain);
   const fail = (mistakes: readonly Mistake[]): never => {
-    const all = mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
-    throw new BadServicesFile(`Cannot use ${path}:\n${all}`);
+    throw new BadServicesFile(`Cannot use ${path}:\n${formatMistakes(mistakes)}`);
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const { services } = read.value;

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { readYaml } from "../integrations/files/mod.ts";
+import { formatMistakes, readYaml } from "../integrations/files/mod.ts";
 import { z } from "zod";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
@@ -158,8 +158,7 @@ export function readDetectorsFile(path: string): DetectorSettings {
     last = { path, text, settings: read.value };
     return read.value;
   }
-  const mistakes = read.mistakes.map(({ line, text }) => `  line ${line}: ${text}`).join("\n");
-  throw new BadDetectorsFile(`Cannot use ${path}:\n${mistakes}`);
+  throw new BadDetectorsFile(`Cannot use ${path}:\n${formatMistakes(read.mistakes)}`);
 }
 
 /** The file as a JSON schema, for editors. */

@@ -8,6 +8,7 @@ import {
   loadRunbooks,
   type Runbook,
   RunbookFile,
+  SHIPPED_RUNBOOKS,
 } from "../runbooks/mod.ts";
 
 const at = (name: string) => join(ROOT, "docs", name);
@@ -25,7 +26,7 @@ export function schemas(): Readonly<Record<string, string>> {
 
 /** The page as it should be. */
 export function pageWithRunbooks(page: string): string {
-  const { runbooks } = loadRunbooks(join(ROOT, "runbooks"));
+  const { runbooks } = loadRunbooks(SHIPPED_RUNBOOKS);
   const rows = runbooks.map(row).join("\n");
   const head = "| runbook | when | steps | undone |\n| --- | --- | --- | --- |";
   return page.replace(BETWEEN, `$1\n${head}\n${rows}\n\n$2`);

@@ -7,6 +7,20 @@ export const STEPS = ["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CL
 /** A step of the loop. */
 export type StepName = typeof STEPS[number];
 
+/** Kinds of checks by which detectors find faults. */
+export const FINDING_CHECKS = [
+  "http",
+  "tcp",
+  "command",
+  "host",
+  "log",
+  "certificate",
+  "platform",
+] as const;
+
+/** A kind of check. */
+export type FindingCheck = typeof FINDING_CHECKS[number];
+
 /** A fault that was found or reported. Ids and codes only: texts and evidence stay in the store. */
 export interface Finding {
   /** Name of the affected service; null: none is known. */
@@ -14,15 +28,7 @@ export interface Finding {
   /** Detector that found it; absent: a person reported it. */
   readonly detector?: DetectorName;
   /** Kind of check that failed, or `report`. */
-  readonly check:
-    | "http"
-    | "tcp"
-    | "command"
-    | "host"
-    | "log"
-    | "certificate"
-    | "platform"
-    | "report";
+  readonly check: FindingCheck | "report";
   /** Kind of fault: refused, timeout, status_500, disk_full, expired, brute_force, reported, … */
   readonly code: string;
   /** 16 hex characters, the same for the same fault. */

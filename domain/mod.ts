@@ -9,6 +9,7 @@ export type {
   VoteRef,
 } from "./approvals.ts";
 export { ATTRIBUTE, startAttributes } from "./attributes.ts";
+export { CATEGORIES, type Category } from "./categories.ts";
 export {
   type AgentName,
   type AgentReport,
@@ -36,6 +37,8 @@ export {
 export { type ErrorName, type ErrorRule, ERRORS } from "./errors.ts";
 export {
   type Finding,
+  FINDING_CHECKS,
+  type FindingCheck,
   type LoopResult,
   type Progress,
   type RelatedFinding,

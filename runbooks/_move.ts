@@ -19,9 +19,9 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { BadFolder } from "./plan.ts";
+import { BadFolder } from "./_files.ts";
 
-/** A file's two places. */
+/** A file, and the place to which it is moved. */
 export interface Move {
   readonly path: string;
   readonly to: string;
@@ -32,36 +32,34 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const LINUX = process.platform === "linux";
 
 /**
- * Moves one file aside, whole or not at all; one that is there already is left so.
+ * Moves one file aside, whole or not at all. A file that was moved already stays there.
  *
- * Its folder is held open while that is done, and is the one that the path says: a folder that somebody has meanwhile
- * replaced by a link leads nowhere.
+ * Its folder is held open meanwhile, so that a folder which was replaced by a link is not followed.
  *
  * @returns whether it is aside now
  */
-export async function moveOne({ path, to, inode }: Move): Promise<boolean> {
-  const there = existsSync(to);
+export async function moveFile({ path, to, inode }: Move): Promise<boolean> {
+  const isAside = existsSync(to);
   return await inFolderOf(path, async (at) => {
     const stats = statsOf(at);
-    if (!stats) return there;
-    if (!stats.isFile() || stats.ino !== inode) return there;
-    if (!there && renamed(at, to)) return true;
-    if (!there) await copyWhole(at, to, stats);
+    if (!stats?.isFile() || stats.ino !== inode) return isAside;
+    if (!isAside && rename(at, to)) return true;
+    if (!isAside) await copyFileWhole(at, to, stats);
     unlinkSync(at);
     return true;
-  }) ?? there;
+  }) ?? isAside;
 }
 
-/** Moves one file back. `stays`: its place is taken, or gone; `gone`: it is not aside. */
-export async function backOne({ path, to }: Move): Promise<"back" | "stays" | "gone"> {
+/** Moves one file back. `stays`: its place is taken, or its folder is gone; `gone`: it is not aside. */
+export async function moveBack({ path, to }: Move): Promise<"back" | "stays" | "gone"> {
   if (!existsSync(to)) return "gone";
   return await inFolderOf(path, async (at) => {
     const stats = lstatSync(to);
-    const linked = linkedTo(at, to);
+    const linked = linkFile(to, at);
     if (linked === "taken") return "stays";
-    if (linked === "elsewhere") {
+    if (linked === "other_file_system") {
       if (statsOf(at)) return "stays";
-      await copyWhole(to, at, stats);
+      await copyFileWhole(to, at, stats);
     }
     unlinkSync(to);
     return "back";
@@ -69,7 +67,7 @@ export async function backOne({ path, to }: Move): Promise<"back" | "stays" | "g
 }
 
 /** Renames within one file system. @returns false where it is another one */
-function renamed(from: string, to: string): boolean {
+function rename(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;
@@ -79,20 +77,20 @@ function renamed(from: string, to: string): boolean {
   }
 }
 
-/** A second name where there is none yet; one that an earlier attempt made is as good. */
-function linkedTo(at: string, to: string): "linked" | "taken" | "elsewhere" {
+/** Gives a file a second name, unless another file has it. The name may stem from an earlier attempt. */
+function linkFile(from: string, to: string): "linked" | "taken" | "other_file_system" {
   try {
-    linkSync(to, at);
+    linkSync(from, to);
     return "linked";
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EXDEV") return "elsewhere";
+    if (code === "EXDEV") return "other_file_system";
     if (code !== "EEXIST") throw error;
-    return statsOf(at)?.ino === lstatSync(to).ino ? "linked" : "taken";
+    return statsOf(to)?.ino === lstatSync(from).ino ? "linked" : "taken";
   }
 }
 
-/** Does something to a file by way of its open folder; undefined where the folder is not what its path says. */
+/** Works on a file by way of its open folder; undefined where the folder is not at its path. */
 async function inFolderOf<T>(
   path: string,
   work: (at: string) => Promise<T>,
@@ -113,12 +111,14 @@ async function inFolderOf<T>(
   }
 }
 
-/** Copies a file with its times, rights and owner, so that the copy is there as a whole or not at all. */
-async function copyWhole(from: string, to: string, stats: Stats): Promise<void> {
+/** Copies a file with its times, rights and owner. The copy appears as a whole or not at all. */
+async function copyFileWhole(from: string, to: string, stats: Stats): Promise<void> {
   const source = openSync(from, O_RDONLY | O_NOFOLLOW);
   const part = `${to}.part`;
   try {
-    if (fstatSync(source).ino !== stats.ino) throw new Error(`${basename(from)} was replaced`);
+    if (fstatSync(source).ino !== stats.ino) {
+      throw new Error(`Cannot copy ${basename(from)}: it was replaced meanwhile`);
+    }
     rmSync(part, { force: true });
     await copyFile(LINUX ? `/proc/self/fd/${source}` : from, part, constants.COPYFILE_EXCL);
   } finally {
@@ -133,14 +133,14 @@ async function copyWhole(from: string, to: string, stats: Stats): Promise<void> 
   renameSync(part, to);
 }
 
-/** Makes a folder that nobody else may write to. @throws {BadFolder} somebody has put something else there */
-export function ourFolder(path: string): void {
+/** Creates a folder that no other user may write to. @throws {BadFolder} something else is there */
+export function makeOwnFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (!isOurs(path)) throw new BadFolder("aside_not_ours", path);
+  if (!isOwnFolder(path)) throw new BadFolder("aside_not_ours", path);
 }
 
-/** Whether it is a folder of our own that nobody else may write to. */
-export function isOurs(path: string): boolean {
+/** Returns whether it is a folder of this user that no other user may write to. */
+export function isOwnFolder(path: string): boolean {
   const stats = statsOf(path);
   return stats !== undefined && stats.isDirectory() && (stats.mode & 0o022) === 0 &&
     stats.uid === (process.getuid?.() ?? stats.uid);

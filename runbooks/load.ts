@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { FORBIDDEN_PROGRAMS } from "./commands.ts";
+import { formatMistakes, type Mistake, readYaml } from "../integrations/files/mod.ts";
+import { isInterpreter } from "./commands.ts";
 import {
   type AllowedCommand,
   CommandsFile,
@@ -12,9 +12,9 @@ import {
   RunbookFile,
 } from "./schema.ts";
 
-/** A runbook, with what proves which one it is. */
+/** A runbook, with the hash of its file. */
 export interface Runbook extends RunbookDocument {
-  /** Ours, or from the user's own folder. */
+  /** Shipped with the product, or from the user's own folder. */
   readonly origin: "shipped" | "user";
   /** Over the bytes of its file. */
   readonly sha256: string;
@@ -28,20 +28,24 @@ export interface Catalogue {
   readonly commands_sha256: string;
 }
 
-/** A runbook's file is wrong; each message names file and line. */
+/** A runbook's file is wrong; the message names file and line. */
 export class BadRunbook extends Error {
   override readonly name = "BadRunbook";
 }
 
-/** The file of the allow-list, in each folder of runbooks. */
-const COMMANDS = "commands.yaml";
+/** A mistake that a schema can't find, with its place. */
+type Inconsistency = [path: PropertyKey[], text: string];
+
+/** Name of the file with the allow-list, in each folder of runbooks. */
+const COMMANDS_FILE = "commands.yaml";
 
 /**
- * Reads all runbooks. One of the user's replaces ours of the same name; commands of both allow-lists are allowed.
+ * Reads all runbooks. One of the user's replaces the shipped one of the same name; the commands of both allow-lists are
+ * allowed.
  *
  * @param shipped folder of those that come with the product
- * @param own the user's folder; it need not be there
- * @throws {BadRunbook} names each file and line, what was wrong, and what would be right
+ * @param own the user's folder; it need not exist
+ * @throws {BadRunbook} names each file and line, what is wrong, and what would be right
  */
 export function loadRunbooks(shipped: string, own?: string): Catalogue {
   const ours = readFolder(shipped, "shipped");
@@ -61,119 +65,120 @@ export function loadRunbooks(shipped: string, own?: string): Catalogue {
 }
 
 function readFolder(folder: string, origin: Runbook["origin"]) {
-  const names = readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)).sort();
   const runbooks: Runbook[] = [];
   const commands: AllowedCommand[] = [];
   const texts: string[] = [];
-  for (const name of names) {
+  for (const name of readdirSync(folder).filter((one) => /\.ya?ml$/.test(one)).sort()) {
     const path = join(folder, name);
     const text = readFileSync(path, "utf8");
-    if (name === COMMANDS) {
-      commands.push(...read(path, text, CommandsFile, wrongCommands).commands);
+    if (name === COMMANDS_FILE) {
+      commands.push(...parseFile(path, text, CommandsFile, checkCommands).commands);
       texts.push(text);
     } else {
-      const document = read(path, text, RunbookFile, wrongRunbook);
+      const document = parseFile(path, text, RunbookFile, checkRunbook);
       runbooks.push({ ...document, origin, sha256: sha256(text) });
     }
   }
-  const names_ = runbooks.map(({ runbook }) => runbook);
-  const twice = names_.find((name, i) => names_.indexOf(name) !== i);
-  if (twice) throw new BadRunbook(`Cannot use ${folder}: there are two runbooks named ${twice}`);
+  const names = runbooks.map(({ runbook }) => runbook);
+  const duplicate = names.find((name, i) => names.indexOf(name) !== i);
+  if (duplicate) {
+    throw new BadRunbook(`Cannot use ${folder}: there are two runbooks named ${duplicate}`);
+  }
   return { runbooks, commands, texts };
 }
 
-/** What is wrong, and where. */
-type Wrong = [path: PropertyKey[], text: string];
-
-function read<T extends z.ZodType>(
+function parseFile<T extends z.ZodType>(
   path: string,
   text: string,
   schema: T,
-  inconsistencies: (document: z.output<T>, file: string) => Wrong[],
+  findInconsistencies: (document: z.output<T>, file: string) => Inconsistency[],
 ): z.output<T> {
-  const lines = new LineCounter();
-  const yaml = parseDocument(text, { lineCounter: lines });
-  const lineOf = (at: readonly PropertyKey[]): number => {
-    for (let length = at.length; length >= 0; length--) {
-      const node = yaml.getIn(at.slice(0, length), true) as { range?: [number] } | undefined;
-      if (node?.range) return lines.linePos(node.range[0]).line;
-    }
-    return 1;
+  const fail = (mistakes: readonly Mistake[]): never => {
+    throw new BadRunbook(`Cannot use the runbook file ${path}:\n${formatMistakes(mistakes)}`);
   };
-  const fail = (problems: (readonly [number, string])[]): never => {
-    const listed = problems.map(([line, problem]) => `  line ${line}: ${problem}`).join("\n");
-    throw new BadRunbook(`Cannot use the runbook file ${path}:\n${listed}`);
-  };
-  if (yaml.errors.length > 0) {
-    fail(yaml.errors.map((e) => [lines.linePos(e.pos[0]).line, e.message.split("\n")[0]!]));
-  }
-  const parsed = schema.safeParse(yaml.toJS() ?? {});
-  if (!parsed.success) {
-    fail(parsed.error.issues.map((i) => [lineOf(i.path), `${i.path.join(".")}: ${explain(i)}`]));
-  }
-  const document = parsed.data!;
-  const wrong = inconsistencies(document, basename(path));
-  if (wrong.length > 0) fail(wrong.map(([at, problem]) => [lineOf(at), problem]));
-  return document;
+  const read = readYaml(text, schema, explain);
+  if ("mistakes" in read) return fail(read.mistakes);
+  const mistakes = findInconsistencies(read.value, basename(path))
+    .map(([at, text]) => ({ line: read.lineOf(at), text }));
+  return mistakes.length > 0 ? fail(mistakes) : read.value;
 }
 
 function explain(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return `unknown field ${issue.keys.join(", ")}`;
-  if (issue.code === "invalid_union") return "fits none of the forms that docs/runbooks.md lists";
+  if (issue.code === "unrecognized_keys") return "unknown field";
+  if (issue.code === "invalid_union") return "is none of the forms that docs/runbooks.md lists";
   return issue.message;
 }
 
-/** What a schema can't say. */
-function wrongRunbook(document: RunbookDocument, file: string): Wrong[] {
-  const { runbook, steps, parameters, match } = document;
-  const wrong: Wrong[] = [];
+function checkRunbook(document: RunbookDocument, file: string): Inconsistency[] {
+  const { runbook, steps, match } = document;
+  const found: Inconsistency[] = [];
   if (file.replace(/\.ya?ml$/, "") !== runbook) {
-    wrong.push([["runbook"], `the file of ${runbook} must be named ${runbook}.yaml`]);
+    found.push([["runbook"], `the file of ${runbook} must be named ${runbook}.yaml`]);
   }
   if (Object.values(match).every((one) => one === undefined)) {
-    wrong.push([["match"], "expected at least one of categories, services, types, findings"]);
+    found.push([["match"], "expected at least one of categories, services, types, findings"]);
   }
-  const before: Record<string, string> = {};
+  const kinds = new Map<string, string>();
   steps.forEach((step, i) => {
+    for (const [at, text] of checkStep(step, document, kinds)) {
+      found.push([["steps", i, ...at], text]);
+    }
     const kind = kindOfStep(step);
-    if (!kind) wrong.push([["steps", i], `${step.step} must have exactly one kind of act`]);
-    if (before[step.step]) wrong.push([["steps", i], `there are two steps named ${step.step}`]);
-    if (step.purge && before[step.purge.step] !== "clean") {
-      wrong.push([["steps", i, "purge"], `no clean step ${step.purge.step} comes before it`]);
-    }
-    if ("put_back" in step.undo && kind !== "clean") {
-      wrong.push([["steps", i, "undo"], "only what a clean step has moved can be put back"]);
-    }
-    if (step.wait && !step.wait.for && !step.wait.at_least) {
-      wrong.push([["steps", i, "wait"], "expected what to wait for, or how long at_least"]);
-    }
-    if (kind) before[step.step] = kind;
-    for (const [, name] of JSON.stringify(step).matchAll(/\{([a-z][a-z_]*)\}/g)) {
-      if (name === "service" || name! in parameters) continue;
-      wrong.push([["steps", i], `there is no parameter {${name}}`]);
-    }
+    if (kind) kinds.set(step.step, kind);
   });
-  return wrong;
+  return found;
 }
 
-function wrongCommands({ commands }: z.output<typeof CommandsFile>): Wrong[] {
-  return commands.flatMap(({ argv, more }, i): Wrong[] => {
-    const wrong: Wrong[] = [];
-    if (FORBIDDEN_PROGRAMS.test(basename(argv[0]!))) {
-      wrong.push([["commands", i, "argv"], `${argv[0]} runs whatever it is given; name a program`]);
+/** @param kinds of the steps before it, by name */
+function checkStep(
+  step: RunbookDocument["steps"][number],
+  { parameters }: RunbookDocument,
+  kinds: ReadonlyMap<string, string>,
+): Inconsistency[] {
+  const found: Inconsistency[] = [];
+  const kind = kindOfStep(step);
+  if (!kind) found.push([[], `${step.step} must have exactly one kind of act`]);
+  if (kinds.has(step.step)) found.push([[], `there are two steps named ${step.step}`]);
+  if (step.purge && kinds.get(step.purge.step) !== "clean") {
+    found.push([["purge"], `no clean step ${step.purge.step} comes before it`]);
+  }
+  if ("put_back" in step.undo && kind !== "clean") {
+    found.push([["undo"], "only files that a clean step has moved can be put back"]);
+  }
+  if (step.wait && !step.wait.for && !step.wait.at_least) {
+    found.push([["wait"], "expected what to wait for, or how long at_least"]);
+  }
+  for (const [, name] of JSON.stringify(step).matchAll(/\{([a-z][a-z_]*)\}/g)) {
+    if (name === "service" || name! in parameters) continue;
+    found.push([[], `there is no parameter {${name}}`]);
+  }
+  return found;
+}
+
+function checkCommands({ commands }: z.output<typeof CommandsFile>): Inconsistency[] {
+  return commands.flatMap(({ argv, more }, i) => {
+    const found: Inconsistency[] = [];
+    if (isInterpreter(argv[0]!)) {
+      const text = `${argv[0]} runs whatever it is given; name a program`;
+      found.push([["commands", i, "argv"], text]);
     }
-    for (
-      const pattern of [...argv.slice(1).filter((a) => a.startsWith("/") && a.endsWith("/")), more]
-    ) {
-      if (pattern === undefined) continue;
-      try {
-        new RegExp(pattern);
-      } catch {
-        wrong.push([["commands", i], `${pattern} is not a pattern`]);
-      }
+    const patterns = argv.slice(1).filter((arg) => arg.startsWith("/") && arg.endsWith("/"));
+    for (const pattern of more === undefined ? patterns : [...patterns, more]) {
+      if (!isPattern(pattern)) found.push([["commands", i], `${pattern} is not a pattern`]);
     }
-    return wrong;
+    return found;
   });
 }
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,29 +1,31 @@
 /**
- * Runbooks: what may be done about an incident, as data. Each step says what it does, its bounds, how to see that it
- * worked, how to undo it, and what it must never do.
+ * Runbooks: repairs as data. Each step says what it does, its bounds, how to verify it, how to undo it, and what it must
+ * never do.
  *
  * ```ts
- * const catalogue = loadRunbooks(join(ROOT, "runbooks"), ownFolder);
- * const [runbook] = fittingRunbooks(catalogue.runbooks, incident);
- * const { steps, exceeds } = resolve(runbook, "billing", values, catalogue);
- * const happened = await performStep(steps[0], effectId, parts);
+ * const catalogue = loadCatalogue(config);
+ * const [runbook] = matchRunbooks(catalogue.runbooks, incident);
+ * const { steps, exceeds } = resolveRunbook(runbook, { service, values, catalogue, here: true });
+ * const outcome = await performStep(steps[0], effectId, context);
  * ```
  *
+ * Trusts: the operator who writes runbooks, the allow-list of commands and the services file.
+ * Doesn't trust: texts of findings and reports, which never become part of a step.
  * @module
  */
-export { deleteExpiredAside } from "./aside.ts";
+export { BadFolder, type FileSystemUsage, measureUsage } from "./_files.ts";
+export type { LookResult } from "./_look.ts";
+export type { StepOutcome } from "./_outcome.ts";
+export type { ParameterValues } from "./_parameters.ts";
+export type { TargetDisk } from "./_target_disk.ts";
 export { checkCommand, type CommandPermission } from "./commands.ts";
+export { NotApplicable } from "./errors.ts";
+export { loadCatalogue, putInForce, SHIPPED_RUNBOOKS } from "./in_force.ts";
 export { BadRunbook, type Catalogue, loadRunbooks, type Runbook } from "./load.ts";
-export { look, type LookContext, type LookResult, lookUntil } from "./look.ts";
 export { matchRunbooks, type RunbookIncident } from "./match.ts";
-export { BadFolder, measureUsage, planClean, type Usage } from "./plan.ts";
-export {
-  NotApplicable,
-  type ParameterValues,
-  type ResolveContext,
-  type ResolvedRunbook,
-  resolveRunbook,
-} from "./resolve.ts";
+export { type Clean, type CleanLimit, type CleanPlan, planClean } from "./plan.ts";
+export { type ResolveContext, type ResolvedRunbook, resolveRunbook } from "./resolve.ts";
+export { deleteOldMarks, keepDeletingOldData } from "./retention.ts";
 export {
   type AllowedCommand,
   CommandsFile,
@@ -33,15 +35,11 @@ export {
   RunbookFile,
   type StepKind,
 } from "./schema.ts";
-export { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./old_marks.ts";
 export {
   canUndo,
   performStep,
   READ_ONLY_KINDS,
   type StepContext,
-  type StepOutcome,
   undoStep,
   verifyStep,
 } from "./step.ts";
-export { deleteOldMarks, loadCatalogue, putInForce } from "./in_force.ts";
-export { keepDeletingOldData } from "./forget.ts";

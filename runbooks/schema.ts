@@ -1,32 +1,26 @@
 import { z } from "zod";
-import { Duration, Size } from "./units.ts";
+import { CATEGORIES, FINDING_CHECKS, WORKFLOW } from "../domain/mod.ts";
+import { Duration, Size } from "./_units.ts";
 
-/** Categories of incidents, as the engine names them. */
-const CATEGORIES = [
-  ...["network", "dns", "certificate", "database", "storage", "compute", "application"],
-  ...["deployment", "configuration", "security", "identity", "dependency", "messaging"],
-  ...["hardware", "backup", "other"],
-] as const;
-/** Kinds of checks that findings come from. */
-const CHECKS = [
-  ...["http", "tcp", "command", "report", "host", "log", "certificate", "platform"],
-] as const;
-/** Workflows that a runbook may start: those that repair the platform's own parts, and may run at any time. */
-export const WORKFLOWS = [
-  ...["itsmSweep", "reconcileRuns", "scrubLedger", "anchorReceipts", "ledgerSequencer"],
+/** Workflows that a runbook may start: they repair the platform's own parts, and may run at any time. */
+const WORKFLOWS = [
+  WORKFLOW.itsmSweep,
+  WORKFLOW.reconcileRuns,
+  WORKFLOW.scrubLedger,
+  WORKFLOW.anchorReceipts,
+  WORKFLOW.ledgerSequencer,
 ] as const;
 
 const Name = z.string().regex(/^[a-z][a-z0-9-]{1,62}$/, "Expected lower-case letters, digits, -");
 const Sentence = z.string().min(8).max(600);
 const Glob = z.string().min(1).max(200);
 const Argv = z.array(z.string().min(1)).min(1).max(40);
-/** A value, or a `{parameter}`. */
 const Percent = z.number().int().min(1).max(100);
 
-/** What can be looked at, to verify a step or to wait for. Looking changes nothing. */
+/** A look at the world, to verify a step or to wait for something. It changes nothing. */
 const Look = z.union([
   z.strictObject({ service: z.literal("healthy") })
-    .describe("The service's own check says so, twice in a row"),
+    .describe("The service's own check passes, twice in a row"),
   z.strictObject({ http: z.string() }).describe("GET answers below 400"),
   z.strictObject({ tcp: z.string() }).describe("host:port accepts a connection"),
   z.strictObject({ command: Argv }).describe("A command of the allow-list ends with 0"),
@@ -76,7 +70,7 @@ const Clean = z.strictObject({
   kind: z.enum(["bytes", "inodes"]).default("bytes").describe("What `until_below` counts"),
 });
 
-/** What a step may do: one of the kinds. */
+/** The kinds of acts. A step has exactly one. */
 const ACTS = {
   restart: Restart.optional(),
   http: Http.optional(),
@@ -91,8 +85,7 @@ const ACTS = {
   notify: z.strictObject({ message: Sentence }).optional(),
 } as const;
 
-/** Kinds of steps. */
-export const KINDS = Object.keys(ACTS) as StepKind[];
+const KINDS = Object.keys(ACTS) as StepKind[];
 /** A kind of step. */
 export type StepKind = keyof typeof ACTS;
 
@@ -144,7 +137,10 @@ const Match = z.strictObject({
   services: z.array(Glob).min(1).optional().describe("Names of services"),
   types: z.array(Glob).min(1).optional().describe("Types of services"),
   findings: z.array(
-    z.strictObject({ check: z.enum(CHECKS), codes: z.array(Glob).min(1).default(["*"]) }),
+    z.strictObject({
+      check: z.enum([...FINDING_CHECKS, "report"]),
+      codes: z.array(Glob).min(1).default(["*"]),
+    }),
   ).min(1).optional(),
   words: z.array(z.string().min(2).max(100)).min(1).optional()
     .describe(
@@ -183,26 +179,26 @@ const AllowedCommand = z.strictObject({
 /** The allow-list's file. */
 export const CommandsFile = z.strictObject({ commands: z.array(AllowedCommand) });
 
-/** A runbook as its file has it. */
+/** A runbook, as in its file. */
 export type RunbookDocument = z.output<typeof RunbookFile>;
-/** A step as the file has it. */
+/** A step, as in the file. */
 export type StepDocument = z.output<typeof Step>;
-/** A parameter as the file has it. */
+/** A parameter, as in the file. */
 export type ParameterDocument = z.output<typeof Parameter>;
-/** What can be looked at. */
+/** A look at the world. */
 export type Look = z.output<typeof Look>;
 /** An entry of the allow-list. */
 export type AllowedCommand = z.output<typeof AllowedCommand>;
-/** What a restart step restarts. */
+/** The target of a restart step. */
 export type RestartTarget = z.output<typeof Restart>;
-/** What a command step runs. */
+/** The command of a command step. */
 export type CommandAct = z.output<typeof Command>;
-/** What an http step sends. */
+/** The request of an http step. */
 export type HttpAct = z.output<typeof Http>;
-/** What undoes a step. */
+/** The opposite of a step. */
 export type UndoDocument = z.output<typeof Undo>;
 
-/** A step with every parameter filled in, as an approval sees it and as it is carried out. */
+/** A step with every parameter filled in, as it is approved and performed. */
 export const ResolvedStep = Step.extend({
   kind: z.enum(KINDS as [StepKind, ...StepKind[]]),
   clean: Clean.extend({
@@ -214,7 +210,7 @@ export const ResolvedStep = Step.extend({
 /** A step with every parameter filled in. */
 export type ResolvedStep = z.output<typeof ResolvedStep>;
 
-/** The kind of a step: the one act that it has. */
+/** Returns the kind of a step; undefined: it has no act, or several. */
 export function kindOfStep(step: Partial<Record<StepKind, unknown>>): StepKind | undefined {
   const kinds = KINDS.filter((kind) => step[kind] !== undefined);
   return kinds.length === 1 ? kinds[0] : undefined;

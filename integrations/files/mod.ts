@@ -10,4 +10,11 @@
  */
 export { stampOf } from "./_stamp.ts";
 export { type FollowedFile, followFile, type FollowOptions } from "./follow_file.ts";
-export { type Mistake, readYaml, readYamlFile } from "./yaml_file.ts";
+export {
+  type Explain,
+  formatMistakes,
+  type Mistake,
+  readYaml,
+  readYamlFile,
+  type YamlContent,
+} from "./yaml_file.ts";

@@ -3,17 +3,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
 import { startShell } from "./_shell.ts";
+import { minimalEnvironment } from "./environment.ts";
 
-/** What is launched: a program, where, and what it is told besides PATH and HOME. */
+/** A program to launch. */
 export interface Launch {
   readonly command: readonly string[];
   readonly cwd?: string;
+  /** Variables besides PATH, HOME, LANG and TZ. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What a command that is `run` may take. */
+  /** Limits of a command that is `run`. */
   readonly limits?: Limits;
 }
 
-/** Most that a command may take; the system ends it, or refuses it more, beyond. */
+/** Limits of a command. Beyond them the system ends it, or refuses it more. */
 export interface Limits {
   /** Seconds of processor time. */
   readonly cpu?: number;
@@ -23,48 +25,50 @@ export interface Limits {
   readonly fileSize?: number;
 }
 
-/** A launch of this process. */
+/** A launched program. */
 export interface Launched {
-  /** Its process has ended, or could not begin. */
+  /** Settles when its process has ended, or could not begin. */
   readonly end: Promise<void>;
 }
 
 /** Marks that a launch leaves in its folder, as far as they are there. */
 export interface Marks {
-  /** Number of the process; 0 where it began but did not come to write its number. Absent: it never began. */
+  /** Process id; 0 where it began but could not write its id. Absent: it never began. */
   readonly started?: number;
-  /** Exit code of a command; absent while it runs, and for ever if it was killed together with what ran it. */
+  /** Exit code of a command; absent while it runs, and forever if it was killed together with its shell. */
   readonly exit?: number;
 }
 
+/** Variable by which a process is recognized as that of an effect. The commands themselves don't get it. */
 const EFFECT = "SEALOOP_EFFECT";
-const STARTED_WITHIN_MS = 3_000;
-const BECOMES_WITHIN_MS = 500;
+const START_TIMEOUT_MS = 3_000;
+const EXEC_TIMEOUT_MS = 500;
 const POLL_MS = 5;
 
-/** The mark can be made once: of two launches of the same act, the second ends here. */
+/** `set -C` creates the mark exclusively: of two launches of the same effect, the second ends here. */
 const CLAIM = 'set -C; { echo $$ > "$SEALOOP_MARKS/started"; } 2>/dev/null || exit 75; set +C; ';
-const BECOME = `${CLAIM}exec "$@"`;
-const LEAVE_EXIT = 'echo $? > "$SEALOOP_MARKS/exit"';
-const RUN = `${CLAIM}"$@"; ${LEAVE_EXIT}`;
+/** The program takes the place of the shell, and keeps the variable that identifies it. */
+const BECOME = `${CLAIM}unset SEALOOP_MARKS; exec "$@"`;
+/** The shell stays, and carries the variable. */
+const RUN = `${CLAIM}marks=$SEALOOP_MARKS; unset SEALOOP_MARKS ${EFFECT}; `;
+const LEAVE_EXIT = 'echo $? > "$marks/exit"';
 
 /**
- * Starts a program, at most once for a folder of marks, detached from this process: it goes on when this one is killed.
- * Gives when it has begun, or has failed to.
+ * Starts a program, at most once for a folder of marks. It is detached: it goes on when this process is killed. Resolves
+ * when it has begun, or has failed to.
  *
- * @param how `become`: the marked process is the program; `run`: a shell waits for it and leaves its exit code
+ * @param how `become`: the marked process is the program; `run`: a shell waits for it and writes its exit code
  */
 export async function launch(
   { command, cwd, env, limits }: Launch,
   { effectId, marks, how }: { effectId: string; marks: string; how: "become" | "run" },
 ): Promise<Launched> {
   mkdirSync(marks, { recursive: true });
-  const script = how === "become" ? BECOME : limits ? runWithin(limits) : RUN;
-  const { PATH, HOME } = process.env;
+  const script = how === "become" ? BECOME : `${RUN}${runWithin(limits)}; ${LEAVE_EXIT}`;
   const shell = startShell({
     args: ["-c", script, "sh", ...command],
     cwd,
-    env: { PATH, HOME, ...env, [EFFECT]: effectId, SEALOOP_MARKS: marks },
+    env: { ...minimalEnvironment(), ...env, [EFFECT]: effectId, SEALOOP_MARKS: marks },
     log: join(marks, "log"),
   });
   let ended = false;
@@ -72,36 +76,36 @@ export async function launch(
     ended = true;
   });
   const began = Date.now();
-  while (!readMarks(marks).started && !ended && Date.now() - began < STARTED_WITHIN_MS) {
+  while (!readMarks(marks).started && !ended && Date.now() - began < START_TIMEOUT_MS) {
     await Promise.race([end, sleep(POLL_MS)]);
   }
   return { end };
 }
 
 /** Units are those of POSIX shells: seconds, KiB, and blocks of 512 bytes. */
-function runWithin({ cpu, memory, fileSize }: Limits): string {
-  const set = [
-    "ulimit -c 0",
-    ...cpu === undefined ? [] : [`ulimit -t ${Math.ceil(cpu)}`],
-    ...memory === undefined ? [] : [`ulimit -v ${Math.ceil(memory / 1_024)}`],
-    ...fileSize === undefined ? [] : [`ulimit -f ${Math.ceil(fileSize / 512)}`],
-  ].join(" && ");
-  return `${CLAIM}( ${set} && exec "$@" ); ${LEAVE_EXIT}`;
+function runWithin(limits: Limits | undefined): string {
+  if (!limits) return '"$@"';
+  const { cpu, memory, fileSize } = limits;
+  const commands = ["ulimit -c 0"];
+  if (cpu !== undefined) commands.push(`ulimit -t ${Math.ceil(cpu)}`);
+  if (memory !== undefined) commands.push(`ulimit -v ${Math.ceil(memory / 1_024)}`);
+  if (fileSize !== undefined) commands.push(`ulimit -f ${Math.ceil(fileSize / 512)}`);
+  return `( ${commands.join(" && ")} && exec "$@" )`;
 }
 
-/** Reads what a launch has left so far. */
+/** Reads the marks that a launch has left so far. */
 export function readMarks(marks: string): Marks {
   const [started, exit] = ["started", "exit"].map((name) => readLine(join(marks, name)));
   return { started: started === "" ? 0 : toNumber(started), exit: toNumber(exit || undefined) };
 }
 
-/** A process that was launched but was stopped before it left its mark. Only where the system shows environments. */
+/** Finds a process that was launched but was stopped before it left its mark. Only where the system shows environments. */
 export function findLaunched(effectId: string): number | undefined {
   if (!existsSync("/proc/self/environ")) return undefined;
   return readdirSync("/proc").map(Number).find((pid) => pid > 0 && belongsToEffect(pid, effectId));
 }
 
-/** Whether a process runs and belongs to the act. Where the system hides environments, running is all we see. */
+/** Returns whether a process runs and belongs to an effect. Where the system hides environments, running is enough. */
 export function belongsToEffect(pid: number, effectId: string): boolean {
   if (pid === 0 || !identifyProcess(pid)) return false;
   if (!existsSync("/proc/self/environ")) return true;
@@ -113,9 +117,9 @@ export function belongsToEffect(pid: number, effectId: string): boolean {
   }
 }
 
-/** The same of a process that may be becoming another program, while which it shows no environment for a moment. */
-export async function becameOf(pid: number, effectId: string): Promise<boolean> {
-  const deadline = Date.now() + BECOMES_WITHIN_MS;
+/** The same for a process that may be executing another program, while which it shows no environment for a moment. */
+export async function becameEffect(pid: number, effectId: string): Promise<boolean> {
+  const deadline = Date.now() + EXEC_TIMEOUT_MS;
   while (true) {
     if (belongsToEffect(pid, effectId)) return true;
     if (!identifyProcess(pid) || Date.now() > deadline) return false;
@@ -125,7 +129,7 @@ export async function becameOf(pid: number, effectId: string): Promise<boolean> 
 
 const toNumber = (line: string | undefined) => line === undefined ? undefined : Number(line);
 
-/** A line that was written to its end; empty where it was not. Undefined where there is no file. */
+/** Returns a line that was written to its end; empty where it was not; undefined where there is no file. */
 function readLine(path: string): string | undefined {
   try {
     const text = readFileSync(path, "utf8");

@@ -3,13 +3,13 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 
-/** A shell that is to be started. */
+/** A shell to start. */
 export interface Shell {
   readonly args: readonly string[];
   readonly cwd?: string | undefined;
-  /** All that it has. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** File that takes what it writes. */
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** File that takes its output. */
   readonly log: string;
 }
 
@@ -17,13 +17,14 @@ export interface Shell {
 interface Launcher {
   readonly process: ChildProcess;
   ready: boolean;
-  /** Shells that have not ended. */
-  readonly asked: Map<number, Asked>;
+  /** Shells that have not ended, by number. */
+  readonly requests: Map<number, LaunchRequest>;
 }
 
-interface Asked {
+interface LaunchRequest {
   readonly shell: Shell;
   begun: boolean;
+  /** @param otherwise settles when the shell has ended, where the launcher did not start it */
   ended(otherwise?: Promise<void>): void;
 }
 
@@ -31,38 +32,39 @@ let launcher: Launcher | undefined;
 let count = 0;
 
 /**
- * Starts a shell, detached from this process: it goes on when this one is killed, and does not keep it from ending.
+ * Starts a shell that is detached from this process: it goes on when this one is killed, and does not keep it from ending.
  *
- * This process does it itself until its launcher is ready, and when the launcher is lost before it has begun. So where
- * the launcher began but could not say so, the shell is started twice, and has to see to it itself that it acts once.
+ * This process starts it itself until its launcher is ready, and where the launcher is lost before it has begun. Where the
+ * launcher began but could not say so, the shell is started twice and has to make sure itself that it acts once.
  *
- * @returns when it has ended, or could not begin; where the launcher is lost meanwhile, that moment
+ * @returns settles when it has ended, could not begin, or its launcher was lost
  */
 export function startShell(shell: Shell): Promise<void> {
   launcher ??= openLauncher();
-  return launcher.ready ? byLauncher(launcher, shell) : directly(shell);
+  return launcher.ready ? startByLauncher(launcher, shell) : startDirectly(shell);
 }
 
 function openLauncher(): Launcher {
-  const child = fork(join(ROOT, "integrations", "_launcher.js"), {
-    ...{ env: {}, execArgv: [] },
+  const child = fork(join(ROOT, "integrations", "host", "_launcher.js"), {
+    env: {},
+    execArgv: [],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const opened: Launcher = { process: child, ready: false, asked: new Map() };
+  const opened: Launcher = { process: child, ready: false, requests: new Map() };
   const lost = () => {
     if (launcher === opened) launcher = undefined;
-    for (const [nr, { shell, begun, ended }] of opened.asked) {
-      opened.asked.delete(nr);
-      ended(begun ? undefined : directly(shell));
+    for (const [nr, { shell, begun, ended }] of opened.requests) {
+      opened.requests.delete(nr);
+      ended(begun ? undefined : startDirectly(shell));
     }
   };
   child.on("message", ({ nr, state }: { nr: number; state: "ready" | "begun" | "ended" }) => {
-    const asked = opened.asked.get(nr);
+    const request = opened.requests.get(nr);
     if (state === "ready") opened.ready = true;
-    else if (state === "begun") asked!.begun = true;
+    else if (state === "begun") request!.begun = true;
     else {
-      opened.asked.delete(nr);
-      asked!.ended();
+      opened.requests.delete(nr);
+      request!.ended();
     }
   });
   child.once("exit", lost).once("error", lost);
@@ -71,18 +73,20 @@ function openLauncher(): Launcher {
   return opened;
 }
 
-function byLauncher({ process, asked }: Launcher, shell: Shell): Promise<void> {
+function startByLauncher({ process, requests }: Launcher, shell: Shell): Promise<void> {
   return new Promise((ended) => {
     const nr = ++count;
-    asked.set(nr, { shell, begun: false, ended });
+    requests.set(nr, { shell, begun: false, ended });
     process.send({ nr, ...shell });
   });
 }
 
-async function directly({ args, cwd, env, log }: Shell): Promise<void> {
+async function startDirectly({ args, cwd, env, log }: Shell): Promise<void> {
   const file = openSync(log, "a");
   const child = spawn("/bin/sh", args, {
-    ...{ cwd, env, detached: true },
+    cwd,
+    env,
+    detached: true,
     stdio: ["ignore", file, file],
   });
   closeSync(file);

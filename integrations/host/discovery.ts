@@ -10,12 +10,12 @@ import {
 import { listPortClaims, platformSocketTest } from "./ports.ts";
 import { type ListeningSocket, listeningSockets } from "./sockets.ts";
 
-/** Name in the graph of the machine that all of the platform is on. */
+/** Name in the graph of the machine that runs the whole platform. */
 export const THIS_HOST = "this-host";
 
 /**
- * Adds what listens on this host as unwatched services of origin `discovered`, and removes those which are gone. What
- * is declared, or the platform's own, is no news; a declared service of the same name is left as it is.
+ * Adds the programs that listen on this host as unwatched services of origin `discovered`, and removes those that are
+ * gone. Declared ports and the platform's own are skipped; a declared service of the same name is left as it is.
  *
  * @param host name of this host in the graph, see {@linkcode graphHostName}
  * @returns their names
@@ -30,24 +30,30 @@ export async function discoverServices(
   const isOurs = platformSocketTest(config.dataDir);
   const sockets = (await listeningSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
-  const services = unlike(sockets.map((socket) => serviceOf(socket, host)));
+  const services = uniqueByName(sockets.map((socket) => toService(socket, host)));
   await store.asPlatform().transaction((trx) => putDiscoveredServices(trx, host, services));
   return services.map(({ name }) => name);
 }
 
-/** One of each name: a program that listens on IPv4 and IPv6 is one. */
-function unlike(services: readonly ServiceRecord[]): ServiceRecord[] {
+/** Keeps one service of each name: a program may listen on IPv4 and IPv6. */
+function uniqueByName(services: readonly ServiceRecord[]): ServiceRecord[] {
   return [...new Map(services.map((service) => [service.name, service])).values()];
 }
 
-function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRecord {
+function toService({ port, program }: ListeningSocket, host: string): ServiceRecord {
   const word = (program ?? "listener").replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
     .slice(0, 60) || "listener";
-  // Elsewhere the same program may listen on the same port, and a host's name is not for everybody.
+  // The same program may listen on the same port of another host. Names of hosts are not public, so a hash tells them apart.
   const where = host === "localhost" ? "" : `-${shortHash(host)}`;
   return {
-    ...{ name: `${word}-${port}${where}`, type: "listener", host, owner: null },
-    ...{ origin: "discovered", check: null, restart: null, watched: false },
+    name: `${word}-${port}${where}`,
+    type: "listener",
+    host,
+    owner: null,
+    origin: "discovered",
+    check: null,
+    restart: null,
+    watched: false,
     ports: [{ port, program: program ?? null }],
     dependsOn: host === "localhost" ? [{ service: THIS_HOST, kind: "hosted_on" }] : [],
   };
@@ -55,7 +61,7 @@ function serviceOf({ port, program }: ListeningSocket, host: string): ServiceRec
 
 const shortHash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 6);
 
-/** Name of this host in the graph. @param together whether all of the platform runs on it */
+/** Returns the name of this host in the graph. @param together whether the whole platform runs on it */
 export function graphHostName(together: boolean): string {
   return together ? "localhost" : hostname();
 }

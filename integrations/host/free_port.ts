@@ -1,14 +1,15 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the range that systems take ports of outgoing connections from: there, one found free is soon taken. */
-const [FIRST, END] = [20_000, 32_000];
-const ATTEMPTS = 100;
+/** Below the range from which systems take ports for outgoing connections: a free one of those is soon taken. */
+const FIRST = 20_000;
+const END = 32_000;
+const MAX_ATTEMPTS = 100;
 
 /**
- * A port of loopback that nobody listens on now; somebody else may take it before its use.
+ * Finds a port of loopback that nobody listens on. Another program may take it before it is used.
  *
- * @throws {Error} What the last attempt was refused for, when none of many is free.
+ * @throws {Error} why the last attempt failed, when none of many ports is free
  */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 1;; attempt++) {
@@ -17,7 +18,7 @@ export async function findFreePort(): Promise<number> {
       await listenOnce(port);
       return port;
     } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
+      if (attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

@@ -2,32 +2,33 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { isRunning, type ProcessId, stopProcess } from "../../embedded/mod.ts";
 
-/** A process that the platform runs for its user, as `processes/<name>.json` of the data folder tells of it. */
+/** A process that the platform runs for its user, as `processes/<name>.json` of the data folder records it. */
 export interface ManagedRecord extends ProcessId {
   readonly name: string;
   /** The restart that started it. */
   readonly effect_id: string;
 }
 
-/** Between asking a process to end and ending it, milliseconds. */
-const STOP_MS = 3_000;
+/** Between asking a process to end and killing it. */
+const STOP_TIMEOUT_MS = 3_000;
 
-/** The process that the platform runs for a service, if it runs. */
+/** Returns the process that the platform runs for a service; undefined: it does not run. */
 export function findManagedProcess(dataDir: string, service: string): ManagedRecord | undefined {
-  const known = read(pathOf(dataDir, service));
+  const known = readRecord(recordPath(dataDir, service));
   return known && isRunning(known) ? known : undefined;
 }
 
-/** Writes down which process it is that the platform runs for a service. */
+/** Records which process the platform runs for a service. */
 export function recordManagedProcess(dataDir: string, record: ManagedRecord): void {
-  const path = pathOf(dataDir, record.name);
+  const path = recordPath(dataDir, record.name);
   mkdirSync(join(dataDir, "processes"), { recursive: true });
   writeFileSync(`${path}.new`, JSON.stringify(record));
   renameSync(`${path}.new`, path);
 }
 
 /**
- * Stops the process that the platform runs for a service, if it runs: the very one, not whatever has its number now.
+ * Stops the process that the platform runs for a service, if it runs. Another process that has its number by now is left
+ * alone.
  *
  * @param unless effect id: the process that this restart started is left alone
  */
@@ -36,17 +37,18 @@ export async function stopManagedProcess(
   service: string,
   unless?: string,
 ): Promise<void> {
-  const path = pathOf(dataDir, service);
-  const known = read(path);
+  const path = recordPath(dataDir, service);
+  const known = readRecord(path);
   if (!known || known.effect_id === unless) return;
-  await stopProcess(known, "SIGTERM", STOP_MS);
-  if (read(path)?.effect_id === known.effect_id) rmSync(path, { force: true });
+  await stopProcess(known, "SIGTERM", STOP_TIMEOUT_MS);
+  if (readRecord(path)?.effect_id === known.effect_id) rmSync(path, { force: true });
 }
 
-const pathOf = (dataDir: string, service: string) =>
-  join(dataDir, "processes", `${encodeURIComponent(service)}.json`);
+function recordPath(dataDir: string, service: string): string {
+  return join(dataDir, "processes", `${encodeURIComponent(service)}.json`);
+}
 
-function read(path: string): ManagedRecord | undefined {
+function readRecord(path: string): ManagedRecord | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {

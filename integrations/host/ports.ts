@@ -7,30 +7,30 @@ import { findManagedProcess } from "./managed.ts";
 import type { HealthCheck } from "./probe.ts";
 import type { ListeningSocket } from "./sockets.ts";
 
-/** That a service of this host is to listen on a port. */
+/** A claim that a service of this host listens on a port. */
 export interface PortClaim {
   readonly port: number;
   readonly service: string;
-  /** `setting`: a setting of the platform; `ports`: its entry in the services file; else the kind of its check. */
+  /** Source of the claim: a setting of the platform, the `ports` of its entry in the services file, or its check. */
   readonly by: "setting" | "ports" | "http" | "tcp";
-  /** Setting that gives it; null: none does. */
+  /** Name of the setting; null: the claim comes from elsewhere. */
   readonly setting: string | null;
-  /** Program that is to hold it; null: any. */
+  /** Program that is expected to hold it; null: any. */
   readonly program: string | null;
-  /** Process that is to hold it, itself or by a descendant; null: not known. */
+  /** Process that is expected to hold it, itself or by a descendant; null: not known. */
   readonly pid: number | null;
 }
 
-/** Why two can't both have their way. */
+/** A conflict over a port. */
 export interface PortConflict {
   readonly port: number;
-  /** Two services claim it; another than the one that is to holds it; two programs listen, each on its own address. */
+  /** Two services claim it; another process than expected holds it; two programs listen, on different addresses. */
   readonly kind: "declared_twice" | "held_by_another" | "two_programs";
-  /** In a sentence, without addresses and process ids. */
+  /** One sentence, without addresses and process ids. */
   readonly detail: string;
 }
 
-/** A port that somebody claims, or that somebody listens on. */
+/** A port that is claimed, or that a program listens on. */
 export interface PortEntry {
   readonly port: number;
   readonly claims: readonly PortClaim[];
@@ -38,7 +38,7 @@ export interface PortEntry {
   readonly conflicts: readonly PortConflict[];
 }
 
-/** Holds what is claimed against what is so. @returns by port, ascending */
+/** Compares claims with the sockets that are open. @returns by port, ascending */
 export function buildPortRegistry(
   claims: readonly PortClaim[],
   sockets: readonly ListeningSocket[],
@@ -50,11 +50,11 @@ export function buildPortRegistry(
       claims: claims.filter((claim) => claim.port === port),
       sockets: sockets.filter((socket) => socket.port === port),
     };
-    return { ...entry, conflicts: conflictsOf(entry) };
+    return { ...entry, conflicts: findConflicts(entry) };
   });
 }
 
-function conflictsOf({ port, claims, sockets }: Omit<PortEntry, "conflicts">): PortConflict[] {
+function findConflicts({ port, claims, sockets }: Omit<PortEntry, "conflicts">): PortConflict[] {
   const conflicts: PortConflict[] = [];
   const rivals = claims.filter((claim) => claims.some((other) => areRivals(claim, other)));
   if (rivals.length > 0) {
@@ -63,7 +63,7 @@ function conflictsOf({ port, claims, sockets }: Omit<PortEntry, "conflicts">): P
     conflicts.push({ port, kind: "declared_twice", detail });
   }
   for (const claim of claims) {
-    const other = sockets.find((socket) => isAnother(claim, socket));
+    const other = sockets.find((socket) => contradicts(claim, socket));
     if (!other) continue;
     const who = other.program ?? "another program";
     const wanted = claim.program && claim.program !== other.program ? `, not ${claim.program}` : "";
@@ -78,18 +78,18 @@ function conflictsOf({ port, claims, sockets }: Omit<PortEntry, "conflicts">): P
   return conflicts;
 }
 
-/** Several services may be looked at through one web server. */
+/** Returns whether two claims exclude each other. Several services may be checked through one web server. */
 function areRivals(a: PortClaim, b: PortClaim): boolean {
   return a.service !== b.service && !(a.by === "http" && b.by === "http");
 }
 
-function isAnother({ program, pid }: PortClaim, socket: ListeningSocket): boolean {
+function contradicts({ program, pid }: PortClaim, socket: ListeningSocket): boolean {
   if (program !== null && socket.program !== undefined && socket.program !== program) return true;
-  return pid !== null && socket.pid !== undefined && !descends(socket.pid, pid);
+  return pid !== null && socket.pid !== undefined && !descendsFrom(socket.pid, pid);
 }
 
-/** Whether a process is another one or was started by it, by way of whomever. */
-function descends(pid: number, from: number): boolean {
+/** Returns whether a process is another one, or was started by it directly or not. */
+function descendsFrom(pid: number, from: number): boolean {
   for (let at: number | undefined = pid; at !== undefined && at > 1; at = parentOf(at)) {
     if (at === from) return true;
   }
@@ -98,51 +98,60 @@ function descends(pid: number, from: number): boolean {
 
 const unique = <T>(items: readonly T[]) => [...new Set(items)];
 
-interface OwnPort {
+/** A port of the platform itself. */
+interface PlatformPort {
   readonly service: string;
   readonly setting: keyof Settings & `${string}_PORT`;
   /** Its name in the tree of processes. */
   readonly process: string;
-  /** Whether it is a server that only `npm start` brings up. */
+  /** Whether it is a server that only `npm start` starts. */
   readonly embedded?: true;
 }
 
-const OWN: readonly OwnPort[] = [
+const PLATFORM_PORTS: readonly PlatformPort[] = [
   { service: "gateway", setting: "SEALOOP_GATEWAY_PORT", process: "gateway" },
   { service: "tool-server", setting: "SEALOOP_MCP_PORT", process: "mcp" },
   { service: "public-ledger", setting: "SEALOOP_LEDGER_PORT", process: "ledger" },
   { service: "engine", setting: "SEALOOP_ENGINE_PORT", process: "engine" },
-  ...[
-    { service: "temporal", setting: "SEALOOP_TEMPORAL_PORT", process: "Temporal" },
-    { service: "temporal-ui", setting: "SEALOOP_TEMPORAL_UI_PORT", process: "Temporal" },
-    { service: "postgresql", setting: "SEALOOP_POSTGRES_PORT", process: "PostgreSQL" },
-  ].map((own) => ({ ...own, embedded: true }) as OwnPort),
+  { service: "temporal", setting: "SEALOOP_TEMPORAL_PORT", process: "Temporal", embedded: true },
+  {
+    service: "temporal-ui",
+    setting: "SEALOOP_TEMPORAL_UI_PORT",
+    process: "Temporal",
+    embedded: true,
+  },
+  {
+    service: "postgresql",
+    setting: "SEALOOP_POSTGRES_PORT",
+    process: "PostgreSQL",
+    embedded: true,
+  },
 ];
 
-/** What this host's services and the platform's parts claim. */
+/** Lists the claims of this host's services and of the platform's parts. */
 export function listPortClaims(
   { settings, dataDir }: Pick<Config, "settings" | "dataDir">,
   services: readonly ServiceWithPorts[],
 ): PortClaim[] {
   const tree = platformTree(dataDir);
-  const parts = OWN.flatMap(({ service, setting, process, embedded }): PortClaim[] => {
+  const parts = PLATFORM_PORTS.flatMap(({ service, setting, process, embedded }): PortClaim[] => {
     const pid = tree.find(({ name }) => name === process)?.pid ?? null;
     if (embedded && pid === null) return [];
     return [{ port: settings[setting], service, by: "setting", setting, program: null, pid }];
   });
   const known = new Set(parts.map(({ service, port }) => `${service} ${port}`));
-  const others = services.flatMap((service) => claimsOf(dataDir, service))
+  const others = services.flatMap((service) => serviceClaims(dataDir, service))
     .filter(({ service, port }) => !known.has(`${service} ${port}`));
   return [...parts, ...others];
 }
 
-/** Whether one of the platform's own processes, on this data folder, holds a socket. */
+/** Returns a test whether one of the platform's own processes on this data folder holds a socket. */
 export function platformSocketTest(dataDir: string): (socket: ListeningSocket) => boolean {
   const tree = platformTree(dataDir);
-  return ({ pid }) => pid !== undefined && tree.some((part) => descends(pid, part.pid));
+  return ({ pid }) => pid !== undefined && tree.some((part) => descendsFrom(pid, part.pid));
 }
 
-/** The platform's own processes; none where it was not started as one tree. */
+/** Reads the list of the platform's own processes; empty where it was not started as one tree. */
 function platformTree(dataDir: string): readonly { name: string; pid: number }[] {
   const run = readJson(join(dataDir, "run.json")) as
     | { processes: readonly { name: string; pid: number }[] }
@@ -150,11 +159,19 @@ function platformTree(dataDir: string): readonly { name: string; pid: number }[]
   return run?.processes ?? [];
 }
 
-function claimsOf(dataDir: string, { name, host, check, ports }: ServiceWithPorts): PortClaim[] {
+function serviceClaims(
+  dataDir: string,
+  { name, host, check, ports }: ServiceWithPorts,
+): PortClaim[] {
   const pid = findManagedProcess(dataDir, name)?.pid ?? null;
   const listed = isThisHost(host) ? ports : [];
   const claims = listed.map(({ port, program }): PortClaim => ({
-    ...{ port, service: name, by: "ports", setting: null, program, pid },
+    port,
+    service: name,
+    by: "ports",
+    setting: null,
+    program,
+    pid,
   }));
   const checked = checkedPort(check as HealthCheck | null);
   return checked && !listed.some(({ port }) => port === checked.port)
@@ -162,24 +179,24 @@ function claimsOf(dataDir: string, { name, host, check, ports }: ServiceWithPort
     : claims;
 }
 
-/** The port of this host that a check looks at, if it does. */
+/** Returns the port of this host that a check connects to; undefined: it connects to none. */
 function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> | undefined {
   if (check === null || "command" in check) return undefined;
-  const { host, port, by } = "http" in check ? ofUrl(check.http) : ofAddress(check.tcp);
+  const { host, port, by } = "http" in check ? splitUrl(check.http) : splitAddress(check.tcp);
   return isThisHost(host.replace(/^\[|\]$/g, "")) ? { port, by } : undefined;
 }
 
-function ofUrl(text: string) {
+function splitUrl(text: string) {
   const { hostname: host, port, protocol } = new URL(text);
   return { host, port: Number(port || (protocol === "https:" ? 443 : 80)), by: "http" as const };
 }
 
-function ofAddress(address: string) {
+function splitAddress(address: string) {
   const at = address.lastIndexOf(":");
   return { host: address.slice(0, at), port: Number(address.slice(at + 1)), by: "tcp" as const };
 }
 
-/** Whether a name or an address is this host's. */
+/** Returns whether a name or an address is one of this host. */
 export function isThisHost(host: string): boolean {
   if (host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)) return true;
   if (host.toLowerCase() === hostname().toLowerCase()) return true;

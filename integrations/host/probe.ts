@@ -1,38 +1,39 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { basename } from "node:path";
-import { createTimeoutSignal } from "../../contract/mod.ts";
+import { type HttpClient, openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
+import { minimalEnvironment } from "./environment.ts";
 
-/** How a service's health is looked at: one of the three. */
+/** A health check of a service: one of the three. */
 export type HealthCheck =
   | { readonly http: string }
   | { readonly tcp: string }
   | { readonly command: readonly string[] };
 
-/** What a look gave. `code` is `ok`, or what failed: refused, timeout, status_500, exit_1, … */
+/** Kind of a health check. */
+export type CheckKind = "http" | "tcp" | "command";
+
+/** Result of a probe. `code` is `ok`, or what failed: refused, timeout, status_500, exit_1, … */
 export interface ProbeResult {
   readonly healthy: boolean;
   readonly code: string;
   readonly elapsedMs: number;
 }
 
-/** Longest that a probe takes, milliseconds. */
-export const PROBE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
-/** Kind of a check, for fingerprints. */
-export function checkKind(check: HealthCheck): "http" | "tcp" | "command" {
+/** Returns the kind of a check, for fingerprints. */
+export function checkKind(check: HealthCheck): CheckKind {
   return "http" in check ? "http" : "tcp" in check ? "tcp" : "command";
 }
 
 /**
- * What a check looks at, as it may be shown: a URL without credentials and query, `host:port`, or the program alone, as
+ * Describes a check as it may be shown: a URL without credentials and query, `host:port`, or the program alone, as
  * arguments may be secrets.
  *
  * @param check as the store has it; null: there is none
  */
-export function describeCheck(
-  check: unknown,
-): { kind: "http" | "tcp" | "command"; target: string } | null {
+export function describeCheck(check: unknown): { kind: CheckKind; target: string } | null {
   if (check === null) return null;
   const known = check as HealthCheck;
   const kind = checkKind(known);
@@ -42,34 +43,38 @@ export function describeCheck(
   return { kind, target: origin + pathname };
 }
 
-/** Looks once. Never throws: whatever goes wrong is what was found. */
-export async function probe(check: HealthCheck, timeoutMs = PROBE_MS): Promise<ProbeResult> {
+/**
+ * Runs a check once. Never throws: whatever goes wrong is the result.
+ *
+ * @param http for a URL that is not the operator's own; by default, a client that may reach the host of the check
+ */
+export async function probe(
+  check: HealthCheck,
+  timeoutMs = TIMEOUT_MS,
+  http?: HttpClient,
+): Promise<ProbeResult> {
   const started = performance.now();
-  const code = await look(check, timeoutMs);
+  const code = await runCheck(check, timeoutMs, http);
   return { healthy: code === "ok", code, elapsedMs: performance.now() - started };
 }
 
-function look(check: HealthCheck, timeoutMs: number): Promise<string> {
-  if ("http" in check) return lookHttp(check.http, timeoutMs);
-  if ("tcp" in check) return lookTcp(check.tcp, timeoutMs);
-  return lookCommand(check.command, timeoutMs);
+function runCheck(check: HealthCheck, timeoutMs: number, http?: HttpClient): Promise<string> {
+  if ("http" in check) return checkHttp(check.http, timeoutMs, http);
+  if ("tcp" in check) return checkTcp(check.tcp, timeoutMs);
+  return checkCommand(check.command, timeoutMs);
 }
 
-async function lookHttp(url: string, timeoutMs: number): Promise<string> {
+async function checkHttp(url: string, timeoutMs: number, client?: HttpClient): Promise<string> {
   try {
-    const response = await fetch(url, {
-      signal: createTimeoutSignal(timeoutMs),
-      redirect: "manual",
-      headers: { connection: "close" },
-    });
-    await response.body?.cancel();
-    return response.status < 400 ? "ok" : `status_${response.status}`;
+    const http = client ?? openHttpClient({ allowHosts: [new URL(url).hostname] });
+    const { status } = await http.request(url, { method: "GET", timeoutMs, ignoreBody: true });
+    return status < 400 ? "ok" : `status_${status}`;
   } catch (error) {
-    return reason(error);
+    return failureCode(error);
   }
 }
 
-function lookTcp(address: string, timeoutMs: number): Promise<string> {
+function checkTcp(address: string, timeoutMs: number): Promise<string> {
   const at = address.lastIndexOf(":");
   return new Promise((resolve) => {
     const socket = connect({ host: address.slice(0, at), port: Number(address.slice(at + 1)) });
@@ -78,28 +83,33 @@ function lookTcp(address: string, timeoutMs: number): Promise<string> {
       resolve(code);
     };
     socket.setTimeout(timeoutMs, () => done("timeout"));
-    socket.once("connect", () => done("ok")).once("error", (error) => done(reason(error)));
+    socket.once("connect", () => done("ok")).once("error", (error) => done(failureCode(error)));
   });
 }
 
-function lookCommand([program, ...args]: readonly string[], timeoutMs: number): Promise<string> {
+function checkCommand(
+  [program, ...args]: readonly string[],
+  timeoutMs: number,
+): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(program!, args, {
+      env: minimalEnvironment(),
       stdio: "ignore",
       timeout: timeoutMs,
       killSignal: "SIGKILL",
     });
-    child.once("error", (error) => resolve(reason(error)));
+    child.once("error", (error) => resolve(failureCode(error)));
     child.once("exit", (code, signal) => {
       resolve(signal ? "timeout" : code === 0 ? "ok" : `exit_${code}`);
     });
   });
 }
 
-function reason(error: unknown): string {
-  const { name, code, cause } = error as NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException };
-  const system = code ?? cause?.code;
-  if (name === "TimeoutError" || system === "ETIMEDOUT") return "timeout";
-  if (system === "ECONNREFUSED") return "refused";
-  return typeof system === "string" ? system.toLowerCase() : "unreachable";
+function failureCode(error: unknown): string {
+  if (error instanceof OutboundRefused) return `${error.code}_not_allowed`;
+  const own = (error as { code?: unknown }).code;
+  const code = error instanceof OutboundFailed ? error.systemCode ?? own : own;
+  if (code === "timeout" || code === "ETIMEDOUT") return "timeout";
+  if (code === "ECONNREFUSED") return "refused";
+  return typeof code === "string" ? code.toLowerCase() : "unreachable";
 }

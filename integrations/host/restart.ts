@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
 import {
-  becameOf,
+  becameEffect,
   belongsToEffect,
   findLaunched,
   type Launch,
@@ -13,12 +13,12 @@ import {
 } from "./_launch.ts";
 import { recordManagedProcess, stopManagedProcess } from "./managed.ts";
 
-/** How a service is brought back: by running a command, or by running it as a process of the platform's own. */
+/** Way to restart a service: a command to run, or a program to run as a process of the platform. */
 export type Restart =
   | { readonly command: readonly string[]; readonly limits?: Limits }
   | { readonly process: Launch };
 
-/** Which restart it is, of what, and where its marks are. */
+/** A restart: of which service, how, and where its marks are. */
 export interface RestartRequest {
   readonly dataDir: string;
   /** Names this one act: `[0-9a-f]+`. */
@@ -26,58 +26,56 @@ export interface RestartRequest {
   readonly service: string;
   readonly restart: Restart;
   /** Longest that a command may take, milliseconds; default 120,000. */
-  readonly limitMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /**
- * What the world says of an act: whether it happened, and how it ended. `code` is `started`, `ended_at_once`,
- * `exit_<n>`, `not_started`, `no_start`, `no_exit` or `timeout`.
+ * Outcome of an act: whether it happened, and how it ended. `code` is `started`, `ended_at_once`, `exit_<n>`,
+ * `not_started`, `no_start`, `no_exit` or `timeout`.
  */
 export interface ActionOutcome {
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
 }
 
-const COMMAND_MS = 120_000;
+const COMMAND_TIMEOUT_MS = 120_000;
 const POLL_MS = 50;
 
 /**
- * Restarts a service, unless it has happened already: the same order given again, by whichever process and at whatever
- * moment, acts once.
+ * Restarts a service, unless this request was carried out already. The same request acts once, whichever processes give
+ * it and however often.
  *
- * The act is detached from this process and leaves marks of itself in `effects/<effect id>`: it goes on if this process
- * is killed, and the next one can ask the world what became of it.
+ * The act is detached from this process and leaves marks in `effects/<effect id>`. It goes on if this process is killed,
+ * and the next one can find its outcome.
  */
-export async function restart(order: RestartRequest): Promise<ActionOutcome> {
-  const { dataDir, effectId, service } = order;
-  const before = await findOutcome(order);
+export async function restart(request: RestartRequest): Promise<ActionOutcome> {
+  const { dataDir, effectId, service, timeoutMs = COMMAND_TIMEOUT_MS } = request;
+  const before = await findOutcome(request);
   if (before.state !== "not_done") return before;
-  const marks = marksOf(order);
-  if ("process" in order.restart) {
+  const marks = marksFolder(request);
+  if ("process" in request.restart) {
     await stopManagedProcess(dataDir, service, effectId);
-    await launch(order.restart.process, { effectId, marks, how: "become" });
-  } else {
-    const { limitMs = COMMAND_MS } = order;
-    const began = Date.now();
-    const { end } = await launch(order.restart, { effectId, marks, how: "run" });
-    await within(limitMs, end);
-    return await findOutcome({ ...order, limitMs: began + limitMs - Date.now() });
+    await launch(request.restart.process, { effectId, marks, how: "become" });
+    return await findOutcome(request);
   }
-  return await findOutcome(order);
+  const began = Date.now();
+  const { end } = await launch(request.restart, { effectId, marks, how: "run" });
+  await waitAtMost(timeoutMs, end);
+  return await findOutcome({ ...request, timeoutMs: began + timeoutMs - Date.now() });
 }
 
-/** Waits for an end, but no longer than this; leaves no timer behind. */
-async function within(limitMs: number, end: Promise<void>): Promise<void> {
+/** Waits for an end, and leaves no timer behind. */
+async function waitAtMost(timeoutMs: number, end: Promise<void>): Promise<void> {
   const over = new AbortController();
-  const timer = sleep(limitMs, undefined, { signal: over.signal }).catch(() => {});
+  const timer = sleep(timeoutMs, undefined, { signal: over.signal }).catch(() => {});
   await Promise.race([end, timer]);
   over.abort();
 }
 
-/** Asks the world whether an act happened. Waits for a command that is still running. */
-export async function findOutcome(order: RestartRequest): Promise<ActionOutcome> {
-  const { dataDir, effectId, service } = order;
-  const marks = marksOf(order);
+/** Finds out whether a restart happened. Waits for a command that is still running. */
+export async function findOutcome(request: RestartRequest): Promise<ActionOutcome> {
+  const { dataDir, effectId, service } = request;
+  const marks = marksFolder(request);
   if (!existsSync(marks)) return { state: "not_done", code: "not_started" };
   const mark = readMarks(marks).started;
   const started = mark || findLaunched(effectId);
@@ -86,31 +84,31 @@ export async function findOutcome(order: RestartRequest): Promise<ActionOutcome>
       ? { state: "unknown", code: "no_start" }
       : { state: "not_done", code: "not_started" };
   }
-  if ("command" in order.restart) return await commandEnd(order, started);
-  const id = await becameOf(started, effectId) ? identifyProcess(started) : undefined;
+  if ("command" in request.restart) return await waitForExit(request, started);
+  const id = await becameEffect(started, effectId) ? identifyProcess(started) : undefined;
   if (!id) return { state: "done", code: "ended_at_once" };
   recordManagedProcess(dataDir, { name: service, ...id, effect_id: effectId });
   return { state: "done", code: "started" };
 }
 
-async function commandEnd(order: RestartRequest, started: number): Promise<ActionOutcome> {
-  const { effectId, limitMs = COMMAND_MS } = order;
-  const marks = marksOf(order);
-  const deadline = Date.now() + limitMs;
+async function waitForExit(request: RestartRequest, started: number): Promise<ActionOutcome> {
+  const { effectId, timeoutMs = COMMAND_TIMEOUT_MS } = request;
+  const marks = marksFolder(request);
+  const deadline = Date.now() + timeoutMs;
   while (true) {
-    const running = belongsToEffect(started, effectId); // looked at before the mark, which it leaves before it ends
+    const running = belongsToEffect(started, effectId); // before the mark is read: it writes that before it ends
     const { exit } = readMarks(marks);
     if (exit !== undefined) return { state: "done", code: `exit_${exit}` };
     if (!running) return { state: "unknown", code: "no_exit" };
     if (Date.now() >= deadline) break;
     await sleep(POLL_MS);
   }
-  endGroup(started);
+  killGroup(started);
   return { state: "unknown", code: "timeout" };
 }
 
-/** Ends a command with all that it started: it leads a group of its own. */
-function endGroup(leader: number): void {
+/** Kills a command with all that it started: it leads a process group of its own. */
+function killGroup(leader: number): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch {
@@ -118,4 +116,6 @@ function endGroup(leader: number): void {
   }
 }
 
-const marksOf = ({ dataDir, effectId }: RestartRequest) => join(dataDir, "effects", effectId);
+function marksFolder({ dataDir, effectId }: RestartRequest): string {
+  return join(dataDir, "effects", effectId);
+}

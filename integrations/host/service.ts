@@ -2,5 +2,5 @@ import type { ServiceRecord } from "../../store/mod.ts";
 import type { HealthCheck } from "./probe.ts";
 import type { Restart } from "./restart.ts";
 
-/** A service with its health check and the way to restart it. */
+/** A service, with the types of its health check and restart. */
 export type Service = ServiceRecord<HealthCheck, Restart>;

@@ -3,43 +3,43 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { promisify } from "node:util";
 
-/** A TCP socket of this host that takes connections. */
+/** A TCP socket of this host that accepts connections. */
 export interface ListeningSocket {
   readonly port: number;
   /** IPv4 or IPv6 address that it listens on; `0.0.0.0` and `::` are all of them. */
   readonly address: string;
-  /** Process that holds it; missing where we may not look into it. */
+  /** Process that holds it; absent where it is not visible. */
   readonly pid?: number;
-  /** Name of that process's program. */
+  /** Name of the process's program. */
   readonly program?: string;
 }
 
 const LISTEN = "0A";
 
 /**
- * Lists the TCP sockets of this host that take connections, with who holds them as far as we may see.
+ * Lists the TCP sockets of this host that accept connections, with the processes that hold them as far as they are visible.
  *
- * @returns by port, ascending; empty where the system offers no way to look
+ * @returns by port, ascending; empty where the system offers no way to list them
  */
 export async function listeningSockets(): Promise<ListeningSocket[]> {
-  const sockets = process.platform === "linux" ? await fromProc() : await fromLsof();
+  const sockets = process.platform === "linux" ? await listFromProc() : await listFromLsof();
   return sockets.sort((a, b) => a.port - b.port);
 }
 
 /** @see proc(5), `/proc/net/tcp` */
-async function fromProc(): Promise<ListeningSocket[]> {
+async function listFromProc(): Promise<ListeningSocket[]> {
   const tables = await Promise.all(
     ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFile(path, "utf8").catch(() => "")),
   );
   const rows = tables.flatMap((table) => table.split("\n").slice(1))
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields[3] === LISTEN);
-  const holders = await holdersOf(new Set(rows.map((fields) => fields[9]!)));
+  const holders = await findHolders(new Set(rows.map((fields) => fields[9]!)));
   return rows.map((fields) => {
     const [address, port] = fields[1]!.split(":") as [string, string];
     return {
       port: Number.parseInt(port, 16),
-      address: addressOf(address),
+      address: parseAddress(address),
       ...holders.get(fields[9]!),
     };
   });
@@ -47,8 +47,8 @@ async function fromProc(): Promise<ListeningSocket[]> {
 
 type Holder = Pick<ListeningSocket, "pid" | "program">;
 
-/** Finds who has these sockets open; a process that we may not look into is passed over. */
-async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, Holder>> {
+/** Finds the processes that have these sockets open; those that are not visible are skipped. */
+async function findHolders(inodes: ReadonlySet<string>): Promise<Map<string, Holder>> {
   const holders = new Map<string, Holder>();
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   await Promise.all(pids.map(async (pid) => {
@@ -59,9 +59,9 @@ async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, Holde
       if (inode && inodes.has(inode)) held.push(inode);
     }
     if (held.length === 0) return;
-    const program = await programOf(pid);
+    const program = await programName(pid);
     for (const inode of held) {
-      // A server's workers have its socket too; the one that was first is the server.
+      // The workers of a server share its socket; the server itself has the lowest process id.
       if ((holders.get(inode)?.pid ?? Infinity) > Number(pid)) {
         holders.set(inode, { pid: Number(pid), program });
       }
@@ -70,14 +70,14 @@ async function holdersOf(inodes: ReadonlySet<string>): Promise<Map<string, Holde
   return holders;
 }
 
-/** The program's file rather than `comm`, which threads rename and which is cut at 15 characters. */
-async function programOf(pid: string): Promise<string | undefined> {
+/** Reads the name of the program's file: `comm` is renamed by threads and cut at 15 characters. */
+async function programName(pid: string): Promise<string | undefined> {
   const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
   return path ? basename(path.replace(/ \(deleted\)$/, "")) : undefined;
 }
 
-/** An address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
-function addressOf(hex: string): string {
+/** Parses an address as the kernel prints it: 32-bit words, each in the byte order of the machine. */
+function parseAddress(hex: string): string {
   const words = hex.match(/.{8}/g)!.map((word) => Buffer.from(word, "hex").reverse());
   const bytes = Buffer.concat(words);
   if (bytes.length === 4) return bytes.join(".");
@@ -86,7 +86,7 @@ function addressOf(hex: string): string {
 }
 
 /** @see lsof(8), "Output for other programs" */
-async function fromLsof(): Promise<ListeningSocket[]> {
+async function listFromLsof(): Promise<ListeningSocket[]> {
   const { stdout } = await promisify(execFile)("lsof", ["-nP", "-iTCP", "-sTCP:LISTEN", "-FpcnT"])
     .catch(() => ({ stdout: "" }));
   const sockets: ListeningSocket[] = [];

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** What may be reached: the public Internet, networks that were allowed, or not. */
+/** Kind of an address: of the public Internet, of a network that was allowed, or one that may not be reached. */
 export type AddressKind = "public" | "allowed" | "refused";
 
-/** Tells addresses apart. */
+/** Rules about which addresses may be reached. */
 export interface AddressRules {
   /** @param address of version 4 or 6, with or without a zone */
   classify(address: string): AddressKind;
@@ -14,7 +14,7 @@ export interface AddressRules {
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  */
-const NOT_PUBLIC_4 = [
+const NOT_PUBLIC_4 = networkList([
   "0.0.0.0/8", // this host
   "10.0.0.0/8",
   "100.64.0.0/10", // of carriers; some clouds have their metadata there
@@ -32,39 +32,38 @@ const NOT_PUBLIC_4 = [
   "198.51.100.0/24",
   "203.0.113.0/24",
   "224.0.0.0/3", // multicast, reserved, broadcast
-];
-/** Of version 6 this alone is in use. @see https://www.iana.org/assignments/ipv6-address-space */
-const PUBLIC_6 = "2000::/3";
+]);
+/** The part of version 6 that is in use. @see https://www.iana.org/assignments/ipv6-address-space */
+const PUBLIC_6 = networkList(["2000::/3"]);
 /** @see https://www.iana.org/assignments/iana-ipv6-special-registry */
-const NOT_PUBLIC_6 = [
+const NOT_PUBLIC_6 = networkList([
   "2001::/23", // Teredo, ORCHID, benchmarks
   "2001:db8::/32",
   "2002::/16", // 6to4: an address of version 4 within
   "2620:4f:8000::/48",
   "3fff::/20",
   "3ffe::/16",
-];
+]);
 
-/** A setting that names a network which is none. */
+/** A setting names a network that is none. */
 export class BadNetwork extends Error {
   override readonly name = "BadNetwork";
   /** @param network as it was written */
   constructor(readonly network: string) {
-    super(`Expected networks like 10.1.0.0/16, fd00::/8 or 127.0.0.1, and ${network} is none`);
+    super(
+      `Cannot read ${network} as a network: expected one like 10.1.0.0/16, fd00::/8 or 127.0.0.1`,
+    );
   }
 }
 
 /**
- * Reads networks that may be reached besides the public Internet.
+ * Parses the networks that may be reached besides the public Internet.
  *
  * @param allow in CIDR form; an address alone is that one
  * @throws {BadNetwork}
  */
 export function parseNetworks(allow: readonly string[]): AddressRules {
-  const allowed = listOf(allow);
-  const notPublic4 = listOf(NOT_PUBLIC_4);
-  const public6 = listOf([PUBLIC_6]);
-  const notPublic6 = listOf(NOT_PUBLIC_6);
+  const allowed = networkList(allow);
   return {
     classify(written) {
       const address = plainAddress(written);
@@ -73,18 +72,18 @@ export function parseNetworks(allow: readonly string[]): AddressRules {
       const family = version === 4 ? "ipv4" : "ipv6";
       if (allowed.check(address, family)) return "allowed";
       const isPublic = version === 4
-        ? !notPublic4.check(address, family)
-        : public6.check(address, family) && !notPublic6.check(address, family);
+        ? !NOT_PUBLIC_4.check(address, family)
+        : PUBLIC_6.check(address, family) && !NOT_PUBLIC_6.check(address, family);
       return isPublic ? "public" : "refused";
     },
   };
 }
 
-/** The one spelling of an address, without a zone; one of version 4 that is written as version 6 is that of version 4. */
+/** Returns an address in its one spelling, without a zone. Version 4 written as version 6 becomes version 4. */
 export function plainAddress(written: string): string {
   const address = written.replace(/%.*$/, "");
   if (isIP(address) !== 6) return address;
-  const { hostname } = new URL(`http://[${address}]`); // the one spelling of all
+  const { hostname } = new URL(`http://[${address}]`);
   const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname);
   if (!mapped) return hostname.slice(1, -1);
   return [mapped[1]!, mapped[2]!].flatMap((part) => {
@@ -93,16 +92,16 @@ export function plainAddress(written: string): string {
   }).join(".");
 }
 
-/** A list that tells which addresses are in these networks. @throws {BadNetwork} */
-function listOf(networks: readonly string[]): BlockList {
+/** @throws {BadNetwork} */
+function networkList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = "", length, more] = network.trim().split("/");
     const version = isIP(address);
-    const longest = version === 4 ? 32 : 128;
-    const prefix = length === undefined ? longest : Number(length);
+    const maxPrefix = version === 4 ? 32 : 128;
+    const prefix = length === undefined ? maxPrefix : Number(length);
     const isNetwork = version !== 0 && more === undefined && length !== "" &&
-      Number.isInteger(prefix) && prefix >= 0 && prefix <= longest;
+      Number.isInteger(prefix) && prefix >= 0 && prefix <= maxPrefix;
     if (!isNetwork) throw new BadNetwork(network);
     list.addSubnet(address, prefix, version === 4 ? "ipv4" : "ipv6");
   }

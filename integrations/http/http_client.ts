@@ -1,82 +1,55 @@
-import { lookup as resolve, type LookupAddress } from "node:dns";
-import { type IncomingMessage, request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { LookupFunction, Socket } from "node:net";
+import { lookup, type LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { createTimeoutSignal } from "../../contract/mod.ts";
-import { type AddressRules, parseNetworks, plainAddress } from "./addresses.ts";
+import { exchange } from "./_exchange.ts";
+import { type AddressRules, parseNetworks } from "./addresses.ts";
+import type { OutboundRequest, OutboundResponse } from "./_messages.ts";
+import { OutboundFailed, OutboundRefused } from "./errors.ts";
 
-/** A request to somebody else's server. */
-export interface OutboundRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "PATCH";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  /** From the name's resolution to the last byte, milliseconds, > 0; default 10,000. */
-  readonly timeoutMs?: number;
-  /** Most bytes of the answer's body, ≥ 0; default 256 KiB. */
-  readonly maxBytes?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** What it answered. A redirect is an answer like any other: it is not followed. */
-export interface OutboundResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-/** Speaks HTTP with servers that others name, and with none that it may not reach. */
+/** A client that sends requests to servers which others name, but only to addresses that it may reach. */
 export interface HttpClient {
   /**
-   * @throws {OutboundRefused} the address may not be reached, and was not
-   * @throws {OutboundFailed} it could not be reached, or did not answer as it should
+   * @throws {OutboundRefused} the address may not be reached; nothing was sent
+   * @throws {OutboundFailed} the server can't be reached, or its response is wrong
    */
   request(url: string, request: OutboundRequest): Promise<OutboundResponse>;
-  /** Whether a URL could be asked at all, as far as can be told without asking anybody. @throws {OutboundRefused} */
+  /** Parses a URL, as far as it can be checked without resolving its name. @throws {OutboundRefused} */
   check(url: string): URL;
 }
 
-/** A connection that must not be made. */
-export class OutboundRefused extends Error {
-  override readonly name = "OutboundRefused";
-  /** @param code `scheme`, `credentials`, `address`, `plain_http` or `url` */
-  constructor(readonly code: string, message: string) {
-    super(message);
-  }
+/** Resolves a name to its addresses. */
+export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** Addresses that a client may reach besides the public Internet. Both may also be reached by plain HTTP. */
+export interface HttpClientOptions {
+  /** Networks in CIDR form. */
+  readonly allow?: readonly string[];
+  /** Names and addresses, as they stand in URLs: these hosts alone, whatever network they are in. */
+  readonly allowHosts?: readonly string[];
+  /** Default: the system's. */
+  readonly resolver?: Resolver;
 }
 
-/** A request that was made, or tried, in vain. */
-export class OutboundFailed extends Error {
-  override readonly name = "OutboundFailed";
-  /** @param code `unresolvable`, `unreachable`, `timeout`, `too_large`, `tls` or `protocol` */
-  constructor(readonly code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
-  }
+interface Rules {
+  readonly networks: AddressRules;
+  readonly hosts: ReadonlySet<string>;
 }
 
 const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 256 * 1024;
-const MAX_HEADER_BYTES = 16 * 1024;
-
-/** Resolves a name to its addresses; the system's resolver where it is left out. */
-export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
  * Opens a client.
  *
- * A name is resolved once; every address that it has must be allowed, and the connection goes to one of exactly these,
- * so that a name that changes meanwhile (DNS rebinding) changes nothing. Redirects are not followed, proxies of the
- * environment not used, and plain HTTP goes to allowed networks alone.
+ * A name is resolved once. Every address that it has must be allowed, and the connection goes to one of exactly these, so
+ * that a name that changes meanwhile (DNS rebinding) changes nothing. Redirects are not followed, and proxies of the
+ * environment are not used.
  *
- * @param allow networks that may be reached though they are not public, in CIDR form
+ * @throws {BadNetwork}
  */
 export function openHttpClient(
-  { allow = [], resolver = systemResolver }: {
-    allow?: readonly string[];
-    resolver?: Resolver;
-  } = {},
+  { allow = [], allowHosts = [], resolver = systemResolver }: HttpClientOptions = {},
 ): HttpClient {
-  const rules = parseNetworks(allow);
+  const rules: Rules = { networks: parseNetworks(allow), hosts: new Set(allowHosts.map(urlHost)) };
   return {
     check: (url) => parse(url, rules),
     async request(url, { timeoutMs = TIMEOUT_MS, ...request }) {
@@ -84,20 +57,26 @@ export function openHttpClient(
       const timeout = createTimeoutSignal(timeoutMs);
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
       try {
-        const addresses = await untilAborted(signal, addressesOf(target, resolver));
-        permit(target, addresses, rules);
+        const addresses = await untilAborted(signal, resolveHost(target, resolver));
+        requireAllowed(target, addresses, rules);
         return await exchange(target, addresses, { ...request, signal });
       } catch (error) {
         if (request.signal?.aborted) throw request.signal.reason;
-        if (timeout.aborted) throw new OutboundFailed("timeout", `No answer in ${timeoutMs} ms`);
+        if (timeout.aborted) throw new OutboundFailed("timeout", `No response in ${timeoutMs} ms`);
         throw error;
       }
     },
   };
 }
 
-/** @throws {OutboundRefused} by what the text alone tells */
-function parse(text: string, rules: AddressRules): URL {
+/** Returns a host as URLs spell it: in lower case, addresses of version 6 in brackets. */
+function urlHost(host: string): string {
+  const text = `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+  return URL.canParse(text) ? new URL(text).hostname : host;
+}
+
+/** @throws {OutboundRefused} where the text alone shows that it may not be reached */
+function parse(text: string, rules: Rules): URL {
   if (!URL.canParse(text)) throw new OutboundRefused("url", "This is not a URL");
   const url = new URL(text); // writes 2130706433, 0x7f.1 and 0177.0.0.1 as the address that they are
   if (url.protocol !== "https:" && url.protocol !== "http:") {
@@ -106,18 +85,23 @@ function parse(text: string, rules: AddressRules): URL {
   if (url.username !== "" || url.password !== "") {
     throw new OutboundRefused("credentials", "A URL with a user name or password is not accepted");
   }
-  const host = hostOf(url);
+  const host = plainHost(url);
   const family = isIP(host);
-  if (family !== 0) permit(url, [{ address: host, family }], rules);
+  if (family !== 0) requireAllowed(url, [{ address: host, family }], rules);
   else if (/(^|\.)localhost\.?$/i.test(host)) {
-    permit(url, [{ address: "127.0.0.1", family: 4 }], rules);
+    requireAllowed(url, [{ address: "127.0.0.1", family: 4 }], rules);
   }
   return url;
 }
 
-/** The same words for every refused address, so that nobody learns of the network inside what names mean there. */
-function permit(url: URL, addresses: readonly LookupAddress[], rules: AddressRules): void {
-  const kinds = addresses.map(({ address }) => rules.classify(address));
+/** Every refused address gets the same message, so that it tells nothing about the network inside. */
+function requireAllowed(
+  url: URL,
+  addresses: readonly LookupAddress[],
+  { networks, hosts }: Rules,
+): void {
+  if (hosts.has(url.hostname)) return;
+  const kinds = addresses.map(({ address }) => networks.classify(address));
   if (kinds.length === 0 || kinds.includes("refused")) {
     throw new OutboundRefused(
       "address",
@@ -132,12 +116,12 @@ function permit(url: URL, addresses: readonly LookupAddress[], rules: AddressRul
   }
 }
 
-function hostOf(url: URL): string {
+function plainHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
-async function addressesOf(url: URL, resolver: Resolver): Promise<readonly LookupAddress[]> {
-  const host = hostOf(url);
+async function resolveHost(url: URL, resolver: Resolver): Promise<readonly LookupAddress[]> {
+  const host = plainHost(url);
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   try {
@@ -149,97 +133,12 @@ async function addressesOf(url: URL, resolver: Resolver): Promise<readonly Looku
 
 function systemResolver(hostname: string): Promise<LookupAddress[]> {
   return new Promise((done, failed) => {
-    resolve(
+    lookup(
       hostname,
       { all: true, order: "verbatim" },
       (error, addresses) => error ? failed(error) : done(addresses),
     );
   });
-}
-
-type Exchange = Omit<OutboundRequest, "timeoutMs"> & { readonly signal: AbortSignal };
-
-function exchange(
-  url: URL,
-  addresses: readonly LookupAddress[],
-  { method, headers = {}, body, maxBytes = MAX_BYTES, signal }: Exchange,
-): Promise<OutboundResponse> {
-  return new Promise((done, failed) => {
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = send(url, {
-      method,
-      headers: {
-        ...headers,
-        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
-      },
-      agent: false, // a connection of its own, which no other address has been reached by
-      lookup: pinned(addresses),
-      maxHeaderSize: MAX_HEADER_BYTES,
-      signal,
-    });
-    request.once("error", (error) => failed(failureOf(error)));
-    request.once("response", (response) => {
-      const { socket } = response;
-      if (!isOneOf(addresses, socket)) {
-        request.destroy();
-        return failed(new OutboundRefused("address", "The connection went to another address"));
-      }
-      read(response, maxBytes).then(done, (error) => {
-        request.destroy();
-        failed(failureOf(error));
-      });
-    });
-    request.end(body);
-  });
-}
-
-/** Answers every look-up with the addresses that were checked. */
-function pinned(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_, { all }, tell) => {
-    const [first] = addresses;
-    if (all) tell(null, [...addresses]);
-    else tell(null, first!.address, first!.family);
-  };
-}
-
-function isOneOf(addresses: readonly LookupAddress[], { remoteAddress }: Socket): boolean {
-  const reached = plainAddress(remoteAddress ?? "");
-  return addresses.some(({ address }) => plainAddress(address) === reached);
-}
-
-async function read(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw new OutboundFailed("too_large", `The answer has more than ${maxBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  const headers = Object.entries(response.headers)
-    .map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value ?? ""]);
-  return {
-    status: response.statusCode!,
-    headers: Object.fromEntries(headers),
-    body: Buffer.concat(chunks),
-  };
-}
-
-const UNREACHABLE =
-  /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPIPE|EADDRNOTAVAIL)$/;
-
-function failureOf(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof OutboundFailed) return error;
-  const { code = "" } = error as { code?: string };
-  if (UNREACHABLE.test(code) || error instanceof AggregateError) {
-    return new OutboundFailed("unreachable", "The server can't be reached", { cause: error });
-  }
-  if (/CERT|TLS|SSL|UNABLE_TO|SELF_SIGNED|EPROTO|ERR_TLS/.test(code)) {
-    return new OutboundFailed("tls", `TLS failed: ${code}`, { cause: error });
-  }
-  if (error.name === "AbortError") return error;
-  return new OutboundFailed("protocol", "The server's answer is not HTTP", { cause: error });
 }
 
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 const FILES = 24;
 const LINES = 200;
 
-/** Files that look worth having, with what they must be. What was there before is made anew. */
+/** Creates files that look valuable, and knows their content. Files that were there before are replaced. */
 export function openBaits(folder) {
   const known = new Map();
   for (let n = 1; n <= FILES; n++) {
@@ -25,7 +25,7 @@ export function openBaits(folder) {
     for (const [name, text] of known) writeFileSync(join(folder, name), text);
   }
 
-  /** How many baits are not as they were, or not there. */
+  /** Counts the baits that were changed or removed. */
   function altered() {
     const there = new Set(readdirSync(folder));
     const count =

@@ -3,11 +3,11 @@ import { hostname } from "node:os";
 import { createServer } from "node:net";
 
 const DECOYS = 24;
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
- * What attackers come to, all of it on loopback: a log-in that lets nobody in, ports that nobody should ask, and a sink for
- * what is carried away. Their log is in the form of syslog's, sshd's and the firewall's lines.
+ * Opens doors for attackers on loopback: a log-in that lets nobody in, decoy ports, and a sink for stolen data. Their log has
+ * the format of syslog, with lines like those of sshd and a firewall.
  */
 export async function openDoors(log) {
   writeFileSync(log, "");
@@ -15,7 +15,7 @@ export async function openDoors(log) {
   const servers = [];
   let open = true;
 
-  const tell = (program, text) => {
+  const writeLog = (program, text) => {
     const [, month, day, , time] = /^\w+ (\w+) 0?(\d+) (\d+) ([\d:]+)/.exec(new Date().toString());
     appendFileSync(log, `${month} ${day.padStart(2)} ${time} ${hostname()} ${program}: ${text}\n`);
   };
@@ -31,13 +31,13 @@ export async function openDoors(log) {
       server.once("error", reject).listen(0, "127.0.0.1", () => resolve(server.address().port));
     });
 
-  /** `<user> <password>` a line; each is refused. */
+  /** Takes `<user> <password>` a line, and refuses each. */
   function login(socket) {
     socket.setEncoding("utf8").on("data", (text) => {
       for (const line of text.split("\n").filter(Boolean)) {
         const user = /^[a-z]{1,32}(?= )/.exec(line)?.[0] ?? "unknown";
         counts.attempts++;
-        tell(
+        writeLog(
           `sshd[${process.pid}]`,
           `Failed password for ${user} from 127.0.0.1 port ${socket.remotePort} ssh2`,
         );
@@ -49,7 +49,7 @@ export async function openDoors(log) {
   function decoy(socket) {
     counts.ports_scanned++;
     const { remotePort, localPort } = socket;
-    tell(
+    writeLog(
       "kernel",
       `[UFW BLOCK] IN=lo OUT= SRC=127.0.0.1 DST=127.0.0.1 LEN=60 TTL=64 PROTO=TCP SPT=${remotePort} DPT=${localPort} SYN`,
     );
@@ -59,7 +59,7 @@ export async function openDoors(log) {
   function sink(socket) {
     socket.on("data", (bytes) => {
       counts.bytes_out += bytes.length;
-      if (counts.bytes_out > MOST_BYTES) socket.destroy();
+      if (counts.bytes_out > MAX_BYTES) socket.destroy();
     });
   }
 

@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The good release waits; the bad one fails at once, as with a setting that it can't read. */
+/** The good release waits. The bad one fails at once, as with a setting that it can't read. */
 const RELEASES = {
   good: "setInterval(() => {}, 1 << 30); process.on('disconnect', () => process.exit());",
   bad: "JSON.parse('{ setting: ');",
 };
-const AGAIN_MS = 200;
-const MOST_STARTS = 100;
-/** So many ends of a release are a loop. */
-const LOOP = 3;
+const RESTART_PAUSE_MS = 200;
+const MAX_STARTS = 100;
+/** So many crashes of a release are a loop. */
+const LOOP_CRASHES = 3;
 
-/** A program that is started again when it ends, as a supervisor does; there is none until a release is deployed. */
+/** Runs a release and starts it again when it ends, as a supervisor does. None runs until one is deployed. */
 export function openRelease(folder) {
   const file = join(folder, "release.cjs");
   const counts = { crashes: 0 };
@@ -20,7 +20,7 @@ export function openRelease(folder) {
   let ends = 0;
   let current = 0;
 
-  /** Puts a release in force; a good one only in place of another. */
+  /** Deploys a release; a good one only in place of another. */
   function deploy(name) {
     if (current === 0 && name === "good") return;
     current++;
@@ -31,7 +31,7 @@ export function openRelease(folder) {
   }
 
   function start(of) {
-    if (of !== current || ends >= MOST_STARTS) return;
+    if (of !== current || ends >= MAX_STARTS) return;
     child = spawn(process.execPath, [file], {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       env: {},
@@ -41,7 +41,7 @@ export function openRelease(folder) {
       if (of !== current) return;
       ends++;
       counts.crashes++;
-      setTimeout(start, AGAIN_MS, of);
+      setTimeout(start, RESTART_PAUSE_MS, of);
     });
   }
 
@@ -49,5 +49,5 @@ export function openRelease(folder) {
     child?.kill("SIGKILL");
   }
 
-  return { counts, deploy, end, keepsCrashing: () => ends >= LOOP };
+  return { counts, deploy, end, keepsCrashing: () => ends >= LOOP_CRASHES };
 }

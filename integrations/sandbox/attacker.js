@@ -1,5 +1,5 @@
 /**
- * The attacker of a sandbox. It knows that sandbox alone, ends with it, and ends by itself.
+ * The attacker of a sandbox. It knows that sandbox alone, and ends with it or by itself.
  *
  *     node attacker.js <scenario> <ports and folder of the sandbox, JSON>
  */
@@ -26,14 +26,14 @@ function knock(port, data) {
 }
 
 const ATTACKS = {
-  /** Guesses passwords, one after the other. */
+  /** Guesses passwords one after another. */
   async ssh_brute_force() {
     for (let n = 0;; n++) {
       await knock(target.login, `${USERS[n % USERS.length]} guess${n}\n`);
       await sleep(100);
     }
   },
-  /** Looks which ports answer, again and again. */
+  /** Tries which ports answer, again and again. */
   async port_scan() {
     while (true) {
       for (const port of target.decoys) {
@@ -42,7 +42,7 @@ const ATTACKS = {
       }
     }
   },
-  /** Makes files unreadable and gives them another name. */
+  /** Makes files unreadable and renames them. */
   async ransomware() {
     for (const name of readdirSync(target.folder)) {
       const path = join(target.folder, name);
@@ -52,7 +52,7 @@ const ATTACKS = {
     }
     await sleep(LIFE_MS);
   },
-  /** Carries files away. */
+  /** Copies files away. */
   async exfiltration() {
     const socket = connect(target.sink, "127.0.0.1");
     socket.on("error", () => process.exit());

@@ -1,15 +1,14 @@
 /**
- * A sandbox that is attacked for practice. Plain JavaScript, so that it starts at once.
+ * A sandbox for practice attacks. Plain JavaScript, so that it starts at once.
  *
  *     node sandbox.js <port> <folder> <scenario>
  *
- * All that it opens is on loopback, all that it writes is in its folder, and it ends by itself. The attacker is kept from
- * every file but the baits, and from starting programs, by Node itself. It keeps baits, has doors
- * that let nobody in, and starts an attacker of its own when it is told to:
+ * It listens on loopback, writes to its folder, and ends by itself. Node itself keeps the attacker from every file but the
+ * baits, and from starting programs. The sandbox has baits and doors that let nobody in, and starts its attacker on request:
  *
  *     GET  /health    200, or what the attack has done: 500 baits altered, 503 the release keeps crashing, 509 data flow out
  *     POST /attack    starts the attack; once
- *     POST /contain   ends it, closes what it came through, and restores what it has altered
+ *     POST /contain   ends it, closes its doors, and restores the altered baits
  *     GET  /counts    what the attack has done so far
  */
 import { fork } from "node:child_process";
@@ -19,14 +18,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openBaits } from "./_baits.js";
 import { openDoors } from "./_doors.js";
-import { fenceOf } from "./_fence.js";
+import { fenceOptions } from "./_fence.js";
 import { openRelease } from "./_release.js";
 
 const LIFE_MS = 10 * 60_000;
 const EGRESS_BYTES = 256 * 1024;
 const ATTACKER = fileURLToPath(new URL("attacker.js", import.meta.url));
 
-/** Nothing is answered before everything is open. */
+/** Filled once everything is open: before, every answer is 404. */
 const ANSWERS = {};
 const [port, folder, scenario] = process.argv.slice(2);
 const server = createServer(async (req, res) => {
@@ -51,7 +50,7 @@ function attack() {
   if (attacker || contained) return;
   if (scenario === "crash_loop") return release.deploy("bad");
   const target = { folder: baits.folder, ...doors.ports };
-  const execArgv = fenceOf(ATTACKER, baits.folder);
+  const execArgv = fenceOptions(ATTACKER, baits.folder);
   attacker = fork(ATTACKER, [scenario, JSON.stringify(target)], { cwd: folder, env: {}, execArgv });
   attacker.on("error", () => {});
 }

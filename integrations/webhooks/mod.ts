@@ -1,4 +1,15 @@
-export { openSecretBox } from "./secret_box.ts";
+/**
+ * Webhooks: their secrets, and the signatures of their messages.
+ *
+ * ```ts
+ * const box = openSecretBox(join(dataDir, WEBHOOK_KEY_FILE));
+ * const headers = signWebhook(id, new Date(), body, box.open(sealed, tenant));
+ * ```
+ *
+ * Doesn't trust: the database, which has the secrets only encrypted.
+ * @module
+ */
+export { openSecretBox, type SecretBox } from "./secret_box.ts";
 export {
   createWebhookSecret,
   signWebhook,

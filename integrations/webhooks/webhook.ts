@@ -1,21 +1,21 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** Name of the file in the data folder with the key that encrypts secrets; gateway, tool server and workers have the same. */
+/** Name of the file in the data folder with the key that encrypts secrets. Gateway, tool server and workers share it. */
 export const WEBHOOK_KEY_FILE = "webhook.key";
 
-/** What a secret looks like: `whsec_` and 24 to 64 bytes in base64. */
+/** Format of a secret: `whsec_` and 24 to 64 bytes in base64. */
 export const WEBHOOK_SECRET_PATTERN =
   /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Makes a secret of 32 random bytes. */
+/** Creates a secret of 32 random bytes. */
 export function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
 /**
- * The headers of a message.
+ * Signs a message. Returns its headers.
  *
- * @param id the same for every attempt, by which a receiver knows what it has had
+ * @param id the same for every attempt, so that a receiver recognizes what it has had
  * @param at of this attempt
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

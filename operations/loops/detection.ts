@@ -5,7 +5,7 @@ import {
   detectAll,
   openDetectionContext,
 } from "../../detection/mod.ts";
-import { DETECTORS, SEVERITIES } from "../../domain/mod.ts";
+import { DETECTORS, FINDING_CHECKS, SEVERITIES } from "../../domain/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import { listDetectorRuns } from "../../store/mod.ts";
 import { FULL } from "../_audience.ts";
@@ -18,7 +18,7 @@ const Found = z.object({
   service: z.string().nullable().describe("Service that is concerned; null: none that is known"),
   host: z.string().nullable(),
   detector: z.enum(DETECTORS),
-  check: z.enum(["http", "tcp", "command", "host", "log", "certificate", "platform"]),
+  check: z.enum(FINDING_CHECKS),
   code: z.string().describe("What is wrong: refused, status_500, disk_full, expired, …"),
   severity: z.enum(SEVERITIES).describe("A first guess"),
   fingerprint: Fingerprint,

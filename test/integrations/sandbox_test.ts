@@ -7,33 +7,36 @@ import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
 import { testFolder } from "../_servers.ts";
 
-/** Tries what an attacker must not, and tells what became of it. */
+/** Program that tries what an attacker must not do, and prints the results. */
 const PROBE = `
 import { readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 const [inside, outside] = process.argv.slice(2);
-const tried = (work) => { try { work(); return "done"; } catch ({ code }) { return code; } };
+const attempt = (work) => { try { work(); return "done"; } catch ({ code }) { return code; } };
 console.log(JSON.stringify({
-  inside: tried(() => writeFileSync(inside, "x")),
-  written: tried(() => writeFileSync(outside, "x")),
-  read: tried(() => readFileSync("/etc/hosts")),
-  started: tried(() => { const { error } = spawnSync("true"); if (error) throw error; }),
+  inside: attempt(() => writeFileSync(inside, "x")),
+  written: attempt(() => writeFileSync(outside, "x")),
+  read: attempt(() => readFileSync("/etc/hosts")),
+  started: attempt(() => { const { error } = spawnSync("true"); if (error) throw error; }),
 }));
 `;
 
 describe("the attacker of a sandbox", () => {
-  it("is kept from every file but the baits, and from starting programs", async () => {
-    const { fenceOf } = await import(join(ROOT, "integrations", "sandbox", "_fence.js"));
+  it("can access no file but the baits, and start no programs", async () => {
+    const { fenceOptions } = await import(join(ROOT, "integrations", "sandbox", "_fence.js"));
     const folder = await testFolder();
     const [baits, probe] = [join(folder, "baits"), join(folder, "probe.mjs")];
     await mkdir(baits);
     await writeFile(probe, PROBE);
     const outside = join(folder, "outside");
-    const args = [...fenceOf(probe, baits), probe, join(baits, "bait"), outside];
+    const args = [...fenceOptions(probe, baits), probe, join(baits, "bait"), outside];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     const denied = "ERR_ACCESS_DENIED";
     assert.deepEqual(JSON.parse(stdout), {
-      ...{ inside: "done", written: denied, read: denied, started: denied },
+      inside: "done",
+      written: denied,
+      read: denied,
+      started: denied,
     });
     assert.equal(existsSync(outside), false);
   });

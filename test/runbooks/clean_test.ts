@@ -5,7 +5,7 @@ import { link, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { BadFolder, measureUsage, performStep, planClean, undoStep } from "../../runbooks/mod.ts";
 import { testFolder } from "../_servers.ts";
-import { newId, oldFile, step, surroundings } from "./_runbook.ts";
+import { createContext, newId, step, writeOldFile } from "./_runbook.ts";
 
 const NO_LIMIT = { files: Infinity, bytes: Infinity };
 
@@ -22,39 +22,39 @@ describe("a clean step", () => {
       bounds: { within: "10s", ...bounds },
       undo: { put_back: true },
     });
-  const plan = (more: object = {}, limit = NO_LIMIT) =>
+  const planned = (more: object = {}, limit = NO_LIMIT) =>
     planClean(cleaning(more).clean!, limit).files.map(({ path }) => path.slice(folder.length + 1));
 
-  it("takes old files that fit, oldest first, also in folders below", async () => {
-    await oldFile(join(folder, "a.log"), 2);
-    await oldFile(join(folder, "deep", "b.log"), 9);
-    await oldFile(join(folder, "young.log"), 0.5);
-    await oldFile(join(folder, "other.txt"), 9);
-    await oldFile(join(folder, "keep.log"), 9);
-    assert.deepEqual(plan({ except: ["keep*"] }), ["deep/b.log", "a.log"]);
+  it("plans old files that match, oldest first, also in subfolders", async () => {
+    await writeOldFile(join(folder, "a.log"), 2);
+    await writeOldFile(join(folder, "deep", "b.log"), 9);
+    await writeOldFile(join(folder, "young.log"), 0.5);
+    await writeOldFile(join(folder, "other.txt"), 9);
+    await writeOldFile(join(folder, "keep.log"), 9);
+    assert.deepEqual(planned({ except: ["keep*"] }), ["deep/b.log", "a.log"]);
   });
 
-  it("takes no more files and bytes than its bounds allow", async () => {
-    for (const n of [1, 2, 3]) await oldFile(join(folder, `${n}.log`), 10 - n, 8_192);
-    assert.deepEqual(plan({}, { files: 2, bytes: Infinity }), ["1.log", "2.log"]);
-    assert.deepEqual(plan({}, { files: 9, bytes: 10_000 }), ["1.log"]);
+  it("plans no more files and bytes than its bounds allow", async () => {
+    for (const n of [1, 2, 3]) await writeOldFile(join(folder, `${n}.log`), 10 - n, 8_192);
+    assert.deepEqual(planned({}, { files: 2, bytes: Infinity }), ["1.log", "2.log"]);
+    assert.deepEqual(planned({}, { files: 9, bytes: 10_000 }), ["1.log"]);
   });
 
-  it("leaves alone what a process holds open, what has two names, and what is a link", async () => {
-    const held = await open(await oldFile(join(folder, "held.log"), 9));
-    await oldFile(join(folder, "twice.log"), 9);
+  it("skips open files, files with two names, and links", async () => {
+    const held = await open(await writeOldFile(join(folder, "held.log"), 9));
+    await writeOldFile(join(folder, "twice.log"), 9);
     await link(join(folder, "twice.log"), join(folder, "second"));
-    await symlink(await oldFile(join(dataDir, "outside.log"), 9), join(folder, "link.log"));
+    await symlink(await writeOldFile(join(dataDir, "outside.log"), 9), join(folder, "link.log"));
     await symlink(dataDir, join(folder, "way-out"));
     try {
-      assert.deepEqual(plan(), []);
+      assert.deepEqual(planned(), []);
     } finally {
       await held.close();
     }
-    assert.deepEqual(plan(), ["held.log"]);
+    assert.deepEqual(planned(), ["held.log"]);
   });
 
-  it("refuses folders of the system, links, and folders that are not there", async () => {
+  it("refuses folders of the system, links, and missing folders", async () => {
     const refusal = (path: string) => {
       try {
         planClean(cleaning({ folders: [path] }).clean!, NO_LIMIT);
@@ -74,97 +74,102 @@ describe("a clean step", () => {
     assert.equal(refusal(join(folder, "missing")), "folder_missing");
   });
 
-  it("moves aside, and puts back as it was", async () => {
+  it("moves files aside, and puts them back as they were", async () => {
     const paths = [
-      await oldFile(join(folder, "a.log"), 2),
-      await oldFile(join(folder, "b.log"), 3),
+      await writeOldFile(join(folder, "a.log"), 2),
+      await writeOldFile(join(folder, "b.log"), 3),
     ];
     const before = paths.map((path) => statSync(path));
-    const [id, parts] = [newId(), surroundings(dataDir)];
-    const happened = await performStep(cleaning(), id, parts);
-    assert.deepEqual([happened.state, happened.ok, happened.counts?.files], ["done", true, 2]);
+    const id = newId();
+    const context = createContext(dataDir);
+    const outcome = await performStep(cleaning(), id, context);
+    assert.deepEqual([outcome.state, outcome.ok, outcome.counts?.files], ["done", true, 2]);
     assert.ok(paths.every((path) => !existsSync(path)));
-    const undone = await undoStep(cleaning(), id, newId(), parts);
+    const undone = await undoStep(cleaning(), id, newId(), context);
     assert.deepEqual([undone.state, undone.ok, undone.code], ["done", true, "put_back"]);
     paths.forEach((path, i) => {
       const { mtimeMs, mode, uid, size } = statSync(path);
       const { mtimeMs: wasAt, mode: was, uid: whose, size: length } = before[i]!;
       assert.deepEqual([mtimeMs, mode, uid, size], [wasAt, was, whose, length]);
     });
-    assert.equal((await undoStep(cleaning(), id, newId(), parts)).code, "put_back");
+    assert.equal((await undoStep(cleaning(), id, newId(), context)).code, "put_back");
   });
 
-  it("goes on after a crash where it was, and takes nothing that came later", async () => {
-    for (const n of [1, 2, 3]) await oldFile(join(folder, `${n}.log`), 5 - n);
-    const [id, parts] = [newId(), surroundings(dataDir)];
-    await performStep(cleaning(), id, parts);
+  it("goes on after a crash where it was, and moves no later files", async () => {
+    for (const n of [1, 2, 3]) await writeOldFile(join(folder, `${n}.log`), 5 - n);
+    const id = newId();
+    const context = createContext(dataDir);
+    await performStep(cleaning(), id, context);
     const manifest = JSON.parse(readFileSync(join(dataDir, "effects", id, "aside.json"), "utf8"));
     const [first, , third] = manifest.files as { path: string; to: string }[];
     await rename(third!.to, third!.path); // as if it had been killed before the last one
-    await oldFile(join(folder, "late.log"), 9);
-    const happened = await performStep(cleaning(), id, parts);
-    assert.equal(happened.counts?.files, 3);
+    await writeOldFile(join(folder, "late.log"), 9);
+    const outcome = await performStep(cleaning(), id, context);
+    assert.equal(outcome.counts?.files, 3);
     assert.ok(existsSync(first!.to) && existsSync(third!.to));
     assert.ok(existsSync(join(folder, "late.log")));
   });
 
-  it("never writes over what has taken a file's place meanwhile", async () => {
-    const path = await oldFile(join(folder, "a.log"), 2);
-    const [id, parts] = [newId(), surroundings(dataDir)];
-    await performStep(cleaning(), id, parts);
+  it("never replaces a file that has taken the place of one", async () => {
+    const path = await writeOldFile(join(folder, "a.log"), 2);
+    const id = newId();
+    const context = createContext(dataDir);
+    await performStep(cleaning(), id, context);
     await writeFile(path, "new");
-    const undone = await undoStep(cleaning(), id, newId(), parts);
+    const undone = await undoStep(cleaning(), id, newId(), context);
     assert.deepEqual([undone.ok, undone.counts], [false, { files: 0, left: 1 }]);
     assert.equal(readFileSync(path, "utf8"), "new");
   });
 
-  it("takes nothing by way of a folder that was made a link after it was planned", async () => {
-    await oldFile(join(folder, "sub", "a.log"), 2);
-    const [id, parts] = [newId(), surroundings(dataDir)];
-    await performStep(cleaning(), id, parts);
-    await undoStep(cleaning(), id, newId(), parts);
+  it("moves nothing out of a folder that became a link after it was planned", async () => {
+    await writeOldFile(join(folder, "sub", "a.log"), 2);
+    const id = newId();
+    const context = createContext(dataDir);
+    await performStep(cleaning(), id, context);
+    await undoStep(cleaning(), id, newId(), context);
     const elsewhere = await testFolder();
-    const treasure = await oldFile(join(elsewhere, "a.log"), 2);
+    const treasure = await writeOldFile(join(elsewhere, "a.log"), 2);
     await rename(join(folder, "sub"), join(folder, "was"));
     await symlink(elsewhere, join(folder, "sub"));
-    const happened = await performStep(cleaning(), id, parts);
-    assert.deepEqual([happened.state, happened.code], ["not_done", "nothing_could_be_moved"]);
+    const outcome = await performStep(cleaning(), id, context);
+    assert.deepEqual([outcome.state, outcome.code], ["not_done", "nothing_could_be_moved"]);
     assert.ok(existsSync(treasure));
   });
 
-  it("refuses to use a folder for what it moves that somebody else has prepared", async () => {
-    await oldFile(join(folder, "a.log"), 2);
+  it("refuses to move files into a folder that somebody else has prepared", async () => {
+    await writeOldFile(join(folder, "a.log"), 2);
     await symlink(await testFolder(), join(folder, ".sealoop-aside"));
-    const happened = await performStep(cleaning(), newId(), surroundings(dataDir));
-    assert.deepEqual([happened.state, happened.code], ["not_done", "aside_not_ours"]);
+    const outcome = await performStep(cleaning(), newId(), createContext(dataDir));
+    assert.deepEqual([outcome.state, outcome.code], ["not_done", "aside_not_ours"]);
     assert.ok(existsSync(join(folder, "a.log")));
   });
 
-  it("can't be undone any more once it was purged, and says so", async () => {
-    await oldFile(join(folder, "a.log"), 2);
+  it("can't be undone once it was purged", async () => {
+    await writeOldFile(join(folder, "a.log"), 2);
     const id = newId();
-    const parts = surroundings(dataDir, { effectOf: () => id });
-    await performStep(cleaning(), id, parts);
+    const context = createContext(dataDir, { effectOf: () => id });
+    await performStep(cleaning(), id, context);
     const purge = step({ purge: { step: "a-step" } });
-    assert.equal((await performStep(purge, newId(), parts)).code, "purged");
+    assert.equal((await performStep(purge, newId(), context)).code, "purged");
     assert.deepEqual(readdirSync(folder), []);
-    const undone = await undoStep(cleaning(), id, newId(), parts);
+    const undone = await undoStep(cleaning(), id, newId(), context);
     assert.deepEqual([undone.state, undone.code], ["not_done", "purged"]);
   });
 
-  it("keeps a folder within its own bound, and what it takes where it can be put back from", async () => {
-    for (const n of [1, 2, 3, 4]) await oldFile(join(folder, `${n}.log`), 9 - n, 10_000);
+  it("keeps a folder within its own bound, and moves its files where they can be put back from", async () => {
+    for (const n of [1, 2, 3, 4]) await writeOldFile(join(folder, `${n}.log`), 9 - n, 10_000);
     const quota = { path: folder, bytes: 40_000 };
-    const [id, parts] = [newId(), surroundings(dataDir)];
+    const id = newId();
+    const context = createContext(dataDir);
     const within = cleaning({ until_below: 60, quota });
-    const happened = await performStep(within, id, parts);
-    assert.deepEqual([happened.code, happened.counts?.files], ["moved_elsewhere", 2]);
+    const outcome = await performStep(within, id, context);
+    assert.deepEqual([outcome.code, outcome.counts?.files], ["moved_elsewhere", 2]);
     assert.deepEqual(readdirSync(folder), ["3.log", "4.log"]);
-    await undoStep(within, id, newId(), parts);
+    await undoStep(within, id, newId(), context);
     assert.deepEqual(readdirSync(folder), ["1.log", "2.log", "3.log", "4.log"]);
   });
 
-  describe("on a file system of its own that is full", function () {
+  describe("on a full file system", function () {
     let disk: string;
     before(async function () {
       disk = join(await testFolder(), "disk");
@@ -172,7 +177,7 @@ describe("a clean step", () => {
       try {
         execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m,nr_inodes=200", "tmpfs", disk]);
       } catch {
-        this.skip(); // only who may mount can see this
+        this.skip(); // needs the right to mount
       }
     });
     after(() => {
@@ -186,37 +191,43 @@ describe("a clean step", () => {
       for (const name of readdirSync(disk)) await rm(join(disk, name), { recursive: true });
     });
 
-    it("makes room by moving as much as is needed to another one, and can put it back", async () => {
-      for (const n of [1, 2, 3]) await oldFile(join(disk, "dumps", `${n}.log`), 9 - n, 2 ** 20);
+    it("makes room by moving as much as needed to another one, and can put it back", async () => {
+      for (const n of [1, 2, 3]) {
+        await writeOldFile(join(disk, "dumps", `${n}.log`), 9 - n, 2 ** 20);
+      }
       const data = join(disk, "data");
       await mkdir(data);
       await fill(join(data, "table"));
       assert.equal(Math.round(measureUsage(disk).bytes.percent), 100);
-      const [id, parts] = [newId(), surroundings(dataDir)];
+      const id = newId();
+      const context = createContext(dataDir);
       const work = {
         ...cleaning({ folders: [join(disk, "dumps")], until_below: 80 }),
         verify: { look: { disk, below: 80 }, within: "1s" },
       };
-      const happened = await performStep(work, id, parts);
-      assert.deepEqual([happened.code, happened.counts?.files], ["moved_elsewhere", 1]);
+      const outcome = await performStep(work, id, context);
+      assert.deepEqual([outcome.code, outcome.counts?.files], ["moved_elsewhere", 1]);
       assert.ok(measureUsage(disk).bytes.percent < 80);
-      const undone = await undoStep(work, id, newId(), parts);
+      const undone = await undoStep(work, id, newId(), context);
       assert.deepEqual([undone.ok, undone.counts?.files], [true, 1]);
       assert.equal(readdirSync(join(disk, "dumps")).length, 3);
       assert.ok(!existsSync(join(dataDir, "aside")));
     });
 
-    it("frees inodes where it is those that are used up", async () => {
+    it("frees inodes where those are used up", async () => {
       const sessions = join(disk, "sessions");
-      for (let n = 0; n < 150; n++) await oldFile(join(sessions, `sess_${n}`), 3, 1);
+      for (let n = 0; n < 150; n++) await writeOldFile(join(sessions, `sess_${n}`), 3, 1);
       const work = step({
         clean: {
-          ...{ folders: [sessions], match: ["sess_*"], older_than: "1d" },
-          ...{ until_below: 50, kind: "inodes" },
+          folders: [sessions],
+          match: ["sess_*"],
+          older_than: "1d",
+          until_below: 50,
+          kind: "inodes",
         },
       });
       assert.ok(measureUsage(disk).inodes.percent > 70);
-      await performStep(work, newId(), surroundings(dataDir));
+      await performStep(work, newId(), createContext(dataDir));
       assert.ok(measureUsage(disk).inodes.percent < 50);
     });
   });

@@ -17,48 +17,52 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort, testFolder, testPostgres } from "../_servers.ts";
-import { newId, oldFile, shipped, surroundings } from "./_runbook.ts";
+import { createContext, newId, shipped, writeOldFile } from "./_runbook.ts";
 
-/** What became of a runbook: of each step what it came to, and what was seen then. */
-interface Carried {
+/** Result of a runbook: the code of each step, and of verifying it. */
+interface RunbookResult {
   readonly codes: readonly string[];
   readonly seen: readonly string[];
-  readonly told: readonly string[];
+  readonly messages: readonly string[];
 }
 
-describe("the runbooks that ship, carried out on this host", () => {
+describe("the shipped runbooks, on this host", () => {
   let dataDir: string;
   before(async () => {
     dataDir = await testFolder();
   });
 
-  async function carryOut(
+  async function runRunbook(
     name: string,
     values: ParameterValues,
     more: Partial<StepContext> & { maxBytes?: number } = {},
-  ): Promise<Carried> {
+  ): Promise<RunbookResult> {
     const runbook = shipped.runbooks.find((one) => one.runbook === name)!;
     const { maxBytes, ...rest } = more;
     const disk = typeof values.disk === "string" ? { path: values.disk, maxBytes } : undefined;
     const { steps } = resolveRunbook(runbook, {
-      ...{ service: "svc", values, catalogue: shipped, here: true, disk },
+      service: "svc",
+      values,
+      catalogue: shipped,
+      here: true,
+      disk,
     });
     const ids = new Map(steps.map(({ step }) => [step, newId()]));
-    const parts = surroundings(dataDir, { effectOf: (step) => ids.get(step)!, ...rest });
+    const context = createContext(dataDir, { effectOf: (step) => ids.get(step)!, ...rest });
     const [codes, seen]: [string[], string[]] = [[], []];
     for (const step of steps) {
-      const happened = await performStep(step, ids.get(step.step)!, parts);
-      codes.push(happened.code);
-      if (!happened.ok) break;
-      const { ok, code } = await verifyStep(step, parts);
+      const outcome = await performStep(step, ids.get(step.step)!, context);
+      codes.push(outcome.code);
+      if (!outcome.ok) break;
+      const { ok, code } = await verifyStep(step, context);
       seen.push(code);
       if (!ok) break;
     }
-    return { codes, seen, told: parts.told };
+    return { codes, seen, messages: context.messages };
   }
 
-  /** A small disk of its own, or where nobody may mount, a folder with a bound. */
-  async function smallDisk(after: (end: () => void) => void) {
+  /** Mounts a small disk, or where this user may not, makes a folder with a bound. */
+  async function makeSmallDisk(after: (end: () => void) => void) {
     const disk = join(await testFolder(), "disk");
     mkdirSync(disk);
     try {
@@ -80,14 +84,14 @@ describe("the runbooks that ship, carried out on this host", () => {
     { name: "database-disk-full", parameter: "folders", file: "monday.dump", days: 1 },
   ];
   for (const { name, parameter, file, days } of CLEANING) {
-    it(`${name} makes room on a disk that is full, and leaves what is young or other`, async () => {
-      const { disk, maxBytes } = await smallDisk((end) => ends.push(end));
+    it(`${name} makes room on a full disk, and leaves young and other files`, async () => {
+      const { disk, maxBytes } = await makeSmallDisk((end) => ends.push(end));
       const folder = join(disk, "folder");
-      await oldFile(join(folder, file), days, 3 * 2 ** 20);
-      await oldFile(join(folder, `young-${file}`), 0, 1_000);
-      await oldFile(join(folder, "data.lock"), 99, 1_000);
-      await oldFile(join(disk, "other", file), days, 600_000);
-      const { codes, seen } = await carryOut(name, { [parameter]: [folder], disk }, { maxBytes });
+      await writeOldFile(join(folder, file), days, 3 * 2 ** 20);
+      await writeOldFile(join(folder, `young-${file}`), 0, 1_000);
+      await writeOldFile(join(folder, "data.lock"), 99, 1_000);
+      await writeOldFile(join(disk, "other", file), days, 600_000);
+      const { codes, seen } = await runRunbook(name, { [parameter]: [folder], disk }, { maxBytes });
       assert.deepEqual(codes, ["moved_elsewhere", "kept_elsewhere"]);
       assert.deepEqual(seen, ["ok", "ok"]);
       assert.deepEqual(readdirSync(folder).sort(), ["data.lock", `young-${file}`].sort());
@@ -95,12 +99,12 @@ describe("the runbooks that ship, carried out on this host", () => {
     });
   }
 
-  it("inode-exhaustion gives inodes back", async function () {
-    const { disk, maxBytes } = await smallDisk((end) => ends.push(end));
+  it("inode-exhaustion frees inodes", async function () {
+    const { disk, maxBytes } = await makeSmallDisk((end) => ends.push(end));
     if (maxBytes) return this.skip(); // a folder has no inodes of its own
-    for (let n = 0; n < 280; n++) await oldFile(join(disk, "sessions", `sess_${n}`), 2, 1);
+    for (let n = 0; n < 280; n++) await writeOldFile(join(disk, "sessions", `sess_${n}`), 2, 1);
     const values = { folders: [join(disk, "sessions")], disk };
-    const { codes, seen } = await carryOut("inode-exhaustion", values);
+    const { codes, seen } = await runRunbook("inode-exhaustion", values);
     assert.deepEqual([codes, seen], [["moved_elsewhere", "kept_elsewhere"], ["ok", "ok"]]);
   });
 
@@ -119,23 +123,24 @@ describe("the runbooks that ship, carried out on this host", () => {
     after(() => void server.close());
     const service = (name: string) => ({
       name,
+      host: "localhost",
       check: { tcp: at },
       restart: { process: { command: ["sleep", "30"] } },
     });
 
-    it("restart-service and stuck-queue start its process anew", async () => {
+    it("restart-service and stuck-queue restart its process", async () => {
       for (const [runbook, name] of [["restart-service", "one"], ["stuck-queue", "two"]] as const) {
-        const { codes, seen } = await carryOut(runbook, {}, { service: service(name) });
+        const { codes, seen } = await runRunbook(runbook, {}, { service: service(name) });
         await stopManagedProcess(dataDir, name);
         assert.deepEqual([codes, seen], [["started"], ["ok"]]);
       }
     });
 
-    it("stale-lock-files moves its locks aside before it starts it", async () => {
+    it("stale-lock-files moves its locks aside before it restarts it", async () => {
       const folder = await testFolder();
-      await oldFile(join(folder, "svc.lock"), 1, 1);
+      await writeOldFile(join(folder, "svc.lock"), 1, 1);
       const values = { lock_folders: [folder] };
-      const { codes, seen } = await carryOut("stale-lock-files", values, {
+      const { codes, seen } = await runRunbook("stale-lock-files", values, {
         service: service("locked"),
       });
       await stopManagedProcess(dataDir, "locked");
@@ -143,54 +148,59 @@ describe("the runbooks that ship, carried out on this host", () => {
       assert.ok(!existsSync(join(folder, "svc.lock")));
     });
 
-    it("service-spool-full clears its spool and sees it healthy", async () => {
+    it("service-spool-full clears its spool and verifies that it is healthy", async () => {
       const folder = await testFolder();
-      await oldFile(join(folder, "1.done"), 2);
-      await oldFile(join(folder, "2.waiting"), 2);
-      const { codes, seen } = await carryOut("service-spool-full", { spool: [folder] }, {
+      await writeOldFile(join(folder, "1.done"), 2);
+      await writeOldFile(join(folder, "2.waiting"), 2);
+      const { codes, seen } = await runRunbook("service-spool-full", { spool: [folder] }, {
         service: service("spooling"),
       });
       assert.deepEqual([codes, seen], [["moved_beside", "purged"], ["ok", "ok"]]);
       assert.deepEqual(readdirSync(folder), ["2.waiting"]);
     });
 
-    it("application-cache-clear calls its endpoint, once, and sees it healthy", async () => {
+    it("application-cache-clear calls its endpoint once and verifies that it is healthy", async () => {
       const values = { clear_url: `http://${at}/clear` };
-      const { codes, seen } = await carryOut("application-cache-clear", values, {
+      const { codes, seen } = await runRunbook("application-cache-clear", values, {
         service: { ...service("cached"), check: { http: `http://${at}/` } },
+        values,
       });
       assert.deepEqual([codes, seen, clears], [["status_200"], ["ok"], 1]);
     });
 
-    it("dependency-away waits for what it needs, and memory-pressure tells its owner", async () => {
-      const waited = await carryOut("dependency-away", { dependency: at });
+    it("dependency-away waits for its dependency, and memory-pressure tells its owner", async () => {
+      const waited = await runRunbook("dependency-away", { dependency: at });
       assert.deepEqual(waited.codes, ["told", "ok"]);
-      const { codes, told } = await carryOut("memory-pressure", {}, { service: service("leaky") });
+      const { codes, messages } = await runRunbook("memory-pressure", {}, {
+        service: service("leaky"),
+      });
       await stopManagedProcess(dataDir, "leaky");
-      if (codes.length === 2) assert.match(told[0]!, /^leaky? was restarted|^svc was restarted/);
+      if (codes.length === 2) {
+        assert.match(messages[0]!, /^leaky? was restarted|^svc was restarted/);
+      }
       assert.equal(codes[0], "started");
     });
   });
 
-  it("those for the platform's own parts start their workflows", async () => {
+  it("those for the platform's own context start their workflows", async () => {
     const started: string[] = [];
     const runWorkflow = (type: string): Promise<StepOutcome> => {
       started.push(type);
       return Promise.resolve({ state: "done", ok: true, code: "completed" });
     };
     for (const name of ["ledger-sequencer", "ledger-break", "anchors-late"]) {
-      const { seen } = await carryOut(name, {}, { runWorkflow });
+      const { seen } = await runRunbook(name, {}, { runWorkflow });
       assert.ok(seen.every((code) => code === "ok"));
     }
     assert.deepEqual(started, ["ledgerSequencer", "scrubLedger", "anchorReceipts"]);
   });
 
-  it("login-attack tells people, and does nothing else", async () => {
-    const { codes, told } = await carryOut("login-attack", {});
-    assert.deepEqual([codes, told.length], [["told"], 1]);
+  it("login-attack sends a message to people, and does nothing else", async () => {
+    const { codes, messages } = await runRunbook("login-attack", {});
+    assert.deepEqual([codes, messages.length], [["told"], 1]);
   });
 
-  it("postgresql-connections ends what was left in a transaction, and postgresql-vacuum vacuums", async function () {
+  it("postgresql-connections ends idle transactions, and postgresql-vacuum vacuums", async function () {
     const tools = ["postgresql-connections", "postgresql-vacuum"].map((name) =>
       shipped.runbooks.find(({ runbook }) => runbook === name)!.steps[0]!.command!.argv[0]!
     );
@@ -208,8 +218,8 @@ describe("the runbooks that ship, carried out on this host", () => {
       await idle.connect();
       await idle.query("BEGIN");
       const values = { db_host: url.hostname, db_port: url.port, db_user: url.username };
-      const ended = await carryOut("postgresql-connections", values);
-      const vacuumed = await carryOut("postgresql-vacuum", values);
+      const ended = await runRunbook("postgresql-connections", values);
+      const vacuumed = await runRunbook("postgresql-vacuum", values);
       assert.deepEqual([ended.codes, vacuumed.codes], [["exit_0"], ["exit_0"]]);
       assert.ok((await idle.query("SELECT 1")).rows, "it was idle for less than ten minutes");
     } finally {
@@ -225,45 +235,47 @@ describe("the runbooks that ship, carried out on this host", () => {
     "dns-cache-flush": {},
   };
   for (const [name, values] of Object.entries(NEEDS_SYSTEMD)) {
-    it(`${name} says that there is no systemd where there is none`, async function () {
-      if (existsSync("/run/systemd/system")) return this.skip(); // and acts on nobody's units
-      const { codes } = await carryOut(name, values);
+    it(`${name} is not done where there is no systemd`, async function () {
+      if (existsSync("/run/systemd/system")) return this.skip(); // it must not act on real units
+      const { codes } = await runRunbook(name, values);
       assert.match(codes.at(-1)!, /^no_(systemd|program)$/);
     });
   }
 
-  it("those whose program is not installed say so, and do nothing", async () => {
+  it("runbooks whose program is not installed do nothing", async () => {
     const absent: string[] = [];
     for (const { runbook, steps } of shipped.runbooks) {
       const [{ command }] = steps as unknown as [{ command?: { argv: string[] } }];
       if (!command || command.argv.some((arg) => arg.includes("{"))) continue;
       const permission = checkCommand(command, shipped.commands);
       if (permission.allowed || permission.code !== "no_program") continue;
-      const { codes } = await carryOut(runbook, {});
+      const { codes } = await runRunbook(runbook, {});
       assert.deepEqual(codes, ["no_program"], runbook);
       absent.push(runbook);
     }
     if (absent.length === 0) console.log("      every program is installed here");
   });
 
-  it("container-restart says that there is no engine where there is none", async function () {
+  it("container-restart is not done where there is no engine", async function () {
     if (existsSync("/var/run/docker.sock") || process.env.DOCKER_HOST) return this.skip();
-    assert.deepEqual((await carryOut("container-restart", { container: "web" })).codes, [
+    assert.deepEqual((await runRunbook("container-restart", { container: "web" })).codes, [
       "no_docker",
     ]);
   });
 
-  it("a port at which nobody listens is waited for in vain", async () => {
+  it("dependency-away fails where nobody listens in time", async () => {
     const runbook = shipped.runbooks.find((one) => one.runbook === "dependency-away")!;
     const short = {
       ...runbook,
       steps: runbook.steps.map((step) => ({ ...step, bounds: { within: "1s" } })),
     };
     const { steps: [, wait] } = resolveRunbook(short, {
-      ...{ service: "svc", values: { dependency: `127.0.0.1:${await freePort()}` } },
-      ...{ catalogue: shipped, here: true },
+      service: "svc",
+      values: { dependency: `127.0.0.1:${await freePort()}` },
+      catalogue: shipped,
+      here: true,
     });
-    const happened = await performStep(wait!, newId(), surroundings(dataDir));
-    assert.deepEqual([happened.ok, happened.code], [false, "refused"]);
+    const outcome = await performStep(wait!, newId(), createContext(dataDir));
+    assert.deepEqual([outcome.ok, outcome.code], [false, "refused"]);
   });
 });

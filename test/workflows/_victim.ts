@@ -57,7 +57,7 @@ export async function brokenService(
   const folder = join(dataDir, name);
   await mkdir(folder, { recursive: true });
   const port = await freePort();
-  const script = join(ROOT, "integrations", "test_service.js");
+  const script = join(ROOT, "integrations", "sandbox", "test_service.js");
   const command = [process.execPath, script, String(port), folder];
   const check = { http: through(`http://127.0.0.1:${port}/health`) };
   const first = { process: { command } };

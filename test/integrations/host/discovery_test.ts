@@ -6,7 +6,7 @@ import { getImpact, putServices, type Store } from "../../../store/mod.ts";
 import { testStore } from "../../_servers.ts";
 import { serviceNamed } from "../../store/_graph.ts";
 
-describe("discover()", () => {
+describe("discoverServices()", () => {
   let store: Store;
   let config: Config;
   let close: () => Promise<void>;
@@ -30,13 +30,16 @@ describe("discover()", () => {
     (await store.asPlatform().query("SELECT name FROM services WHERE host = 'app1' ORDER BY name"))
       .map(({ name }) => name);
 
-  it("adds what listens, on its host and unwatched, and removes it when it is gone", async () => {
+  it("adds listeners as unwatched services on their host, and removes those that are gone", async () => {
     const machine = serviceNamed("this-host", [], { type: "host", origin: "platform" });
     await putServices(store.asPlatform(), [machine]);
     assert.ok((await discoverServices(config, store, "localhost")).includes(`node-${port}`));
     const { origin, watched, status, type } = (await row(`node-${port}`))!;
     assert.deepEqual({ origin, watched, status, type }, {
-      ...{ origin: "discovered", watched: false, status: "up", type: "listener" },
+      origin: "discovered",
+      watched: false,
+      status: "up",
+      type: "listener",
     });
     const { upstream } = (await getImpact(store.asPlatform(), `node-${port}`, 1))!;
     assert.deepEqual(upstream.map(({ name }) => name), ["this-host"]);
@@ -45,7 +48,7 @@ describe("discover()", () => {
     assert.equal(await row(`node-${port}`), undefined);
   });
 
-  it("passes over what is declared, and leaves a declared service of the same name as it is", async () => {
+  it("skips declared ports, and leaves a declared service of the same name as it is", async () => {
     const name = `node-${port}`;
     await discoverServices(config, store, "localhost");
     await putServices(store.asPlatform(), [
@@ -54,7 +57,7 @@ describe("discover()", () => {
     ]);
     await discoverServices(config, store, "localhost");
     const declared = await row(name);
-    assert.equal(declared?.status, "unknown", "what listens may be another");
+    assert.equal(declared?.status, "unknown", "the listener may be another program");
     assert.deepEqual([declared?.origin, declared?.owner], ["file", "ada"]);
     assert.equal((await getImpact(store.asPlatform(), name, 1))!.upstream.length, 1);
 
@@ -64,7 +67,7 @@ describe("discover()", () => {
     assert.ok(!(await discoverServices(config, store, "localhost")).includes(name));
   });
 
-  it("keeps the listeners of two hosts apart, and forgets a host that nobody looks at", async () => {
+  it("keeps the listeners of two hosts apart, and removes those of a host that nobody looks at", async () => {
     await discoverServices(config, store, "app1");
     const away = await namesOnApp1();
     await discoverServices(config, store, "localhost");

@@ -1,24 +1,35 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { type ListeningSocket, listeningSockets, listPortClaims, buildPortRegistry, recordManagedProcess } from "../../../integrations/host/mod.ts";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../config.ts";
 import { identifyProcess } from "../../../embedded/mod.ts";
+import {
+  buildPortRegistry,
+  type ListeningSocket,
+  listeningSockets,
+  listPortClaims,
+  recordManagedProcess,
+} from "../../../integrations/host/mod.ts";
 import type { ServiceWithPorts } from "../../../store/mod.ts";
 import { freePort, testFolder } from "../../_servers.ts";
 
 const service = (name: string, more: Partial<ServiceWithPorts> = {}): ServiceWithPorts => ({
-  ...{ name, host: "localhost", check: null, ports: [] },
+  name,
+  host: "localhost",
+  check: null,
+  ports: [],
   ...more,
 });
 const socket = (port: number, program: string, address = "127.0.0.1"): ListeningSocket => ({
-  ...{ port, program, address },
+  port,
+  program,
+  address,
 });
 
-describe("portClaims()", () => {
-  it("takes ports, and those of checks, of this host alone", async () => {
+describe("listPortClaims()", () => {
+  it("lists ports of this host, of services and of their checks", async () => {
     const config = loadConfig({ SEALOOP_DATA: await testFolder() });
     const claims = listPortClaims(config, [
       service("web", { check: { http: "http://127.0.0.1:9000/health" } }),
@@ -35,7 +46,7 @@ describe("portClaims()", () => {
     ]);
   });
 
-  it("has the platform's own servers, and the embedded ones while they run", async () => {
+  it("lists the platform's own servers, and the embedded ones while they run", async () => {
     const dataDir = await testFolder();
     const config = loadConfig({ SEALOOP_DATA: dataDir, SEALOOP_POSTGRES_PORT: "5999" });
     const names = () => listPortClaims(config, []).map(({ service }) => service);
@@ -45,13 +56,12 @@ describe("portClaims()", () => {
       JSON.stringify({ processes: [{ name: "PostgreSQL", pid: process.pid }] }),
     );
     const claim = listPortClaims(config, []).find(({ service }) => service === "postgresql");
-    assert.deepEqual([claim!.port, claim!.setting, claim!.pid], [
-      ...[5999, "SEALOOP_POSTGRES_PORT", process.pid],
-    ]);
+    const { port, setting, pid } = claim!;
+    assert.deepEqual([port, setting, pid], [5999, "SEALOOP_POSTGRES_PORT", process.pid]);
   });
 });
 
-describe("portRegistry()", () => {
+describe("buildPortRegistry()", () => {
   const claims = (services: readonly ServiceWithPorts[]) =>
     listPortClaims(loadConfig({ SEALOOP_DATA: "/nowhere" }), services)
       .filter(({ by }) => by !== "setting");
@@ -62,7 +72,7 @@ describe("portRegistry()", () => {
       conflicts.map(({ kind, detail }) => [kind, detail])
     );
 
-  it("names two services that declare one port, but not two looked at through one web server", () => {
+  it("reports two services that declare one port, but not two that are checked through one web server", () => {
     assert.deepEqual(kinds([declares("a", 9000), declares("b", 9000)], []), [
       ["declared_twice", "Port 9000 is declared for a and b"],
     ]);
@@ -72,7 +82,7 @@ describe("portRegistry()", () => {
     assert.equal(kinds([behind("a"), declares("b", 9000)], [])[0]![0], "declared_twice");
   });
 
-  it("names a program that holds another one's port", () => {
+  it("reports a program that holds the port of another", () => {
     const db = declares("db", 5432, "postgres");
     assert.deepEqual(kinds([db], [socket(5432, "java")]), [
       ["held_by_another", "Port 5432 is declared for db, but java holds it, not postgres"],
@@ -81,20 +91,24 @@ describe("portRegistry()", () => {
     assert.deepEqual(kinds([declares("db", 5432)], [socket(5432, "java")]), []);
   });
 
-  it("names two programs on one port, but not one on two addresses", () => {
+  it("reports two programs on one port, but not one on two addresses", () => {
     assert.deepEqual(kinds([], [socket(80, "nginx", "0.0.0.0"), socket(80, "node")]), [
       ["two_programs", "nginx and node both listen on port 80, on different addresses"],
     ]);
     assert.deepEqual(kinds([], [socket(80, "nginx", "0.0.0.0"), socket(80, "nginx", "::")]), []);
   });
 
-  it("knows a managed service's own process from another of the same program", async () => {
+  it("tells a managed service's own process from another of the same program", async () => {
     const config = loadConfig({ SEALOOP_DATA: await testFolder() });
     const port = await freePort();
     const [holder, other] = [await listener(port), await listener(await freePort())];
     try {
       const conflicts = async (pid: number) => {
-        recordManagedProcess(config.dataDir, { ...identifyProcess(pid)!, name: "web", effect_id: "test" });
+        recordManagedProcess(config.dataDir, {
+          ...identifyProcess(pid)!,
+          name: "web",
+          effect_id: "test",
+        });
         const claims = listPortClaims(config, [declares("web", port)]);
         const found = buildPortRegistry(claims, await listeningSockets());
         return found.find((entry) => entry.port === port)!.conflicts.map(({ kind }) => kind);

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { probe } from "../../../integrations/host/mod.ts";
 import { freePort } from "../../_servers.ts";
 
-/** What a busy machine needs. */
-const PATIENCE_MS = 60_000;
+/** Long enough for a busy machine. */
+const TIMEOUT_MS = 60_000;
 
 describe("probe()", () => {
   const servers: Server[] = [];
@@ -18,29 +18,31 @@ describe("probe()", () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   }
 
-  for (
-    const [status, code] of [[200, "ok"], [204, "ok"], [302, "ok"], [404, "status_404"], [
-      503,
-      "status_503",
-    ]] as const
-  ) {
-    it(`says ${code} of an HTTP service that answers ${status}`, async () => {
+  const STATUSES = [
+    [200, "ok"],
+    [204, "ok"],
+    [302, "ok"],
+    [404, "status_404"],
+    [503, "status_503"],
+  ] as const;
+  for (const [status, code] of STATUSES) {
+    it(`returns ${code} for an HTTP service that answers ${status}`, async () => {
       const http = await serve((_, res) => res.writeHead(status, { location: "/" }).end());
-      assert.equal((await probe({ http }, PATIENCE_MS)).code, code);
+      assert.equal((await probe({ http }, TIMEOUT_MS)).code, code);
     });
   }
-  it("says refused where nobody listens, over HTTP and TCP", async () => {
+  it("returns refused where nobody listens, over HTTP and TCP", async () => {
     const port = await freePort();
-    assert.equal((await probe({ http: `http://127.0.0.1:${port}/` }, PATIENCE_MS)).code, "refused");
-    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, PATIENCE_MS)).code, "refused");
+    assert.equal((await probe({ http: `http://127.0.0.1:${port}/` }, TIMEOUT_MS)).code, "refused");
+    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, TIMEOUT_MS)).code, "refused");
   });
-  it("says timeout of a service that never answers, within its time", async () => {
+  it("returns timeout for a service that never answers", async () => {
     const http = await serve(() => {});
     const { code, elapsedMs } = await probe({ http }, 200);
     assert.equal(code, "timeout");
     assert.ok(elapsedMs < 20_000, `${elapsedMs} ms`);
   });
-  it("reads no more than the head of an answer that never ends", async () => {
+  it("reads no more than the head of a response that never ends", async () => {
     let sent = 0;
     const http = await serve((_, res) => {
       res.writeHead(200);
@@ -50,25 +52,37 @@ describe("probe()", () => {
       res.on("drain", more);
       more();
     });
-    assert.equal((await probe({ http }, PATIENCE_MS)).code, "ok");
+    assert.equal((await probe({ http }, TIMEOUT_MS)).code, "ok");
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.ok(sent < 20_000_000, `${sent} bytes were sent`);
   });
-  it("says ok of a TCP port that takes connections", async () => {
+  it("returns ok for a TCP port that accepts connections", async () => {
     const server = createTcpServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
-    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, PATIENCE_MS)).code, "ok");
+    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, TIMEOUT_MS)).code, "ok");
     server.close();
   });
-  it("runs a command without a shell, and says how it ended", async () => {
-    assert.equal((await probe({ command: ["true"] }, PATIENCE_MS)).code, "ok");
-    assert.equal((await probe({ command: ["sh", "-c", "exit 3"] }, PATIENCE_MS)).code, "exit_3");
+  it("runs a command without a shell, and returns how it ended", async () => {
+    assert.equal((await probe({ command: ["true"] }, TIMEOUT_MS)).code, "ok");
+    assert.equal((await probe({ command: ["sh", "-c", "exit 3"] }, TIMEOUT_MS)).code, "exit_3");
     assert.equal(
-      (await probe({ command: ["test", "$HOME", "=", "$HOME"] }, PATIENCE_MS)).code,
+      (await probe({ command: ["test", "$HOME", "=", "$HOME"] }, TIMEOUT_MS)).code,
       "ok",
     );
-    assert.equal((await probe({ command: ["no-such-program"] }, PATIENCE_MS)).code, "enoent");
+    assert.equal((await probe({ command: ["no-such-program"] }, TIMEOUT_MS)).code, "enoent");
     assert.equal((await probe({ command: ["sleep", "5"] }, 100)).code, "timeout");
+  });
+  it("hides the platform's settings and passwords from commands", async () => {
+    const secrets = { SEALOOP_TEST_SECRET: "s3cret", PGPASSWORD: "s3cret", DATABASE_URL: "s3cret" };
+    Object.assign(process.env, secrets);
+    const script =
+      "! tr '\\0' '\\n' < /proc/$$/environ | grep -E '^(SEALOOP_|PG|DATABASE_URL)' && " +
+      'test -n "$PATH" && test -z "$SEALOOP_TEST_SECRET$PGPASSWORD$DATABASE_URL"';
+    try {
+      assert.equal((await probe({ command: ["sh", "-c", script] }, TIMEOUT_MS)).code, "ok");
+    } finally {
+      for (const name of Object.keys(secrets)) delete process.env[name];
+    }
   });
 });

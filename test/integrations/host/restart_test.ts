@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { findManagedProcess, restart, type RestartRequest, stopManagedProcess, findOutcome } from "../../../integrations/host/mod.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,10 +8,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { commandLine, identifyProcess, parentOf } from "../../../embedded/mod.ts";
+import {
+  findManagedProcess,
+  findOutcome,
+  restart,
+  type RestartRequest,
+  stopManagedProcess,
+} from "../../../integrations/host/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
-/** The process that starts commands for another one. */
-async function launcherOf(parent: number): Promise<number | undefined> {
+/** Finds the process that starts commands for another one. */
+async function findLauncher(parent: number): Promise<number | undefined> {
   const all = (await readdir("/proc")).map(Number).filter((pid) => pid > 0);
   return all.find((pid) =>
     parentOf(pid) === parent && commandLine(pid).some((word) => word.endsWith("_launcher.js"))
@@ -26,14 +32,16 @@ describe("restart()", () => {
   });
   const newId = () => randomBytes(12).toString("hex");
   const command = (...argv: string[]): RestartRequest => ({
-    ...{ dataDir, effectId: newId(), service: "cmd" },
+    dataDir,
+    effectId: newId(),
+    service: "cmd",
     restart: { command: argv },
   });
   const counting = (file: string, then = "") =>
     command("sh", "-c", `echo once >> '${file}'; ${then}`);
   const lines = async (path: string) => (await readFile(path, "utf8")).trim().split("\n").length;
 
-  it("runs a command and gives its exit code", async () => {
+  it("runs a command and returns its exit code", async () => {
     assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
     assert.deepEqual(await restart(command("sh", "-c", "exit 4")), {
       state: "done",
@@ -44,40 +52,44 @@ describe("restart()", () => {
       code: "exit_127",
     });
   });
-  it("leaves nothing behind that keeps its process from ending", async () => {
-    // In a process of its own, as those of other tests come and go in this one. A timer would hold it for 120 s.
+  it("leaves no timer that keeps its process from ending", async () => {
+    // In a process of its own, which a timer would keep for 120 s.
     const script = `
-      import { restart } from "./integrations/mod.ts";
+      import { restart } from "./integrations/host/mod.ts";
       console.log((await restart(JSON.parse(process.argv[1]))).code);`;
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [
-        ...["--import", "tsx", "--input-type=module", "--eval", script],
+        "--import",
+        "tsx",
+        "--input-type=module",
+        "--eval",
+        script,
         JSON.stringify(command("true")),
       ],
       { cwd: ROOT, timeout: 110_000 },
     );
     assert.equal(stdout.trim(), "exit_0");
   });
-  it("runs a command with its arguments as they are", async () => {
+  it("runs a command with its arguments unchanged", async () => {
     const file = join(dataDir, "argv");
     await restart(command("sh", "-c", `printf %s "$1" > '${file}'`, "sh", `a 'b' "c" $HOME;`));
     assert.equal(await readFile(file, "utf8"), `a 'b' "c" $HOME;`);
   });
-  it("acts once, whoever gives the same order again, however many at once", async () => {
+  it("acts once, however often and by how many callers the same request is given", async () => {
     const file = join(dataDir, "count");
-    const order = counting(file, "sleep 0.1");
-    const ends = await Promise.all(Array.from({ length: 8 }, () => restart(order)));
-    ends.push(await restart(order));
+    const request = counting(file, "sleep 0.1");
+    const ends = await Promise.all(Array.from({ length: 8 }, () => restart(request)));
+    ends.push(await restart(request));
     assert.deepEqual([...new Set(ends.map(({ code }) => code))], ["exit_0"]);
     assert.equal(await lines(file), 1);
   });
-  it("goes on, and acts once, when what starts commands for it is killed", async function () {
+  it("goes on, and acts once, when its launcher is killed", async function () {
     if (!existsSync("/proc/self/environ")) return this.skip();
     let launcher: number | undefined;
-    while (!launcher) { // it is started by the first command, and not waited for
+    while (!launcher) { // the first command starts it and does not wait for it
       await restart(command("true"));
-      launcher = await launcherOf(process.pid);
+      launcher = await findLauncher(process.pid);
     }
     await restart(command("true"));
     const files = [join(dataDir, "lost-1"), join(dataDir, "lost-2")];
@@ -89,53 +101,55 @@ describe("restart()", () => {
     for (const file of files) assert.equal(await lines(file), 1);
     assert.deepEqual(await restart(command("true")), { state: "done", code: "exit_0" });
   });
-  it("proves that an act was never begun", async () => {
+  it("reports that an act never began", async () => {
     assert.deepEqual(await findOutcome(command("true")), {
       state: "not_done",
       code: "not_started",
     });
   });
-  it("says unknown when a command was killed together with what ran it", async () => {
+  it("is unknown when a command was killed together with its shell", async () => {
     const file = join(dataDir, "killed");
-    const order = counting(file, "sleep 30");
-    const ending = restart(order);
+    const request = counting(file, "sleep 30");
+    const ending = restart(request);
     while (!existsSync(file)) await sleep(5);
     const leader = Number(
-      await readFile(join(dataDir, "effects", order.effectId, "started"), "utf8"),
+      await readFile(join(dataDir, "effects", request.effectId, "started"), "utf8"),
     );
     process.kill(-leader, "SIGKILL");
     assert.deepEqual(await ending, { state: "unknown", code: "no_exit" });
-    assert.deepEqual(await restart(order), { state: "unknown", code: "no_exit" });
+    assert.deepEqual(await restart(request), { state: "unknown", code: "no_exit" });
     assert.equal(await lines(file), 1);
   });
-  it("ends a command that takes too long, with all that it started, and says unknown", async () => {
+  it("kills a command that takes too long with all that it started, and is unknown", async () => {
     const file = join(dataDir, "children");
-    const order = {
+    const request = {
       ...command("sh", "-c", `sleep 600 & echo $! > '${file}'; wait`),
-      limitMs: 10_000,
+      timeoutMs: 10_000,
     };
     const began = Date.now();
-    assert.deepEqual(await restart(order), { state: "unknown", code: "timeout" });
+    assert.deepEqual(await restart(request), { state: "unknown", code: "timeout" });
     assert.ok(Date.now() - began < 19_900, "the limit counts once");
     const child = Number(await readFile(file, "utf8"));
     while (identifyProcess(child)) await sleep(20);
   });
-  it("says unknown when the mark was made but nobody knows what followed", async () => {
-    const order: RestartRequest = {
+  it("is unknown when the mark was created and nothing more is known", async () => {
+    const request: RestartRequest = {
       ...command("true"),
       restart: { process: { command: ["sleep", "30"] } },
     };
-    const marks = join(dataDir, "effects", order.effectId);
+    const marks = join(dataDir, "effects", request.effectId);
     await mkdir(marks, { recursive: true });
     await writeFile(join(marks, "started"), "");
-    assert.deepEqual(await restart(order), { state: "unknown", code: "no_start" });
+    assert.deepEqual(await restart(request), { state: "unknown", code: "no_start" });
   });
 
   const running = (service: string, ...argv: string[]): RestartRequest => ({
-    ...{ dataDir, effectId: newId(), service },
+    dataDir,
+    effectId: newId(),
+    service,
     restart: { process: { command: argv } },
   });
-  it("replaces the process that it runs for a service, and only that one", async () => {
+  it("replaces the process of the service, and no other", async () => {
     const first = running("svc", "sleep", "30");
     assert.deepEqual(await restart(first), { state: "done", code: "started" });
     const before = findManagedProcess(dataDir, "svc")!;
@@ -149,7 +163,7 @@ describe("restart()", () => {
     assert.equal(findManagedProcess(dataDir, "svc"), undefined);
     assert.equal(identifyProcess(after.pid), undefined);
   });
-  it("leaves a process alone that has the number of one it ran", async () => {
+  it("leaves a process alone that has the process id of an earlier one", async () => {
     const stranger = running("stranger", "sleep", "30");
     await restart(stranger);
     const { pid } = findManagedProcess(dataDir, "stranger")!;
@@ -159,18 +173,18 @@ describe("restart()", () => {
     assert.ok(identifyProcess(pid));
     await Promise.all(["stranger", "reused"].map((name) => stopManagedProcess(dataDir, name)));
   });
-  it("says that a program ended at once", async () => {
-    const order = running("gone", "no-such-program");
-    await restart(order);
-    while ((await findOutcome(order)).code === "started") await sleep(10);
-    assert.deepEqual(await findOutcome(order), { state: "done", code: "ended_at_once" });
+  it("reports that a program ended at once", async () => {
+    const request = running("gone", "no-such-program");
+    await restart(request);
+    while ((await findOutcome(request)).code === "started") await sleep(10);
+    assert.deepEqual(await findOutcome(request), { state: "done", code: "ended_at_once" });
   });
-  it("finds a launched process by its environment where its mark is lost", async function () {
+  it("finds a launched process by its environment when its mark is lost", async function () {
     if (!existsSync("/proc/self/environ")) return this.skip();
-    const order = running("lost", "sleep", "30");
-    await restart(order);
-    await rm(join(dataDir, "effects", order.effectId, "started"));
-    assert.deepEqual(await findOutcome(order), { state: "done", code: "started" });
+    const request = running("lost", "sleep", "30");
+    await restart(request);
+    await rm(join(dataDir, "effects", request.effectId, "started"));
+    assert.deepEqual(await findOutcome(request), { state: "done", code: "started" });
     await stopManagedProcess(dataDir, "lost");
   });
 });

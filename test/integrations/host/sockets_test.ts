@@ -8,10 +8,10 @@ describe("listeningSockets()", () => {
   afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
   for (const address of ["127.0.0.1", "::1", "0.0.0.0"]) {
-    it(`finds a socket on ${address}, and who holds it`, async function () {
+    it(`finds a socket on ${address}, and the process that holds it`, async function () {
       const port = await listen(address).catch(() => this.skip()); // not every machine has IPv6
       const found = (await listeningSockets())
-        .filter((socket) => socket.port === port && socket.address === address); // others have others
+        .filter((socket) => socket.port === port && socket.address === address); // another program may use the port on another address
       assert.deepEqual(found, [{ port, address, pid: process.pid, program: "node" }]);
     });
   }

@@ -1,0 +1,50 @@
+/** Deletes data that is not needed any more: marks of acts, files that were moved aside, and old usage counts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import { findNeededEffects, pruneUsage, type Store } from "../store/mod.ts";
+import { deleteExpiredAside } from "./_aside.ts";
+import { listExpiredMarks, MARK_RETENTION_DAYS, removeMarks } from "./_old_marks.ts";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Deletes the marks of acts on this host, a week after they have ended and their ticket was closed. Marks of acts that are
+ * open or unknown stay: their outcome may still be found out.
+ *
+ * @returns how many acts
+ */
+export async function deleteOldMarks(
+  { dataDir }: Pick<Config, "dataDir">,
+  store: Store,
+): Promise<number> {
+  const expired = listExpiredMarks(dataDir);
+  if (expired.length === 0) return 0;
+  const needed = await findNeededEffects(store.asPlatform(), expired, MARK_RETENTION_DAYS);
+  const deletable = expired.filter((id) => !needed.has(id));
+  removeMarks(dataDir, deletable);
+  return deletable.length;
+}
+
+/** Deletes old data every day until the signal. */
+export async function keepDeletingOldData(
+  { config, store, log, signal }: {
+    readonly config: Config;
+    readonly store: Store;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  while (!signal.aborted) {
+    const deletions = await Promise.allSettled([
+      pruneUsage(store.asPlatform()),
+      Promise.resolve().then(() => deleteExpiredAside(config.dataDir)),
+      deleteOldMarks(config, store),
+    ]);
+    for (const deletion of deletions) {
+      if (deletion.status === "fulfilled") continue;
+      log.warn({ err: deletion.reason }, "Old data could not be deleted; trying again tomorrow");
+    }
+    await sleep(DAY_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
+}
