@@ -28,7 +28,7 @@ export function endedApprovals(parts: ActivityParts) {
   /** Finds pending approvals whose workflow has ended without a decision. Safe to repeat: it only reads. */
   async function findEndedApprovals(): Promise<EndedApproval[]> {
     const ended: EndedApproval[] = [];
-    for (const { id } of await listPendingApprovals(db)) {
+    for (const id of await listPendingApprovals(db)) {
       const end = await endOf(id);
       if (!end) continue;
       // A workflow stores its last move before it ends, so an approval that is still pending was not decided.

@@ -58,7 +58,7 @@ export async function run(): Promise<readonly never[]> {
     const open = await running(platform);
     const atOpen = await most.now();
     const ann = await person(platform.store, "ann");
-    const ids = (await listPendingApprovals(platform.store.asPlatform())).map(({ id }) => id);
+    const ids = await listPendingApprovals(platform.store.asPlatform());
     await inTurns(ids, async (id) => {
       await say(platform, id, "approved", ann);
     });

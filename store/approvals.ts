@@ -177,8 +177,11 @@ export async function listApprovals(
 }
 
 /** Lists the ids of all pending approvals, oldest first. */
-export async function listPendingApprovals(db: Db): Promise<{ id: string }[]> {
-  return await db.query("SELECT id FROM approvals WHERE status = 'pending' ORDER BY asked_at");
+export async function listPendingApprovals(db: Db): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    "SELECT id FROM approvals WHERE status = 'pending' ORDER BY asked_at",
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A recorded move of an approval. */
