@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { JsonSchema } from "../contract/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 
-/** Serves schemas of the files that users write at `/schemas/<name>.json`, where editors fetch them. Not counted. */
+/** Serves the schemas of files that users write at `/schemas/<name>.json`, where editors fetch them. Not counted. */
 export function bindSchemas(
   router: Router<RequestState>,
   schemas: Readonly<Record<string, JsonSchema>>,

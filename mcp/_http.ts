@@ -27,15 +27,6 @@ export function toWebRequest(ctx: Context, signal?: AbortSignal): Request {
   return new Request(`http://localhost${path}`, { method, headers, ...(signal && { signal }) });
 }
 
-/** Returns a signal that aborts when the client closes its connection before it has the response. */
-export function disconnectSignal({ res }: Context): AbortSignal {
-  const controller = new AbortController();
-  res.once("close", () => {
-    if (!res.writableFinished) controller.abort();
-  });
-  return controller.signal;
-}
-
 /** Sends a web-standard response. Resolves when the client has received it, or has left. */
 export async function sendWebResponse(ctx: Context, response: Response): Promise<void> {
   const { status, headers, body } = response;

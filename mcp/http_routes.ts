@@ -1,10 +1,10 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
-import type { RequestState } from "../web/mod.ts";
+import { disconnectSignal, type RequestState } from "../web/mod.ts";
 import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./_auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { disconnectSignal, sendWebResponse, toWebRequest } from "./_http.ts";
+import { sendWebResponse, toWebRequest } from "./_http.ts";
 import { asksForProgress, isInitialize, readMessages, requestsOf } from "./_jsonrpc.ts";
 import type { HttpSessions, KeySession } from "./http_sessions.ts";
 import { type HttpExchange, openHttpSession, type StatelessClients } from "./protocol/mod.ts";

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const invoke = createInvoke({ ...parts, operations: registry });
- * bindOperations(router, operations, invoke);
+ * createRestApp({ operations, invoke, shell, info });
  * ```
  *
  * @module

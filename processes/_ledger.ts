@@ -59,7 +59,7 @@ export async function startLedger(
       trustedHops: settings.SEALOOP_TRUSTED_HOPS,
       secure: isSecure(settings),
       openCors: true,
-      cheapReads: true,
+      cacheReads: true,
     },
     info: {
       title: "sealoop public ledger",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 
-/** What of a connection can't be read as HTTP, by Node's codes; all others are 400. */
+/** Status of requests that can't be read as HTTP, by Node's error codes; others get 400. */
 const STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -10,48 +10,49 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Minds what a server does below its requests: answers what is no HTTP in the form of all errors, leaves it to the
- * handler whether a client that asks first may send its body, and ends the server without losing an answer.
+ * Handles a server's connections: answers malformed HTTP with a JSON error, lets handlers decide about
+ * `Expect: 100-continue`, and closes the server without losing responses.
  *
- * @param server any before it listens
+ * @param server before it listens
  */
-export function mindConnections(server: Server): {
-  /** Takes nothing new, lets what runs finish, ends what is idle; after `deadlineMs` it ends everything. */
-  drain(deadlineMs: number): Promise<void>;
+export function handleConnections(server: Server): {
+  /** Accepts no more requests, waits for responses, and closes idle connections; after the timeout all of them. */
+  drain(timeoutMs: number): Promise<void>;
 } {
-  const running = new Set<ServerResponse>();
-  let draining = false;
-  const latest = new WeakMap<Socket, IncomingMessage>();
+  const responses = new Set<ServerResponse>();
+  let isDraining = false;
+  const latestRequests = new WeakMap<Socket, IncomingMessage>();
   server.prependListener("request", (req, res) => {
-    latest.set(req.socket, req);
-    running.add(res);
-    res.once("close", () => running.delete(res));
-    if (draining) res.setHeader("connection", "close");
+    latestRequests.set(req.socket, req);
+    responses.add(res);
+    res.once("close", () => responses.delete(res));
+    if (isDraining) res.setHeader("connection", "close");
   });
   server.on("checkContinue", (req, res) => void server.emit("request", req, res));
   server.on("checkExpectation", refuseExpectation);
   const refuse = ({ code }: NodeJS.ErrnoException, socket: Socket) => {
-    const begun = [...running].some((res) => res.socket === socket && res.headersSent);
-    if (!socket.writable || begun) return void socket.destroy();
-    socket.end(refusal(STATUS[code ?? ""] ?? 400), () => socket.destroy());
+    const hasBegun = [...responses].some((res) => res.socket === socket && res.headersSent);
+    if (!socket.writable || hasBegun) return void socket.destroy();
+    socket.end(formatError(STATUS[code ?? ""] ?? 400), () => socket.destroy());
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT") return refuse(error, socket);
-    // A busy process finds a client's time over before it has read what that sent in time: so it reads first.
-    const [before, whole] = [latest.get(socket), latest.get(socket)?.complete];
+    // A busy process may see the timeout before it has read a request that arrived in time: read first.
+    const earlier = latestRequests.get(socket);
+    const wasComplete = earlier?.complete;
     setImmediate(() => {
-      const request = latest.get(socket);
-      const hasCome = request?.complete && !(request === before && whole);
-      if (!hasCome) refuse(error, socket);
+      const request = latestRequests.get(socket);
+      const hasArrived = request?.complete && !(request === earlier && wasComplete);
+      if (!hasArrived) refuse(error, socket);
     });
   });
   return {
-    async drain(deadlineMs) {
-      draining = true;
-      for (const res of running) if (!res.headersSent) res.setHeader("connection", "close");
+    async drain(timeoutMs) {
+      isDraining = true;
+      for (const res of responses) if (!res.headersSent) res.setHeader("connection", "close");
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+      const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
       await closed;
       clearTimeout(timer);
     },
@@ -59,10 +60,10 @@ export function mindConnections(server: Server): {
 }
 
 function refuseExpectation(_: IncomingMessage, { socket }: ServerResponse): void {
-  socket?.end(refusal(417), () => socket.destroy());
+  socket?.end(formatError(417), () => socket.destroy());
 }
 
-function refusal(status: number): string {
+function formatError(status: number): string {
   const body = JSON.stringify({
     detail: `This can't be answered as HTTP: ${STATUS_CODES[status]}`,
   });

@@ -2,30 +2,30 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
 /**
- * The client's address, by which anonymous callers are counted.
+ * Returns the client's address, by which anonymous callers are counted.
  *
- * Every proxy appends the address that it was called from to `X-Forwarded-For`, so the entry that the
- * outermost trusted proxy wrote is the `trustedHops`-th from the right; what stands left of it is hearsay.
+ * Every proxy appends the address that it was called from to `X-Forwarded-For`, so the entry of the outermost trusted
+ * proxy is the `trustedHops`-th from the right. Entries left of it may be forged.
  *
- * @param trustedHops proxies in front that are believed, ≥ 0; at 0 the header is ignored
- * @returns an IPv4 address, or the `/64` of an IPv6 one, as a whole network of that size is one customer's
+ * @param trustedHops trusted proxies in front, ≥ 0; at 0 the header is ignored
+ * @returns an IPv4 address, or the `/64` of an IPv6 one, as a network of that size belongs to one customer
  */
 export function clientAddress(req: IncomingMessage, trustedHops: number): string {
   const direct = req.socket.remoteAddress ?? "unknown";
-  if (trustedHops === 0) return network(direct);
+  if (trustedHops === 0) return toNetwork(direct);
   const entries = (req.headers["x-forwarded-for"]?.toString() ?? "")
-    .split(",").map(bare).filter((entry) => entry !== "");
+    .split(",").map(stripPort).filter((entry) => entry !== "");
   const entry = entries[Math.max(0, entries.length - trustedHops)];
-  return network(entry !== undefined && isIP(entry) ? entry : direct);
+  return toNetwork(entry !== undefined && isIP(entry) ? entry : direct);
 }
 
-/** Without the brackets and the port that some proxies write. */
-function bare(entry: string): string {
+/** Removes the brackets and the port that some proxies add. */
+function stripPort(entry: string): string {
   const text = entry.trim();
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
-function network(address: string): string {
+function toNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   const plain = address.split("%")[0]!.toLowerCase();
   const mapped = /^::ffff:([\d.]+)$/.exec(plain)?.[1];

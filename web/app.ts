@@ -4,53 +4,53 @@ import { asProblem, Problem } from "../contract/mod.ts";
 import { clientAddress } from "./address.ts";
 import { linger, refuseDeclaredSize } from "./body.ts";
 import type { Log } from "./log.ts";
-import { cheapReads } from "./reads.ts";
+import { cacheReads } from "./reads.ts";
 
-/** What the shell knows of a request; handlers may add the key's id for the log. */
+/** The state of a request. */
 export interface RequestState {
   requestId: string;
   /** Client address, as seen through the trusted proxies. */
   address: string;
-  /** Public id of the key, once it is known. */
+  /** Public id of the key, once known; for the log. */
   keyId?: string | null;
 }
 
-/** How a server's shell is set up. */
+/** Options of an application. */
 export interface AppOptions {
   readonly log: Log;
-  /** Proxies in front whose X-Forwarded-For entries are believed, ≥ 0. */
+  /** Trusted proxies in front, which append to X-Forwarded-For, ≥ 0. */
   readonly trustedHops: number;
-  /** Whether clients come over TLS. */
+  /** True where clients use TLS. */
   readonly secure: boolean;
-  /** Whether any origin may read the answers. Only for what is public without a key. */
+  /** True lets pages of any origin read the answers. Only for what is public without a key. */
   readonly openCors?: boolean;
-  /** Returns the maximum of bytes of a request's body at a path; undefined: {@linkcode MAX_BODY}. */
+  /** Returns the maximum of bytes of a request's body at a path; undefined: `MAX_BODY`. */
   readonly maxBytes?: (path: string) => number | undefined;
-  /** Whether answers carry ETags and are compressed. Only for what is public: compression can betray secrets. */
-  readonly cheapReads?: boolean;
+  /** True adds ETags and compression. Only for what is public: compression can betray secrets. */
+  readonly cacheReads?: boolean;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /**
- * Makes a Koa application in which every answer has a request id and safe headers, every error is JSON, and every
- * request is one line of the log, without keys, queries or bodies.
+ * Creates a Koa application in which every answer has a request id and safe headers, every error is JSON, and every
+ * request is a line in the log, without keys, queries or bodies.
  */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   app.silent = true; // errors are logged below, with their request
-  app.use(identify(options));
+  app.use(identifyRequests(options));
   app.use(answerErrors(options));
-  if (options.cheapReads) { for (const step of cheapReads()) app.use(step); }
+  if (options.cacheReads) { for (const step of cacheReads()) app.use(step); }
   return app;
 }
 
-function identify({ log, trustedHops, secure, openCors }: AppOptions) {
+function identifyRequests({ log, trustedHops, secure, openCors }: AppOptions) {
   return async (ctx: Context, next: Next) => {
-    const started = performance.now();
-    const sent = ctx.get("x-request-id");
+    const startedMs = performance.now();
+    const sentId = ctx.get("x-request-id");
     const state = ctx.state as RequestState;
-    state.requestId = REQUEST_ID.test(sent) ? sent : randomUUID();
+    state.requestId = REQUEST_ID.test(sentId) ? sentId : randomUUID();
     state.address = clientAddress(ctx.req, trustedHops);
     ctx.set({
       "x-request-id": state.requestId,
@@ -68,7 +68,7 @@ function identify({ log, trustedHops, secure, openCors }: AppOptions) {
         method: ctx.method,
         route: ctx._matchedRoute ?? null,
         status: ctx.status,
-        ms: Math.round((performance.now() - started) * 10) / 10,
+        ms: Math.round((performance.now() - startedMs) * 10) / 10,
         key_id: state.keyId ?? null,
       }, "request");
     }
@@ -76,6 +76,7 @@ function identify({ log, trustedHops, secure, openCors }: AppOptions) {
 }
 
 function answerErrors({ log, maxBytes }: AppOptions) {
+  const logProblem = createProblemLog(log);
   return async (ctx: Context, next: Next) => {
     try {
       refuseDeclaredSize(ctx.req, maxBytes?.(ctx.path));
@@ -85,15 +86,27 @@ function answerErrors({ log, maxBytes }: AppOptions) {
       }
     } catch (error) {
       const problem = asProblem(error);
-      const { requestId } = ctx.state as RequestState;
-      if (problem.rule.status >= 500) {
-        log.error({ request_id: requestId, err: problem.extra.cause ?? problem }, problem.message);
-      }
+      logProblem(problem, (ctx.state as RequestState).requestId);
       if (ctx.headerSent) return void ctx.res.destroy();
       ctx.status = problem.rule.status === 499 ? 400 : problem.rule.status;
       ctx.body = problem.body;
       ctx.set({ ...problem.extra.headers });
       if (problem.name === "TooLarge") await linger(ctx.req);
     }
+  };
+}
+
+/** Creates the function that logs the service's own failures. A missing setting is logged once, as it is no failure. */
+function createProblemLog(log: Log) {
+  const loggedSettings = new Set<string>();
+  return (problem: Problem, requestId: string) => {
+    const { name, message, rule, extra } = problem;
+    if (rule.status < 500) return;
+    if (name !== "NotConfigured") {
+      return log.error({ request_id: requestId, err: extra.cause ?? problem }, message);
+    }
+    if (loggedSettings.has(message)) return;
+    loggedSettings.add(message);
+    log.warn({ request_id: requestId }, message);
   };
 }

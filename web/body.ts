@@ -1,53 +1,54 @@
 import type { IncomingMessage } from "node:http";
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
-import { MalformedJson, parseJson } from "./_json.ts";
+import { MalformedJson, parseJson } from "./json.ts";
 
-/** Most bytes that a request's body may have, where nothing else is said. */
+/** Default maximum of bytes in a request's body. */
 export const MAX_BODY = 1024 * 1024;
 
-/** What a client that is told `413` while it still sends may go on sending, so that it gets to read the answer. */
-const LINGER = { bytes: 8 * MAX_BODY, milliseconds: 1000 };
+/** How much more a client may send after `413`, so that it reads the answer before the connection is closed. */
+const MAX_LINGER_BYTES = 8 * MAX_BODY;
+const LINGER_MS = 1_000;
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 
 /**
  * Reads a request's JSON body.
  *
- * @param most bytes that it may have
+ * @param maxBytes of the body
  * @returns the value; undefined where there is no body
  * @throws {Problem} `TooLarge` where it is larger, `UnsupportedMediaType` where it is not declared as JSON in UTF-8
  * without a content coding, `InvalidInput` where it is malformed, `Cancelled` when the client leaves
  */
-export async function readJson(ctx: Context, most = MAX_BODY): Promise<unknown> {
+export async function readJson(ctx: Context, maxBytes = MAX_BODY): Promise<unknown> {
   const { req } = ctx;
   if (!hasBody(req)) return undefined;
-  refuseType(req);
+  checkType(req);
   if (req.headers.expect !== undefined) ctx.res.writeContinue();
-  const bytes = await readBytes(req, most);
+  const bytes = await readBytes(req, maxBytes);
   if (bytes.length === 0) return undefined;
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw malformed(error);
+    throw malformedProblem(error);
   }
 }
 
-/** Refuses a body that says itself that it is too large, before a byte of it is read. */
-export function refuseDeclaredSize(req: IncomingMessage, most = MAX_BODY): void {
+/** Refuses a body whose declared size is too large, before reading it. */
+export function refuseDeclaredSize(req: IncomingMessage, maxBytes = MAX_BODY): void {
   const declared = req.headers["content-length"];
-  if (declared !== undefined && Number(declared) > most) throw tooLarge(most);
+  if (declared !== undefined && Number(declared) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Lets a client that still sends finish, within bounds, as a connection closed too early loses the answer. */
+/** Waits, within limits, until a client has stopped sending. A connection that is closed earlier loses the answer. */
 export function linger(req: IncomingMessage): Promise<void> {
   if (req.complete || req.destroyed || req.headers.expect !== undefined) return Promise.resolve();
   return new Promise((resolve) => {
     let bytes = 0;
-    const timer = setTimeout(resolve, LINGER.milliseconds);
+    const timer = setTimeout(resolve, LINGER_MS);
     req.on("data", (chunk: Uint8Array) => {
       bytes += chunk.length;
-      if (bytes > LINGER.bytes) resolve();
+      if (bytes > MAX_LINGER_BYTES) resolve();
     });
     req.once("close", resolve).once("end", resolve);
     timer.unref();
@@ -57,7 +58,7 @@ export function linger(req: IncomingMessage): Promise<void> {
 const hasBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-function refuseType({ headers }: IncomingMessage): void {
+function checkType({ headers }: IncomingMessage): void {
   const [type = "", ...parameters] = (headers["content-type"] ?? "").toLowerCase().split(";");
   if (!JSON_TYPE.test(type.trim())) {
     throw new Problem(
@@ -80,32 +81,32 @@ function refuseType({ headers }: IncomingMessage): void {
   }
 }
 
-function readBytes(req: IncomingMessage, most: number): Promise<Buffer> {
+function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const settle = (end: () => void) => {
-      req.off("data", take).off("end", whole).off("close", gone).off("error", gone);
+      req.off("data", append).off("end", finish).off("close", abort).off("error", abort);
       end();
     };
-    const take = (chunk: Buffer) => {
+    const append = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > most) settle(() => reject(tooLarge(most)));
+      if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
       else chunks.push(chunk);
     };
-    const whole = () => settle(() => resolve(Buffer.concat(chunks, size)));
-    const gone = () =>
+    const finish = () => settle(() => resolve(Buffer.concat(chunks, size)));
+    const abort = () =>
       settle(() => reject(new Problem("Cancelled", "The client left while sending the body")));
-    req.on("data", take).on("end", whole).on("close", gone).on("error", gone);
+    req.on("data", append).on("end", finish).on("close", abort).on("error", abort);
   });
 }
 
-const tooLarge = (most: number) =>
-  new Problem("TooLarge", `The body is too large; at most ${most} bytes are accepted`, {
+const tooLarge = (maxBytes: number) =>
+  new Problem("TooLarge", `The body is too large; at most ${maxBytes} bytes are accepted`, {
     headers: { connection: "close" },
   });
 
-function malformed(error: unknown): Problem {
+function malformedProblem(error: unknown): Problem {
   const fault = error instanceof MalformedJson
     ? error
     : new MalformedJson(0, "the body is not UTF-8");

@@ -1,17 +1,17 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 
-/** Structured log of one process. */
+/** The structured log of one process. */
 export type Log = Logger;
 
 /**
- * A log of JSON lines: `time` (ISO 8601), `level`, `service`, and what the line is about.
+ * Creates a log of JSON lines: `time` (ISO 8601), `level`, `service`, and fields of its own.
  *
  * @param service the process's name in `SERVICE`
- * @param level least severe level that is written
- * @param to where to; standard output unless a test listens in
+ * @param level the least severe level that is written
+ * @param to destination; default: standard output
  */
 export function createLog(service: string, level: string, to?: DestinationStream): Log {
-  // Written at once: what was logged is there, and in its order, however the process ends.
+  // Synchronous, so that no line is lost however the process ends.
   const stream = to ?? pino.destination({ fd: 1, sync: true });
   return pino({
     level,
@@ -21,7 +21,7 @@ export function createLog(service: string, level: string, to?: DestinationStream
   }, stream);
 }
 
-/** Where a log goes that standard output is not for. */
+/** The destination where standard output is taken by a protocol. */
 export const STANDARD_ERROR: DestinationStream = {
   write: (line) => void process.stderr.write(line),
 };

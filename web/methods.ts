@@ -1,14 +1,14 @@
 import type Router from "@koa/router";
 import type { Context, Next } from "koa";
 import { Problem } from "../contract/mod.ts";
-import { nearPath } from "./_near_path.ts";
+import { similarPath } from "./_similar_path.ts";
 import type { RequestState } from "./app.ts";
 
 /**
- * Answers an unknown method of a known path with 405 and `Allow`, OPTIONS with what there is, and an unknown path with
- * 404 and the one that is most like it.
+ * Creates the middleware that answers an unknown method of a known path with 405 and `Allow`, `OPTIONS` with `Allow`,
+ * and an unknown path with 404 and the most similar path.
  *
- * @param index where it is said what there is, a clause for people
+ * @param index names the place that lists the paths, a clause for people
  */
 export function refuseMethods(
   router: Router<RequestState>,
@@ -17,7 +17,9 @@ export function refuseMethods(
   const allow = router.allowedMethods();
   return async (ctx, next) => {
     await allow(ctx as never, next);
-    if (ctx.status === 404) throw unknownPath(ctx, nearPath(router, ctx.method, ctx.path), index);
+    if (ctx.status === 404) {
+      throw unknownPath(ctx, similarPath(router, ctx.method, ctx.path), index);
+    }
     if (ctx.status !== 405 && ctx.status !== 501) return;
     const allowed = ctx.response.get("allow");
     throw new Problem("MethodNotAllowed", `${ctx.path} has no ${ctx.method}, but ${allowed}`, {
@@ -26,8 +28,8 @@ export function refuseMethods(
   };
 }
 
-function unknownPath({ method, path }: Context, near?: string, index?: string): Problem {
-  const advice = [near && `did you mean ${near}?`, index].filter(Boolean).join(" ");
+function unknownPath({ method, path }: Context, similar?: string, index?: string): Problem {
+  const advice = [similar && `did you mean ${similar}?`, index].filter(Boolean).join(" ");
   return new Problem(
     "NotFound",
     `There is nothing at ${method} ${path}${advice && `; ${advice}`}`,

@@ -1,20 +1,21 @@
 /**
- * What the gateway, the tool server and the public ledger share as HTTP servers.
+ * HTTP servers: the parts that the gateway, the tool server, the engine and the public ledger share.
  *
  * ```ts
  * const app = createApp({ log, trustedHops: 0, secure: false });
  * const { address, close } = await serve(app, settings, 8080);
  * ```
  *
- * Trusts: as many proxies as the settings name, and no header otherwise.
+ * Trusts: as many proxies as the settings say, and no forwarding header otherwise.
  * @module
  */
-export * from "./address.ts";
-export * from "./app.ts";
-export { MalformedJson, parseJson } from "./_json.ts";
+export { clientAddress } from "./address.ts";
+export { type AppOptions, createApp, type RequestState } from "./app.ts";
+export { MalformedJson, parseJson } from "./json.ts";
 export { MAX_BODY, readJson } from "./body.ts";
-export * from "./log.ts";
-export * from "./methods.ts";
+export { disconnectSignal } from "./disconnect.ts";
+export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
+export { refuseMethods } from "./methods.ts";
 export { bindPages } from "./pages.ts";
-export { FOR_EVER } from "./reads.ts";
-export * from "./serve.ts";
+export { FOREVER } from "./reads.ts";
+export { isLoopback, isSecure, type Listening, serve } from "./serve.ts";

@@ -4,22 +4,22 @@ import type { JsonSchema } from "../contract/mod.ts";
 import type { RequestState } from "./app.ts";
 import { redocBundle, SWAGGER_UI } from "./_bundles.ts";
 
-/** All that a page may not do; what it may is added to it. */
+/** The strictest content security policy; each page adds what it needs. */
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const SAME_ORIGIN = "script-src 'self'; connect-src 'self'";
 
-/** Swagger UI draws its icons from data addresses, in its style sheet and its markup. */
+/** Swagger UI has icons in `data:` addresses, in its style sheet and its markup. */
 const SWAGGER_POLICY = `${NOTHING}; ${SAME_ORIGIN}; style-src 'self'; img-src 'self' data:`;
 
-/** Redoc makes its styles as it runs, so they carry a word that this one answer alone knows. */
+/** Redoc creates styles at run time, so they need a nonce. */
 const redocPolicy = (nonce: string) =>
   `${NOTHING}; ${SAME_ORIGIN}; style-src 'nonce-${nonce}'; img-src 'self' data:`;
 
 const DAY = "public, max-age=86400";
 
 /**
- * Serves the description, and two pages that show it: `/docs` to try things out, `/redoc` to read. Nothing is fetched
- * from elsewhere, and nothing is counted.
+ * Serves the description and two pages that show it: `/docs` to try operations out, `/redoc` to read. They load nothing
+ * from elsewhere, and are not counted.
  */
 export function bindPages(
   router: Router<RequestState>,
@@ -83,8 +83,8 @@ const redocPage = (title: string, nonce: string) =>
   );
 
 /**
- * Swagger UI draws what takes a key but needs none with a closed padlock, as if a key had been given. It is shown without
- * one; a key that was given is sent there all the same.
+ * Swagger UI draws a closed padlock at operations that take a key but need none, as if a key had been entered. This
+ * removes it; a key that was entered is sent all the same.
  */
 const START_SWAGGER_UI = `const drawPadlocksWhereNeeded = (Summary, { React }) => (props) => {
   const operation = props.operationProps;
@@ -104,8 +104,8 @@ SwaggerUIBundle({
 `;
 
 /**
- * Runs before Redoc, some of whose styles are made while it loads: gives all of them the page's word. Its search would
- * run in a worker from a blob, which the policy refuses; the browser's own finds all that is on the page.
+ * Runs before Redoc, which creates some styles while it loads: gives all of them the nonce. Redoc's search would run in a
+ * worker from a blob, which the policy refuses; the browser's own search finds everything on the page.
  */
 const START_REDOC = `const { nonce } = document.currentScript;
 const create = document.createElement.bind(document);

@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import compress from "koa-compress";
 import type { Context, Middleware } from "koa";
 
-/** What can never change. */
-export const FOR_EVER = "public, max-age=31536000, immutable";
+/** `Cache-Control` of what never changes. */
+export const FOREVER = "public, max-age=31536000, immutable";
 
-const COMPRESS_FROM_BYTES = 1024;
+const MIN_COMPRESSED_BYTES = 1024;
 
 /**
- * Makes answers to reads cheap to repeat and small to send: each has an ETag, whoever has it already gets 304, and what
- * is worth it is compressed. For servers that only give; it changes no bytes of a body.
+ * Creates the middleware that adds an ETag to answers, answers 304 to clients that have them already, and compresses
+ * them from a size on. For servers that only read.
  */
-export function cheapReads(): Middleware[] {
+export function cacheReads(): Middleware[] {
   return [
-    compress({ threshold: COMPRESS_FROM_BYTES, encodingPreference: ["br", "gzip"] }),
+    compress({ threshold: MIN_COMPRESSED_BYTES, encodingPreference: ["br", "gzip"] }),
     answerUnchanged,
   ];
 }

@@ -1,8 +1,7 @@
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import type { RequestState } from "../../web/mod.ts";
+import { disconnectSignal, type RequestState } from "../../web/mod.ts";
 import { authenticate, type Sender, stoppingProblem } from "../_auth.ts";
-import { disconnectSignal } from "../_http.ts";
 import { JSON_RPC } from "../_jsonrpc.ts";
 import { EVENT_STREAM, sendEvents, toEvent } from "./_event_stream.ts";
 import { toWireCard } from "./card.ts";

@@ -1,4 +1,4 @@
-/** Deepest nesting that a body may have; the ledger seals at most 64 levels, and an envelope needs some more. */
+/** Maximum nesting of a body. The ledger seals up to 64 levels, and an envelope needs some more. */
 const MAX_DEPTH = 100;
 
 const QUOTE = 0x22, COMMA = 0x2c, COLON = 0x3a;
@@ -8,22 +8,22 @@ const WORD = /true|false|null/y;
 // deno-lint-ignore no-control-regex -- JSON's grammar forbids exactly these within a string
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** A text is no JSON, or JSON that two readers could read differently. */
+/** A text is no JSON, or JSON that two parsers may read differently. */
 export class MalformedJson extends Error {
   override readonly name = "MalformedJson";
-  /** @param offset index of the first character at fault, ≥ 0 */
+  /** @param offset index of the first wrong character, ≥ 0 */
   constructor(readonly offset: number, reason: string) {
     super(reason);
   }
 }
 
 /**
- * Parses JSON as strictly as RFC 8259 §4 recommends: every name of an object once, and never `__proto__`.
+ * Parses JSON as strictly as RFC 8259 §4 recommends: every name of an object only once, and never `__proto__`.
  *
- * `JSON.parse` alone takes the last of two equal names in silence, so that what a proxy or a policy looked
- * at need not be what is done; and it doesn't say where a text is malformed.
+ * `JSON.parse` silently takes the last of two equal names, so a proxy or a policy may have checked another value than
+ * the one that is used. It also does not tell where a text is malformed.
  *
- * @throws {MalformedJson} where the first fault is
+ * @throws {MalformedJson} with the offset of the first fault
  */
 export function parseJson(text: string): unknown {
   inspect(text);

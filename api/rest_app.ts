@@ -1,0 +1,36 @@
+import Router from "@koa/router";
+import type Koa from "koa";
+import { buildOpenApi, type Invoke, type OpenApiInfo, type Operation } from "../contract/mod.ts";
+import {
+  type AppOptions,
+  bindPages,
+  createApp,
+  refuseMethods,
+  type RequestState,
+} from "../web/mod.ts";
+import type { QueryOptions } from "./_fields.ts";
+import { bindOperations } from "./bind.ts";
+
+/** The parts of a REST server. */
+export interface RestServer<C> extends QueryOptions {
+  readonly operations: readonly Operation<C>[];
+  readonly invoke: Invoke<C>;
+  readonly shell: AppOptions;
+  readonly info: OpenApiInfo;
+  /** Binds routes that are no operations: files, pages. They come before those of the operations. */
+  readonly routes?: (router: Router<RequestState>) => void;
+}
+
+/** Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. */
+export function createRestApp<C>(
+  { operations, invoke, shell, info, routes, ...options }: RestServer<C>,
+): Koa<RequestState> {
+  const app = createApp(shell);
+  const router = new Router<RequestState>();
+  routes?.(router);
+  bindOperations(router, operations, invoke, options);
+  bindPages(router, buildOpenApi(operations, info), info.title);
+  app.use(router.routes());
+  app.use(refuseMethods(router, "/docs lists what there is"));
+  return app;
+}
