@@ -39,7 +39,7 @@ export const Limit = z.number().int().min(1).max(200).default(20).describe("Most
 
 /** Id of a receipt. */
 export const ReceiptId = z.string().min(1).max(128).describe(
-  "Full id, or a unique prefix of id or hash of at least 8 characters; any case",
+  "Full id, or a unique prefix of id or hash; any case. A prefix shorter than 8 characters is refused",
 );
 
 /** Id of a Temporal workflow. */

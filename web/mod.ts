@@ -13,6 +13,7 @@ export { clientAddress } from "./address.ts";
 export { type AppOptions, createApp, type RequestState } from "./app.ts";
 export { MalformedJson, parseJson } from "./json.ts";
 export { MAX_BODY, readJson } from "./body.ts";
+export { handleConnections } from "./connections.ts";
 export { disconnectSignal } from "./disconnect.ts";
 export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
 export { refuseMethods } from "./methods.ts";

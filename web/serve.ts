@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type Koa from "koa";
 import { BadSetting, type Settings } from "../config.ts";
-import { handleConnections } from "./_connections.ts";
+import { handleConnections } from "./connections.ts";
 
 /** A listening server. */
 export interface Listening {

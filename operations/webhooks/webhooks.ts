@@ -30,6 +30,8 @@ const group = "itsm";
 const MOST_WEBHOOKS = 50;
 
 const WebhookId = z.string().regex(/^WH-[0-9a-f]{12}$/, "Expected WH- and 12 hex characters");
+/** Plain http is refused but for allowed networks. */
+const URL_OR_WEBHOOK_ID = String.raw`^(https?://[^\s@/?#]+([/?#]\S*)?|WH-[0-9a-f]{12})$`;
 const Event = z.enum(WEBHOOK_EVENTS);
 /** Also by the plain words for them. */
 const AskedEvent = z.enum([...WEBHOOK_EVENTS, "OPENED", "UPDATED", "RESOLVED"]);
@@ -52,8 +54,9 @@ export const registerWebhook = operation({
   sealsItself: true,
   input: z.object({
     url: z.string().min(1).max(2000).describe(
-      "Where messages are posted to; redirects are not followed. To remove a webhook, its id will do",
-    ),
+      "Where messages are posted to, an https URL without user name and password; redirects are not followed. To " +
+        "remove a webhook, its id will do",
+    ).meta({ pattern: URL_OR_WEBHOOK_ID }),
     events: z.array(AskedEvent).max(6).default([...WEBHOOK_EVENTS]).describe(
       "What it is told of; none: it is removed",
     ),

@@ -10,6 +10,7 @@ import { loadConfig } from "../../config.ts";
 import {
   createApp,
   createLog,
+  handleConnections,
   isSecure,
   type Listening,
   MAX_BODY,
@@ -18,7 +19,6 @@ import {
   type RequestState,
   serve,
 } from "../../web/mod.ts";
-import { mindConnections } from "../../web/_connections.ts";
 import { testFolder } from "../_servers.ts";
 import { testCertificate } from "./_certificate.ts";
 import { openConnection, type RawAnswer } from "./_socket.ts";
@@ -282,7 +282,7 @@ describe("a server", () => {
     it("reads what a client has sent in time before it finds that its own time is over", async () => {
       const timing = { headersTimeout: 500, requestTimeout: 500, connectionsCheckingInterval: 50 };
       const busy = createServer(timing, (_, res) => void res.end("read"));
-      const { drain } = mindConnections(busy);
+      const { drain } = handleConnections(busy);
       await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
       const connection = await openConnection((busy.address() as AddressInfo).port);
       connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
