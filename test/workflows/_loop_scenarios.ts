@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
 import { getApproval, putService, type VoteMove } from "../../store/mod.ts";
 import { testFolder } from "../_servers.ts";
-import { oldFile } from "../runbooks/_runbook.ts";
+import { writeOldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
 import { person, say } from "./_people.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
@@ -23,7 +23,7 @@ export async function recordersRunbooks(): Promise<string> {
   const spool = join(await testFolder(), "spool");
   const program = await counter(await testFolder(), "helps-nobody");
   const lost = await counter(await testFolder(), "is-lost", 60);
-  await oldFile(join(spool, "1.done"), 3);
+  await writeOldFile(join(spool, "1.done"), 3);
   const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
   await writeRunbooks(folder, {
     "in-vain": {

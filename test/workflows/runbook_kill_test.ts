@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { putServices } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
-import { oldFile } from "../runbooks/_runbook.ts";
+import { writeOldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
 import { effectsOn, eventually, storyOf } from "./_story.ts";
@@ -68,7 +68,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     programs.push(program.path);
     const folders = [join(folder, "first"), join(folder, "second")] as const;
     for (const at of folders) {
-      for (const n of [1, 2, 3]) await oldFile(join(at, `${n}.done`), 3);
+      for (const n of [1, 2, 3]) await writeOldFile(join(at, `${n}.done`), 3);
     }
     const move = (at: string) => ({
       clean: { folders: [at], match: ["*.done"], older_than: "1d" },

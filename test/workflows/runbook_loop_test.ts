@@ -20,7 +20,7 @@ import { loadCatalogue, putInForce } from "../../runbooks/mod.ts";
 import { measureUsage } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { freePort, testFolder } from "../_servers.ts";
-import { oldFile, shipped } from "../runbooks/_runbook.ts";
+import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
 import { effectsOn, eventually, type Receipt, storyOf } from "./_story.ts";
@@ -41,7 +41,7 @@ describe("the loop with runbooks", () => {
     ran = await counter(await testFolder(), "helps-nobody");
     const once = await counter(await testFolder(), "helps-not-either");
     const lost = await counter(await testFolder(), "is-lost", 60);
-    for (const n of [1, 2]) await oldFile(join(spool, `${n}.done`), 3);
+    for (const n of [1, 2]) await writeOldFile(join(spool, `${n}.done`), 3);
     const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
     await writeRunbooks(own, {
       "in-vain": {
@@ -286,8 +286,8 @@ async function fullDatabase({ store }: TestLoop, disk: string) {
   } catch {
     return undefined;
   }
-  for (let n = 1; n <= 4; n++) await oldFile(join(disk, "dumps", `${n}.dump`), 9 - n, 2 ** 20);
-  await oldFile(join(disk, "dumps", "9.dump"), 0, 2 ** 16);
+  for (let n = 1; n <= 4; n++) await writeOldFile(join(disk, "dumps", `${n}.dump`), 9 - n, 2 ** 20);
+  await writeOldFile(join(disk, "dumps", "9.dump"), 0, 2 ** 16);
   await mkdir(join(disk, "data"));
   const table = await open(join(disk, "data", "table"), "a");
   const write = () => table.write(Buffer.alloc(65_536, "x"));
