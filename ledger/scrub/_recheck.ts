@@ -1,62 +1,66 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Place } from "../rules/mod.ts";
-import type { Store } from "../../store/mod.ts";
-import type { LedgerBreak } from "./_span.ts";
-import { openSpanVerifier } from "./_span_thread.ts";
+import type { SpanVerifier } from "./_span_verifier.ts";
+import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
-/** What is to be verified again. */
-export interface RecheckOrder {
-  /** Pause between two times, milliseconds. */
-  readonly everyMs: number;
-  /** The place after what is verified now; undefined: nothing is yet. */
+/** What to verify again, and when. */
+export interface RecheckOptions {
+  /** Pause between two passes. */
+  readonly intervalMs: number;
+  /** Returns the place after the verified part; undefined while there is none. */
   readonly verified: () => Place | undefined;
-  /** Told when it begins from the first receipt. */
+  /** Called when a pass begins. */
   readonly onBegin: () => void;
   readonly onBreak: (found: LedgerBreak) => void;
   readonly signal: AbortSignal;
 }
 
-const PAGE = 500;
-/** Of a core. */
+/** Few, as receipts that arrive wait for them. */
+const PAGE = 50;
+/** Share of a core. */
 const SHARE = 1 / 10;
 const RETRY_MS = 5_000;
 
 /**
- * Verifies again what a process goes by, from the first receipt, slowly and for ever; so that it need not believe what
- * the database says of any scrub.
+ * Verifies the verified part again and again, slowly, from the first receipt. So a process does not depend on what the
+ * database says about the scrub.
  */
-export async function recheck(store: Store, order: RecheckOrder): Promise<void> {
-  const { everyMs, signal } = order;
+export async function recheck(verifier: SpanVerifier, options: RecheckOptions): Promise<void> {
+  const { intervalMs, signal } = options;
   while (!signal.aborted) {
-    const done = await once(store, order).then(() => true, () => false); // the database is away
-    await sleep(done ? everyMs : RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
+    const isDone = await verifyAgain(verifier, options).then(
+      () => true,
+      () => false, // the database is unavailable
+    );
+    await sleep(isDone ? intervalMs : RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-async function once(
-  store: Store,
-  { verified, onBegin, onBreak, signal }: RecheckOrder,
+async function verifyAgain(
+  verifier: SpanVerifier,
+  { verified, onBegin, onBreak, signal }: RecheckOptions,
 ): Promise<void> {
   const end = verified();
   if (!end) return;
   onBegin();
-  const verifier = openSpanVerifier(store, end.position, signal);
   let place: Place = { position: 0, previousHash: "" };
-  let whole = true;
-  try {
-    while (place.position < end.position) {
-      const span = await verifier.verify({
-        ...{ from: place, to: end.position, most: PAGE, share: SHARE },
-      });
-      for (const found of span.breaks) onBreak(found);
-      whole &&= span.breaks.length === 0;
-      place = span.place;
-    }
-  } finally {
-    await verifier.close();
+  let isWhole = true;
+  while (place.position < end.position) {
+    const started = performance.now();
+    const span = await verifier.verify({
+      from: place,
+      to: end.position,
+      maxReceipts: PAGE,
+      share: 1,
+    });
+    for (const found of span.breaks) onBreak(found);
+    isWhole &&= span.breaks.length === 0;
+    place = span.place;
+    const worked = performance.now() - started;
+    await sleep(worked * (1 / SHARE - 1), undefined, { signal, ref: false });
   }
-  if (whole && place.previousHash !== end.previousHash) {
-    const reason = "It is not the receipt that was verified at this position";
-    onBreak({ position: end.position - 1, check: "head", reason, receiptId: null });
+  if (isWhole && place.previousHash !== end.previousHash) {
+    const reason = "This is not the receipt that was verified at this position";
+    onBreak(ledgerBreak(end.position - 1, "head", reason));
   }
 }

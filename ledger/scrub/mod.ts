@@ -1,19 +1,31 @@
-export {
-  type ChainState,
-  type ChainWatch,
-  type ScrubState,
-  watchChain,
-  type WatchOptions,
-} from "./watch.ts";
+/**
+ * Background verification of all stored receipts (the scrub), and what each process knows about the chain (the watch).
+ *
+ * ```ts
+ * let pass = await beginScrub(parts, lastResult);
+ * while (pass.place.position < pass.size) pass = await scrubPart(parts, pass);
+ * const { breaks, known } = await endScrub(parts, pass);
+ *
+ * const chain = await watchChain(store);
+ * const { chain_intact, first_breaks } = chain.state();
+ * ```
+ *
+ * Trusts: the checkpoint file, the mark file, and the result of the last pass, which are outside of the database.
+ * Doesn't trust: the database.
+ * @module
+ */
+export { type ChainSnapshot } from "./_chain_end.ts";
+export { type CompactRange } from "./_log_checks.ts";
+export { type ScrubState } from "./_state.ts";
+export { type ChainState } from "./_verification.ts";
+export { checkAnchors, checkAnchorTotals } from "./anchor_checks.ts";
+export { type FailedCheck, type LedgerBreak } from "./breaks.ts";
 export {
   beginScrub,
-  type ChainSnapshot,
-  type CompactRange,
   endScrub,
-  type FailedCheck,
-  type LedgerBreak,
   scrubPart,
   type ScrubParts,
   type ScrubPass,
   type ScrubResult,
 } from "./scrub.ts";
+export { type ChainWatch, watchChain, type WatchOptions } from "./watch.ts";

@@ -1,225 +1,212 @@
-import type { Store } from "../../store/mod.ts";
-import { loadSigningKey } from "../crypto/mod.ts";
-import { BadNote, type LogSettings, parseOwnCheckpoint, readIfPresent } from "../log/mod.ts";
-import type { Hash, Place } from "../rules/mod.ts";
-import {
-  beginPass,
-  finishPass,
-  notePlace,
-  noteVerified,
-  openBreaks,
-  readScrub,
-} from "./_scrub_rows.ts";
 import { getAnchorTotals } from "../anchors/mod.ts";
+import type { LogSettings } from "../log/mod.ts";
 import { getHead, listLedgerKeys } from "../receipts/mod.ts";
-import { anchorBreaks, totalsBreaks } from "./_scrub_anchors.ts";
-import { appendLeaf, type CompactRange, compactRangeRoot } from "./_range.ts";
-import { heal, keep, MOST_KEPT } from "./_scrub_breaks.ts";
-import { type ChainSnapshot, headBreaks, lostOf, replacedKeys } from "./_scrub_ends.ts";
-import { findTileMismatches, type LedgerBreak, verifySpan } from "./_span.ts";
+import type { Hash, Place } from "../rules/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import {
+  type ChainSnapshot,
+  checkHead,
+  findLostReceipts,
+  findReplacedKeys,
+  type KnownEnd,
+} from "./_chain_end.ts";
+import {
+  type CheckpointRoot,
+  type CompactRange,
+  findTileMismatches,
+  growTree,
+  readCheckpoint,
+} from "./_log_checks.ts";
+import { type SpanResult, verifySpan } from "./_span.ts";
+import { beginPass, finishPass, getScrub, setPosition, setVerified } from "./_state.ts";
+import { listOpenBreaks, MAX_STORED_BREAKS, recordBreaks, recordHealed } from "./_stored_breaks.ts";
+import { checkAnchors, checkAnchorTotals } from "./anchor_checks.ts";
+import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
-export type { CompactRange } from "./_range.ts";
-export type { ChainSnapshot } from "./_scrub_ends.ts";
-export type { FailedCheck, LedgerBreak } from "./_span.ts";
-
-/** How far a pass is; all that its next part needs. */
+/** The progress of a pass: all that its next part needs. */
 export interface ScrubPass {
   /** Its number, from 1. */
   readonly pass: number;
-  /** Where it ends, exclusive. */
+  /** Number of receipts that it verifies. */
   readonly size: number;
-  /** How far it is. */
+  /** The place of the next receipt to verify. */
   readonly place: Place;
-  /** The Merkle tree of what was verified; null: a leaf of it is missing. */
+  /** The Merkle tree of the verified receipts; null if a leaf of it is missing. */
   readonly tree: CompactRange | null;
-  /** The newest checkpoint that was signed, as it is kept outside of the database; null: there is none. */
-  readonly checkpoint: { readonly size: number; readonly root: string } | null;
-  /** What the last pass knew; null: there was none. */
+  /** The newest signed checkpoint, as it is kept outside of the database; null if there is none. */
+  readonly checkpoint: CheckpointRoot | null;
+  /** The chain as the last pass has verified it; null if there was none. */
   readonly known: ChainSnapshot | null;
-  /** Something of that is not there any more. */
+  /** True if something that was known is missing or different. */
   readonly lost: boolean;
-  /** Breaks so far. */
+  /** Number of breaks so far. */
   readonly found: number;
 }
 
-/** How a pass ended. */
+/** The result of a pass. */
 export interface ScrubResult {
   /** Its number, from 1. */
   readonly pass: number;
-  /** Receipts that it has looked at. */
+  /** Number of receipts that it has verified. */
   readonly verified: number;
-  /** Positions that do not hold now. */
+  /** Number of positions that do not hold now. */
   readonly breaks: number;
   /** For the next pass. */
   readonly known: ChainSnapshot;
 }
 
-/** What a scrub works with. */
+/** The parts that a scrub works with. */
 export interface ScrubParts {
-  /** Of role `app`: it reads receipts, keeps what it finds, and asks for receipts of it. */
+  /** As role `app`: it reads receipts, stores breaks, and requests receipts of them. */
   readonly store: Store;
-  /** Where the log keeps its checkpoint. */
+  /** Files of the Merkle log. */
   readonly log: Pick<LogSettings, "keyFile" | "checkpointFile">;
-  /** Told of each break that is new. */
+  /** Receives each new break. */
   readonly onBreak: (found: LedgerBreak) => void;
-  /** Told what can't be compared, and why. */
+  /** Receives the reason when the checkpoint cannot be compared. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Receipts in a part. What a part has verified is verified again where it is cut off. */
-const PART = 5_000;
-/** Receipts beyond the end of the pass that are verified with each part. */
-const MOST_FOLLOWED = 2_000;
-/** Of a core. */
+/** Receipts of one part. An interrupted part is verified again. */
+const PART_SIZE = 5_000;
+/** Maximum receipts after the end of the pass that are verified with each part. */
+const MAX_FOLLOWED = 2_000;
+/** Share of a core. */
 const SHARE = 1 / 3;
 
 /**
- * Begins a pass over all that is stored now, from the first receipt. It first looks whether what was known of the chain
- * before is still there.
+ * Begins a pass over all stored receipts. First looks whether what was known of the chain before is still there.
  *
- * @param known what the last pass gave
+ * @param known the result of the last pass
  */
 export async function beginScrub(
   parts: ScrubParts,
   known: ChainSnapshot | null,
 ): Promise<ScrubPass> {
   const { store } = parts;
-  const checkpoint = await signedCheckpoint(parts); // before the head, which is never shorter
+  // Checkpoint and anchors are read before the head, which is never behind them.
+  const checkpoint = await readCheckpoint(parts.log, parts.onError);
   const { nextPosition } = await getAnchorTotals(store);
-  const [{ size }, row, keys] = await Promise.all([
+  const [{ size }, scrub, keys] = await Promise.all([
     getHead(store),
-    readScrub(store.asPlatform()),
+    getScrub(store.asPlatform()),
     listLedgerKeys(store),
   ]);
-  const seen = [
-    ...(checkpoint ? [{ size: checkpoint.size, by: "the signed checkpoint" }] : []),
-    { size: nextPosition, by: "the newest anchor" },
-    ...(known ? [{ ...known, by: "the last pass" }] : []),
-    ...(row
-      ? [{ size: row.verified.position, hash: row.verified.previousHash, by: "a pass" }]
-      : []),
+  const knownEnds: KnownEnd[] = [{ size: nextPosition, knownBy: "the newest anchor" }];
+  if (checkpoint) knownEnds.push({ size: checkpoint.size, knownBy: "the signed checkpoint" });
+  if (known) knownEnds.push({ size: known.size, hash: known.hash, knownBy: "the last pass" });
+  if (scrub) {
+    const { position, previousHash } = scrub.verified;
+    knownEnds.push({ size: position, hash: previousHash, knownBy: "an earlier pass" });
+  }
+  const lost = [
+    ...await findLostReceipts(store, size, knownEnds),
+    ...known ? findReplacedKeys(known, keys) : [],
   ];
-  const lost = [...await lostOf(store, size, seen), ...(known ? replacedKeys(known, keys) : [])];
   return await store.asPlatform().transaction(async (trx) => {
     const pass = await beginPass(trx, size);
-    await keep(trx, parts, { pass, found: 0 }, lost);
-    const place = { position: 0, previousHash: "" };
-    const found = lost.length;
-    return { pass, size, place, tree: [], checkpoint, known, lost: found > 0, found };
+    await recordBreaks(trx, { pass, found: 0 }, lost, parts.onBreak);
+    return {
+      pass,
+      size,
+      place: { position: 0, previousHash: "" },
+      tree: [],
+      checkpoint,
+      known,
+      lost: lost.length > 0,
+      found: lost.length,
+    };
   });
 }
 
-/** The checkpoint that is kept; null: there is none, or not one that the log's key has signed. */
-async function signedCheckpoint(
-  { log, onError }: ScrubParts,
-): Promise<ScrubPass["checkpoint"]> {
-  const note = await readIfPresent(log.checkpointFile);
-  if (note === undefined) return null;
-  try {
-    const { size, root } = parseOwnCheckpoint(note, loadSigningKey(log.keyFile).publicKey);
-    return { size, root: Buffer.from(root).toString("hex") };
-  } catch (error) {
-    if (!(error instanceof BadNote)) throw error;
-    onError(error);
-    return null;
-  }
-}
-
-/** Verifies the next part of a pass, and keeps and seals what does not hold. Safe to repeat. */
+/** Verifies the next part of a pass, and stores and seals the breaks. Safe to repeat. */
 export async function scrubPart(
   parts: ScrubParts,
-  at: ScrubPass,
+  pass: ScrubPass,
   signal?: AbortSignal,
 ): Promise<ScrubPass> {
+  const { store } = parts;
   const leaves = new Map<number, Hash>();
-  const { place, breaks } = await verifySpan(parts.store, {
-    from: at.place,
-    to: at.size,
-    most: PART,
-    share: SHARE,
-    signal,
-    onLeaf: (position, leaf) => void leaves.set(position, leaf),
-  });
-  const { tree, wrong } = growTree(at, place.position, leaves);
-  const strange = await findTileMismatches(parts.store, leaves);
+  const span = await verifySpan(
+    store,
+    { from: pass.place, to: pass.size, maxReceipts: PART_SIZE, share: SHARE },
+    { signal, onLeaf: (position, leaf) => void leaves.set(position, leaf) },
+  );
+  const { place } = span;
+  const { tree, breaks } = await compareWithLog(parts, pass, span, leaves);
   const broken = new Set(breaks.map(({ position }) => position));
-  const all = [
-    ...breaks,
-    ...strange.filter((position) => !broken.has(position)).map((position) =>
-      ofLog(position, "The Merkle log has another receipt at this position")
-    ),
-    ...(wrong && breaks.length + strange.length + at.found === 0 ? [wrong] : []),
-  ];
-  const span = { from: at.place.position, to: place.position };
-  const known = new Set(all.map(({ position }) => position));
-  const anchors = await anchorBreaks(parts.store, span, known);
-  all.push(...anchors.filter(({ position }) => !known.has(position)));
-  await parts.store.asPlatform().transaction(async (trx) => {
-    await keep(trx, parts, at, all);
-    if (!at.lost) await noteVerified(trx, place); // else it is not the chain that was verified before
-    await notePlace(trx, at.pass, place.position);
+  const range = { from: pass.place.position, to: place.position };
+  const anchorBreaks = await checkAnchors(store, range, broken);
+  breaks.push(...anchorBreaks.filter(({ position }) => !broken.has(position)));
+  await store.asPlatform().transaction(async (trx) => {
+    await recordBreaks(trx, pass, breaks, parts.onBreak);
+    if (!pass.lost) await setVerified(trx, place); // else this is not the chain that was verified before
+    await setPosition(trx, pass.pass, place.position);
   });
-  const next = { ...at, place, tree, found: at.found + all.length };
-  return at.lost ? next : await followEnd(parts, next, signal);
+  const next = { ...pass, place, tree, found: pass.found + breaks.length };
+  return pass.lost ? next : await followNewReceipts(parts, next, signal);
 }
 
-/** Verifies what came after the pass had begun, so that a server which starts finds little that nobody has verified. */
-async function followEnd(
+/** Compares a verified part with the Merkle log. @returns the tree after the part, and the breaks of part and log */
+async function compareWithLog(
+  { store }: ScrubParts,
+  pass: ScrubPass,
+  { place, breaks }: SpanResult,
+  leaves: ReadonlyMap<number, Hash>,
+): Promise<{ readonly tree: CompactRange | null; readonly breaks: LedgerBreak[] }> {
+  const broken = new Set(breaks.map(({ position }) => position));
+  const mismatches = (await findTileMismatches(store, leaves))
+    .filter((position) => !broken.has(position))
+    .map((position) =>
+      ledgerBreak(position, "log", "The Merkle log has another receipt at this position")
+    );
+  const all = [...breaks, ...mismatches];
+  const isComplete = leaves.size === place.position - pass.place.position;
+  if (!pass.tree || !isComplete) return { tree: null, breaks: all };
+  const { tree, mismatch } = growTree(pass.tree, leaves, pass.checkpoint);
+  // The checkpoint differs by any other break, too; it is a break of its own only if there is none.
+  if (mismatch && all.length + pass.found === 0) all.push(mismatch);
+  return { tree, breaks: all };
+}
+
+/** Verifies receipts sealed after the pass began, so that a process that starts finds few that are not verified. */
+async function followNewReceipts(
   parts: ScrubParts,
-  at: ScrubPass,
+  pass: ScrubPass,
   signal: AbortSignal | undefined,
 ): Promise<ScrubPass> {
   const { store } = parts;
-  const from = (await readScrub(store.asPlatform()))?.verified;
-  if (!from || from.position < at.size) return at; // the pass itself comes there first
+  const from = (await getScrub(store.asPlatform()))?.verified;
+  if (!from || from.position < pass.size) return pass; // the pass itself is not there yet
   const { size: to } = await getHead(store);
-  const span = { from, to, most: MOST_FOLLOWED, share: SHARE, signal };
-  const { place, breaks } = await verifySpan(store, span);
-  if (place.position === from.position) return at;
+  const request = { from, to, maxReceipts: MAX_FOLLOWED, share: SHARE };
+  const { place, breaks } = await verifySpan(store, request, { signal });
+  if (place.position === from.position) return pass;
   await store.asPlatform().transaction(async (trx) => {
-    await keep(trx, parts, at, breaks);
-    await noteVerified(trx, place);
+    await recordBreaks(trx, pass, breaks, parts.onBreak);
+    await setVerified(trx, place);
   });
-  return { ...at, found: at.found + breaks.length };
+  return { ...pass, found: pass.found + breaks.length };
 }
 
-/** Ends a pass: compares its end with the head, and with what was known before. Safe to repeat. */
-export async function endScrub(parts: ScrubParts, at: ScrubPass): Promise<ScrubResult> {
+/** Ends a pass: compares the head of the chain and the totals of the anchors. Safe to repeat. */
+export async function endScrub(parts: ScrubParts, pass: ScrubPass): Promise<ScrubResult> {
   const { store } = parts;
-  const all = [...await headBreaks(store), ...await totalsBreaks(store)];
-  const found = at.found + all.length;
-  const more = Math.max(0, found - MOST_KEPT);
+  const breaks = [...await checkHead(store), ...await checkAnchorTotals(store)];
+  const found = pass.found + breaks.length;
+  const moreBreaks = Math.max(0, found - MAX_STORED_BREAKS);
   await store.asPlatform().transaction(async (trx) => {
-    await keep(trx, parts, at, all);
-    await heal(trx, at.pass);
-    await finishPass(trx, at.pass, more);
+    await recordBreaks(trx, pass, breaks, parts.onBreak);
+    await recordHealed(trx, pass.pass);
+    await finishPass(trx, pass.pass, moreBreaks);
   });
-  const { count } = await openBreaks(store.asPlatform(), 1);
-  const now = { size: at.size, hash: at.place.previousHash, keys: await listLedgerKeys(store) };
-  const known = at.lost && at.known ? at.known : now; // what was lost is not to be forgotten
-  const breaks = Math.max(count + more, found > 0 ? 1 : 0); // somebody may have removed the rows
-  return { pass: at.pass, verified: at.size, breaks, known };
+  const { count } = await listOpenBreaks(store.asPlatform(), 1);
+  const keys = await listLedgerKeys(store);
+  const verified = { size: pass.size, hash: pass.place.previousHash, keys };
+  return {
+    pass: pass.pass,
+    verified: pass.size,
+    breaks: Math.max(count + moreBreaks, found > 0 ? 1 : 0), // the stored rows may have been removed
+    known: pass.lost && pass.known ? pass.known : verified, // what was lost must not be forgotten
+  };
 }
-
-/** Adds leaves to the tree, if none is missing, and compares its root with the checkpoint's when it is as large. */
-function growTree(
-  { tree, place, checkpoint }: ScrubPass,
-  to: number,
-  leaves: ReadonlyMap<number, Hash>,
-): { tree: CompactRange | null; wrong?: LedgerBreak } {
-  if (!tree || leaves.size !== to - place.position) return { tree: null };
-  let grown = tree;
-  let wrong: LedgerBreak | undefined;
-  for (const [position, leaf] of leaves) {
-    grown = appendLeaf(grown, position, leaf);
-    const size = position + 1;
-    if (size === checkpoint?.size && compactRangeRoot(grown) !== checkpoint.root) {
-      wrong = ofLog(position, `The first ${size} receipts are not those of the signed checkpoint`);
-    }
-  }
-  return { tree: grown, wrong };
-}
-
-const ofLog = (position: number, reason: string): LedgerBreak => ({
-  ...{ position, check: "log", reason, receiptId: null },
-});
