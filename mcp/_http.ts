@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "koa";
 
 /** Headers that are passed on to the protocol SDKs. The key is not among them. */
@@ -12,8 +11,6 @@ const PROTOCOL_HEADERS = [
   "mcp-protocol-version",
   "mcp-session-id",
 ];
-/** How long the head of a response waits for the first event, to be sent with it. */
-const HEAD_WAIT_MS = 20;
 /** How long a client may leave a stream unread before its connection is closed. */
 const UNREAD_TIMEOUT_MS = 60_000;
 
@@ -46,33 +43,18 @@ export async function sendWebResponse(ctx: Context, response: Response): Promise
 
 async function sendStream(body: ReadableStream<Uint8Array>, res: ServerResponse): Promise<void> {
   const reader = body.getReader();
-  const cancel = () => void reader.cancel().catch(() => {});
-  res.once("close", cancel);
-  const head = setTimeout(() => res.flushHeaders(), HEAD_WAIT_MS);
+  res.once("close", () => void reader.cancel().catch(() => {}));
+  res.flushHeaders(); // the first event may be late
   try {
-    await yieldToCalls();
-    if (res.closed) return cancel();
     for (;;) {
       const { done, value } = await reader.read();
-      clearTimeout(head);
       if (done) break;
       if (!res.write(value)) await drained(res);
     }
     res.end();
   } catch {
     res.destroy();
-  } finally {
-    clearTimeout(head);
   }
-}
-
-/**
- * Waits two turns of the event loop, so that the calls just started send their queries before this process spends time
- * on the response. Without it a call takes a tenth longer.
- */
-export async function yieldToCalls(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
 }
 
 /** Resolves when the client has read what was written, or has left. A client that reads nothing is disconnected. */

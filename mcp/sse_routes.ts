@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import type { RequestState } from "../web/mod.ts";
 import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./_auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { yieldToCalls } from "./_http.ts";
 import { isRequest, JSON_RPC, readMessage, refuseMessage } from "./_jsonrpc.ts";
 import { InvalidMessage } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";
@@ -82,6 +82,15 @@ async function deliver(ctx: Context, session: SseSession, message: object): Prom
     if (!(error instanceof InvalidMessage)) throw error;
     refuseMessage(ctx, JSON_RPC.invalidRequest, error.message);
   }
+}
+
+/**
+ * Waits two turns of the event loop, so that the call just begun sends its queries before this process sends `202`.
+ * Without it 16 calls at a time take 15 to 20 % longer.
+ */
+async function yieldToCalls(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 const tooManyStreams = () =>
