@@ -43,7 +43,9 @@ export async function sendWebResponse(ctx: Context, response: Response): Promise
 
 async function sendStream(body: ReadableStream<Uint8Array>, res: ServerResponse): Promise<void> {
   const reader = body.getReader();
-  res.once("close", () => void reader.cancel().catch(() => {}));
+  const cancel = () => void reader.cancel().catch(() => {});
+  if (res.closed) return cancel();
+  res.once("close", cancel);
   res.flushHeaders(); // the first event may be late
   try {
     for (;;) {
