@@ -7,6 +7,7 @@ import { type EffectRecord, getTicket, listTicketEvents, type Store } from "../.
 export interface Receipt {
   readonly id: string;
   readonly category: string;
+  readonly subject: string;
   readonly action: string;
   readonly outcome: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -21,8 +22,10 @@ export async function storyOf(store: Store, ticketId: string) {
     ticket: (await getTicket(store.asPlatform(), ticketId))!,
     /** Kinds of its events, oldest first. */
     moves: (await listTicketEvents(store.asPlatform(), ticketId)).map(({ kind }) => kind),
-    /** Oldest first. */
-    receipts: all.filter(({ subject }) => subject === ticketId) as Receipt[],
+    /** Oldest first, without that of the knowledge base, which comes some time after the end. */
+    receipts: all.filter(({ subject, category }) =>
+      subject === ticketId && category !== "learning_receipt"
+    ) as Receipt[],
     /** Newest first. */
     effects: await store.asPlatform().query(
       "SELECT * FROM effects WHERE ticket_id = $1 ORDER BY intended_at DESC",
