@@ -110,7 +110,9 @@ if (task === "test") process.exit(await test(rest));
 await learn();
 if (task === "check") process.exit((await check()).length);
 if (task === "bench") process.exit(await run(["--import", "tsx", "bench/main.ts", ...rest]));
-if (task === "eval") await load(rest[0] === "guard" ? "guard/eval.js" : "engine/classifier/eval.js");
+if (task === "eval") {
+  await load(rest[0] === "guard" ? "guard/eval.js" : "engine/classifier/eval.js");
+}
 if (task === "start") await load("main.js");
 if (task === "verify") await load("processes/verify.js");
 if (task === "keys" || task === "governance") await load(`processes/${task}.js`);
@@ -255,7 +257,7 @@ async function bundleWorkflows() {
   if (!existsSync(join(DIST, "workflows", "mod.js"))) return;
   const bundle = join(DIST, "workflow-bundle.js");
   if (existsSync(bundle)) return;
-  const sources = ["workflows", "contract", "temporal"].flatMap((folder) =>
+  const sources = ["workflows", "domain"].flatMap((folder) =>
     files(join(DIST, folder), (name) => name.endsWith(".js"))
   );
   const { version } = packages("package-lock.json")["node_modules/@temporalio/workflow"];

@@ -1,5 +1,9 @@
 import { hostname } from "node:os";
+import { receiptIdOf } from "../calls/mod.ts";
+import { transportOf } from "../compliance/mod.ts";
 import { SCAN_DETECTOR, scanAll, type ScannerResult } from "../compliance/scans/mod.ts";
+import type { RunId, ScanResult } from "../domain/mod.ts";
+import { requestSeal } from "../ledger/mod.ts";
 import {
   clearOtherFindings,
   type Db,
@@ -7,80 +11,96 @@ import {
   listOpenFindings,
   recordDetectorRun,
   recordFindings,
+  type StoredFacts,
 } from "../store/mod.ts";
-import type { RunId, ScanResult } from "../domain/mod.ts";
-import { transportOf } from "../compliance/mod.ts";
-import { requestSeal } from "../ledger/mod.ts";
-import { receiptIdOf } from "../calls/mod.ts";
-import type { ActivityParts } from "./_parts.ts";
+import type { ActivityParts } from "./parts.ts";
 
-const LOOP_ACTOR = "security-scan";
+const ACTOR = "security-scan";
 
-/** Looking for weaknesses of the platform and its host. */
-export function securityScans({ config, store }: ActivityParts) {
+/** Creates the activity of a security scan. */
+export function scanActivities({ config, store }: ActivityParts) {
+  const db = store.asPlatform();
+
   /**
-   * Looks with every scanner, notes what it finds in place of what it found before, and asks for a receipt of it, in one
-   * transaction. The receipt is bound to what else controls are held against and no other receipt tells: how clients
-   * reach the servers, what is watched, and whether copies are made. Safe to repeat: the receipt is the run's, and a finding that is there already is seen once more.
+   * Runs every scanner, replaces the findings of earlier scans, and requests a receipt; in one transaction. The receipt
+   * also commits to facts that controls need and no other receipt has: transport, watched services, copies. Safe to
+   * repeat: the run names the receipt, and a finding that is there already counts one more sighting.
    */
   async function runSecurityScan(run: RunId): Promise<ScanResult> {
-    const [scans, { services, detectors }] = await Promise.all([
-      scanAll({ config, store }, (scan) => noteScan(store.asPlatform(), scan)), // by which who waits sees how far it is
-      getStoredFacts(store.asPlatform()),
+    const [scans, facts] = await Promise.all([
+      scanAll({ config, store }, (scan) => recordScannerRun(db, scan)), // one by one, to show the progress
+      getStoredFacts(db),
     ]);
-    const found = scans.flatMap(({ findings }) => findings);
-    const receiptId = receiptIdOf(run, "SCAN");
-    const looked = new Set<string>(
-      scans.filter((one) => one.state === "ok").map((one) => one.scanner),
-    );
-    await store.asPlatform().transaction(async (trx) => {
-      const before = await listOpenFindings(trx, { detector: SCAN_DETECTOR, host: hostname() });
-      const unseen = before.filter(({ target }) => !looked.has(String(target.scanner)));
-      await recordFindings(trx, found);
-      await clearOtherFindings(trx, {
-        detector: SCAN_DETECTOR,
-        host: hostname(),
-        present: [...found, ...unseen].map(({ fingerprint }) => fingerprint),
-      });
-      await requestSeal(trx, {
-        id: receiptId,
-        category: "platform_scan",
-        actor: LOOP_ACTOR,
-        subject: run.workflow_id,
-        action: "security.scan",
-        outcome: found.length === 0 ? "clean" : "findings",
-        details: {
-          scanners: Object.fromEntries(scans.map(({ scanner, state }) => [scanner, state])),
-          codes: countBy(found.map(({ code }) => code)),
-          ...run,
-        },
-        evidence: {
-          findings: found,
-          seen: { transport: transportOf(config), services, detectors },
-        },
-      });
+    const findings = scans.flatMap((scan) => scan.findings);
+    const receipt = { id: receiptIdOf(run, "SCAN"), ...receiptOf(run, scans, facts) };
+    await db.transaction(async (trx) => {
+      await replaceFindings(trx, scans);
+      await requestSeal(trx, receipt);
     });
     return {
-      scanners: scans.map(({ scanner, state, findings }) => ({
-        ...{ scanner, state, findings: findings.length },
-      })),
-      findings: found.length,
-      receipt_id: receiptId,
+      scanners: scans.map(({ scanner, state, findings }) => {
+        return { scanner, state, findings: findings.length };
+      }),
+      findings: findings.length,
+      receipt_id: receipt.id,
     };
   }
+
+  function receiptOf(
+    run: RunId,
+    scans: readonly ScannerResult[],
+    { services, detectors }: StoredFacts,
+  ) {
+    const findings = scans.flatMap((scan) => scan.findings);
+    return {
+      category: "platform_scan",
+      actor: ACTOR,
+      subject: run.workflow_id,
+      action: "security.scan",
+      outcome: findings.length === 0 ? "clean" : "findings",
+      details: {
+        scanners: Object.fromEntries(scans.map(({ scanner, state }) => [scanner, state])),
+        codes: countByCode(findings),
+        ...run,
+      },
+      evidence: { findings, seen: { transport: transportOf(config), services, detectors } },
+    };
+  }
+
   return { runSecurityScan };
 }
 
-async function noteScan(on: Db, { scanner, state, duration_ms, findings }: ScannerResult) {
-  await recordDetectorRun(on, {
+/** Stores the findings of a scan, and clears those that it no longer found; those of a scanner that failed stay. */
+async function replaceFindings(trx: Db, scans: readonly ScannerResult[]): Promise<void> {
+  const place = { detector: SCAN_DETECTOR, host: hostname() };
+  const findings = scans.flatMap((scan) => scan.findings);
+  const succeeded = new Set<string>(
+    scans.filter(({ state }) => state === "ok").map(({ scanner }) => scanner),
+  );
+  const earlier = await listOpenFindings(trx, place);
+  const notScanned = earlier.filter(({ target }) => !succeeded.has(String(target.scanner)));
+  await recordFindings(trx, findings);
+  await clearOtherFindings(trx, {
+    ...place,
+    present: [...findings, ...notScanned].map(({ fingerprint }) => fingerprint),
+  });
+}
+
+async function recordScannerRun(
+  db: Db,
+  { scanner, state, duration_ms, findings }: ScannerResult,
+): Promise<void> {
+  await recordDetectorRun(db, {
     detector: `${SCAN_DETECTOR}:${scanner}`,
-    ...{ duration_ms, probed: 1, findings: findings.length },
+    duration_ms,
+    probed: 1,
+    findings: findings.length,
     error: state === "ok" ? null : state,
   });
 }
 
-function countBy(codes: readonly string[]): Record<string, number> {
+function countByCode(findings: readonly { readonly code: string }[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
+  for (const { code } of findings) counts[code] = (counts[code] ?? 0) + 1;
   return counts;
 }

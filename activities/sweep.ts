@@ -1,38 +1,40 @@
 import { detectAll, type DetectedFinding, openDetectionContext } from "../detection/mod.ts";
 import { countRepeatSightings, listEscalatedFaults } from "../store/mod.ts";
-import type { ActivityParts } from "./_parts.ts";
+import type { ActivityParts } from "./parts.ts";
 
-/** What a sweep found. */
-export interface FoundNow {
-  /** How many things were looked at. */
+/** Result of running all detectors. */
+export interface DetectionResult {
+  /** Number of things that were examined. */
   readonly probed: number;
-  /** How many faults there are. */
+  /** Number of faults. */
   readonly findings: number;
-  /** What they are: the likely root of each incident. Worst first. */
+  /** The probable root of each incident, worst first. */
   readonly incidents: readonly DetectedFinding[];
-  /** Fingerprints among them whose ticket waits for people: nothing more is to be done by itself. */
+  /** Fingerprints of incidents whose ticket is escalated, so that only people act on it. */
   readonly escalated: readonly string[];
 }
 
-/** The step before any loop. */
-export function sweeping({ config, store, temporal, refreshServices }: ActivityParts) {
+/** Creates the activity of a sweep. */
+export function sweepActivities({ config, store, temporal, refreshServices }: ActivityParts) {
+  const db = store.asPlatform();
+
   /**
-   * Looks with every detector, at the services as their file has them now. Safe to repeat: it only looks, notes what it
-   * saw last, and counts for tickets with a run that their fault was seen once more.
+   * Runs every detector, on the services as their file lists them now. Safe to repeat: it stores what was seen last, and
+   * counts one more sighting for each ticket of a run.
    */
-  async function runDetectors(): Promise<FoundNow> {
+  async function runDetectors(): Promise<DetectionResult> {
     const servicesProblem = await refreshServices?.();
-    const world = {
-      ...openDetectionContext({ config, store, temporal }),
-      servicesProblem,
-    };
-    const { probed, findings, incidents } = await detectAll(world, { save: true });
-    const fingerprints = incidents.map((one) => one.fingerprint);
+    const context = openDetectionContext({ config, store, temporal });
+    const { probed, findings, incidents } = await detectAll({ ...context, servicesProblem }, {
+      save: true,
+    });
+    const fingerprints = incidents.map(({ fingerprint }) => fingerprint);
     const [escalated] = await Promise.all([
-      listEscalatedFaults(store.asPlatform(), fingerprints),
-      countRepeatSightings(store.asPlatform(), fingerprints),
+      listEscalatedFaults(db, fingerprints),
+      countRepeatSightings(db, fingerprints),
     ]);
     return { probed, findings: findings.length, incidents, escalated };
   }
+
   return { runDetectors };
 }

@@ -8,10 +8,11 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
+import type { QueryOptions } from "./_fields.ts";
 import { bindOperations } from "./bind.ts";
 
 /** The parts of a REST server. */
-export interface RestServer<C> {
+export interface RestServer<C> extends QueryOptions {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly shell: AppOptions;
@@ -22,12 +23,12 @@ export interface RestServer<C> {
 
 /** Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
-  { operations, invoke, shell, info, routes }: RestServer<C>,
+  { operations, invoke, shell, info, routes, ...options }: RestServer<C>,
 ): Koa<RequestState> {
   const app = createApp(shell);
   const router = new Router<RequestState>();
   routes?.(router);
-  bindOperations(router, operations, invoke);
+  bindOperations(router, operations, invoke, options);
   bindPages(router, buildOpenApi(operations, info), info.title);
   app.use(router.routes());
   app.use(refuseMethods(router, "/docs lists what there is"));

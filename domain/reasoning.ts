@@ -71,7 +71,7 @@ export interface Retrieved {
 /** Lookups to make. */
 export interface Plan {
   readonly kind: Intake["kind"];
-  readonly looks: readonly Lookup[];
+  readonly lookups: readonly Lookup[];
 }
 
 /** A call of a read-only tool. */
@@ -82,7 +82,7 @@ export interface Lookup {
 
 /** Result of a lookup. */
 export interface LookupResult {
-  readonly look: Lookup;
+  readonly lookup: Lookup;
   /** Sentences for people, each supported by what was read; empty: nothing was found. */
   readonly says: readonly string[];
   readonly sources: readonly Source[];
@@ -125,13 +125,13 @@ export interface ReasoningResult extends Authorship {
 export interface AnswerInput {
   readonly plan: Plan;
   readonly retrieved: Retrieved;
-  readonly seen: readonly LookupResult[];
+  readonly results: readonly LookupResult[];
   readonly objections: Objections;
   /** Reviewed text of a model; absent: the rules write the answer. */
-  readonly written?: { readonly claims: readonly Claim[]; readonly evidence: readonly Evidence[] };
+  readonly draft?: { readonly claims: readonly Claim[]; readonly evidence: readonly Evidence[] };
 }
 
 /** A model's choice of lookups. */
 export interface PlanDraft {
-  readonly looks: readonly Lookup[];
+  readonly lookups: readonly Lookup[];
 }

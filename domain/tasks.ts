@@ -99,7 +99,7 @@ export interface HeldCallStatus {
   /** Message of the error. */
   readonly error?: string;
   /** Run that it has started and that is still open; absent: it is done. */
-  readonly given?: StartedRun;
+  readonly run?: StartedRun;
 }
 
 /** Most messages of one task. */

@@ -76,7 +76,7 @@ export const sayUpdate = update<TaskRecord, [TaskMessage]>("say");
 export const cancelUpdate = update<TaskRecord>("cancel");
 
 /** Tells an A2A task that the state of its call has changed. */
-export const callChangedSignal = signal("ruled");
+export const callChangedSignal = signal("callChanged");
 
 // The same values as defineQuery and its siblings return, without loading the workflow SDK into every client.
 function query<Result>(name: string): QueryDefinition<Result> {

@@ -16,7 +16,7 @@ export interface Claim {
 /** Text of a model, before review. */
 export interface Draft<T> {
   /** Null: it wrote nothing usable, or no model is configured. */
-  readonly said: T | null;
+  readonly content: T | null;
   /** Null: no model is configured. */
   readonly provider: string | null;
   readonly model: string | null;

@@ -53,7 +53,6 @@ export {
 } from "./log/mod.ts";
 export {
   AmbiguousReceipt,
-  canonicalize,
   computeCommitment,
   exportReceipts,
   findCorrection,
@@ -73,6 +72,7 @@ export {
 } from "./receipts/mod.ts";
 export {
   type Break,
+  canonicalize,
   canonicalizeFields,
   canonicalizeItems,
   canonicalizeText,
@@ -110,12 +110,13 @@ export {
 export {
   getSealState,
   openSealer,
+  type Requested,
   requestSeal,
-  requestSeals,
   runSequencer,
   type SealedReceipt,
   type Sealer,
   type SealState,
+  sealTogether,
   SequencerBusy,
   type SequencerOptions,
 } from "./seal/mod.ts";

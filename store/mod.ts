@@ -47,7 +47,7 @@ export {
   putApproval,
   setResumedRun,
 } from "./approvals.ts";
-export { batch } from "./batch.ts";
+export { batch, type BatchOptions } from "./batch.ts";
 export {
   CALL_EFFECTS_DAYS,
   type CallEffects,
@@ -60,9 +60,11 @@ export {
   connectionOptions,
   type Db,
   openStore,
+  type Prepared,
   type Role,
   ROLES,
   type Row,
+  statementsOn,
   type Store,
 } from "./connection.ts";
 export {
@@ -105,9 +107,11 @@ export {
 export {
   addDecisions,
   addStop,
+  type DatedStop,
   type DecisionRecord,
   FILE_STOP,
   findStop,
+  type GovernanceInForce,
   governanceInForce,
   listDecisions,
   listStops,
@@ -132,7 +136,7 @@ export {
   putHeldCall,
   withdrawHeldCall,
 } from "./held_calls.ts";
-export { HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
 export {
   expireKey,
   findKeyById,
@@ -170,7 +174,13 @@ export {
   listQueuedLearningItems,
 } from "./learning.ts";
 export { getLearningMetrics } from "./learning_metrics.ts";
-export { openUsageMeter, pruneUsage, type UsageMeter, type Use } from "./limits.ts";
+export {
+  openUsageMeter,
+  pruneUsage,
+  type UsageCount,
+  type UsageMeter,
+  type Use,
+} from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export {
@@ -185,11 +195,13 @@ export {
   currentPolicy,
   getPolicyFileStatus,
   type PolicyChange,
+  type PolicyFileStatus,
   type PolicyRecord,
   setPolicy,
   setPolicyFileStatus,
 } from "./policies.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
+export { addRows, type Condition, rowPart } from "./row.ts";
 export {
   getRunbookValues,
   replaceCommands,
@@ -223,6 +235,7 @@ export {
   type ServiceRecord,
   type ServiceWithPorts,
 } from "./services.ts";
+export { shared } from "./shared.ts";
 export {
   countRepeatSightings,
   escalateTicketOfRun,
@@ -253,6 +266,7 @@ export {
   listTickets,
   type Ticket,
 } from "./tickets.ts";
+export { type Part, together } from "./together.ts";
 export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
 export {
   type Delivery,

@@ -20,8 +20,8 @@ import {
 } from "../domain/mod.ts";
 import { refuseEnded } from "./a2a_task.ts";
 import { perform, QUICK } from "./_options.ts";
-import { untilRuled, whyNot } from "./_ruled.ts";
-import { keepTask, said, saying } from "./_shown_task.ts";
+import { untilRuled, whyNot } from "./_held_call.ts";
+import { keepTask, said, saying } from "./_task.ts";
 
 /** Seconds that one look waits for news of a run, and how often in a row until looks become rare. */
 const LOOK_SECONDS = 10;
@@ -78,7 +78,7 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
       () => shown.move("working", { said: saying(`${approval_id} is approved; it is being done`) }),
     );
     if (!call) return await shown.move("canceled", said(shown.task, "Canceled before it was done"));
-    if (call.given) return await follow(call.given);
+    if (call.run) return await follow(call.run);
     if (call.state === "done") return await complete({ approval_id });
     const refused = ["denied", "expired", "refused"].includes(call.state);
     await shown.move(refused ? "rejected" : "failed", said(shown.task, whyNot(approval_id, call)));
@@ -116,7 +116,7 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
     looking = new CancellationScope();
     try {
       return await looking.run(() =>
-        perform(QUICK, `Looks how far ${run.workflow_id} is`).seeRun({ run, step, seconds })
+        perform(QUICK, `Looks how far ${run.workflow_id} is`).watchRun({ run, step, seconds })
       );
     } catch (error) {
       if (isCancellation(error) && canceled) return undefined;
@@ -133,7 +133,7 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
     const until = Date.now() + ENDING_MS;
     for (let step: string | null = null; Date.now() < until;) {
       const seen = await perform(QUICK, `Waits for the end of ${run.workflow_id}`)
-        .seeRun({ run, step, seconds: 5 });
+        .watchRun({ run, step, seconds: 5 });
       if (seen.state !== "running") return await end(run, seen);
       step = seen.step;
     }
@@ -156,6 +156,6 @@ export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<Ta
     await shown.move("completed", {
       ...said(shown.task, `${skill} is done`),
       artifacts: [artifact],
-    }, (task) => perform(QUICK, "Shows what it gave").showResult({ task, skill, ...from }));
+    }, (task) => perform(QUICK, "Shows what it gave").storeTaskResult({ task, skill, ...from }));
   }
 }

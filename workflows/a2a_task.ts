@@ -23,8 +23,8 @@ import {
   type TaskState,
   TERMINAL_STATES,
 } from "../domain/mod.ts";
-import { untilRuled, whyNot } from "./_ruled.ts";
-import { keepTask, said, saying } from "./_shown_task.ts";
+import { untilRuled, whyNot } from "./_held_call.ts";
+import { keepTask, said, saying } from "./_task.ts";
 import { reasoning } from "./reasoning.ts";
 
 /** A question that nobody answers for so long is given up. */

@@ -66,7 +66,7 @@ async function wait(request: ApprovalRequest): Promise<ApprovalResult> {
       });
   }
   if (state.status === "approved" && acts) {
-    await perform(QUICK, "Starts the call that was approved").beginGovernedAct({ approval_id });
+    await perform(QUICK, "Starts the call that was approved").startHeldCall({ approval_id });
   }
   return { ...state, action_sha256 };
 }

@@ -15,7 +15,7 @@ import {
 } from "../domain/mod.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { written } from "./_written.ts";
+import { written } from "./_drafts.ts";
 
 /** Rounds in which the verifier may send the others to look elsewhere. */
 const MOST_ROUNDS = 2;

@@ -11,7 +11,7 @@ export async function governedAct(
 ): Promise<HeldCallResult> {
   const { workflowId, runId } = workflowInfo();
   const result = await perform(REPAIR, `Runs what ${approval_id} allows`)
-    .runGovernedAct({ approval_id, run: { workflow_id: workflowId, run_id: runId } });
+    .runHeldCall({ approval_id, run: { workflow_id: workflowId, run_id: runId } });
   setCurrentDetails(`**${result.state}**${result.error ? ` · ${result.error}` : ""}`);
   return result;
 }

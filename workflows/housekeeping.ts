@@ -18,7 +18,7 @@ export async function reconcileRuns(): Promise<{ sealed: number }> {
       .expireEndedApproval(approval);
   }
   const calls = await perform(PATIENT, "Seals what became of calls whose process has ended")
-    .settleOpenCalls();
+    .settleLostCalls();
   await perform(PATIENT, "Delivers votes that no approval has received").deliverWaitingVotes();
   return { sealed: ended.length + forsaken.length + calls };
 }

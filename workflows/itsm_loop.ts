@@ -149,7 +149,7 @@ async function letGo<T extends { readonly held?: ActiveStop }>(
     while (held && Date.now() < until) {
       await sleep(pause);
       pause = Math.min(2 * pause, LOOK_AGAIN_MS.most);
-      held = await perform(QUICK, "Looks whether it is still stopped").heldBy({ finding });
+      held = await perform(QUICK, "Looks whether it is still stopped").getRepairStop(finding);
     }
     run.hold(undefined);
     if (held) return result;
@@ -248,7 +248,7 @@ async function end(
 ): Promise<LoopResult> {
   const outcome = reason === undefined ? "sealed" as const : "escalated" as const;
   const { diagnosis, permission, effect, proof, undone, round: rounds } = run;
-  const story = {
+  const summary = {
     ...{ outcome, reason, diagnosis, permission, effect, proof, undone, rounds },
   };
   const ticket_id = run.ticketId!;
@@ -256,7 +256,7 @@ async function end(
     "CLOSE+SEAL",
     () =>
       perform(SEALING, `${outcome === "sealed" ? "Closes" : "Escalates"} ${ticket_id} and seals it`)
-        .closeAndSeal({ ticket_id, finding, run: runId(), story }),
+        .closeAndSeal({ ticket_id, finding, run: runId(), summary }),
   );
   run.end(outcome, receipt_id);
   return { outcome, steps: run.steps, ticket_id, receipt_id };

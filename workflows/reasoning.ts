@@ -16,7 +16,7 @@ import {
 } from "../domain/mod.ts";
 import { evidenceOf } from "./_evidence.ts";
 import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { BY_RULES, orWhyNot, written } from "./_written.ts";
+import { BY_RULES, orWhyNot, written } from "./_drafts.ts";
 
 /** Most looks of one run, so that one prompt can't ask for all there is. */
 const MOST_LOOKS = 12;
@@ -54,7 +54,7 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
   const { plan, calls } = await run.node("plan", async () => {
     const made = await perform(QUICK, "Decides what to look at").reasonPlan(intake, retrieved);
     const chosen = made.kind === "unclear" ? await chosenPlan(prompt) : undefined;
-    const looks = (chosen?.plan ?? made).looks.map(inWords).join(", ") || "nothing to look at";
+    const looks = (chosen?.plan ?? made).lookups.map(inWords).join(", ") || "nothing to look at";
     const found = chosen?.plan ? `${looks}; chosen by ${chosen.by}` : looks;
     return [{ plan: chosen?.plan ?? made, calls: chosen?.calls ?? 0 }, found];
   });
@@ -63,7 +63,7 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
     return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
   }
   const seen = await run.node("act", async () => {
-    const all = await Promise.all(plan.looks.slice(0, MOST_LOOKS).map(look));
+    const all = await Promise.all(plan.lookups.slice(0, MOST_LOOKS).map(look));
     return [
       all,
       `${all.filter(({ says }) => says.length > 0).length} of ${all.length} found something`,
@@ -72,18 +72,18 @@ export async function reasoning({ prompt }: ReasoningRequest): Promise<Reasoning
   const { objections, answerOf, by } = await run.node("verify", async () => {
     const word = await perform(QUICK, "Reads again what the answer will rest on")
       .reasonVerify(intake, seen);
-    const says = seen.map(({ look, says }) => ({ from: look.tool, says }));
+    const says = seen.map(({ lookup, says }) => ({ from: lookup.tool, says }));
     const evidence = evidenceOf([...says, { from: "verify", says: word.objections }]);
     const [kept, by] = evidence.length > 0
       ? await writtenAnswer({ prompt, evidence }, calls)
       : [null, { ...BY_RULES, model_calls: calls }] as const;
-    const answerOf = kept ? { written: { claims: kept.claims, evidence } } : {};
+    const answerOf = kept ? { draft: { claims: kept.claims, evidence } } : {};
     const found = [word.holds ? "nothing to object" : word.objections.join("; "), ...told(by)];
     return [{ objections: word, answerOf, by }, found.join("; ")];
   });
   const { answer, citations } = await run.node("answer", async () => {
     const put = await perform(QUICK, "Puts the answer together")
-      .reasonAnswer({ plan, retrieved, seen, objections, ...answerOf });
+      .reasonAnswer({ plan, retrieved, results: seen, objections, ...answerOf });
     return [put, `${put.citations.length} citations, by ${by.written_by}`];
   });
   return run.end("answered", answer, citations, by);
@@ -98,10 +98,10 @@ async function chosenPlan(
     "away",
   );
   if (typeof draft === "string") return { by: null, calls: 0 };
-  const { said, model: by, asked } = draft;
+  const { content, model: by, asked } = draft;
   const calls = asked ? 1 : 0;
-  if (!said || said.looks.length === 0) return { by, calls };
-  return { plan: { kind: "question", looks: said.looks }, by, calls };
+  if (!content || content.lookups.length === 0) return { by, calls };
+  return { plan: { kind: "question", lookups: content.lookups }, by, calls };
 }
 
 /** What a model makes of what was seen, as far as that stands. @param calls of one before */

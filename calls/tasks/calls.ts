@@ -102,7 +102,7 @@ export async function heldCallStatus(parts: Parts, approvalId: string): Promise<
     return { state, ...(held.error ? { error: held.error.message } : {}) };
   }
   const { run } = outputOf(parts, held);
-  return { state: "done", ...(run ? { given: run } : {}) };
+  return { state: "done", ...(run ? { run } : {}) };
 }
 
 /** Withdraws a call that nobody has decided about. @returns false where it is too late, or other tasks wait for it */

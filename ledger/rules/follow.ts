@@ -1,23 +1,28 @@
-import type { Break, Era, Place, Primitives, TrustedKey } from "./types.ts";
-import { verifyRecord } from "./verify_record.ts";
+/** Following a chain over places where receipts are missing. Without anything of Node, as the rules are. */
+import {
+  type Break,
+  type Era,
+  type Place,
+  type Primitives,
+  type TrustedKey,
+  verifyRecord,
+} from "./verify_record.ts";
 
-/** Result for one record of a chain. */
+/** What one record of a chain was found to be. */
 export interface FollowResult {
-  /** Its place in the chain. */
+  /** Where it stands. */
   readonly position: number;
-  /** The fault of the record, or that those before it are missing. */
+  /** What does not hold: of the record, or that there are none before it. */
   readonly found: Break | undefined;
   readonly era: Era | undefined;
-  /** The place that the next record is verified against. */
+  /** What the next record is verified against. */
   readonly next: Place;
 }
 
 /**
- * Verifies the next record of a chain, and goes on over places where receipts are missing.
- *
- * A record may not link to the one before and yet be valid by itself at the position that it claims and signs. Then those
- * in between are missing, or it is out of order. That is reported as one break, and the next record is verified from
- * there.
+ * Verifies the next record of a chain. Where it does not follow on the one before, and yet holds by itself at the
+ * position that it claims and signs, those in between are missing, or it is out of order: that is said once, and
+ * what comes after it is verified from there. Nothing is let pass by that, as it is a break in any case.
  *
  * @param json the record as it was exported, byte for byte
  * @param keys in the order in which they came to be trusted
@@ -40,7 +45,7 @@ export function followRecord(
   const claimed = readPosition(json);
   if (
     claimed === undefined || claimed === place.position ||
-    !isValidAlone(json, claimed, place, keys, primitives)
+    !holdsByItself(json, claimed, place, keys, primitives)
   ) return at(place.position, reason);
   if (readLink(json) === place.previousHash) { // earlier eras, which have no positions, have too many or too few
     return { ...at(claimed, undefined), found: { position: place.position, reason } };
@@ -54,9 +59,9 @@ export function followRecord(
 }
 
 /**
- * Returns the place after a record that stands before those that are to be verified.
+ * The place after a record that stands before those that are to be verified.
  *
- * @param position of the record where none before it is missing
+ * @param position that it has where none before it is missing
  */
 export function findPlaceAfter(
   json: string,
@@ -66,14 +71,14 @@ export function findPlaceAfter(
 ): Place {
   const claimed = readPosition(json) ?? position;
   const elsewhere = claimed !== position &&
-    isValidAlone(json, claimed, { position, previousHash: "" }, keys, primitives);
+    holdsByItself(json, claimed, { position, previousHash: "" }, keys, primitives);
   const place = { position: elsewhere ? claimed : position, previousHash: readLink(json) };
   const { hash, era } = verifyRecord(json, place, keys, primitives);
   return { position: place.position + 1, previousHash: hash, previousEra: era };
 }
 
-/** Returns true where all of a record is valid but its link to the one before. */
-function isValidAlone(
+/** Whether all of a record holds but its link to the one before. */
+function holdsByItself(
   json: string,
   position: number,
   place: Place,
@@ -84,30 +89,30 @@ function isValidAlone(
   return verifyRecord(json, alone, keys, primitives).verdict.verified;
 }
 
-/** Describes missing receipts from one position up to another, exclusive. */
-function describeGap(from: number, to: number): string {
+/** Says that there are none from one position up to another, exclusive. */
+export function describeGap(from: number, to: number): string {
   return to - from === 1 ? "Missing" : `Missing, with all up to ${to - 1}`;
 }
 
-/** Returns the position that a record of era 3 claims. Used only to tell which ones are missing. */
+/** Where a record of era 3 says that it stands; only ever used to tell which ones are missing. */
 export function readPosition(json: string): number | undefined {
   const { chain_position, schema_version } = parseFields(json);
   const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
   return isPosition && schema_version === "3.0" ? Number(chain_position) : undefined;
 }
 
-/** Returns the hash that a record claims to link to. */
+/** What a record links to, as it says itself. */
 export function readLink(json: string): string {
   const { prev_hash } = parseFields(json);
   return typeof prev_hash === "string" ? prev_hash : "";
 }
 
-/** Returns the fields of a record; none where it is no object. */
+/** Fields of a record; none where it is no object. */
 export function parseFields(json: string): Record<string, unknown> {
   try {
     const value = JSON.parse(json);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return {}; // the rules have reported that
+    return {}; // the rules have said so already
   }
 }

@@ -9,8 +9,15 @@
  * with its own SHA-256 and Ed25519.
  * @module
  */
-export { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "./canonical.ts";
-export { canonicalizeFields, canonicalizeItems, canonicalizeText } from "./canonical_text.ts";
+export {
+  canonicalize,
+  canonicalizeFields,
+  canonicalizeItems,
+  canonicalizeText,
+  canonicalizeValues,
+  joinFields,
+  NotCanonical,
+} from "./canonical.ts";
 export {
   findPlaceAfter,
   followRecord,
@@ -43,5 +50,5 @@ export {
   type Primitives,
   type TrustedKey,
   type Verdict,
-} from "./types.ts";
-export { type RecordVerdict, verifyRecord } from "./verify_record.ts";
+  verifyRecord,
+} from "./verify_record.ts";

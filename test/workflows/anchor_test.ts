@@ -99,7 +99,11 @@ async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {
   }
 }
 
-async function assertVerified(store: Store, world: BitcoinServers, position: number): Promise<void> {
+async function assertVerified(
+  store: Store,
+  world: BitcoinServers,
+  position: number,
+): Promise<void> {
   const findings = await verifyReceiptProof(store, world.chain, position);
   assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { objectionTo } from "../../activities/_claims.ts";
+import { claimObjection } from "../../activities/reasoning/claims.ts";
 import type { AnswerInput, LookupResult } from "../../domain/mod.ts";
-import { reasoningNodes } from "../../activities/reasoning.ts";
+import { reasoningActivities } from "../../activities/reasoning/nodes.ts";
 import { evidenceOf } from "../../workflows/_evidence.ts";
 
 describe("a model's sentence", () => {
@@ -10,7 +10,7 @@ describe("a model's sentence", () => {
     { n: 2, from: "metrics", text: "db-2.example answers at 127.0.0.1:5432, v1.2.3." },
   ];
   const objection = (text: string) =>
-    objectionTo({ text, evidence: [1, 2] }, { evidence, report: "It is slow", services: [] });
+    claimObjection({ text, evidence: [1, 2] }, { evidence, report: "It is slow", services: [] });
 
   const parts = ["`db-1`", "5 MB", "3 MB", "/var/log/app", "INC-12", "db-2", "v1.2", "2.3"];
   for (const name of parts) {
@@ -29,22 +29,22 @@ describe("a model's sentence", () => {
 
 it("a model's sentence has the source of the words that it cites, not of longer ones", async () => {
   const seen = (id: string, text: string): LookupResult => ({
-    look: { tool: "service", arguments: { of: id } },
+    lookup: { tool: "service", arguments: { of: id } },
     says: [text],
     sources: [{ id, kind: "service", title: id }],
     data: {},
   });
   const found: AnswerInput = {
-    plan: { kind: "question", looks: [] },
+    plan: { kind: "question", lookups: [] },
     retrieved: { classification: null, provider: null, articles: [] },
-    seen: [seen("longer", "It is down, and was before"), seen("meant", "It is down")],
+    results: [seen("longer", "It is down, and was before"), seen("meant", "It is down")],
     objections: { holds: true, objections: [] },
-    written: {
+    draft: {
       claims: [{ text: "It is down.", evidence: [1] }],
       evidence: [{ n: 1, from: "service", text: "It is down" }],
     },
   };
-  const { answer, citations } = await reasoningNodes({} as never).reasonAnswer(found);
+  const { answer, citations } = await reasoningActivities({} as never).reasonAnswer(found);
   assert.deepEqual([answer, citations.map(({ id }) => id)], ["It is down. [1]", ["meant"]]);
 });
 

@@ -13,10 +13,9 @@ import {
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
-import { effectOf } from "../../activities/_effects.ts";
-import { closing } from "../../activities/close.ts";
-import { diagnosing } from "../../activities/diagnose.ts";
-import { loadCatalogue } from "../../runbooks/mod.ts";
+import { repairEffectOf } from "../../activities/loop/_effects.ts";
+import { closeActivities } from "../../activities/loop/close.ts";
+import { diagnoseActivities } from "../../activities/loop/diagnose.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -101,14 +100,14 @@ describe("itsmLoop", () => {
       ...{ citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }] },
       ...{ passed_over: [], action: null },
     };
-    await closing(loop).closeAndSeal({
+    await closeActivities(loop).closeAndSeal({
       ticket_id,
       finding: {
         ...{ service: null, check: "report", code: "reported" },
         ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
       },
       run: { workflow_id: "loop-citing", run_id: randomUUID() },
-      story: { outcome: "escalated", reason: "no_runbook", diagnosis, rounds: 1 },
+      summary: { outcome: "escalated", reason: "no_runbook", diagnosis, rounds: 1 },
     });
     const { receipts: [receipt] } = await story(ticket_id);
     assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
@@ -135,7 +134,7 @@ describe("itsmLoop", () => {
   });
 
   it("files a guess under what a detector measured, and what it is sure of under that", async () => {
-    const { diagnose } = diagnosing(loop, loadCatalogue(loop.config));
+    const { diagnose } = diagnoseActivities(loop);
     const filed = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
       await openTicket(loop.store.asPlatform(), {
@@ -169,7 +168,7 @@ describe("itsmLoop", () => {
     const moved = step("clean", "done", "moved_elsewhere");
     const kept = step("purge", "not_done", "kept_elsewhere");
     const action = { id: "a", steps: [] } as unknown as Action;
-    const of = (...steps: StepResult[]) => effectOf(action, steps).code;
+    const of = (...steps: StepResult[]) => repairEffectOf(action, steps).code;
     assert.equal(of(moved, kept), "moved_elsewhere");
     assert.equal(of(moved, step("wait", "done", "healthy")), "moved_elsewhere");
     assert.equal(of(kept), "kept_elsewhere");

@@ -15,7 +15,7 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
-import { STOPPED_AS } from "../../activities/_stops.ts";
+import { STOPPABLE_NAMES } from "../../activities/stops.ts";
 import { operations } from "../../operations/mod.ts";
 import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
@@ -256,7 +256,10 @@ describe("a switch", () => {
     for (const [what, name] of Object.entries(named)) {
       const one = operations.find((operation) => operation.name === name)!;
       const names = [name, ...Object.keys(one.rest ?? {}), ...Object.keys(one.tool ?? {})];
-      assert.deepEqual([...STOPPED_AS[what as keyof typeof STOPPED_AS]].sort(), names.sort());
+      assert.deepEqual(
+        [...STOPPABLE_NAMES[what as keyof typeof STOPPABLE_NAMES]].sort(),
+        names.sort(),
+      );
     }
   });
 });

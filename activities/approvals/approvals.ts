@@ -1,0 +1,73 @@
+import {
+  type ApprovalOpening,
+  deliverVotes,
+  moveApproval as makeMove,
+  type MoveOrder,
+  type MoveResult,
+  type OpenedApproval,
+  recordOpening,
+} from "../../calls/approvals/mod.ts";
+import { type RequestingRun, type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
+import { getApproval, getTicket, setResumedRun } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { getRunStatus } from "../run_status.ts";
+
+/** An approved action whose loop may have ended meanwhile. */
+export interface ResumeOrder {
+  readonly approval_id: string;
+  readonly action_sha256: string;
+  readonly asking_run: RequestingRun;
+  /** Of the approval. */
+  readonly receipt_id: string;
+}
+
+/** Creates the activities of approvals. */
+export function approvalActivities(parts: ActivityParts) {
+  const db = parts.store.asPlatform();
+
+  /** Stores and seals an approval, and tells its ticket. Safe to repeat: the approval's id identifies all of it. */
+  async function openApproval(opening: ApprovalOpening): Promise<OpenedApproval> {
+    return await recordOpening(parts, opening);
+  }
+
+  /** Makes a move, if the database allows it, and seals it. Safe to repeat: a vote counts once. */
+  async function moveApproval(order: MoveOrder): Promise<MoveResult> {
+    return await makeMove(parts, order);
+  }
+
+  /** Delivers votes whose gateway died before it could. Safe to repeat: a vote counts once. @returns how many */
+  async function deliverWaitingVotes(): Promise<number> {
+    return await deliverVotes(parts);
+  }
+
+  /**
+   * Starts the loop again if the run that requested the approval has ended: the new run takes over the ticket and cites
+   * the sealed receipt. A run that still waits continues by itself. Safe to repeat: a loop has one run at a time.
+   *
+   * @returns the new run; null: none is needed
+   */
+  async function resumeAfterApproval(
+    { approval_id, action_sha256, asking_run: { workflow_id, run_id, finding } }: ResumeOrder,
+  ): Promise<RunId | null> {
+    const approval = await getApproval(db, approval_id);
+    if (approval?.resumedRun) return approval.resumedRun;
+    const { status } = await getRunStatus(parts.temporal, workflow_id, run_id);
+    if (status === "RUNNING") return null;
+    const ticket = approval?.ticketId ? await getTicket(db, approval.ticketId) : undefined;
+    if (ticket?.status === "resolved") return null; // somebody has repaired it by hand
+    const resumes = { approval_id, action_sha256, receipt_id: ticket?.receipt_id ?? null };
+    const { workflow } = await parts.temporal();
+    const handle = await workflow.start(WORKFLOW.itsmLoop, {
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: workflow_id,
+      workflowIdConflictPolicy: "USE_EXISTING",
+      args: [{ ...finding, resumes }],
+      staticSummary: `Continues after ${approval_id}`,
+    });
+    const run = { workflow_id, run_id: handle.firstExecutionRunId };
+    await setResumedRun(db, approval_id, run);
+    return run;
+  }
+
+  return { openApproval, moveApproval, deliverWaitingVotes, resumeAfterApproval };
+}

@@ -1,0 +1,13 @@
+/**
+ * Activities of approvals: open one, record its moves, and run the call that it allows.
+ *
+ * ```ts
+ * const { openApproval, moveApproval } = approvalActivities(parts);
+ * const { terms } = await openApproval({ ...request, run });
+ * ```
+ *
+ * @module
+ */
+export { approvalActivities, type ResumeOrder } from "./approvals.ts";
+export { type EndedApproval, endedApprovalActivities } from "./ended_approvals.ts";
+export { heldCallActivities } from "./held_calls.ts";

@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { log } from "@temporalio/activity";
+import {
+  LogBroken,
+  type LogWriter,
+  openLog,
+  readLogSettings,
+  runSequencer,
+} from "../../ledger/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { createTurnSignal, workerStopping } from "../turns.ts";
+
+/** Creates the activity that runs the sequencer. */
+export function sequencerActivities({ config, sequencerStore, stopping }: ActivityParts) {
+  /**
+   * Runs the sequencer and the Merkle log for one turn, or until this worker stops. Safe to repeat: it holds a lock in the
+   * database, and begins from what the database has.
+   *
+   * A log that contradicts what it has signed stops. The sequencer continues, as the break has to be sealed too.
+   *
+   * @throws {ApplicationFailure} benign: this worker stops, and another one takes over
+   */
+  async function runLedgerSequencer(): Promise<void> {
+    const logEnd = new AbortController();
+    let merkleLog: LogWriter | undefined;
+    try {
+      await runSequencer({
+        store: sequencerStore,
+        keyFile: join(config.dataDir, "ledger.key"),
+        signal: createTurnSignal(stopping),
+        onStart: () => {
+          merkleLog = openMerkleLog(logEnd.signal);
+        },
+        onLeaves: (...added) => merkleLog?.add(...added),
+      });
+    } finally {
+      logEnd.abort();
+      await merkleLog?.ended;
+    }
+    if (stopping.aborted) throw workerStopping();
+  }
+
+  function openMerkleLog(signal: AbortSignal): LogWriter {
+    return openLog({
+      store: sequencerStore,
+      ...readLogSettings(config),
+      signal,
+      onTrouble: (error) => log[error instanceof LogBroken ? "error" : "warn"](String(error)),
+    });
+  }
+
+  return { runLedgerSequencer };
+}

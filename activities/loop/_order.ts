@@ -1,0 +1,53 @@
+import type { Action, Diagnosis, Finding, RunId } from "../../domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { ResolvedStep } from "../../runbooks/mod.ts";
+import { effectIdOf } from "./_action.ts";
+
+/** Work in one round of a run. */
+export interface RoundOrder {
+  readonly finding: Finding;
+  readonly ticket_id: string;
+  /** Code of the last probe. */
+  readonly code: string;
+  /** From 1. */
+  readonly round: number;
+  readonly run: RunId;
+}
+
+/** An action that a run carries out, or undoes. */
+export interface RepairOrder {
+  readonly ticket_id: string;
+  readonly finding: Finding;
+  readonly action: Action;
+  /** From 1. */
+  readonly round: number;
+  readonly run: RunId;
+}
+
+/** A repair that needs permission, with what the guardrails check it against. */
+export interface RepairRequest extends RepairOrder {
+  /** Code of the last probe. */
+  readonly code: string;
+  readonly diagnosis: Pick<Diagnosis, "classification" | "citations">;
+  /** Approval by people, once they have given it. */
+  readonly approval_id?: string;
+}
+
+/** A step of an order, to be carried out or undone. */
+export interface StepOrder {
+  readonly order: RepairOrder;
+  /** From 0. */
+  readonly number: number;
+  readonly service: Service;
+}
+
+/** Returns a step of an action, validated again, as the action was stored in between. */
+export function stepOf({ steps }: Action, number: number): ResolvedStep {
+  return ResolvedStep.parse(steps[number]);
+}
+
+/** Returns a step of an order with the id of its effect. */
+export function stepWithEffectId({ action }: RepairOrder, number: number) {
+  const step = stepOf(action, number);
+  return { step, effectId: effectIdOf(action.id, step.step) };
+}

@@ -1,0 +1,28 @@
+import { hostname } from "node:os";
+import type { Service } from "../../integrations/host/mod.ts";
+import { type Db, getService } from "../../store/mod.ts";
+
+const LOCAL_HOSTS: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", hostname()]);
+
+const THIS_HOST: Service = {
+  name: hostname(),
+  type: "host",
+  host: "localhost",
+  owner: null,
+  origin: "discovered",
+  check: null,
+  restart: null,
+  watched: false,
+  dependsOn: [],
+};
+
+/** Returns a service by name, or undefined. This host counts as a service, so that its own faults can be repaired. */
+export async function findService(db: Db, name: string): Promise<Service | undefined> {
+  const service = await getService(db, name) as Service | undefined;
+  return service ?? (name === hostname() ? THIS_HOST : undefined);
+}
+
+/** Returns true if a service runs on this host. */
+export function isLocal({ host }: Service): boolean {
+  return LOCAL_HOSTS.has(host);
+}

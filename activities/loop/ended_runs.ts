@@ -1,0 +1,71 @@
+import { receiptIdOf } from "../../calls/mod.ts";
+import { LOOP_ACTOR, type RunId } from "../../domain/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import {
+  abandonEffects,
+  addTicketEvent,
+  type Db,
+  escalateTicketOfRun,
+  listOpenRuns,
+} from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { getRunStatus } from "../run_status.ts";
+
+/** A run that has ended although its ticket is open. */
+export interface EndedRun extends RunId {
+  readonly ticket_id: string;
+  /**
+   * Temporal's status: TERMINATED, TIMED_OUT, FAILED, CANCELLED, COMPLETED; NOT_FOUND: it ended too long ago; REPLACED:
+   * there is a new run for the same fault.
+   */
+  readonly status: string;
+}
+
+/** Creates the activities about runs that were ended from outside. */
+export function endedRunActivities({ store, temporal }: ActivityParts) {
+  const db = store.asPlatform();
+
+  /** Finds open tickets whose run has ended without closing them. Safe to repeat: it only reads. */
+  async function findEndedRuns(): Promise<EndedRun[]> {
+    const ended: EndedRun[] = [];
+    for (const { ticketId, workflowId, runId } of await listOpenRuns(db)) {
+      const { status } = await getRunStatus(temporal, workflowId, runId);
+      if (status === "RUNNING") continue;
+      ended.push({ ticket_id: ticketId, workflow_id: workflowId, run_id: runId, status });
+    }
+    return ended;
+  }
+
+  /** Escalates the ticket of a run that was ended from outside, and seals that. Safe to repeat: the run names the receipt. */
+  async function sealEndedRun(ended: EndedRun): Promise<void> {
+    await db.transaction((trx) => recordEndedRun(trx, ended));
+  }
+
+  return { findEndedRuns, sealEndedRun };
+}
+
+/** Escalates the ticket of a run that was ended from outside, and requests the receipt; once. */
+export async function recordEndedRun(
+  trx: Db,
+  { ticket_id, status, workflow_id, run_id }: EndedRun,
+): Promise<void> {
+  const run = { workflow_id, run_id };
+  const id = receiptIdOf(run, "ENDED");
+  if (!await escalateTicketOfRun(trx, ticket_id, run_id, id)) return;
+  const unknown_effects = await abandonEffects(trx, ticket_id);
+  await addTicketEvent(trx, ticket_id, {
+    key: `${run_id}/ended`,
+    kind: "escalated",
+    phase: "sealed",
+    data: { status, receipt_id: id, unknown_effects },
+  });
+  await requestSeal(trx, {
+    id,
+    category: "escalation",
+    actor: LOOP_ACTOR,
+    subject: ticket_id,
+    action: "run.ended",
+    outcome: unknown_effects > 0 ? "unknown" : "escalated",
+    details: { status, unknown_effects, ...run },
+  });
+}

@@ -1,0 +1,20 @@
+/**
+ * Activities of the incident loop: open the ticket, diagnose, repair at most once, undo, close and seal.
+ *
+ * ```ts
+ * const { remediate } = remediateActivities(parts);
+ * const { permission, effect } = await remediate(request);
+ * ```
+ *
+ * @module
+ */
+export { repairEffectOf } from "./_effects.ts";
+export type { RepairOrder, RepairRequest } from "./_order.ts";
+export type { CloseOrder, RunSummary } from "./_close_receipt.ts";
+export { closeActivities } from "./close.ts";
+export { diagnoseActivities } from "./diagnose.ts";
+export { type EndedRun, endedRunActivities } from "./ended_runs.ts";
+export { probeActivities } from "./probe.ts";
+export { remediateActivities } from "./remediate.ts";
+export { ticketActivities, type TicketOrder } from "./ticket.ts";
+export { undoActivities } from "./undo.ts";

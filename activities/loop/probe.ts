@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDetectionContext, recheck, type RecheckResult } from "../../detection/mod.ts";
+import type { Finding, VerifyResult } from "../../domain/mod.ts";
+import { addTicketEvent } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import type { RoundOrder } from "./_order.ts";
+
+const RECOVERY_TIMEOUT_MS = 15_000;
+const PROBE_INTERVAL_MS = 100;
+/** Pause before a service that answered once is probed again, as it may be about to fail. */
+const CONFIRM_INTERVAL_MS = 10;
+
+/** Creates the activities that probe whether a fault is there. */
+export function probeActivities({ config, store, temporal }: ActivityParts) {
+  const createContext = () => openDetectionContext({ config, store, temporal });
+
+  /**
+   * Probes again, by the detector that found the fault. A report about no service that can be probed is believed. Safe to
+   * repeat: it only reads.
+   */
+  async function detect(
+    finding: Finding,
+  ): Promise<{ readonly present: boolean; readonly code: string }> {
+    return await recheck(createContext(), finding, "before") ??
+      { present: finding.check === "report", code: finding.code };
+  }
+
+  /**
+   * Waits until two probes in a row no longer find the fault, or the time is over. Safe to repeat: it only reads, and adds
+   * one event to the ticket.
+   */
+  async function verify({ finding, ticket_id, round, run }: RoundOrder): Promise<VerifyResult> {
+    const context = createContext();
+    const last = await probeUntilRecovered(() => recheck(context, finding, "after"));
+    const healthy = last ? !last.present : false;
+    const code = last?.code ?? "no_check";
+    await addTicketEvent(store.asPlatform(), ticket_id, {
+      key: `${run.run_id}/verified-${round}`,
+      kind: healthy ? "verified" : "verification_failed",
+      phase: healthy ? "verified" : undefined,
+      data: { round, code },
+    });
+    return { healthy, code };
+  }
+
+  return { detect, verify };
+}
+
+/** Probes until the fault is gone twice in a row, or the time is over; returns the last result. */
+async function probeUntilRecovered(
+  probe: () => Promise<RecheckResult | undefined>,
+): Promise<RecheckResult | undefined> {
+  const deadline = Date.now() + RECOVERY_TIMEOUT_MS;
+  let last = await probe();
+  let wasGone = false;
+  while (last && (last.present || !wasGone) && Date.now() < deadline) {
+    wasGone = !last.present;
+    await sleep(wasGone ? CONFIRM_INTERVAL_MS : PROBE_INTERVAL_MS);
+    last = await probe();
+  }
+  return last;
+}

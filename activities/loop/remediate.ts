@@ -1,0 +1,94 @@
+import { cancellationSignal } from "@temporalio/activity";
+import type { Action, ActiveStop, Finding, RepairResult } from "../../domain/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
+import { addTicketEvent, getRunbookValues, listEffectsOfAction } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { findRepairStop } from "../stops.ts";
+import { actionHash, sourceHash } from "./_action.ts";
+import { repairEffectOf } from "./_effects.ts";
+import type { RepairOrder, RepairRequest } from "./_order.ts";
+import { createPermit } from "./_permit.ts";
+import {
+  conclusionOf,
+  conflict,
+  createStepRunner,
+  notDone,
+  type Progress,
+  stepResultOf,
+} from "./_run_step.ts";
+import { findService } from "./_services.ts";
+
+/** Creates the activities that repair. */
+export function remediateActivities(parts: ActivityParts) {
+  const { store, runbooks } = parts;
+  const db = store.asPlatform();
+  const permit = createPermit(parts);
+  const runStep = createStepRunner(parts);
+
+  /**
+   * Runs the steps of one action, each at most once, until one fails. Runs none unless the guardrails, or a person where
+   * they ask for one, have permitted exactly this action.
+   *
+   * Safe to repeat: the intent of a step is recorded and sealed before its first side effect. A second attempt finds it,
+   * checks whether the effect is there, and ends as `done` or `unknown`; it acts only if nothing was done.
+   *
+   * A stop that applies holds back each step: not even its intent is recorded. A later attempt continues there.
+   *
+   * @throws {Problem} `Conflict`, not retryable, before anything was done: the action does not match its hash, the
+   * runbook or the service has changed since, or the ticket is no longer the run's
+   */
+  async function remediate(request: RepairRequest): Promise<RepairResult> {
+    const { action } = request;
+    if (actionHash(action) !== action.sha256) {
+      throw conflict(`Action ${action.id} does not match its hash ${action.sha256}`);
+    }
+    const permission = await permit(request);
+    if (!permission.granted) return { permission, effect: null };
+    return { permission, ...await runSteps(request) };
+  }
+
+  /** Returns the stop that applies to a finding's repairs now; null: none does. Safe to repeat: it only reads. */
+  async function getRepairStop(finding: Pick<Finding, "requested_by">): Promise<ActiveStop | null> {
+    const stop = await findRepairStop(store, finding);
+    return stop ? { kind: stop.kind, name: stop.name } : null;
+  }
+
+  async function runSteps(order: RepairOrder): Promise<Omit<RepairResult, "permission">> {
+    const { action } = order;
+    const [service, effects] = await Promise.all([
+      findUnchangedService(action),
+      listEffectsOfAction(db, action.id),
+    ]);
+    const known = new Map(effects.map((effect) => [effect.id, effect]));
+    const progress: Progress = { service, known, steps: [], isConcluded: false };
+    const { steps } = progress;
+    for (const number of action.steps.keys()) {
+      const isCancelled = steps.length > 0 && cancellationSignal().aborted;
+      const step = isCancelled
+        ? stepResultOf(order, number, notDone("cancelled"))
+        : await runStep(order, number, progress);
+      steps.push(step);
+      if (!step.ok) break;
+    }
+    const effect = repairEffectOf(action, steps);
+    if (progress.held) return { effect, held: progress.held };
+    if (!progress.isConcluded) {
+      await addTicketEvent(db, order.ticket_id, conclusionOf(order, effect));
+    }
+    return { effect };
+  }
+
+  /** Returns the action's service, if everything that the action was made from is unchanged. */
+  async function findUnchangedService(action: Action): Promise<Service | undefined> {
+    const [service, values] = await Promise.all([
+      findService(db, action.service),
+      getRunbookValues(db, action.service),
+    ]);
+    const runbook = runbooks.runbooks.find(({ runbook }) => runbook === action.runbook);
+    if (!service || !runbook) return undefined;
+    const current = sourceHash({ runbook, service, values, catalogue: runbooks });
+    return current === action.source_sha256 ? service : undefined;
+  }
+
+  return { remediate, getRepairStop };
+}

@@ -1,0 +1,18 @@
+import type { Platform } from "../calls/mod.ts";
+import type { Network } from "../ledger/anchors/ots/mod.ts";
+import type { Catalogue } from "../runbooks/mod.ts";
+import type { Store } from "../store/mod.ts";
+
+/** The parts that activities need: the platform's, and a worker's own. */
+export interface ActivityParts extends Platform {
+  /** Connected as role `sequencer`. */
+  readonly sequencerStore: Store;
+  /** Shipped runbooks, and those in the user's folder. */
+  readonly runbooks: Catalogue;
+  /** Network whose blocks prove anchors. Default: Bitcoin's main network; tests mine a network of their own. */
+  readonly network?: Network;
+  /** Loads the services file; returns an error code if that fails. Default: there is no file. */
+  readonly refreshServices?: () => Promise<string | undefined>;
+  /** Aborted when this worker stops: activities that run in turns end, the others finish. */
+  readonly stopping: AbortSignal;
+}
