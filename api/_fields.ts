@@ -8,12 +8,6 @@ import {
 } from "../contract/mod.ts";
 import { readJson } from "../web/mod.ts";
 
-/** Options of reading queries. */
-export interface QueryOptions {
-  /** True to ignore unknown fields of a query, for addresses that are linked to: others append to a link's query. */
-  readonly ignoreUnknownQuery?: boolean;
-}
-
 /** Reads the fields of one route's requests. */
 export interface FieldReader {
   /** Returns the fields as sent; not checked yet. @throws {Problem} `InvalidInput`: a field is in the wrong place */
@@ -26,7 +20,6 @@ export function createFieldReader<C>(
   { input }: Operation<C>,
   method: string,
   path: string,
-  { ignoreUnknownQuery = false }: QueryOptions,
 ): FieldReader {
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!));
   const hasQuery = method === "GET" || method === "DELETE";
@@ -38,7 +31,7 @@ export function createFieldReader<C>(
   const isKnown = (name: string) => isInQuery(name) && places.names.includes(name);
 
   function readQuery(ctx: Context): Record<string, unknown> {
-    const sent = Object.entries(ctx.query).filter(([name]) => !ignoreUnknownQuery || isKnown(name));
+    const sent = Object.entries(ctx.query);
     // Fields that the operation would not see are refused here; its schema refuses the others.
     const misplaced = sent.map(([name]) => name).filter((name) => !isInQuery(name));
     if (misplaced.length > 0) throw unknownFieldsProblem(misplaced, "query", places);

@@ -13,7 +13,7 @@ import {
   withLocations,
 } from "../contract/mod.ts";
 import { disconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
-import { createFieldReader, type FieldReader, type QueryOptions } from "./_fields.ts";
+import { createFieldReader, type FieldReader } from "./_fields.ts";
 
 /**
  * Binds the REST routes of operations to a router.
@@ -25,12 +25,11 @@ export function bindOperations<C>(
   router: Router<RequestState>,
   operations: readonly Operation<C>[],
   invoke: Invoke<C>,
-  options: QueryOptions = {},
 ): void {
   for (const operation of operations) {
     for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
       const [method, path] = route.split(" ") as [string, string];
-      const reader = createFieldReader(operation, method, path, options);
+      const reader = createFieldReader(operation, method, path);
       const handle = createHandler(operation, operationId, reader, invoke);
       const pattern = path.replace(/\{(\w+)\}/g, ":$1");
       router.register(pattern, [method], [handle], { name: operationId });

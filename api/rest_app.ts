@@ -8,11 +8,10 @@ import {
   refuseMethods,
   type RequestState,
 } from "../web/mod.ts";
-import type { QueryOptions } from "./_fields.ts";
 import { bindOperations } from "./bind.ts";
 
 /** The parts of a REST server. */
-export interface RestServer<C> extends QueryOptions {
+export interface RestServer<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly shell: AppOptions;
@@ -23,12 +22,12 @@ export interface RestServer<C> extends QueryOptions {
 
 /** Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
-  { operations, invoke, shell, info, routes, ...options }: RestServer<C>,
+  { operations, invoke, shell, info, routes }: RestServer<C>,
 ): Koa<RequestState> {
   const app = createApp(shell);
   const router = new Router<RequestState>();
   routes?.(router);
-  bindOperations(router, operations, invoke, options);
+  bindOperations(router, operations, invoke);
   bindPages(router, buildOpenApi(operations, info), info.title);
   app.use(router.routes());
   app.use(refuseMethods(router, "/docs lists what there is"));

@@ -53,6 +53,7 @@ export {
 } from "./log/mod.ts";
 export {
   AmbiguousReceipt,
+  canonicalize,
   computeCommitment,
   exportReceipts,
   findCorrection,
@@ -72,7 +73,6 @@ export {
 } from "./receipts/mod.ts";
 export {
   type Break,
-  canonicalize,
   canonicalizeFields,
   canonicalizeItems,
   canonicalizeText,
@@ -110,13 +110,12 @@ export {
 export {
   getSealState,
   openSealer,
-  type Requested,
   requestSeal,
+  requestSeals,
   runSequencer,
   type SealedReceipt,
   type Sealer,
   type SealState,
-  sealTogether,
   SequencerBusy,
   type SequencerOptions,
 } from "./seal/mod.ts";

@@ -48,7 +48,6 @@ export async function startLedger(
   const app = createRestApp({
     operations: ledgerOperations,
     invoke: honest,
-    ignoreUnknownQuery: true, // links to it are passed on, and get tags added on their way
     routes(router) {
       bindSite(router, { ask: asker(honest), ledgerUrl });
       bindLog(router, store);

@@ -128,7 +128,7 @@ function openDb(pool: pg.Pool): Db {
 }
 
 /** The statements of a {@linkcode Db} on a pool, or on one connection of it. */
-export function statementsOn(on: pg.Pool | pg.ClientBase): Omit<Db, "transaction"> {
+function statementsOn(on: pg.Pool | pg.ClientBase): Omit<Db, "transaction"> {
   const run = async (sql: string | Prepared, values: readonly unknown[] = []) =>
     await on.query(
       typeof sql === "string"

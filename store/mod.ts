@@ -47,7 +47,7 @@ export {
   putApproval,
   setResumedRun,
 } from "./approvals.ts";
-export { batch, type BatchOptions } from "./batch.ts";
+export { batch } from "./batch.ts";
 export {
   CALL_EFFECTS_DAYS,
   type CallEffects,
@@ -60,11 +60,9 @@ export {
   connectionOptions,
   type Db,
   openStore,
-  type Prepared,
   type Role,
   ROLES,
   type Row,
-  statementsOn,
   type Store,
 } from "./connection.ts";
 export {
@@ -107,11 +105,9 @@ export {
 export {
   addDecisions,
   addStop,
-  type DatedStop,
   type DecisionRecord,
   FILE_STOP,
   findStop,
-  type GovernanceInForce,
   governanceInForce,
   listDecisions,
   listStops,
@@ -136,7 +132,7 @@ export {
   putHeldCall,
   withdrawHeldCall,
 } from "./held_calls.ts";
-export { type Holder, HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
+export { HOLDER_LOCK, isHolderAlive, openHolder } from "./holder.ts";
 export {
   expireKey,
   findKeyById,
@@ -174,13 +170,7 @@ export {
   listQueuedLearningItems,
 } from "./learning.ts";
 export { getLearningMetrics } from "./learning_metrics.ts";
-export {
-  openUsageMeter,
-  pruneUsage,
-  type UsageCount,
-  type UsageMeter,
-  type Use,
-} from "./limits.ts";
+export { openUsageMeter, pruneUsage, type UsageMeter, type Use } from "./limits.ts";
 export { listen, type Listener } from "./listen.ts";
 export { migrate } from "./migrate.ts";
 export {
@@ -195,13 +185,11 @@ export {
   currentPolicy,
   getPolicyFileStatus,
   type PolicyChange,
-  type PolicyFileStatus,
   type PolicyRecord,
   setPolicy,
   setPolicyFileStatus,
 } from "./policies.ts";
 export { getRepairFigures, getRepairHistory, listRepairsOfTicket, type Repair } from "./repairs.ts";
-export { addRows, type Condition, rowPart } from "./row.ts";
 export {
   getRunbookValues,
   replaceCommands,
@@ -235,7 +223,6 @@ export {
   type ServiceRecord,
   type ServiceWithPorts,
 } from "./services.ts";
-export { shared } from "./shared.ts";
 export {
   countRepeatSightings,
   escalateTicketOfRun,
@@ -266,7 +253,6 @@ export {
   listTickets,
   type Ticket,
 } from "./tickets.ts";
-export { type Part, together } from "./together.ts";
 export { openUnknownCallTicket, unknownCallTicketId } from "./unknown_calls.ts";
 export {
   type Delivery,

@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
+import type pg from "pg";
+import type { Store } from "../../store/mod.ts";
 import { selectTrustedKeys } from "../crypto/mod.ts";
+import type { TrustedKey } from "../rules/mod.ts";
 import {
   type ChainVerdict,
   hashFile,
@@ -7,44 +10,40 @@ import {
   type ReceiptFile,
   verifyInParallel,
 } from "../verify/mod.ts";
-import type { TrustedKey } from "../rules/mod.ts";
-import type pg from "pg";
-import type { Store } from "../../store/mod.ts";
-import { asRow, ImportRefused, insertRows, twice } from "./_import_rows.ts";
+import { asDuplicate, ImportRefused, makeRow, stageRows } from "./_rows.ts";
 
-export { ImportRefused } from "./_import_rows.ts";
+export { ImportRefused } from "./_rows.ts";
 
-/** How far it has come. */
+/** Options of {@linkcode importLedger}. */
 export interface ImportOptions {
   /** Public keys that are known to be right, hex; needed where the file names none and holds signatures. */
   readonly keys?: readonly string[];
-  /** Told how many receipts have come how far, of how many where that is known. */
-  readonly onProgress?: (step: "verified" | "put aside", done: number, total?: number) => void;
+  /** Called with the number of receipts a step has done, and the total where it is known. */
+  readonly onProgress?: (step: "verified" | "staged", done: number, total?: number) => void;
   readonly threads?: number;
 }
 
-/** What was taken over. */
+/** Result of an import. */
 export interface ImportResult {
   readonly total: number;
   readonly keys: readonly TrustedKey[];
-  /** False where it had been done before. */
-  readonly now: boolean;
+  /** False where the same file had been imported before. */
+  readonly isNew: boolean;
 }
 
 /** Key of the advisory lock that one import at a time holds. */
 const LOCK = 7_365_616_107;
 
 /**
- * Takes over an existing ledger: verifies the whole file, puts its receipts aside in batches, and then makes them the
- * beginning of this one in a single transaction. What is killed in between goes on where it was when it is called again
- * with the same file.
+ * Imports an existing ledger: verifies the whole file, stages its receipts in batches, and then makes them the beginning
+ * of this one in a single transaction. After a crash in between, the next call with the same file goes on from there.
  *
- * Receipts are kept and given back byte for byte, but for spaces between their tokens. Their keys are trusted from the
+ * Receipts are stored and exported byte for byte, but for spaces between their tokens. Their keys are trusted from the
  * positions that the file names until the sequencer signs with its own.
  *
  * @param store of role `sequencer`
- * @throws {ImportRefused} the ledger is not empty, or what is in the file does not hold
- * @throws {BadReceiptFile} it holds no receipts
+ * @throws {ImportRefused} the ledger is not empty, or the file's chain is not valid
+ * @throws {BadReceiptFile} the file holds no receipts
  */
 export async function importLedger(
   store: Store,
@@ -58,23 +57,23 @@ export async function importLedger(
     client = await store.pool.connect();
     await takeLock(client);
     const keys = selectTrustedKeys(file.envelope, options.keys ?? []);
-    const sha256 = hashOf(await hashFile(path), keys);
-    const begun = await beginning(client, sha256);
-    if (begun?.finished) return { total: begun.size, keys, now: false };
-    await refuseFilled(client);
+    const sha256 = hashImport(await hashFile(path), keys);
+    const begun = await findBegun(client, sha256);
+    if (begun?.finished) return { total: begun.size, keys, isNew: false };
+    await requireEmpty(client);
     const size = begun?.size ?? await verify(file, keys, options);
     if (!begun) await begin(client, sha256, size);
-    await setAside(client, file, keys, (done) => onProgress("put aside", done, size));
-    await takeOver(client, size, keys.filter(({ fromPosition }) => fromPosition < size));
-    return { total: size, keys, now: true };
+    await stage(client, file, keys, (done) => onProgress("staged", done, size));
+    await moveToLedger(client, size, keys.filter(({ fromPosition }) => fromPosition < size));
+    return { total: size, keys, isNew: true };
   } finally {
     await file.close();
     client?.release(true); // with its lock
   }
 }
 
-/** What makes an import the same: what was verified, and with which keys. */
-function hashOf(file: Buffer, keys: readonly TrustedKey[]): Buffer {
+/** Returns the identity of an import: the same file, verified with the same keys. */
+function hashImport(file: Buffer, keys: readonly TrustedKey[]): Buffer {
   return createHash("sha256").update(file).update(JSON.stringify(keys)).digest();
 }
 
@@ -83,8 +82,8 @@ async function takeLock(client: pg.ClientBase): Promise<void> {
   if (!row.taken) throw new ImportRefused("Another import is under way");
 }
 
-/** An import of the same that was begun before. */
-async function beginning(client: pg.ClientBase, sha256: Buffer) {
+/** Returns the same import if it was begun before. */
+async function findBegun(client: pg.ClientBase, sha256: Buffer) {
   const { rows: [row] } = await client.query(
     "SELECT size, finished_at FROM ledger_import WHERE file_sha256 = $1",
     [sha256],
@@ -92,13 +91,14 @@ async function beginning(client: pg.ClientBase, sha256: Buffer) {
   return row && { size: Number(row.size), finished: row.finished_at !== null };
 }
 
-async function refuseFilled(client: pg.ClientBase): Promise<void> {
+async function requireEmpty(client: pg.ClientBase): Promise<void> {
   const { rows: [{ size }] } = await client.query("SELECT size FROM ledger_head");
-  if (Number(size) > 0) throw filled(size);
+  if (Number(size) > 0) {
+    throw new ImportRefused(
+      `The ledger has ${size} receipts, and only an empty one can take over another`,
+    );
+  }
 }
-
-const filled = (size: string) =>
-  new ImportRefused(`The ledger has ${size} receipts, and only an empty one can take over another`);
 
 async function verify(
   file: ReceiptFile,
@@ -110,7 +110,7 @@ async function verify(
     threads,
     onProgress: (count) => onProgress?.("verified", count),
   });
-  refuseBroken(verdict, keys);
+  requireUnbroken(verdict, keys);
   const { envelope: { total } } = file;
   if (typeof total === "number" && total !== verdict.total) {
     throw new ImportRefused(`There are ${verdict.total} receipts in it, and it says ${total}`);
@@ -118,7 +118,7 @@ async function verify(
   return verdict.total;
 }
 
-function refuseBroken({ eras, breaks, firstBreaks }: ChainVerdict, keys: readonly TrustedKey[]) {
+function requireUnbroken({ eras, breaks, firstBreaks }: ChainVerdict, keys: readonly TrustedKey[]) {
   const [first] = firstBreaks;
   if (!first) return;
   const signed = eras[1] + eras[2] > 0;
@@ -140,33 +140,32 @@ async function begin(client: pg.ClientBase, sha256: Buffer, size: number): Promi
   ]);
 }
 
-/** Puts aside what is not there yet. */
-async function setAside(
+/** Stages the receipts that are not staged yet. */
+async function stage(
   client: pg.ClientBase,
   file: ReceiptFile,
   keys: readonly TrustedKey[],
   onProgress: (done: number) => void,
 ): Promise<void> {
-  const { rows: [{ there }] } = await client.query(
-    "SELECT count(*) AS there FROM ledger_import_receipts",
-  );
-  onProgress(Number(there));
+  const { rows: [{ count }] } = await client.query("SELECT count(*) FROM ledger_import_receipts");
+  const staged = Number(count);
+  onProgress(staged);
   let position = 0;
   for await (const batch of file.batches()) {
-    const known = Math.min(Math.max(Number(there) - position, 0), batch.length);
-    const fresh = batch.slice(known).map((bytes, i) => asRow(bytes, position + known + i, keys));
+    const first = Math.min(Math.max(staged - position, 0), batch.length);
+    const rows = batch.slice(first).map((bytes, n) => makeRow(bytes, position + first + n, keys));
     position += batch.length;
-    if (fresh.length === 0) continue;
-    await insertRows(client, position - fresh.length, fresh);
+    if (rows.length === 0) continue;
+    await stageRows(client, position - rows.length, rows);
     onProgress(position);
   }
 }
 
-/** An id that is taken by an imported receipt is asked for by nobody else: no request has such a hash. */
+/** Hash that no request has, so that nobody else can request the id of an imported receipt. */
 const TAKEN = createHash("sha256").digest();
 
-/** Makes what was put aside the ledger's beginning: all of it, or nothing. */
-async function takeOver(
+/** Makes the staged receipts the ledger's beginning: all of them, or none. */
+async function moveToLedger(
   client: pg.ClientBase,
   size: number,
   keys: readonly TrustedKey[],
@@ -180,12 +179,13 @@ async function takeOver(
       [size],
     );
     if (rowCount !== 1) {
-      await refuseFilled(client);
+      await requireEmpty(client);
       throw new ImportRefused("The file was changed while it was read");
     }
-    const columns = "position, id, hash, category, era, record, signature, original";
     await client.query(
-      `INSERT INTO receipts (${columns}) SELECT ${columns} FROM ledger_import_receipts ORDER BY position`,
+      `INSERT INTO receipts (position, id, hash, category, era, record, signature, original)
+       SELECT position, id, hash, category, era, record, signature, original
+       FROM ledger_import_receipts ORDER BY position`,
     );
     await client.query(
       "INSERT INTO seal_requests (id, request_hash) SELECT id, $1 FROM ledger_import_receipts",
@@ -203,6 +203,6 @@ async function takeOver(
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK").catch(() => {});
-    throw twice(error) ?? error;
+    throw asDuplicate(error) ?? error;
   }
 }

@@ -1,5 +1,11 @@
 import type { Hash } from "../rules/mod.ts";
-import { isSignedBy, type NoteKey, type NoteSignature, parseNote, parseSignatures } from "./note.ts";
+import {
+  isSignedBy,
+  type NoteKey,
+  type NoteSignature,
+  parseNote,
+  parseSignatures,
+} from "./note.ts";
 
 /** A witness: where it is asked, and the key by which its cosignatures are known. */
 export interface Witness {

@@ -1,14 +1,26 @@
+/**
+ * Receipts as they are requested, stored and read.
+ *
+ * ```ts
+ * const receipt = await findReceipt(store, "9f2c41d0");      // an id, or a prefix of an id or hash
+ * const receipts = await exportReceipts(store, { from: 0, to: 500 });
+ * ```
+ *
+ * Doesn't trust: the database. What is read is verified by whoever uses it (see `verify/`).
+ * @module
+ */
+export { canonicalize } from "./canonicalize.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
+export { findReceipt } from "./find.ts";
+export { printRecord, type StoredRecord } from "./print_record.ts";
 export {
   exportReceipts,
   findCorrection,
-  findReceipt,
   getHead,
   getReceipt,
   type LedgerHead,
   listLedgerKeys,
   listReceipts,
-  printRecord,
   type StoredReceipt,
 } from "./read.ts";
 export {
@@ -19,4 +31,4 @@ export {
   randomHex,
   SCHEMA_VERSION,
   type SealRequest,
-} from "./receipt.ts";
+} from "./request.ts";

@@ -1,6 +1,6 @@
 import { type Hash, hashNode, type Sha256 } from "./mod.ts";
 
-/** A Merkle tree that leaves are added to, of which only the roots of its complete subtrees are kept. */
+/** A Merkle tree that leaves are added to. It keeps only the roots of its complete subtrees. */
 export interface GrowingTree {
   /** Leaves so far. */
   readonly size: number;
@@ -9,7 +9,7 @@ export interface GrowingTree {
   root(): Hash;
 }
 
-/** Begins one. */
+/** Creates an empty tree. */
 export function createGrowingTree(sha256: Sha256): GrowingTree {
   const subtrees: { hash: Hash; leaves: number }[] = []; // from the largest to the smallest, as the bits of the size
   let size = 0;

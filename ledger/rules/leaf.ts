@@ -1,12 +1,9 @@
-/**
- * What of a receipt goes into the Merkle log: a leaf is small, and there is one for every era. Nothing of Node is used, so
- * that a browser can make the same leaf from the same export.
- */
-import { canonicalize, canonicalizeText } from "./canonical.ts";
+import { canonicalize } from "./canonical.ts";
+import { canonicalizeText } from "./canonical_text.ts";
 
 const UTF_8 = new TextEncoder();
 
-/** A receipt as it is exported, and where. */
+/** A receipt as it is exported, and its place. */
 export interface LeafSource {
   /** From 0. */
   readonly position: number;
@@ -16,10 +13,10 @@ export interface LeafSource {
 }
 
 /**
- * The leaf of a receipt: the canonical JSON of `chain_position`, `id` and `record_sha256`, which is the SHA-256 of the whole
+ * Returns the leaf of a receipt in the Merkle log: the canonical JSON of `chain_position`, `id` and `record_sha256`, which is the SHA-256 of the whole
  * exported record's canonical form.
  *
- * @param sha256 gives lowercase hex
+ * @param sha256 returns lowercase hex
  * @throws {NotCanonical} the record has no canonical form
  */
 export function formatLeaf(
@@ -29,7 +26,7 @@ export function formatLeaf(
   return formatLeafOfHash(position, id, sha256(UTF_8.encode(canonicalizeText(text))));
 }
 
-/** The leaf of a receipt whose record's hash is known. @param recordSha256 lowercase hex */
+/** Returns the leaf of a receipt whose record's hash is known. @param recordSha256 lowercase hex */
 export function formatLeafOfHash(position: number, id: string, recordSha256: string): string {
   return `{"chain_position":${position},"id":${
     canonicalize(id)

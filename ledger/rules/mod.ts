@@ -9,15 +9,8 @@
  * with its own SHA-256 and Ed25519.
  * @module
  */
-export {
-  canonicalize,
-  canonicalizeFields,
-  canonicalizeItems,
-  canonicalizeText,
-  canonicalizeValues,
-  joinFields,
-  NotCanonical,
-} from "./canonical.ts";
+export { canonicalize, canonicalizeValues, joinFields, NotCanonical } from "./canonical.ts";
+export { canonicalizeFields, canonicalizeItems, canonicalizeText } from "./canonical_text.ts";
 export {
   findPlaceAfter,
   followRecord,
@@ -50,5 +43,5 @@ export {
   type Primitives,
   type TrustedKey,
   type Verdict,
-  verifyRecord,
-} from "./verify_record.ts";
+} from "./types.ts";
+export { type RecordVerdict, verifyRecord } from "./verify_record.ts";

@@ -1,9 +1,4 @@
-/**
- * The Merkle tree of RFC 6962: hashes of leaves and nodes, roots, and what a proof proves. Nothing of Node is used, so
- * that a browser can check by the same lines; SHA-256 is whoever's.
- */
-
-/** SHA-256 of some bytes, as 32 bytes. */
+/** Computes SHA-256, as 32 bytes. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /** 32 bytes. */
@@ -12,7 +7,7 @@ export type Hash = Uint8Array;
 const LEAF = 0;
 const NODE = 1;
 
-/** Hash of a leaf. @see RFC 6962 §2.1 */
+/** Returns the hash of a leaf. @see RFC 6962 §2.1 */
 export function hashLeaf(data: Uint8Array, sha256: Sha256): Hash {
   const bytes = new Uint8Array(data.length + 1);
   bytes[0] = LEAF;
@@ -20,7 +15,7 @@ export function hashLeaf(data: Uint8Array, sha256: Sha256): Hash {
   return sha256(bytes);
 }
 
-/** Hash of a node with two children. */
+/** Returns the hash of a node with two children. */
 export function hashNode(left: Hash, right: Hash, sha256: Sha256): Hash {
   const bytes = new Uint8Array(65);
   bytes[0] = NODE;
@@ -30,8 +25,8 @@ export function hashNode(left: Hash, right: Hash, sha256: Sha256): Hash {
 }
 
 /**
- * Root over hashes that stand side by side. All but the last are of complete subtrees of one size, which may be one
- * leaf; the last may be of a smaller one.
+ * Returns the root over neighbouring hashes. All but the last are of complete subtrees of one size, which may be one leaf;
+ * the last may be of a smaller one.
  *
  * @param hashes at least one
  */
@@ -47,7 +42,7 @@ export function computeRoot(hashes: readonly Hash[], sha256: Sha256): Hash {
   return row[0];
 }
 
-/** What an inclusion proof says. */
+/** A proof that a leaf is in a tree. */
 export interface InclusionProof {
   readonly leafHash: Hash;
   /** Position of the leaf, from 0. */
@@ -58,9 +53,9 @@ export interface InclusionProof {
 }
 
 /**
- * The root that a proof of inclusion leads to; it proves inclusion in whatever tree has this root.
+ * Returns the root that an inclusion proof leads to. It proves inclusion in the tree that has this root.
  *
- * @returns undefined where the proof has not the length that it must have
+ * @returns undefined where the proof is too long or too short
  * @see RFC 9162 §2.1.3.2
  */
 export function computeInclusionRoot(inclusion: InclusionProof, sha256: Sha256): Hash | undefined {
@@ -81,7 +76,7 @@ export function computeInclusionRoot(inclusion: InclusionProof, sha256: Sha256):
   return last === 0 ? root : undefined;
 }
 
-/** What a consistency proof says: the larger tree begins with the smaller one. */
+/** A proof that a larger tree begins with a smaller one. */
 export interface ConsistencyProof {
   /** Leaves and root of the smaller tree; at least one leaf. */
   readonly oldSize: number;
@@ -91,7 +86,7 @@ export interface ConsistencyProof {
   readonly proof: readonly Hash[];
 }
 
-/** Whether a proof of consistency holds. @see RFC 9162 §2.1.4.2 */
+/** Returns true where a consistency proof is valid. @see RFC 9162 §2.1.4.2 */
 export function isConsistent(consistency: ConsistencyProof, sha256: Sha256): boolean {
   const { oldSize, oldRoot, newSize, newRoot, proof } = consistency;
   if (!(Number.isSafeInteger(newSize) && oldSize >= 1 && oldSize <= newSize)) return false;
@@ -116,7 +111,7 @@ export function isConsistent(consistency: ConsistencyProof, sha256: Sha256): boo
   return last === 0 && isSameHash(old, oldRoot) && isSameHash(now, newRoot);
 }
 
-/** Whether two hashes are the same bytes. */
+/** Returns true where two hashes are the same bytes. */
 export function isSameHash(a: Hash, b: Hash): boolean {
   return a.length === b.length && a.every((byte, n) => byte === b[n]);
 }

@@ -1,4 +1,4 @@
-import { computeLeafHash, loadSigningKey, sha256 } from "../crypto/mod.ts";
+import { loadSigningKey, sha256 } from "../crypto/mod.ts";
 import {
   BadNote,
   type LogSettings,
@@ -6,7 +6,6 @@ import {
   readIfPresent,
   TILE_WIDTH,
 } from "../log/mod.ts";
-import type { StoredReceipt } from "../receipts/mod.ts";
 import { type Hash, hashNode, isSameHash } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
@@ -42,15 +41,6 @@ export async function readCheckpoint(
     if (!(error instanceof BadNote)) throw error;
     onError(error);
     return null;
-  }
-}
-
-/** Computes the leaf of a receipt in the Merkle log. @returns undefined if the record has no canonical form */
-export function leafOrUndefined(receipt: StoredReceipt): Hash | undefined {
-  try {
-    return computeLeafHash(receipt);
-  } catch {
-    return undefined; // verifying the receipt reports that
   }
 }
 

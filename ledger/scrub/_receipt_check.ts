@@ -1,6 +1,6 @@
-import { NODE_PRIMITIVES } from "../crypto/mod.ts";
+import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
 import type { StoredReceipt } from "../receipts/mod.ts";
-import { type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
+import { type Hash, type Place, type TrustedKey, verifyRecord } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { type FailedCheck, type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
@@ -82,6 +82,15 @@ export function checkImportedBytes(
   if (bytes.record === canonical_bytes && bytes.signature === signature.value) return undefined;
   const reason = "The bytes or the signature of the row are not those of the record";
   return ledgerBreak(position, "columns", reason, printable(id));
+}
+
+/** Computes the leaf of a receipt in the Merkle log. @returns undefined if the record has no canonical form */
+export function leafOrUndefined(receipt: StoredReceipt): Hash | undefined {
+  try {
+    return computeLeafHash(receipt);
+  } catch {
+    return undefined; // verifying the receipt reports that
+  }
 }
 
 /** Makes text from the database safe to store, show and send, whatever somebody has written there. */

@@ -2,8 +2,12 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/prom
 import { exportReceipts, listLedgerKeys } from "../receipts/mod.ts";
 import type { Hash, Place } from "../rules/mod.ts";
 import type { Store } from "../../store/mod.ts";
-import { leafOrUndefined } from "./_log_checks.ts";
-import { checkImportedBytes, readImportedBytes, verifyStoredReceipt } from "./_receipt_check.ts";
+import {
+  checkImportedBytes,
+  leafOrUndefined,
+  readImportedBytes,
+  verifyStoredReceipt,
+} from "./_receipt_check.ts";
 import { type LedgerBreak, ledgerBreak } from "./breaks.ts";
 
 /** A part of the stored chain to verify. */

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { sha256 } from "../crypto/mod.ts";
+import { SCHEMA_VERSION } from "../receipts/mod.ts";
 import {
   canonicalize,
   canonicalizeFields,
@@ -8,13 +9,20 @@ import {
   hashLeaf,
   NotCanonical,
 } from "../rules/mod.ts";
-import { SCHEMA_VERSION } from "../receipts/mod.ts";
-import type { OutboxEntry } from "./_outbox_reader.ts";
 
-/** A request that can't be part of the chain, and why. */
-export type RefusedRequest = OutboxEntry & { readonly reason: string };
+/** A request in the outbox. */
+export interface OutboxEntry {
+  /** Number of its row. Rows may become visible in another order than that of their numbers. */
+  readonly seq: string;
+  readonly id: string;
+  /** Canonical JSON of all that the receipt is to say. */
+  readonly payload: string;
+}
 
-/** A receipt that has its place. */
+/** A request that can't be part of the chain. */
+export type RefusedEntry = OutboxEntry & { readonly reason: string };
+
+/** A receipt that has its place in the chain. */
 export interface LinkedReceipt {
   readonly seq: string;
   readonly position: number;
@@ -23,44 +31,60 @@ export interface LinkedReceipt {
   /** Canonical bytes. */
   readonly record: Buffer;
   readonly hash: Buffer;
-  /** Its fields, each with the canonical text of its value. */
+  /** Fields of the record, each with the canonical text of its value. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
 /** The end of the chain. */
 export interface ChainHead {
   readonly size: number;
-  /** Of the newest receipt; null: there is none. */
+  /** Hash of the newest receipt; null: there is none. */
   readonly hash: Buffer | null;
 }
 
-/** All that a request may bring; the rest of a receipt is the sequencer's. */
-const FIELDS = new Set([
-  ...["id", "timestamp", "category", "actor", "subject", "action", "outcome", "details"],
-  ...["human_input", "compliance_tags", "supersedes", "learned_from"],
+/** The fields that a request may have; the sequencer adds the others. */
+const REQUEST_FIELDS = new Set([
+  "id",
+  "timestamp",
+  "category",
+  "actor",
+  "subject",
+  "action",
+  "outcome",
+  "details",
+  "human_input",
+  "compliance_tags",
+  "supersedes",
+  "learned_from",
 ]);
-/** All fields of a sealed receipt in their canonical order, each as it begins. */
-const IN_ORDER = [
-  ...FIELDS,
-  ...["schema_version", "chain_position", "prev_hash"],
-  ...["canonical_bytes", "hash_sha256", "signature"],
-].sort().map((name) => [name, `"${name}":`] as const);
+const SEALED_FIELDS = [
+  "schema_version",
+  "chain_position",
+  "prev_hash",
+  "canonical_bytes",
+  "hash_sha256",
+  "signature",
+];
+/** All fields of a receipt in their canonical order, each with its text before the value. */
+const FIELDS_IN_ORDER = [...REQUEST_FIELDS, ...SEALED_FIELDS].sort()
+  .map((name) => [name, `"${name}":`] as const);
 
-/** Numbers, links and canonicalises. What can't be part of the chain is set aside with the reason. */
-export function link(waiting: readonly OutboxEntry[], head: ChainHead) {
+/** Numbers, links and canonicalizes entries. Those that can't be part of the chain are refused, with the reason. */
+export function link(entries: readonly OutboxEntry[], head: ChainHead) {
   const linked: LinkedReceipt[] = [];
-  const refused: RefusedRequest[] = [];
+  const refused: RefusedEntry[] = [];
   let { size, hash } = head;
-  for (const entry of waiting) {
+  for (const entry of entries) {
     try {
-      const fields = fieldsOf(entry)
+      const fields = parseRequest(entry)
         .set("schema_version", `"${SCHEMA_VERSION}"`)
         .set("chain_position", String(size))
         .set("prev_hash", `"${hash?.toString("hex") ?? ""}"`);
-      const record = Buffer.from(join(fields));
+      const record = Buffer.from(joinInOrder(fields));
       hash = Buffer.from(sha256(record));
       const category = String(JSON.parse(fields.get("category") ?? '""'));
-      linked.push({ ...entry, position: size++, category, record, hash, fields });
+      const { seq, id } = entry;
+      linked.push({ seq, position: size++, id, category, record, hash, fields });
     } catch (error) {
       if (!(error instanceof NotCanonical)) throw error;
       refused.push({ ...entry, reason: error.message });
@@ -70,42 +94,44 @@ export function link(waiting: readonly OutboxEntry[], head: ChainHead) {
 }
 
 /** @throws {NotCanonical} it can't be sealed */
-function fieldsOf({ id, payload }: OutboxEntry): Map<string, string> {
+function parseRequest({ id, payload }: OutboxEntry): Map<string, string> {
   const fields = canonicalizeFields(payload);
   if (fields.get("id") !== canonicalize(id)) {
     throw new NotCanonical("The id is not that of the request");
   }
   for (const name of fields.keys()) {
-    if (!FIELDS.has(name)) throw new NotCanonical(`A request has no field ${name}`);
+    if (!REQUEST_FIELDS.has(name)) throw new NotCanonical(`A request has no field ${name}`);
   }
   return fields;
 }
 
-/** The canonical object of fields that are known, each with the canonical text of its value. */
-function join(fields: ReadonlyMap<string, string>): string {
+/** Returns the canonical object of known fields. Their order is known, so nothing is sorted for each receipt. */
+function joinInOrder(fields: ReadonlyMap<string, string>): string {
   let text = "{";
-  for (const [name, begin] of IN_ORDER) {
+  for (const [name, begin] of FIELDS_IN_ORDER) {
     const value = fields.get(name);
     if (value !== undefined) text += (text.length > 1 ? "," : "") + begin + value;
   }
   return text + "}";
 }
 
-/** Hashes of the leaves of sealed receipts: the same that are made from what is exported, without making that. */
-export function leavesOf(
+/** Returns the hashes of the leaves of sealed receipts, as they are made of the exported records. */
+export function computeLeaves(
   linked: readonly LinkedReceipt[],
   signatures: readonly Buffer[],
   publicKey: Buffer,
 ): Hash[] {
-  const signed = `{"algorithm":"Ed25519","public_key":"${
-    publicKey.toString("hex")
-  }","signs":"canonical_bytes","value":"`;
-  return linked.map(({ position, id, record, hash: ownHash, fields }, n) => {
-    const whole = new Map(fields)
+  const key = publicKey.toString("hex");
+  return linked.map(({ position, id, record, hash: recordHash, fields }, n) => {
+    const value = signatures[n]!.toString("hex");
+    const exported = new Map(fields)
       .set("canonical_bytes", `"${record.toString("hex")}"`)
-      .set("hash_sha256", `"${ownHash.toString("hex")}"`)
-      .set("signature", `${signed}${signatures[n]!.toString("hex")}"}`);
-    const leaf = formatLeafOfHash(position, id, hash("sha256", join(whole)));
+      .set("hash_sha256", `"${recordHash.toString("hex")}"`)
+      .set(
+        "signature",
+        `{"algorithm":"Ed25519","public_key":"${key}","signs":"canonical_bytes","value":"${value}"}`,
+      );
+    const leaf = formatLeafOfHash(position, id, hash("sha256", joinInOrder(exported)));
     return hashLeaf(Buffer.from(leaf), sha256);
   });
 }

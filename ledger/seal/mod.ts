@@ -1,4 +1,15 @@
-export { getSealState, requestSeal, type SealState, sealTogether } from "./outbox.ts";
-export { inOnePiece } from "./_bytes.ts";
-export { openSealer, type Requested, type SealedReceipt, type Sealer } from "./sealer.ts";
+/**
+ * Sealing: requests go to an outbox, and one sequencer makes them the next part of the chain.
+ *
+ * ```ts
+ * const { id } = await db.transaction((trx) => requestSeal(trx, request)); // sealed if and only if this commits
+ * const { position, hash } = await sealer.sealed(id);
+ * ```
+ *
+ * Trusts: the sequencer's key file. Doesn't trust: two sequencers to keep out of each other's way; the second one's
+ * commits are refused.
+ * @module
+ */
+export { getSealState, requestSeal, requestSeals, type SealState } from "./request.ts";
+export { openSealer, type SealedReceipt, type Sealer } from "./sealer.ts";
 export { runSequencer, SequencerBusy, type SequencerOptions } from "./sequencer.ts";

@@ -39,10 +39,10 @@ async function main(): Promise<number> {
     const store = openStore(database.urls.sequencer, "sequencer", 2);
     try {
       const progress = sayer();
-      const { total, now } = await importLedger(store, path, { keys, onProgress: progress.say })
+      const { total, isNew } = await importLedger(store, path, { keys, onProgress: progress.say })
         .finally(progress.end);
       console.log(
-        now ? `Took over ${total} receipts` : `These ${total} receipts were taken over before`,
+        isNew ? `Took over ${total} receipts` : `These ${total} receipts were taken over before`,
       );
     } finally {
       await store.close();

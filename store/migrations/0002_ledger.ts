@@ -100,25 +100,23 @@ export const ledger = `
   $$;
 
   -- Appends one batch: moves the head from where it must be, adds the receipts, empties the outbox, notifies readers.
-  -- The bytes of all receipts come as one piece, as an array of bytea would be sent as text: of each receipt 32 bytes of
-  -- the hashes, 64 of the signatures, and of the records as many as its start and length say.
   CREATE FUNCTION append_receipts(
-    expected_size bigint, expected_hash bytea, ids text[], categories text[], hashes bytea, signatures bytea,
-    records bytea, starts int[], lengths int[], seqs bigint[]
+    expected_size bigint, expected_hash bytea, ids text[], categories text[], hashes bytea[],
+    records bytea[], signatures bytea[], seqs bigint[]
   ) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     n int := cardinality(ids);
   BEGIN
-    UPDATE ledger_head SET size = size + n, hash = substr(hashes, n * 32 - 31, 32)
+    UPDATE ledger_head SET size = size + n, hash = hashes[n]
       WHERE size = expected_size AND hash IS NOT DISTINCT FROM expected_hash;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'The ledger is not at size % any more: another sequencer is at work', expected_size
         USING ERRCODE = 'serialization_failure';
     END IF;
-    INSERT INTO receipts (position, id, hash, category, record, signature)
-      SELECT expected_size + nr - 1, i, substr(hashes, nr::int * 32 - 31, 32), c, substr(records, s + 1, l),
-        substr(signatures, nr::int * 64 - 63, 64)
-      FROM unnest(ids, categories, starts, lengths) WITH ORDINALITY AS t (i, c, s, l, nr);
+    INSERT INTO receipts (position, id, category, hash, record, signature)
+      SELECT expected_size + r.n - 1, r.id, r.category, r.hash, r.record, r.signature
+      FROM unnest(ids, categories, hashes, records, signatures) WITH ORDINALITY
+        AS r (id, category, hash, record, signature, n);
     DELETE FROM seal_outbox WHERE seq = ANY (seqs);
     PERFORM pg_notify('sealoop_sealed', (expected_size + n)::text);
   END $$;

@@ -86,8 +86,14 @@ describe("the gateway", () => {
     if (!template || !door) return;
     assert.ok(String(status) in door.responses, `${status} at ${method} ${path}`);
     const steps = [
-      ...["paths", template, method.toLowerCase(), "responses", String(status)],
-      ...["content", "application/json", "schema"],
+      "paths",
+      template,
+      method.toLowerCase(),
+      "responses",
+      String(status),
+      "content",
+      "application/json",
+      "schema",
     ].map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
     const fits = ajv.compile({ $ref: `description#/${steps.join("/")}` });
     assert.ok(fits(JSON.parse(text)), `${path}: ${ajv.errorsText(fits.errors)}\n${text}`);
@@ -157,13 +163,27 @@ describe("the gateway", () => {
       const [tickets, services] = await counted();
       for (const [n, name] of ["test-0a1b2c3d", "attack-0a1b2c3d", "till"].entries()) {
         await openTicket(store.asPlatform(), {
-          ...{ id: `INC-00000000d00${n}`, title: "It fails", description: "", severity: "high" },
-          ...{ phase: "ticketed", service: name, fingerprint: null, workflowId: null, runId: null },
+          id: `INC-00000000d00${n}`,
+          title: "It fails",
+          description: "",
+          severity: "high",
+          phase: "ticketed",
+          service: name,
+          fingerprint: null,
+          workflowId: null,
+          runId: null,
           requestedBy: "test",
         });
         await putService(store.asPlatform(), {
-          ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
-          ...{ restart: null, watched: false, dependsOn: [] },
+          name,
+          type: "web",
+          host: "localhost",
+          owner: null,
+          origin: "file",
+          check: null,
+          restart: null,
+          watched: false,
+          dependsOn: [],
         });
       }
       assert.deepEqual(await counted(), [tickets + 1, services + 1]);
@@ -267,7 +287,9 @@ describe("the gateway", () => {
       ]);
       const bare = await call("/api/v1/receipts/seal", { key: partner, body: {} });
       assert.deepEqual(bare.body.detail.map(({ type }: { type: string }) => type), [
-        ...["missing", "missing", "missing"], // one of them has a list of values to choose from
+        "missing",
+        "missing",
+        "missing", // one of them has a list of values to choose from
       ]);
     });
 
@@ -306,7 +328,8 @@ describe("the gateway", () => {
       const path = "/v1/approvals/APR-000000000000/approve";
       const { status, body } = await call(path, { key: partner, body: { reason: "x" } });
       assert.deepEqual([status, body.detail], [422, [{
-        ...{ loc: ["body", "reason"], msg: "Unknown field; the body has none" },
+        loc: ["body", "reason"],
+        msg: "Unknown field; the body has none",
         type: "extra_forbidden",
       }]]);
     });
@@ -376,7 +399,12 @@ describe("the gateway", () => {
       const sealer = await openSealer(store);
       for (const id of ["twinned-1", "twinned-2"]) {
         await sealer.request({
-          ...{ id, category: "test", actor: "a", subject: "s", action: "x", outcome: "ok" },
+          id,
+          category: "test",
+          actor: "a",
+          subject: "s",
+          action: "x",
+          outcome: "ok",
         });
         await sealer.sealed(id);
       }
@@ -491,12 +519,10 @@ describe("the gateway", () => {
     let begun = () => {};
     const runs = new Promise<void>((resolve) => begun = resolve);
     const slow = defineOperation<Platform>()({
-      ...{
-        ...failing,
-        name: "test.wait",
-        summary: "Wait",
-        rest: { test_wait: "GET /v1/test/wait" },
-      },
+      ...failing,
+      name: "test.wait",
+      summary: "Wait",
+      rest: { test_wait: "GET /v1/test/wait" },
       async run() {
         begun();
         await mayEnd;

@@ -94,8 +94,8 @@ describe("the operations", () => {
     const reached = control.filter(({ tool, resource, prompt }) => tool ?? resource ?? prompt);
     assert.deepEqual(reached, []);
     assert.deepEqual(control.map(({ name }) => name).sort(), [
-      ...["approvals.approve", "approvals.deny", "approvals.reopen"],
-      ...["keys.revoke", "workflows.cancel"],
+      "approvals.approve", "approvals.deny", "approvals.reopen",
+      "keys.revoke", "workflows.cancel",
     ]);
   });
 

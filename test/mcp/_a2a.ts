@@ -53,7 +53,10 @@ export function a2aClient(url: string, key: string): A2aClient {
   const stream: A2aClient["stream"] = async (method, params) =>
     await (await follow(method, params))();
   return {
-    ...{ send, ask, stream, follow },
+    send,
+    ask,
+    stream,
+    follow,
     async until(id, states) {
       const events = await stream("tasks/resubscribe", { id });
       const { result } = await ask("tasks/get", { id });
@@ -65,8 +68,11 @@ export function a2aClient(url: string, key: string): A2aClient {
 
 /** A message that says something. */
 export const message = (text: string, more: object = {}): Json => ({
-  ...{ kind: "message", messageId: randomUUID(), role: "user" },
-  ...{ parts: [{ kind: "text", text }], ...more },
+  kind: "message",
+  messageId: randomUUID(),
+  role: "user",
+  parts: [{ kind: "text", text }],
+  ...more,
 });
 
 /** Parameters of a message that calls a skill. */
@@ -108,9 +114,17 @@ export function a2aWorld(): A2aWorld {
     });
     key = (await server.key()).key;
     await putService(loop.store.asPlatform(), {
-      ...{ name: "billing", type: "web", host: "localhost", owner: null, origin: "file" },
-      ...{ check: { tcp: "127.0.0.1:1" }, restart: null, watched: false, dependsOn: [] },
-      ...{ runbook: null, ports: [] },
+      name: "billing",
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: { tcp: "127.0.0.1:1" },
+      restart: null,
+      watched: false,
+      dependsOn: [],
+      runbook: null,
+      ports: [],
     } as never);
   });
   after(async () => {
@@ -130,7 +144,8 @@ export function a2aWorld(): A2aWorld {
     get key() {
       return key;
     },
-    ...{ client, ask },
+    client,
+    ask,
     send: (body, headers) => client().send(body, headers),
     stream: (method, params) => client().stream(method, params),
     follow: (method, params) => client().follow(method, params),

@@ -48,7 +48,10 @@ export async function startToolProcess(
     exited.then(() => reject(new Error(`It ended early:\n${lines.join("\n")}`)));
   });
   return {
-    ...{ child, lines, exited, url: `http://127.0.0.1:${port}` },
+    child,
+    lines,
+    exited,
+    url: `http://127.0.0.1:${port}`,
     async kill() {
       child.kill("SIGKILL");
       await exited;
@@ -63,8 +66,13 @@ export async function keyIn(
 ): Promise<{ key: string; id: string }> {
   const store = openStore(database.urls.app, "app", 1);
   const { key, record } = await issueKey(store.asPlatform(), {
-    ...{ tenant: "test", tier: "partner", scope: "full", principal: "test" },
-    ...{ mayApprove: false, expiresAt: null, ...fields },
+    tenant: "test",
+    tier: "partner",
+    scope: "full",
+    principal: "test",
+    mayApprove: false,
+    expiresAt: null,
+    ...fields,
   });
   await store.close();
   return { key, id: record.id };

@@ -112,7 +112,9 @@ describe("A2A's card and doors", () => {
     assert.deepEqual(await read("agent.json"), card);
     const { protocolVersion, preferredTransport, url, capabilities, securitySchemes } = card;
     assert.deepEqual({ protocolVersion, preferredTransport, url }, {
-      ...{ protocolVersion: "0.3.0", preferredTransport: "JSONRPC", url: `${a2a.server.url}/a2a` },
+      protocolVersion: "0.3.0",
+      preferredTransport: "JSONRPC",
+      url: `${a2a.server.url}/a2a`,
     });
     assert.equal(capabilities.streaming, true);
     assert.equal(capabilities.pushNotifications, false);
@@ -181,9 +183,14 @@ describe("A2A's card and doors", () => {
     await agent.ask("message/send", skill(words));
     await agent.ask("message/stream", skill(words));
     const expected = [
-      ...["message/send refused", "message/stream refused"],
-      ...["a2a.message success", "tasks/resubscribe success", "tasks/get success"],
-      ...["tasks/get success", "a2a.message success", "a2a.cancel success"],
+      "message/send refused",
+      "message/stream refused",
+      "a2a.message success",
+      "tasks/resubscribe success",
+      "tasks/get success",
+      "tasks/get success",
+      "a2a.message success",
+      "a2a.cancel success",
       "tasks/pushNotificationConfig/set refused",
       "tasks/pushNotificationConfig/delete refused",
       "agent/getAuthenticatedExtendedCard success",
@@ -241,8 +248,14 @@ describe("A2A's card and doors", () => {
         const events = client.sendMessageStream({
           tenant: "",
           message: {
-            ...{ messageId: randomUUID(), contextId: "", taskId: "", role: Role.ROLE_USER, parts },
-            ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
+            messageId: randomUUID(),
+            contextId: "",
+            taskId: "",
+            role: Role.ROLE_USER,
+            parts,
+            metadata: undefined,
+            extensions: [],
+            referenceTaskIds: [],
           },
           configuration: undefined,
           metadata: undefined,

@@ -23,7 +23,9 @@ describe("A2A's tasks", () => {
     const [text, data] = result.artifacts[0].parts;
     assert.match(text.text, /^billing \(web\) fails its health check just now: refused/);
     assert.deepEqual(data.data.citations[0], {
-      ...{ id: "billing", kind: "service", title: "Service billing" },
+      id: "billing",
+      kind: "service",
+      title: "Service billing",
     });
     assert.deepEqual(data.data.steps.map((step: Json) => `${step.node} ${step.state}`), [
       ..."intake safety retrieve plan act verify answer".split(" ").map((node) => `${node} done`),
@@ -111,8 +113,16 @@ describe("A2A's tasks", () => {
 
   it("diagnoses with six agents, and follows the graph to the cause", async () => {
     await putService(a2a.loop.store.asPlatform(), {
-      ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
-      ...{ check: { command: ["true"] }, restart: null, watched: false, ports: [], runbook: null },
+      name: "shop",
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: { command: ["true"] },
+      restart: null,
+      watched: false,
+      ports: [],
+      runbook: null,
       dependsOn: [{ service: "billing", kind: "depends_on" }],
     } as never);
     await a2a.loop.store.asPlatform().execute(

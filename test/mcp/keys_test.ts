@@ -20,7 +20,10 @@ import {
 const BOTH = { accept: "application/json, text/event-stream" };
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 const GET_TASK = JSON.stringify({
-  ...{ jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } },
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tasks/get",
+  params: { id: "none" },
 });
 const FULL_TOOL = "itsm_create_ticket";
 const INPUT = { title: "Not for auditors" };
@@ -57,7 +60,8 @@ describe("a key, whatever it is sent to", () => {
   };
   const session = async () => {
     const params = {
-      ...{ protocolVersion: "2025-11-25", capabilities: {} },
+      protocolVersion: "2025-11-25",
+      capabilities: {},
       clientInfo: { name: "test", version: "1" },
     };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
@@ -190,8 +194,12 @@ describe("a key, whatever it is sent to", () => {
     const names = (await audit.listTools()).tools.map(({ name }) => name).sort();
     await audit.close();
     assert.deepEqual(names, [
-      ...["compliance.audit_summary", "ledger.search_receipts", "ledger.verify_chain"],
-      ...["ledger.verify_receipt", "mission.cluster_health", "mission.list_incidents"],
+      "compliance.audit_summary",
+      "ledger.search_receipts",
+      "ledger.verify_chain",
+      "ledger.verify_receipt",
+      "mission.cluster_health",
+      "mission.list_incidents",
     ]);
     assert.ok((await getJson(`${server.url}/mcp/tools`)).tools.length > names.length);
   });

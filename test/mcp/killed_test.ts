@@ -41,7 +41,10 @@ describe("a call whose tool server is killed", () => {
 
   // Reports that name no service: the loop that is started is the call's effect.
   const rule = (then: string) => ({
-    ...{ name: "loops", when: { tools: [TOOL] }, then, guardrails: false },
+    name: "loops",
+    when: { tools: [TOOL] },
+    then,
+    guardrails: false,
   });
   const start = async () => {
     const env = { TEMPORAL_ADDRESS: place.address, TEMPORAL_NAMESPACE: place.namespace };

@@ -126,8 +126,11 @@ describe("a long call of a tool", () => {
     const before = await lastRuns();
     const { config, store } = loop;
     const gone = {
-      ...{ config, store, temporal: () => Promise.resolve(loop.client) },
-      ...{ signal: AbortSignal.abort(), progress() {} },
+      config,
+      store,
+      temporal: () => Promise.resolve(loop.client),
+      signal: AbortSignal.abort(),
+      progress() {},
     } as unknown as Parameters<typeof detect.run>[1];
     await assert.rejects(Promise.resolve(detect.run({}, gone)), { name: "Cancelled" });
     assert.deepEqual(await lastRuns(), before);
@@ -136,8 +139,17 @@ describe("a long call of a tool", () => {
   it("of six agents rests on logs, measures, the graph and changes, and says what speaks against it", async () => {
     const service = (name: string, check: object, dependsOn: object[] = []) =>
       putService(loop.store.asPlatform(), {
-        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check, dependsOn },
-        ...{ restart: null, watched: false, ports: [], runbook: null },
+        name,
+        type: "web",
+        host: "localhost",
+        owner: null,
+        origin: "file",
+        check,
+        dependsOn,
+        restart: null,
+        watched: false,
+        ports: [],
+        runbook: null,
       } as never);
     await service("billing", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "billing", kind: "depends_on" }]);
@@ -159,8 +171,13 @@ describe("a long call of a tool", () => {
     const changed = "00000000000000c1";
     await loop.store.asPlatform().transaction((trx) =>
       requestSeal(trx, {
-        ...{ id: changed, category: "config_change", actor: "test", subject: "guard-policy" },
-        ...{ action: "policy.set", outcome: "in_force", details: {} },
+        id: changed,
+        category: "config_change",
+        actor: "test",
+        subject: "guard-policy",
+        action: "policy.set",
+        outcome: "in_force",
+        details: {},
       })
     );
     await loop.sealer.sealed(changed);
@@ -205,8 +222,15 @@ describe("a long call of a tool", () => {
   it("holds no standing weakness for a cause that the report does not speak of", async () => {
     const weak = { detector: "security_scan", service: "weak-host", host: "weak-host" };
     await recordFindings(loop.store.asPlatform(), [{
-      ...{ ...weak, fingerprint: "weakness", root: "weakness", kind: "platform" },
-      ...{ code: "weak_key", severity: "high", summary: "A key is weak", detail: {}, target: {} },
+      ...weak,
+      fingerprint: "weakness",
+      root: "weakness",
+      kind: "platform",
+      code: "weak_key",
+      severity: "high",
+      summary: "A key is weak",
+      detail: {},
+      target: {},
     }]);
     const diagnosed = async (incident: string) =>
       (await client.callTool({ name: "dispatch_crew_incident", arguments: { incident } }))

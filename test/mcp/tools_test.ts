@@ -77,12 +77,17 @@ describe("tools over MCP", () => {
       tools.filter(({ annotations }) => annotations?.[hint] && !annotations.readOnlyHint)
         .map(({ name }) => name).filter((name) => !["break", "wait"].includes(name)).sort();
     assert.deepEqual(hinted("destructiveHint"), [
-      ...["approve_sie_finding", "itsm_close_ticket", "itsm_embed_receipt"],
-      ...["itsm_register_webhook", "itsm_run_loop"],
+      "approve_sie_finding",
+      "itsm_close_ticket",
+      "itsm_embed_receipt",
+      "itsm_register_webhook",
+      "itsm_run_loop",
     ]);
     assert.deepEqual(hinted("openWorldHint"), ["itsm_register_webhook"]);
     assert.deepEqual(hinted("idempotentHint"), [
-      ...["itsm_embed_receipt", "itsm_trigger_detection", "trigger_sie_scan"],
+      "itsm_embed_receipt",
+      "itsm_trigger_detection",
+      "trigger_sie_scan",
     ]);
   });
 
@@ -204,8 +209,12 @@ describe("tools over MCP", () => {
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     const calls = [
       { name: "itsm_create_ticket", arguments: { title: "x" } },
-      ...[{ name: "no_such_tool" }, { name: 7 }, { name: "no_such_tool" }],
-      ...[{ name: "itsm_create_ticket" }, { name: "ledger.search_receipts" }, { name: 7 }],
+      { name: "no_such_tool" },
+      { name: 7 },
+      { name: "no_such_tool" },
+      { name: "itsm_create_ticket" },
+      { name: "ledger.search_receipts" },
+      { name: 7 },
     ];
     try {
       const [refused, unknown, malformed, ...over] = await inOneMinute(10, async () => {
@@ -235,10 +244,12 @@ describe("tools over MCP", () => {
     const receipt = { name: "receipt_id", value: "" };
     const others = { context: { arguments: { status: "open" } } };
     const completed = [
-      ...[{ argument: receipt }, { argument: receipt, ...others }],
-      ...[{ argument: { name: "constructor", value: "" } }],
-      ...[{ argument: { name: "receipt_id", value: 7 } }, { argument: receipt }],
-      ...[{ argument: { name: "other", value: "" } }],
+      { argument: receipt },
+      { argument: receipt, ...others },
+      { argument: { name: "constructor", value: "" } },
+      { argument: { name: "receipt_id", value: 7 } },
+      { argument: receipt },
+      { argument: { name: "other", value: "" } },
     ];
     try {
       const [one, other, unknown, malformed, over, none] = await inOneMinute(10, async () => {

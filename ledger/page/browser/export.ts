@@ -1,4 +1,4 @@
-import { positionOf, type TrustedKey } from "../../rules/mod.ts";
+import { readPosition, type TrustedKey } from "../../rules/mod.ts";
 import { pieces } from "../records.ts";
 
 /** The server could not be asked, or gave something else than what was asked for. */
@@ -49,7 +49,7 @@ export async function fetchRecords(from: number, to: number): Promise<string[]> 
     const found = await fetchPage(at, to); // ends early where receipts are large
     if (found.length === 0) break;
     records.push(...found);
-    const last = positionOf(found.at(-1)!) ?? -1;
+    const last = readPosition(found.at(-1)!) ?? -1;
     at = Math.max(at + found.length, last + 1);
   }
   return records;

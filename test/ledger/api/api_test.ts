@@ -22,6 +22,18 @@ const paths = (id: string) => [
   ...[`/api/log/inclusion/${id}`, "/api/log/consistency?from=1"],
 ];
 
+/** Paths of the JSON API, and the fields of their queries. */
+const QUERY_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "/api/receipts?limit=3": ["limit", "page"],
+  "/api/activity": ["days"],
+  "/api/export": ["from", "to"],
+  "/api/log/consistency?from=1": ["from", "to"],
+  "/api/stats": [],
+  "/api/chain": [],
+  "/api/verify/receipt-000000": [],
+  "/api/receipt/receipt-000000.bin": [],
+};
+
 describe("the public ledger", () => {
   let sealing: TestSealing;
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
@@ -91,10 +103,21 @@ describe("the public ledger", () => {
         assert.ok(fits(await answer.json()), `${path}: ${ajv.errorsText(fits.errors)}`);
       }
     });
-    it("are given whatever tags a link has got on its way", async () => {
-      const response = await get("/api/receipts?limit=3&utm_source=elsewhere");
-      assert.equal(response.status, 200);
-      assert.equal((await response.json() as { receipts: unknown[] }).receipts.length, 3);
+    it("refuse unknown fields of a query with 422", async () => {
+      for (const [path, names] of Object.entries(QUERY_FIELDS)) {
+        const response = await get(path.includes("?") ? `${path}&nope=1` : `${path}?nope=1`);
+        assert.equal(response.status, 422, path);
+        const { detail } = await response.json() as { detail: { loc: string[]; msg: string }[] };
+        assert.deepEqual(detail[0]!.loc, ["query", "nope"], path);
+        for (const name of names) assert.ok(detail[0]!.msg.includes(name), detail[0]!.msg);
+      }
+    });
+
+    it("of pages ignore unknown fields, as shared links get tags appended", async () => {
+      for (const path of ["/", `/receipt/${ids[0]}`, "/at/0", `/find?q=${ids[0]}`]) {
+        const tagged = `${path}${path.includes("?") ? "&" : "?"}utm_source=elsewhere`;
+        assert.equal((await get(tagged)).status, 200, tagged);
+      }
     });
 
     it("are not sent again to who has them", async () => {

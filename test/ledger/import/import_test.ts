@@ -18,7 +18,7 @@ import { faultyChains, mixedChain, unsignedChain, vectorKeys } from "../_chains.
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 
 const KEY = vectorKeys[0]!.publicKey;
-const VECTOR = join(import.meta.dirname, "..", "vectors", "mixed-era-chain.json");
+const VECTOR = join(import.meta.dirname, "..", "..", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;
 
 describe("importLedger()", () => {
@@ -64,7 +64,7 @@ describe("importLedger()", () => {
       assert.deepEqual(await take(file(text)), {
         total: records.length,
         keys: vectorKeys,
-        now: true,
+        isNew: true,
       });
       assert.deepEqual(await exported(), records);
     });
@@ -142,7 +142,7 @@ describe("importLedger()", () => {
     await assert.rejects(
       take(path, {
         onProgress: (step, done) => {
-          if (step === "put aside" && done >= 1000) throw new Error("killed");
+          if (step === "staged" && done >= 1000) throw new Error("killed");
         },
       }),
       /killed/,
@@ -150,16 +150,16 @@ describe("importLedger()", () => {
     assert.equal((await getHead(ledger.app)).size, 0);
     const steps = new Set<string>();
     assert.equal((await take(path, { onProgress: (step) => steps.add(step) })).total, 1700);
-    assert.deepEqual([...steps], ["put aside"]);
+    assert.deepEqual([...steps], ["staged"]);
     assert.equal((await getHead(ledger.app)).size, 1700);
-    assert.deepEqual(await take(path, {}), { total: 1700, keys: [], now: false });
+    assert.deepEqual(await take(path, {}), { total: 1700, keys: [], isNew: false });
   });
 
   it("begins anew where another file was begun before", async () => {
     const other = file(unsignedChain(600, (n) => `other-${n}`).join("\n"));
     await assert.rejects(take(other, {
       onProgress: (step) => {
-        if (step === "put aside") throw new Error("killed");
+        if (step === "staged") throw new Error("killed");
       },
     }));
     assert.equal((await take(VECTOR, {})).total, records.length);
@@ -171,7 +171,7 @@ describe("importLedger()", () => {
     await assert.rejects(take(path, {
       keys: [KEY],
       onProgress: (step) => {
-        if (step === "put aside") throw new Error("killed");
+        if (step === "staged") throw new Error("killed");
       },
     }));
     await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);

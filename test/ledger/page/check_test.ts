@@ -4,7 +4,7 @@ import { NOBLE } from "../../../ledger/page/browser/primitives.ts";
 import { checkRange } from "../../../ledger/page/check.ts";
 import { reportOf } from "../../../ledger/page/file.ts";
 import { createTally, planned, type Summary } from "../../../ledger/page/tally.ts";
-import type { Primitives } from "../../../ledger/rules/verify_record.ts";
+import type { Primitives } from "../../../ledger/rules/mod.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../_chains.ts";
 
 /** Checks a chain as a page does: in chunks, in some order, each fetched with the record before it. */

@@ -1,35 +1,32 @@
 import type pg from "pg";
 import { printRecord } from "../receipts/mod.ts";
 import { findTrustedKey, type TrustedKey } from "../rules/mod.ts";
-import { inOnePiece } from "../seal/mod.ts";
 
-/** A ledger is not taken over, and why; nothing of it has become part of this one. */
+/** A ledger can't be imported; nothing of it has become part of this one. */
 export class ImportRefused extends Error {
   override readonly name = "ImportRefused";
 }
 
-/** A receipt as it is put aside. */
+/** A receipt as it is staged. */
 export interface Row {
   readonly id: string;
   readonly hash: Buffer;
   readonly category: string;
   readonly era: 1 | 2 | 3;
   readonly record: Buffer;
-  /** Hex; null before era 3. */
-  readonly signature: string | null;
-  /** Empty where the record can be printed from the others. */
-  readonly original: Buffer;
+  /** Null before era 3. */
+  readonly signature: Buffer | null;
+  /** The imported text, where it can't be printed from the others. */
+  readonly original: Buffer | null;
 }
 
-const NOTHING = Buffer.alloc(0);
-
 /**
- * Takes a receipt apart.
+ * Makes the row of a receipt.
  *
- * @param bytes of one that was verified
- * @throws {ImportRefused} it can't be kept
+ * @param bytes of a receipt that was verified
+ * @throws {ImportRefused} it can't be stored
  */
-export function asRow(bytes: Buffer, position: number, keys: readonly TrustedKey[]): Row {
+export function makeRow(bytes: Buffer, position: number, keys: readonly TrustedKey[]): Row {
   const text = bytes.toString();
   const { id, hash_sha256: hash, category, ...fields } = JSON.parse(text);
   if (typeof id !== "string" || id.length < 1 || id.length > 128) {
@@ -43,50 +40,57 @@ export function asRow(bytes: Buffer, position: number, keys: readonly TrustedKey
   const base = { id, category, hash: Buffer.from(hash, "hex") };
   if (fields.schema_version !== "3.0") {
     const era = fields.schema_version === undefined ? 1 as const : 2 as const;
-    return { ...base, era, record: bytes, signature: null, original: NOTHING };
+    return { ...base, era, record: bytes, signature: null, original: null };
   }
   const record = Buffer.from(fields.canonical_bytes, "hex");
   const publicKey = findTrustedKey(keys, position)?.publicKey ?? "";
   const signature: string = fields.signature.value;
   const printed = printRecord({ record, hash, publicKey, signature });
-  return { ...base, era: 3, record, signature, original: printed === text ? NOTHING : bytes };
+  return {
+    ...base,
+    era: 3,
+    record,
+    signature: Buffer.from(signature, "hex"),
+    original: printed === text ? null : bytes,
+  };
 }
 
-const INSERT = `
-  INSERT INTO ledger_import_receipts (position, id, category, era, signature, hash, record, original)
-  SELECT $1::bigint + nr - 1, i, c, e, decode(s, 'hex'), substr($6::bytea, nr::int * 32 - 31, 32),
-    substr($7::bytea, rs + 1, rl), nullif(substr($10::bytea, os + 1, ol), ''::bytea)
-  FROM unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $8::int[], $9::int[], $11::int[], $12::int[])
-    WITH ORDINALITY AS t (i, c, e, s, rs, rl, os, ol, nr)`;
+const STAGE = {
+  name: "import_stage",
+  text: `INSERT INTO ledger_import_receipts
+           (position, id, category, era, hash, record, signature, original)
+         SELECT $1::bigint + r.n - 1, r.id, r.category, r.era, r.hash, r.record, r.signature, r.original
+         FROM unnest($2::text[], $3::text[], $4::smallint[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bytea[])
+           WITH ORDINALITY AS r (id, category, era, hash, record, signature, original, n)`,
+};
 
-/** Puts rows aside, from a position on. @throws {ImportRefused} one of them is there already */
-export async function insertRows(
+/** Stages rows, from a position on. @throws {ImportRefused} one of them is staged already */
+export async function stageRows(
   client: pg.ClientBase,
   position: number,
   rows: readonly Row[],
 ): Promise<void> {
   try {
     await client.query({
-      name: "import",
-      text: INSERT,
+      ...STAGE,
       values: [
         position,
         rows.map((row) => row.id),
         rows.map((row) => row.category),
         rows.map((row) => row.era),
+        rows.map((row) => row.hash),
+        rows.map((row) => row.record),
         rows.map((row) => row.signature),
-        Buffer.concat(rows.map((row) => row.hash)),
-        ...inOnePiece(rows.map((row) => row.record)),
-        ...inOnePiece(rows.map((row) => row.original)),
+        rows.map((row) => row.original),
       ],
     });
   } catch (error) {
-    throw twice(error) ?? error;
+    throw asDuplicate(error) ?? error;
   }
 }
 
-/** What the database says of an id or hash that is there already, as a refusal. */
-export function twice(error: unknown): ImportRefused | undefined {
+/** Returns the refusal for an id or hash that is stored already, or undefined for any other error. */
+export function asDuplicate(error: unknown): ImportRefused | undefined {
   const { code, detail } = error as { code?: string; detail?: string };
   return code === "23505" ? new ImportRefused(`It has a receipt twice: ${detail}`) : undefined;
 }
