@@ -105,6 +105,7 @@ export {
 export {
   addDecisions,
   addStop,
+  type DatedStop,
   type DecisionRecord,
   FILE_STOP,
   findStop,
