@@ -164,7 +164,7 @@ describe("approvals over REST", () => {
     const said = { approvalId: approval_id, keyId: people.keyId("ann") };
     const vote = await putVote(people.store.asPlatform(), { ...said, move: "approved" });
     await people.store.asPlatform().execute(
-      "UPDATE approval_votes SET said_at = now() - interval '1 minute' WHERE id = $1",
+      "UPDATE approval_votes SET voted_at = now() - interval '1 minute' WHERE id = $1",
       [vote],
     );
     const reconcile = () =>
