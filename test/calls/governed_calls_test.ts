@@ -123,7 +123,7 @@ describe("a call that changes something", () => {
     assert.equal(told.isError, true);
     assert.equal(
       (told.content as Json)[0].text,
-      `${message}\nIt may have been done: look at what it acts on before you call again, or ask a person.`,
+      `${message}\nIt may have been done: check its target before you call again, or ask a person.`,
     );
     assert.equal(told._meta?.["sealoop/error"], "OutcomeUnknown");
     assert.match(String(told._meta?.["sealoop/earlier"]), /^\d{4}-\d\d-\d\dT/);
@@ -344,7 +344,7 @@ describe("a call that changes something", () => {
       assert.equal(status, 409);
       assert.equal(
         body.detail,
-        `Approving ${approval_id} now is in vain: ${said}. It stays pending; approve it after ` +
+        `Cannot approve ${approval_id} now, as it would be in vain: ${said}. It stays pending; approve it after ` +
           `npm run governance -- resume ${stop.kind}${stop.name ? ` ${stop.name}` : ""}`,
       );
     }
