@@ -3,7 +3,7 @@ import { connectionOptions, type Store } from "./connection.ts";
 
 /** A lasting LISTEN. */
 export interface Listener {
-  /** False while the connection is down, when notifications may be missed. */
+  /** False while notifications may be missed: the connection is down, or the server is a hot standby. */
   readonly live: boolean;
   close(): Promise<void>;
 }
@@ -12,14 +12,19 @@ export interface Listener {
 export interface ListenHandlers {
   /** Called for each notification. */
   onNotify(channel: string, payload: string): void;
-  /** Called once connected, and again after a lost connection: notifications in between are lost, so look again. */
+  /**
+   * Called when there may be changes that no notification tells of: once connected, again after a lost connection, and
+   * every second while the server is a hot standby.
+   */
   onConnect?(): void | Promise<void>;
 }
 
 const RETRY_MS = 500;
+const STANDBY_POLL_MS = 1_000;
 
 /**
- * Listens on channels over a connection of its own, and reconnects when it is lost.
+ * Listens on channels over a connection of its own, and reconnects when it is lost. On a hot standby, which refuses
+ * LISTEN, it polls until that is promoted.
  *
  * @param channels names of notification channels, plain identifiers
  */
@@ -40,8 +45,17 @@ export async function listen(
     next.on("end", () => lost(next));
     next.on("notification", ({ channel, payload }) => handlers.onNotify(channel, payload ?? ""));
     await next.connect();
-    await next.query(channels.map((name) => `LISTEN ${next.escapeIdentifier(name)}`).join(";"));
-    live = true;
+    await subscribe(next);
+  }
+
+  async function subscribe(on: pg.Client): Promise<void> {
+    const { rows: [server] } = await on.query("SELECT pg_is_in_recovery() AS standby");
+    if (server.standby) {
+      timer = setTimeout(() => subscribe(on).catch(() => lost(on)), STANDBY_POLL_MS);
+    } else {
+      await on.query(channels.map((name) => `LISTEN ${on.escapeIdentifier(name)}`).join(";"));
+      live = true;
+    }
     await handlers.onConnect?.();
   }
 
@@ -49,6 +63,8 @@ export async function listen(
     if (which !== client || closed) return;
     client = undefined;
     live = false;
+    which.end().catch(() => {});
+    clearTimeout(timer);
     timer = setTimeout(retry, RETRY_MS);
   }
 
