@@ -114,7 +114,7 @@ describe("the approval workflow", () => {
     for (const word of words) {
       const [type, why] = await refusal(handle.executeUpdate(approveUpdate, { args: [word] }));
       assert.equal(type, "Forbidden", JSON.stringify(word));
-      assert.match(why, /Nobody has approved APR-\w+ by the gateway/);
+      assert.match(why, /Nobody has approved APR-\w+ through the gateway/);
     }
     const { status, approvers, moves } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.deepEqual([status, approvers, moves], ["pending", [], 1]);
