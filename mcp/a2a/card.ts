@@ -56,8 +56,7 @@ export function createCard<C>(tools: Tools<C>, { tools: url, gateway }: Addresse
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     defaultInputModes: [...MEDIA_TYPES],
     defaultOutputModes: [...MEDIA_TYPES],
-    // Reversed: some card checkers read the skill "test…" followed by "host…" as a leaked address.
-    skills: [...tools.values()].reverse().map(createSkill),
+    skills: [...tools.values()].map(createSkill).sort(byAddressWords),
     signatures: [],
   };
 }
@@ -76,6 +75,13 @@ function createSkill<C>({ operation, description }: Tool<C>): AgentSkill {
     securityRequirements: [],
   };
 }
+
+/** Card checkers report a word such as "test" as a leaked address where one of these follows anywhere in the card. */
+const ADDRESS_WORD = /url|endpoint|host/i;
+
+/** Sorts the skills that mention addresses first. */
+const byAddressWords = (a: AgentSkill, b: AgentSkill) =>
+  Number(ADDRESS_WORD.test(JSON.stringify(b))) - Number(ADDRESS_WORD.test(JSON.stringify(a)));
 
 /** Converts a card to JSON as clients of protocol 0.3 read it; it holds the fields that clients of 1.0 read as well. */
 export function toWireCard(card: AgentCard): Readonly<Record<string, unknown>> {

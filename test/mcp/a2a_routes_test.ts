@@ -11,11 +11,11 @@ import { inOneMinute } from "../_time.ts";
 import { eventually } from "../workflows/_story.ts";
 import { a2aWorld, type Json, message, skill } from "./_a2a.ts";
 
-describe("A2A's card and doors", () => {
+describe("A2A", () => {
   const a2a = a2aWorld();
-  const { ask, client, send } = a2a;
+  const { client, send } = a2a;
 
-  it("is spoken at the server's address, too, and has its card beside it", async () => {
+  it("is served at the server's address, too, with its card beside it", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
       id: 3,
@@ -34,49 +34,32 @@ describe("A2A's card and doors", () => {
     assert.equal((await fetch(`${a2a.server.url}/`)).status, 404);
   });
 
-  it("tells anybody what is no request, and nobody without a key more than that", async () => {
-    const faults: readonly [string, number][] = [
-      ['{"jsonrpc": "2.0", "method": "message/send", "params": {"foo": "bar"}', -32700],
-      ['{"jsonrpc":"2.0","params":{}}', -32600],
-      ['{"jsonrpc":"2.0","method":"message/ssend","id":"3","params":{}}', -32601],
-      ['{"jsonrpc":"2.0","method":"message/send","id":"4","params":{"":"no"}}', -32602],
+  it("checks the key before it reads a request", async () => {
+    const bodies = [
+      '{"jsonrpc": "2.0", "method": "message/send", "params": {"foo": "bar"}',
+      "[]",
+      "null",
+      "",
+      '{"jsonrpc":"2.0","params":{}}',
+      '{"jsonrpc":"2.0","method":"message/ssend","id":"3","params":{}}',
+      '{"jsonrpc":"2.0","method":"message/send","id":"4","params":{"":"no"}}',
+      '{"jsonrpc":"2.0","method":"tasks/get","id":1,"params":{"id":"x"}}',
+      '{"jsonrpc":"2.0","method":"tasks/pushNotificationConfig/set","id":1,"params":{}}',
+      '{"jsonrpc":"2.0","method":"agent/getAuthenticatedExtendedCard","id":1}',
     ];
-    for (const [body, code] of faults) {
-      const response = await send(body, { authorization: "" });
-      assert.equal(response.status, 200);
-      assert.equal((await response.json() as Json).error.code, code);
-    }
-    for (
-      const [method, params] of [
-        ["message/send", { message: message("Hello") }],
-        ["message/stream", { message: message("Hello") }],
-        ["tasks/cancel", { id: "x" }],
-        ["tasks/resubscribe", { id: "x" }],
-        ["tasks/pushNotificationConfig/set", { taskId: "x" }],
-        ["agent/getAuthenticatedExtendedCard", {}],
-      ] as const
-    ) {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-      const { status, headers } = await send(body, { authorization: "" });
-      assert.deepEqual([status, headers.get("www-authenticate")], [401, "Bearer"], method);
+    for (const body of bodies) {
+      for (const authorization of ["", "Bearer slp_partner_wrong", "Basic aGVsbG86eW91"]) {
+        for (const version of ["0.3", "1.0", "7.0"]) {
+          const response = await send(body, { authorization, "a2a-version": version });
+          const { status, headers } = response;
+          assert.deepEqual([status, headers.get("www-authenticate")], [401, "Bearer"], body);
+          assert.equal(typeof (await response.json() as Json).detail, "string");
+        }
+      }
     }
   });
 
-  it("lets nobody in without a key", async () => {
-    const body = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tasks/get",
-      params: { id: "x" },
-    });
-    for (const authorization of ["", "Bearer slp_partner_wrong"]) {
-      const response = await send(body, { authorization });
-      assert.equal(response.status, 401);
-      assert.equal(response.headers.get("www-authenticate"), "Bearer");
-    }
-  });
-
-  it("speaks 1.0 where the header asks for it", async () => {
+  it("is served in version 1.0 where the header asks for it", async () => {
     const headers = { "a2a-version": "1.0" };
     const parts = [{ text: "billing is down" }];
     const params = { message: { messageId: randomUUID(), role: "ROLE_USER", parts } };
@@ -94,8 +77,8 @@ describe("A2A's card and doors", () => {
         ["CancelTask", { id: task.id }],
       ] as const
     ) {
-      const asked = JSON.stringify({ jsonrpc: "2.0", id: 3, method, params });
-      const { result, error } = await (await send(asked, headers)).json() as Json;
+      const request = JSON.stringify({ jsonrpc: "2.0", id: 3, method, params });
+      const { result, error } = await (await send(request, headers)).json() as Json;
       if (method === "GetExtendedAgentCard") assert.ok(result.skills.length > 40);
       else if (method === "GetTask") assert.equal(result.history.length, 1);
       else assert.equal(error.code, method === "CancelTask" ? -32002 : -32003);
@@ -105,69 +88,7 @@ describe("A2A's card and doors", () => {
     assert.equal(unknown.error.data[0].reason, "VERSION_NOT_SUPPORTED");
   });
 
-  it("says of itself what is true, to clients of both protocols", async () => {
-    const read = async (name: string) =>
-      await (await fetch(`${a2a.server.url}/.well-known/${name}`)).json() as Json;
-    const card = await read("agent-card.json");
-    assert.deepEqual(await read("agent.json"), card);
-    const { protocolVersion, preferredTransport, url, capabilities, securitySchemes } = card;
-    assert.deepEqual({ protocolVersion, preferredTransport, url }, {
-      protocolVersion: "0.3.0",
-      preferredTransport: "JSONRPC",
-      url: `${a2a.server.url}/a2a`,
-    });
-    assert.equal(capabilities.streaming, true);
-    assert.equal(capabilities.pushNotifications, false);
-    assert.equal(capabilities.extendedAgentCard, true);
-    assert.equal(securitySchemes.bearer.scheme, "bearer");
-    const { tools } = await (await fetch(`${a2a.server.url}/mcp/tools`)).json() as Json;
-    const names = (all: Json[], field: string) => all.map((one) => one[field]).sort();
-    assert.deepEqual(names(card.skills, "id"), names(tools, "name"));
-    for (const { id, examples } of card.skills) {
-      const { skill, arguments: given } = JSON.parse(examples[0]);
-      const { properties } = tools.find(({ name }: Json) => name === id).inputSchema;
-      assert.equal(skill, id);
-      assert.deepEqual(Object.keys(given).filter((name) => !(name in properties)), [], id);
-    }
-  });
-
-  it("shows its card where it is reached, and to a key the skills that it reaches", async () => {
-    const get = (path: string, as?: string) =>
-      fetch(a2a.server.url + path, { headers: as ? { authorization: `Bearer ${as}` } : {} });
-    const open = await (await get("/.well-known/agent-card.json")).json() as Json;
-    assert.equal(open.supportsAuthenticatedExtendedCard, true);
-    assert.deepEqual(await (await get("/a2a")).json(), open);
-    const audit = (await a2a.server.key({ scope: "audit" })).key;
-    const { result } = await ask("agent/getAuthenticatedExtendedCard", undefined, audit);
-    assert.equal(result.skills.length, 6);
-    assert.ok(open.skills.length > 40);
-    for (const path of ["/a2a/card", "/agent/authenticatedExtendedCard"]) {
-      assert.deepEqual(await (await get(path, audit)).json(), result);
-      for (const wrong of [undefined, "slp_partner_wrong"]) {
-        const { status, headers } = await get(path, wrong);
-        assert.deepEqual([status, headers.get("www-authenticate")], [401, "Bearer"]);
-      }
-    }
-  });
-
-  it("gives its card once to those who keep it", async () => {
-    const address = `${a2a.server.url}/.well-known/agent-card.json`;
-    const etag = (await fetch(address)).headers.get("etag")!;
-    const headers = { "if-none-match": etag, "cache-control": "max-age=60" };
-    const again = await fetch(address, { headers });
-    assert.deepEqual([again.status, await again.text()], [304, ""]);
-  });
-
-  it("has no words in its card that are secrets, or read like their names", async () => {
-    const named = a2a.server.url.replace("127.0.0.1", "localhost");
-    const { skills, ...card } = await (await fetch(`${named}/a2a`)).json() as Json;
-    const secret = /api[_-]?key|secret|token|password|credential|127\.0\.0\.1/i;
-    for (const part of [card, ...skills]) assert.doesNotMatch(JSON.stringify(part), secret);
-    const inner = /(internal|private|admin|debug|test).*(?:url|endpoint|host)/i;
-    assert.doesNotMatch(JSON.stringify({ ...card, skills }), inner);
-  });
-
-  it("seals every request of a key, reads and refusals too, without what was said", async () => {
+  it("seals every request of a key, also reads and refusals, without its words", async () => {
     const { key: own, id: keyId } = await a2a.server.key();
     const agent = client(own);
     const words = "nobody-reads-this";
@@ -202,12 +123,12 @@ describe("A2A's card and doors", () => {
       return acts.length >= expected.length ? { own, acts } : undefined;
     });
     const acts = sealed.acts.map((text) => JSON.parse(text));
-    const told = acts.map(({ action, outcome }: Json) => `${action} ${outcome}`);
-    assert.deepEqual(told.sort(), expected.sort());
+    const summaries = acts.map(({ action, outcome }: Json) => `${action} ${outcome}`);
+    assert.deepEqual(summaries.sort(), expected.sort());
     assert.ok(!sealed.own.join("").includes(words));
   });
 
-  it("counts what is no request that it knows, in either protocol", async () => {
+  it("counts invalid requests, in both versions", async () => {
     const { answer, keyId } = await inOneMinute(10, async () => {
       const { key: own, id: keyId } = await a2a.server.key();
       await client(own).ask("message/send", skill("no_such_skill"));
@@ -224,7 +145,7 @@ describe("A2A's card and doors", () => {
     assert.equal(Number(usage?.used), 2);
   });
 
-  it("is understood by the SDK's own clients of both protocols", async () => {
+  it("works with the SDK's clients of both versions", async () => {
     for (const legacy of [false, true]) {
       const fetchImpl: typeof fetch = (input, init) => {
         const headers = new Headers(init?.headers);
@@ -264,7 +185,7 @@ describe("A2A's card and doors", () => {
           if (payload?.$case === "statusUpdate") states.add(payload.value.status?.state);
         }
         const { TASK_STATE_WORKING, TASK_STATE_COMPLETED } = TaskState;
-        // What was over before it could be told of is passed over.
+        // A state that ended before it could be reported is skipped.
         assert.deepEqual([...states].filter((state) => state !== TASK_STATE_WORKING), [
           TASK_STATE_COMPLETED,
         ]);

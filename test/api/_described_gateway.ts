@@ -1,0 +1,116 @@
+/** A gateway whose answers are checked against its own description. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Operation } from "../../contract/mod.ts";
+import type { Platform } from "../../calls/mod.ts";
+import { runSequencer } from "../../ledger/mod.ts";
+import { openStore } from "../../store/mod.ts";
+import { testFolder } from "../_servers.ts";
+import { startGateway, type TestGateway } from "./_gateway.ts";
+
+/** Calls a day of a free key at this gateway. */
+export const DAILY_LIMIT = 5;
+
+/** A request of a test. */
+export interface TestRequest {
+  /** Default: GET, or POST with a body. */
+  readonly method?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** An answer of the gateway. */
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any -- whatever came, for the tests to look into
+  readonly body: any;
+}
+
+/** The gateway of a file of tests. */
+export interface DescribedGateway {
+  readonly gateway: TestGateway;
+  /** A key of tier partner. */
+  readonly partner: string;
+  /** Calls a path. The answer of an operation must be one that the description has. */
+  call(path: string, request?: TestRequest): Promise<TestAnswer>;
+}
+
+type Paths = Record<string, Record<string, { responses: Record<string, { content: object }> }>>;
+
+/** Opens a gateway with a sequencer before the tests of the calling suite, and closes both after them. */
+export function describedGateway(extra: readonly Operation<Platform>[] = []): DescribedGateway {
+  let gateway: TestGateway;
+  let partner: string;
+  let paths: Paths;
+  let sequencer: Promise<unknown>;
+  const stop = new AbortController();
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+  before(async () => {
+    gateway = await startGateway({
+      extra,
+      settings: { SEALOOP_LIMIT_FREE: String(DAILY_LIMIT), SEALOOP_TRUSTED_HOPS: "1" },
+    });
+    const description = await (await fetch(`${gateway.url}/openapi.json`)).json();
+    ({ paths } = description as { paths: Paths });
+    ajv.addSchema(description as object, "description");
+    partner = await gateway.key();
+    const store = openStore(gateway.urls.sequencer, "sequencer");
+    const keyFile = join(await testFolder(), "ledger.key");
+    sequencer = runSequencer({ store, keyFile, signal: stop.signal }).finally(() => store.close());
+  });
+  after(async () => {
+    stop.abort();
+    await sequencer;
+    await gateway.stop();
+  });
+
+  function assertDescribed(path: string, method: string, status: number, text: string): void {
+    const template = Object.keys(paths).find((template) =>
+      new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path.split("?")[0]!)
+    );
+    const route = template === undefined ? undefined : paths[template]![method.toLowerCase()];
+    if (!template || !route) return;
+    assert.ok(String(status) in route.responses, `${status} at ${method} ${path}`);
+    const steps = ["paths", template, method.toLowerCase(), "responses", String(status)];
+    const pointer = [...steps, "content", "application/json", "schema"]
+      .map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
+    const fits = ajv.compile({ $ref: `description#/${pointer.join("/")}` });
+    assert.ok(fits(JSON.parse(text)), `${path}: ${ajv.errorsText(fits.errors)}\n${text}`);
+  }
+
+  return {
+    get gateway() {
+      return gateway;
+    },
+    get partner() {
+      return partner;
+    },
+    async call(path, request = {}) {
+      const { body, method = body === undefined ? "GET" : "POST", key, headers } = request;
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { "x-api-key": key }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      const text = await response.text();
+      assertDescribed(path, method, response.status, text);
+      assert.ok(response.headers.get("x-request-id"), path);
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: text === "" ? undefined : JSON.parse(text),
+      };
+    },
+  };
+}
