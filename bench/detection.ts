@@ -8,7 +8,7 @@ import { detectAll, type Groupable, groupFindings } from "../detection/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { once } from "node:events";
 import { putService } from "../store/mod.ts";
-import { type TestWorld, testWorld } from "../test/detection/_world.ts";
+import { type TestContext, createTestContext } from "../test/detection/_context.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 
 const ROUNDS = 5;
@@ -21,7 +21,7 @@ const GRAPH = 10_000;
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
-  const world = await testWorld("service_probes: {}");
+  const world = await createTestContext("service_probes: {}");
   const server = await answering();
   try {
     for (const [path, are] of [["/", "answer"], ["/hang", "hang"]] as const) {
@@ -43,7 +43,7 @@ export async function* run(): AsyncGenerator<Figure> {
   yield await grouping();
 }
 
-async function watch({ store }: TestWorld, name: string, http: string): Promise<void> {
+async function watch({ store }: TestContext, name: string, http: string): Promise<void> {
   const service: Service = {
     ...{ name, type: "service", host: "localhost", owner: null, origin: "file", restart: null },
     ...{ check: { http }, watched: true, dependsOn: [] },

@@ -1,52 +1,57 @@
 import type { DetectorSettings } from "./settings.ts";
 
-/** How long a service's past is judged by, and how. */
-export type Damping = Pick<
+/** Settings by which the history of a service is judged. */
+export type HistorySettings = Pick<
   DetectorSettings["service_probes"],
   "flapping" | "slow_looks" | "failures"
 >;
 
-/** What a look gave: up, up but slow, down. */
-export type LookResult = "u" | "s" | "d";
+/** Result of a probe in a history: up, slow (up, but slow) or down. */
+export type HistoryMark = "u" | "s" | "d";
 
-/** What the last looks at a service say of it. */
-export interface Judgement {
+/** History of a service. */
+export interface ProbeMarks {
+  /** Marks of the last probes, oldest first. */
   readonly looks: string;
   readonly flapping: boolean;
-  /** `down` does not count before it has been seen often enough. */
+}
+
+/** State of a service by its history. */
+export interface ServiceState extends ProbeMarks {
   readonly state: "up" | "slow" | "down" | "flapping";
+  /** False: it was not down often enough to be reported. */
   readonly counts: boolean;
 }
 
 /**
- * Judges a service by its last looks, this one included.
+ * Judges a service by its history and the newest probe.
  *
- * One that goes up and down is `flapping` from a share of changes among its looks on, until the share has fallen below
- * a lower one: so it is one fault for all that time, and not one for each time that it goes down.
- *
- * @param before the looks so far, oldest first
+ * A service is `flapping` from a share of changes in its history on, until the share has fallen below a lower one. So it is
+ * one fault for all that time, and not one each time it goes down.
  */
-export function judge(
-  before: { readonly looks: string; readonly flapping: boolean },
-  now: LookResult,
-  { flapping: { looks: kept, begins, ends }, slow_looks, failures }: Damping,
-): Judgement {
-  const looks = (before.looks + now).slice(-kept);
-  const changes =
-    [...looks].filter((look, i) => i > 0 && (look === "d") !== (looks[i - 1] === "d")).length;
-  const share = changes / (kept - 1); // of a full history, so that a young one isn't hasty
+export function judgeHistory(
+  before: ProbeMarks,
+  now: HistoryMark,
+  { flapping: { looks: maxMarks, begins, ends }, slow_looks, failures }: HistorySettings,
+): ServiceState {
+  const looks = (before.looks + now).slice(-maxMarks);
+  const share = countChanges(looks) / (maxMarks - 1); // of a full history, so that a young one isn't judged too early
   const flapping = before.flapping ? share > ends : share >= begins;
-  const state = flapping
-    ? "flapping"
-    : now === "d"
-    ? "down"
-    : tail(looks, "s") >= slow_looks
-    ? "slow"
-    : "up";
-  return { looks, flapping, state, counts: state !== "down" || tail(looks, "d") >= failures };
+  const downs = countAtEnd(looks, "d");
+  if (flapping) return { looks, flapping, state: "flapping", counts: true };
+  if (now === "d") return { looks, flapping, state: "down", counts: downs >= failures };
+  const isSlow = countAtEnd(looks, "s") >= slow_looks;
+  return { looks, flapping, state: isSlow ? "slow" : "up", counts: true };
 }
 
-/** How many of the last looks in a row are this. */
-function tail(looks: string, look: LookResult): number {
-  return looks.length - looks.replace(new RegExp(`${look}+$`), "").length;
+/** Counts how often a service went down or came up. */
+function countChanges(looks: string): number {
+  return [...looks].filter((mark, i) => i > 0 && (mark === "d") !== (looks[i - 1] === "d")).length;
+}
+
+/** Counts how many of the last marks in a row are this one. */
+function countAtEnd(looks: string, mark: HistoryMark): number {
+  let count = 0;
+  while (looks.at(-1 - count) === mark) count++;
+  return count;
 }

@@ -1,33 +1,34 @@
 import type { FindingRecord } from "../store/mod.ts";
 import {
   type Attack,
-  type AttackBounds,
-  signOf,
-  type Source,
-  type Sources,
-  watch,
-  watchAll,
-} from "./_attacks.ts";
-import { type Level, levelOf, timeOf, wordsOf } from "./_lines.ts";
-import { count, type Jump, jumps, type Minute } from "./_rates.ts";
-import { knownTemplates, learn, type Miner, openMiner } from "./_templates.ts";
+  type AttackLimits,
+  type AttackSource,
+  type AttackSources,
+  findDistributedAttack,
+  recordSign,
+} from "./_log_attacks.ts";
+import { levelOf, type LineLevel, splitWords } from "./_log_lines.ts";
+import { countMinutes, type ErrorPeak, findErrorPeaks, type Minute } from "./_log_rates.ts";
+import { parseSign } from "./_log_signs.ts";
+import { learnLine, listTemplates, openMiner, type TemplateMiner } from "./_log_templates.ts";
+import { timeOf } from "./_log_time.ts";
 
-/** What a log has taught, in a form that can be kept. */
-export interface KeptState {
+/** State of a log, as it is stored: what was learned from its lines. */
+export interface LogState {
+  /** How many lines were read. */
   readonly lines: number;
   readonly templates: readonly (readonly [string, number])[];
   readonly minutes: readonly Minute[];
-  readonly sources: readonly (readonly [string, KeptSource])[];
+  readonly sources: readonly (readonly [string, StoredSource])[];
 }
 
-type KeptSource = Omit<Source, "invalid" | "ports"> & {
+type StoredSource = Omit<AttackSource, "invalid" | "ports"> & {
   readonly invalid: readonly (readonly [string, number])[];
-  /** Absent: from before ports were looked at. */
-  readonly ports?: readonly (readonly [string, number])[];
+  readonly ports: readonly (readonly [string, number])[];
 };
 
-/** What is looked for in a log, and from when on it is something. */
-export interface LogBounds extends AttackBounds {
+/** Kinds of findings that are looked for in a log, and their limits. */
+export interface LogLimits extends AttackLimits {
   readonly errorRate: boolean;
   readonly attacks: boolean;
   readonly newTemplates: "errors" | "all" | "none";
@@ -37,114 +38,126 @@ export interface LogBounds extends AttackBounds {
   readonly learnLines: number;
 }
 
-/** A kind of line that was never there before. */
+/** A template that the log never had before. */
 export interface NewTemplate {
   readonly template: string;
-  readonly level: Level;
+  readonly level: LineLevel;
   /** Its first line. */
   readonly sample: string;
 }
 
-/** What lines told. */
-export interface Told {
-  /** The state with these lines in it. */
-  readonly state: KeptState;
-  /** The last of each source and kind; sources that only together attack come first. */
+/** Result of reading lines. */
+export interface LogReading {
+  /** The state with these lines. */
+  readonly state: LogState;
+  /** The last attack of each source and kind; sources that attack only together come first. */
   readonly attacks: readonly Attack[];
-  readonly jumps: readonly Jump[];
+  readonly peaks: readonly ErrorPeak[];
   readonly newTemplates: readonly NewTemplate[];
-  /** Some of the lines that tell of a jump's errors. */
+  /** Some of the error lines. */
   readonly errorSamples: readonly string[];
 }
 
-const NOTHING: KeptState = { lines: 0, templates: [], minutes: [], sources: [] };
-const MOST_SAMPLES = 5;
-const MOST_NEW = 20;
+const EMPTY: LogState = { lines: 0, templates: [], minutes: [], sources: [] };
+const MAX_SAMPLES = 5;
+const MAX_SAMPLE_CHARACTERS = 300;
+const MAX_NEW_TEMPLATES = 20;
 
 /**
- * Takes lines in, in their order.
+ * Reads lines in their order.
  *
  * @param before undefined: the log is new
- * @param now for lines that don't say when they were written, and for the year of those that leave it out
- * @param old the lines were there before anybody looked: they teach, but nothing is found in them
+ * @param options.now for lines without a time, and for the year of times without one
+ * @param options.old whether the lines are older than the first look: they are learned from, but give no findings
  */
-export function takeIn(
-  before: KeptState | undefined,
+export function readLines(
+  before: LogState = EMPTY,
   lines: readonly string[],
-  { bounds, now, old }: { bounds: LogBounds; now: Date; old: boolean },
-): Told {
-  const { lines: seen, templates, minutes, sources } = before ?? NOTHING;
-  const known: Sources = new Map(
-    sources.map(([source, kept]) => [source, {
-      ...kept,
-      invalid: new Map(kept.invalid),
-      ports: new Map(kept.ports),
-    }]),
-  );
-  const miner = openMiner(templates);
+  { limits, now, old }: {
+    readonly limits: LogLimits;
+    readonly now: Date;
+    readonly old: boolean;
+  },
+): LogReading {
+  const sources = parseSources(before.sources);
+  const miner = openMiner(before.templates);
   const attacks = new Map<string, Attack>();
-  const fresh: NewTemplate[] = [];
+  const newTemplates: NewTemplate[] = [];
   const timed: { time: number; isError: boolean }[] = [];
   const errorSamples: string[] = [];
-  let tried = false;
+  let hasAttempt = false;
   let time = now.getTime();
   for (const [i, line] of lines.entries()) {
     time = timeOf(line, now) ?? time;
     const level = levelOf(line);
     timed.push({ time, isError: level === "error" });
-    if (level === "error" && errorSamples.length < MOST_SAMPLES) errorSamples.push(sample(line));
-    if (bounds.attacks) {
-      const sign = signOf(line);
-      const attack = sign && watch(known, sign, { at: time, bounds });
+    if (level === "error" && errorSamples.length < MAX_SAMPLES) errorSamples.push(sampleOf(line));
+    if (limits.attacks) {
+      const sign = parseSign(line);
+      const attack = sign && recordSign(sources, sign, { at: time, limits });
       if (attack) attacks.set(`${attack.code} ${attack.source}`, attack);
-      tried ||= sign?.user !== undefined && sign.kind !== "accepted";
+      hasAttempt ||= sign?.user !== undefined && sign.kind !== "accepted";
     }
-    const isOld = old || seen + i < bounds.learnLines;
-    const found = bounds.newTemplates === "none" ? undefined : mine(miner, line, level, bounds);
-    if (found && !isOld && fresh.length < MOST_NEW) fresh.push(found);
+    if (limits.newTemplates === "none") continue;
+    const template = learnTemplate(miner, line, level, limits);
+    const isLearning = old || before.lines + i < limits.learnLines;
+    if (template && !isLearning && newTemplates.length < MAX_NEW_TEMPLATES) {
+      newTemplates.push(template);
+    }
   }
-  const together = tried ? watchAll(known, time, bounds) : [];
-  const counted = count(minutes, timed);
-  const since = timed.reduce((first, { time }) => Math.min(first, time), Infinity);
-  const wanted = bounds.errorRate && !old && lines.length > 0;
+  const distributed = hasAttempt ? findDistributedAttack(sources, time, limits) : [];
+  const minutes = countMinutes(before.minutes, timed);
+  const first = timed.reduce((earliest, { time }) => Math.min(earliest, time), Infinity);
+  const hasPeaks = limits.errorRate && !old && lines.length > 0;
   return {
     state: {
-      lines: seen + lines.length,
-      templates: knownTemplates(miner),
-      minutes: counted,
-      sources: [...known].map(([source, one]) => [
-        source,
-        { ...one, invalid: [...one.invalid], ports: [...one.ports] },
-      ]),
+      lines: before.lines + lines.length,
+      templates: listTemplates(miner),
+      minutes,
+      sources: serializeSources(sources),
     },
-    attacks: old ? [] : [...together, ...attacks.values()],
-    jumps: wanted ? jumps(counted, Math.floor(since / 60_000), bounds) : [],
-    newTemplates: fresh,
+    attacks: old ? [] : [...distributed, ...attacks.values()],
+    peaks: hasPeaks ? findErrorPeaks(minutes, Math.floor(first / 60_000), limits) : [],
+    newTemplates,
     errorSamples,
   };
 }
 
-function mine(
-  miner: Miner,
+function learnTemplate(
+  miner: TemplateMiner,
   line: string,
-  level: Level,
-  { newTemplates }: LogBounds,
+  level: LineLevel,
+  { newTemplates }: LogLimits,
 ): NewTemplate | undefined {
-  const { template, isNew } = learn(miner, wordsOf(line));
+  const { template, isNew } = learnLine(miner, splitWords(line));
   if (!isNew || (newTemplates === "errors" && level === "info")) return undefined;
-  return { template, level, sample: sample(line) };
+  return { template, level, sample: sampleOf(line) };
 }
 
-/** Long enough to be understood, short enough to be kept. */
-export const sample = (line: string): string => line.slice(0, 300);
+function parseSources(stored: LogState["sources"]): AttackSources {
+  return new Map(stored.map(([source, { invalid, ports, ...rest }]) => {
+    return [source, { ...rest, invalid: new Map(invalid), ports: new Map(ports) }];
+  }));
+}
 
-/** Whether a line is of the kind that a finding is about. */
-export function isLike(line: string, { code, detail }: FindingRecord): boolean {
+function serializeSources(sources: AttackSources): LogState["sources"] {
+  return [...sources].map(([source, { invalid, ports, ...rest }]) => {
+    return [source, { ...rest, invalid: [...invalid], ports: [...ports] }];
+  });
+}
+
+/** Cuts a line so that it can be kept. */
+export function sampleOf(line: string): string {
+  return line.slice(0, MAX_SAMPLE_CHARACTERS);
+}
+
+/** Returns whether a line is of the kind that a finding is about. */
+export function isLikeFinding(line: string, { code, detail }: FindingRecord): boolean {
   if (code === "error_rate") return levelOf(line) === "error";
   if (code === "new_templates") {
     const known = openMiner((detail.templates as string[] ?? []).map((text) => [text, 1]));
-    return !learn(known, wordsOf(line)).isNew;
+    return !learnLine(known, splitWords(line)).isNew;
   }
-  const sign = signOf(line);
+  const sign = parseSign(line);
   return sign !== undefined && sign.kind !== "accepted" && sign.kind !== "hint";
 }

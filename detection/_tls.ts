@@ -3,62 +3,76 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 
-/** Where a certificate is, and what it must be. */
-export interface Target {
-  /** `host:port`; or else `file`. */
+/** A certificate to look at, and what is expected of it. */
+export interface CertificateTarget {
+  /** `host:port`; either this or `file`. */
   readonly endpoint?: string;
   readonly file?: string;
-  /** Name that it must be made out to; an endpoint's own where it is left out. */
+  /** Name that it must be issued to; of an endpoint, its host by default. */
   readonly name?: string;
   readonly service?: string;
   /** File of the authorities that are trusted besides those of the system. */
   readonly ca?: string;
-  /** It needs nobody to vouch for it. */
+  /** Whether it need not be issued by a trusted authority. */
   readonly self_signed?: boolean;
 }
 
-/** What was seen of a certificate and those that vouch for it. */
-export interface Seen {
-  /** The one in question first. */
+/** A certificate with its issuers. */
+export interface CertificateChain {
+  /** The certificate itself first. */
   readonly chain: readonly X509Certificate[];
-  /** Why nobody trusted vouches for it; undefined: somebody does. */
+  /** Why it is not trusted; absent: it is. */
   readonly untrusted?: string;
-  /** Whether it is made out to the name; undefined: there is none to compare. */
-  readonly fits?: boolean;
+  /** Whether it is issued to the expected name; absent: no name is expected. */
+  readonly matchesName?: boolean;
 }
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-/** What OpenSSL says of time and name is looked at by itself. */
-const OTHER_FLAWS = /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+/** Errors of OpenSSL about time and name, which are checked separately. */
+const OTHER_ERRORS = /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** Looks at a certificate. @throws where there is none, or nobody answers in time */
-export async function see(
-  target: Target,
-  { timeout_ms }: { readonly timeout_ms: number },
-): Promise<Seen> {
+/** Reads a certificate. @throws where there is none, or nobody answers in time */
+export async function readCertificate(
+  target: CertificateTarget,
+  timeoutMs: number,
+): Promise<CertificateChain> {
   const ca = target.ca === undefined ? undefined : await readFile(target.ca, "utf8");
-  if (target.file !== undefined) return seeFile(await readFile(target.file, "utf8"), target, ca);
-  return await seeEndpoint(target.endpoint!, target, { ca, timeout_ms });
+  if (target.file !== undefined) return parseFile(await readFile(target.file, "utf8"), target, ca);
+  return await readEndpoint(target.endpoint!, target, { ca, timeoutMs });
 }
 
 /** @throws where the file has no certificate */
-function seeFile(text: string, { name }: Target, ca: string | undefined): Seen {
-  const chain = (text.match(PEM) ?? []).map((pem) => new X509Certificate(pem));
+function parseFile(
+  text: string,
+  { name }: CertificateTarget,
+  ca: string | undefined,
+): CertificateChain {
+  const chain = parsePem(text);
   const [first] = chain;
   if (!first) throw Object.assign(new Error("No certificate"), { code: "no_certificate" });
-  const broken = chain.slice(1).some((issuer, i) => !isIssuedBy(chain[i]!, issuer));
-  const authorities = (ca?.match(PEM) ?? []).map((pem) => new X509Certificate(pem));
-  const last = chain.at(-1)!;
-  const vouched = ca === undefined || authorities.some((one) => isIssuedBy(last, one));
   return {
     chain,
-    untrusted: broken ? "chain_broken" : vouched ? undefined : "issuer_not_trusted",
-    fits: name === undefined ? undefined : isMadeOutTo(first, name),
+    untrusted: distrustReason(chain, ca),
+    matchesName: name === undefined ? undefined : isIssuedTo(first, name),
   };
 }
 
-/** By its alternative names alone, as browsers do. @see RFC 9525 §2 */
-function isMadeOutTo(certificate: X509Certificate, name: string): boolean {
+function distrustReason(
+  chain: readonly X509Certificate[],
+  ca: string | undefined,
+): string | undefined {
+  const isBroken = chain.slice(1).some((issuer, i) => !isIssuedBy(chain[i]!, issuer));
+  if (isBroken) return "chain_broken";
+  const isTrusted = ca === undefined || parsePem(ca).some((one) => isIssuedBy(chain.at(-1)!, one));
+  return isTrusted ? undefined : "issuer_not_trusted";
+}
+
+function parsePem(text: string): X509Certificate[] {
+  return (text.match(PEM) ?? []).map((pem) => new X509Certificate(pem));
+}
+
+/** Compares alternative names only, as browsers do. @see RFC 9525 §2 */
+function isIssuedTo(certificate: X509Certificate, name: string): boolean {
   if (isIP(name)) return certificate.checkIP(name) !== undefined;
   return certificate.checkHost(name, { subject: "never", partialWildcards: false }) !== undefined;
 }
@@ -68,21 +82,21 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
     (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
 }
 
-function seeEndpoint(
+function readEndpoint(
   endpoint: string,
-  { name }: Target,
-  { ca, timeout_ms }: { ca: string | undefined; timeout_ms: number },
-): Promise<Seen> {
+  { name }: CertificateTarget,
+  { ca, timeoutMs }: { ca: string | undefined; timeoutMs: number },
+): Promise<CertificateChain> {
   const at = endpoint.lastIndexOf(":");
   const host = endpoint.slice(0, at).replace(/^\[|\]$/g, "");
-  const wanted = name ?? host;
+  const expected = name ?? host;
   return new Promise((resolve, reject) => {
     const socket = connect({
       host,
       port: Number(endpoint.slice(at + 1)),
-      ...(isIP(wanted) ? {} : { servername: wanted }),
+      ...(isIP(expected) ? {} : { servername: expected }),
       ...(ca === undefined ? {} : { ca }),
-      rejectUnauthorized: false, // it is looked at, not trusted: nothing is sent
+      rejectUnauthorized: false, // the certificate is only looked at: nothing is sent
       checkServerIdentity: () => undefined,
     });
     const fail = (error: Error) => {
@@ -92,15 +106,15 @@ function seeEndpoint(
     };
     const timer = setTimeout(
       () => fail(Object.assign(new Error("No answer"), { code: "timeout" })),
-      timeout_ms,
+      timeoutMs,
     );
     socket.once("error", fail);
     socket.once("secureConnect", () => {
       try {
-        const seen = seenAt(socket, wanted);
+        const chain = peerChain(socket, expected);
         clearTimeout(timer);
         socket.destroy();
-        resolve(seen);
+        resolve(chain);
       } catch (error) {
         fail(error as Error);
       }
@@ -108,19 +122,22 @@ function seeEndpoint(
   });
 }
 
-function seenAt(socket: TLSSocket, wanted: string): Seen {
+function peerChain(socket: TLSSocket, expected: string): CertificateChain {
   const chain: X509Certificate[] = [];
   for (let one = socket.getPeerX509Certificate(); one; one = one.issuerCertificate) {
     if (chain.some(({ fingerprint256 }) => fingerprint256 === one!.fingerprint256)) break;
     chain.push(one);
   }
-  const error = socket.authorizationError as unknown as string | Error | null;
-  const untrusted = error === null || error === undefined
-    ? undefined
-    : String(typeof error === "string" ? error : (error as NodeJS.ErrnoException).code ?? error);
   return {
     chain,
-    untrusted: untrusted && !OTHER_FLAWS.test(untrusted) ? untrusted.toLowerCase() : undefined,
-    fits: chain[0] && isMadeOutTo(chain[0], wanted),
+    untrusted: authorizationError(socket),
+    matchesName: chain[0] && isIssuedTo(chain[0], expected),
   };
+}
+
+function authorizationError(socket: TLSSocket): string | undefined {
+  const error = socket.authorizationError as unknown as string | NodeJS.ErrnoException | null;
+  if (error === null || error === undefined) return undefined;
+  const code = String(typeof error === "string" ? error : error.code ?? error);
+  return OTHER_ERRORS.test(code) ? undefined : code.toLowerCase();
 }

@@ -2,20 +2,20 @@ import type { DetectorName, FindingCheck, RelatedFinding, Severity } from "../do
 import { checkKind, type Service } from "../integrations/host/mod.ts";
 import { fingerprintFault } from "../store/mod.ts";
 
-/** Something is wrong. Ids and codes only, as it travels through workflows: what it says in words stays in the store. */
+/** A fault that a detector found. Ids and codes only, as it travels through workflows: texts stay in the store. */
 export interface DetectedFinding {
-  /** The service that is concerned; null: none that is known. */
+  /** Name of the affected service; null: none is known. */
   readonly service: string | null;
   readonly detector: DetectorName;
   readonly check: FindingCheck;
-  /** What is wrong, without names: refused, disk_full, expired, brute_force, … */
+  /** Kind of fault, without names: refused, disk_full, expired, brute_force, … */
   readonly code: string;
-  /** 16 hex characters: the same fault has the same. */
+  /** 16 hex characters, the same for the same fault. */
   readonly fingerprint: string;
   readonly severity: Severity;
   /** ISO 8601. */
   readonly observed_at: string;
-  /** What it is likely to be the cause of. */
+  /** Findings that it probably causes. */
   readonly related?: readonly RelatedFinding[];
 }
 
@@ -25,10 +25,10 @@ export type ServiceFinding = DetectedFinding & {
   readonly check: "http" | "tcp" | "command";
 };
 
-/** Being slow is another fault than failing: that one must be found while the other waits for people. */
+/** Code of a slow service. That is another fault than a failing one, which is found while this one waits for people. */
 const SLOW = "slow";
 
-/** The finding that a service fails its check, or passes it slowly. */
+/** Creates the finding that a service fails its check, or passes it slowly. */
 export function createServiceFinding({ name, check }: Service, code: string): ServiceFinding {
   const kind = checkKind(check!);
   return {

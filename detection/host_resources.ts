@@ -1,15 +1,21 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
-import type { DetectedFinding } from "./findings.ts";
 import type { Severity } from "../domain/mod.ts";
-import { diskUsage, folderUsage, mounts, resolved } from "./_disks.ts";
+import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
+import {
+  type DiskUsage,
+  listMountPoints,
+  measureDisk,
+  measureFolder,
+  resolveLinks,
+} from "./_disks.ts";
 import type {
   DetailedFinding,
   DetectionContext,
   Detector,
   DetectorResult,
   RecheckResult,
-} from "./_detector.ts";
+} from "./detector.ts";
+import type { DetectedFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["host_resources"];
@@ -24,118 +30,126 @@ interface DiskTarget {
   readonly full_percent?: number;
 }
 
-/** One thing of this host that can run out. */
+/** A resource of this host that can run out. */
 type Target = DiskTarget | { readonly kind: "memory" } | { readonly kind: "load" };
 
-/** Where it can't be worse than it is. */
-const NOTHING_LEFT_PERCENT = 99;
+/** The part of a finding that differs between resources. */
+type FindingText = Pick<DetailedFinding, "code" | "severity" | "summary" | "detail">;
 
-/** Looks at what this host has: disks, inodes, memory, load. */
+/** A fault of a resource, and the aspect that it is about: the same one is the same fault. */
+interface Fault {
+  readonly aspect: string;
+  readonly text: FindingText;
+}
+
+const CRITICAL_PERCENT = 99;
+
+/** Measures the resources of this host. */
 export const hostResources: Detector = {
   name: "host_resources",
   about: "Measures disks, inodes, memory and load of the host that it runs on",
   ofHost: true,
   configuration: ({ host_resources: { disks, ...rest } }) => ({ ...rest, disks: disks.length }),
 
-  async detect(world): Promise<DetectorResult> {
+  async detect(context): Promise<DetectorResult> {
     const found: DetailedFinding[] = [];
     const problems = new Set<string>();
-    const targets = await targetsOf(world);
+    const targets = await listTargets(context);
     for (const target of targets) {
       try {
-        found.push(...await measure(target, world));
+        found.push(...await measure(target, context));
       } catch (error) {
-        problems.add(`disk_${(error as NodeJS.ErrnoException).code?.toLowerCase() ?? "unknown"}`);
+        const { code = "unknown" } = error as NodeJS.ErrnoException;
+        problems.add(`disk_${code.toLowerCase()}`);
       }
     }
     return { probed: targets.length, found, problems: [...problems] };
   },
 
-  async recheck(world, finding, known): Promise<RecheckResult> {
-    return await recheckHost(world, finding, await known);
+  async recheck(context, finding, known): Promise<RecheckResult> {
+    return await recheckHost(context, finding, await known);
   },
 };
 
 async function recheckHost(
-  world: DetectionContext,
+  context: DetectionContext,
   { fingerprint, code }: DetectedFinding,
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
-  if (known.host !== world.host) return { present: true, code: "other_host" };
+  if (known.host !== context.host) return { present: true, code: "other_host" };
   const target = known.target as unknown as Target;
-  // As it is configured now: a bound may have been changed meanwhile.
-  const configured = (await targetsOf(world)).find((one) => nameOf(one) === nameOf(target));
+  // The settings may have other bounds by now.
+  const configured = (await listTargets(context)).find((one) => nameOf(one) === nameOf(target));
   try {
-    const found = await measure(configured ?? target, world);
+    const found = await measure(configured ?? target, context);
     const now = found.find((one) => one.fingerprint === fingerprint)?.code ?? "ok";
-    // What was full and is only filling up now is another fault, and a lesser one.
-    const eased = code.endsWith("_full") && now.endsWith("_filling");
-    return { present: now !== "ok" && !eased, code: now };
+    // A disk that was full and is filling now has another, lesser fault.
+    const hasEased = code.endsWith("_full") && now.endsWith("_filling");
+    return { present: now !== "ok" && !hasEased, code: now };
   } catch {
     return { present: false, code: "gone" };
   }
 }
 
-async function targetsOf(
+async function listTargets(
   { settings: { host_resources: settings } }: DetectionContext,
 ): Promise<Target[]> {
-  const named = settings.disks.map((disk) => ({ kind: "disk" as const, ...disk }));
-  const taken = new Set(await Promise.all(settings.disks.map(({ path }) => resolved(path))));
-  const others = settings.every_disk ? (await mounts()).map(({ path }) => path) : [];
-  const rest = others.filter((path) => !taken.has(path))
+  const named = settings.disks.map((disk): Target => ({ kind: "disk", ...disk }));
+  const covered = new Set(
+    await Promise.all(settings.disks.map(({ path }) => resolveLinks(path))),
+  );
+  const others = settings.every_disk ? await listMountPoints() : [];
+  const rest = others.filter((path) => !covered.has(path))
     .map((path): Target => ({ kind: "disk", path }));
   return [...named, ...rest, { kind: "memory" }, { kind: "load" }];
 }
 
-const nameOf = (target: Target) => target.kind === "disk" ? target.path : target.kind;
+function nameOf(target: Target): string {
+  return target.kind === "disk" ? target.path : target.kind;
+}
 
-/** @throws where a path is not there */
-async function measure(
-  target: Target,
-  { host, settings }: DetectionContext,
-): Promise<DetailedFinding[]> {
-  const bounds = settings.host_resources;
-  const make = (
-    what: string,
-    { code, severity, summary, detail }: Pick<
-      DetailedFinding,
-      "code" | "severity" | "summary" | "detail"
-    >,
-  ): DetailedFinding => ({
+/** @throws where a path does not exist */
+async function measure(target: Target, context: DetectionContext): Promise<DetailedFinding[]> {
+  const { host, settings: { host_resources: settings } } = context;
+  const faults = target.kind === "memory"
+    ? findMemoryFaults(settings, host)
+    : target.kind === "load"
+    ? findLoadFaults(settings, host)
+    : findDiskFaults(target, await measureTarget(target), settings, host);
+  return faults.map(({ aspect, text }): DetailedFinding => ({
+    ...text,
     service: target.kind === "disk" ? target.service ?? null : null,
     detector: "host_resources",
     check: "host",
-    code,
-    fingerprint: fingerprintFault("host_resources", host, what, nameOf(target)),
-    severity,
+    fingerprint: fingerprintFault("host_resources", host, aspect, nameOf(target)),
     observed_at: new Date().toISOString(),
     host,
-    summary,
-    detail,
     target: { ...target },
-  });
-  if (target.kind === "memory") return memory(bounds, host, make);
-  if (target.kind === "load") return load(bounds, host, make);
-  const usage = target.max_bytes === undefined
-    ? await diskUsage(target.path)
-    : await folderUsage(target.path, target.max_bytes);
-  const filling = target.filling_percent ?? bounds.filling_percent;
-  const full = target.full_percent ?? bounds.full_percent;
-  const found: DetailedFinding[] = [];
-  const judge = (what: "disk" | "inodes", percent: number) => {
-    if (percent < Math.min(filling, full)) return;
+  }));
+}
+
+async function measureTarget({ path, max_bytes }: DiskTarget): Promise<DiskUsage> {
+  return max_bytes === undefined ? await measureDisk(path) : await measureFolder(path, max_bytes);
+}
+
+function findDiskFaults(
+  target: DiskTarget,
+  usage: DiskUsage,
+  settings: Settings,
+  host: string,
+): Fault[] {
+  const filling = target.filling_percent ?? settings.filling_percent;
+  const full = target.full_percent ?? settings.full_percent;
+  const percents = { disk: usage.percent, inodes: usage.inodesPercent };
+  return (["disk", "inodes"] as const).flatMap((aspect) => {
+    const percent = percents[aspect];
+    if (percent === undefined || percent < Math.min(filling, full)) return [];
     const isFull = percent >= full;
-    const whole = what === "inodes"
-      ? "The number of inodes of the disk at"
-      : target.max_bytes === undefined
-      ? "The disk at"
-      : "The bound of the folder";
-    const used = what === "inodes" || target.max_bytes !== undefined ? "used up" : "full";
-    found.push(make(what, {
-      code: `${what}_${isFull ? "full" : "filling"}`,
+    const text: FindingText = {
+      code: `${aspect}_${isFull ? "full" : "filling"}`,
       severity: severityOf(percent, isFull),
-      summary: `${whole} ${target.path} on ${host} is ${Math.floor(percent)} % ${used}`,
+      summary: describeDisk(target, aspect, percent, host),
       detail: {
         path: target.path,
         percent: Math.round(percent * 10) / 10,
@@ -144,24 +158,30 @@ async function measure(
         free_bytes: usage.freeBytes,
         bound_percent: isFull ? full : filling,
       },
-    }));
-  };
-  judge("disk", usage.percent);
-  if (usage.inodesPercent !== undefined) judge("inodes", usage.inodesPercent);
-  return found;
+    };
+    return [{ aspect, text }];
+  });
 }
 
-type Make = (
-  what: string,
-  rest: Pick<DetailedFinding, "code" | "severity" | "summary" | "detail">,
-) => DetailedFinding;
+function describeDisk(
+  { path, max_bytes }: DiskTarget,
+  aspect: "disk" | "inodes",
+  percent: number,
+  host: string,
+): string {
+  const where = `${path} on ${host} is ${Math.floor(percent)} %`;
+  if (aspect === "inodes") return `The number of inodes of the disk at ${where} used up`;
+  return max_bytes === undefined
+    ? `The disk at ${where} full`
+    : `The bound of the folder ${where} used up`;
+}
 
-function memory({ memory_percent: bound }: Settings, host: string, make: Make): DetailedFinding[] {
+function findMemoryFaults({ memory_percent: bound }: Settings, host: string): Fault[] {
   const total = totalmem();
   const free = freemem(); // on Linux, what is available without swapping
   const percent = 100 * (total - free) / total;
   if (percent < bound) return [];
-  return [make("memory", {
+  const text: FindingText = {
     code: "memory_low",
     severity: severityOf(percent, true),
     summary: `The memory of ${host} is ${Math.floor(percent)} % used`,
@@ -171,29 +191,29 @@ function memory({ memory_percent: bound }: Settings, host: string, make: Make): 
       free_bytes: free,
       bound_percent: bound,
     },
-  })];
+  };
+  return [{ aspect: "memory", text }];
 }
 
-/**
- * By the lowest of the averages of 1, 5 and 15 minutes: it has been that high for a quarter of an hour, and still is. A
- * backup or a build that passes is none of that.
- */
-function load({ load_per_core: bound }: Settings, host: string, make: Make): DetailedFinding[] {
+/** Uses the lowest of the averages of 1, 5 and 15 minutes, so that a short peak is no fault. */
+function findLoadFaults({ load_per_core }: Settings, host: string): Fault[] {
   const cores = availableParallelism();
+  const bound = load_per_core * cores;
   const averages = loadavg();
   const lowest = Math.min(...averages);
-  if (lowest < bound * cores) return [];
+  if (lowest < bound) return [];
   const [load_1m = 0, load_5m = 0, load_15m = 0] = averages;
-  return [make("load", {
+  const text: FindingText = {
     code: "load_high",
     severity: "medium",
     summary: `The load of ${host} has been ${lowest.toFixed(1)} and more on ${cores} cores for ` +
       "a quarter of an hour",
-    detail: { load_1m, load_5m, load_15m, cores, bound: bound * cores },
-  })];
+    detail: { load_1m, load_5m, load_15m, cores, bound },
+  };
+  return [{ aspect: "load", text }];
 }
 
 function severityOf(percent: number, isFull: boolean): Severity {
   if (!isFull) return "medium";
-  return percent >= NOTHING_LEFT_PERCENT ? "critical" : "high";
+  return percent >= CRITICAL_PERCENT ? "critical" : "high";
 }

@@ -1,14 +1,19 @@
 /**
- * Five ways to find that something is wrong, and one way to make incidents of what they find.
+ * Detection: five detectors find faults, and grouping makes incidents of their findings.
  *
  * ```ts
- * const world = openWorld({ config, store, temporal });
- * const { incidents } = await detectAll(world, { remember: true });
- * const { present } = await recheck(world, incidents[0], "before") ?? {};
+ * const context = openDetectionContext({ config, store, temporal });
+ * const { incidents } = await detectAll(context, { save: true });
+ * const { present } = await recheck(context, incidents[0], "before") ?? {};
  * ```
  *
+ * Trusts: the operator who writes the files of detectors and services.
+ * Doesn't trust: the lines of logs, which attackers write, too.
  * @module
  */
+export type { Dependencies, Groupable } from "./_causes.ts";
+export type { DetectorRun } from "./_run.ts";
+export { detectorsFilePath, openDetectionContext } from "./context.ts";
 export type {
   DetailedFinding,
   DetectionContext,
@@ -16,26 +21,34 @@ export type {
   DetectorResult,
   RecheckResult,
   RecheckTime,
-} from "./_detector.ts";
-export { type Dependencies, type FindingGroup, type Groupable, groupFindings } from "./group.ts";
+} from "./detector.ts";
+export { createServiceFinding, type DetectedFinding, type ServiceFinding } from "./findings.ts";
+export { type FindingGroup, groupFindings } from "./group.ts";
 export { recheck, type Recheckable } from "./recheck.ts";
+export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
+export {
+  type FollowedServices,
+  followServices,
+  keepDiscoveringServices,
+  type ServicesContext,
+} from "./services.ts";
+export {
+  BadServicesFile,
+  readServicesFile,
+  type ServiceEntry,
+  servicesFileSchema,
+} from "./services_file.ts";
 export {
   BadDetectorsFile,
   type DetectorSettings,
   detectorsFileSchema,
   readDetectorsFile,
 } from "./settings.ts";
-export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
 export {
   describeDetectors,
   detectAll,
   detectInLog,
   type Detection,
+  type DetectOptions,
   type DetectorDescription,
-  type DetectorRun,
-  detectorsFilePath,
-  openDetectionContext,
 } from "./sweep.ts";
-export { createServiceFinding, type DetectedFinding } from "./findings.ts";
-export { BadServicesFile, readServicesFile, servicesFileSchema } from "./services_file.ts";
-export { followServices, keepDiscoveringServices } from "./services.ts";

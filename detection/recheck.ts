@@ -1,15 +1,15 @@
-import type { DetectorName } from "../domain/mod.ts";
+import type { DetectorName, FindingCheck } from "../domain/mod.ts";
 import { clearFinding, getFinding } from "../store/mod.ts";
+import { detectorOf } from "./_detectors.ts";
+import type { DetectionContext, RecheckResult, RecheckTime } from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
-import { ALL } from "./_all.ts";
-import type { DetectionContext, RecheckResult, RecheckTime } from "./_detector.ts";
 
-/** The finding to look at again, as much of it as is known. */
+/** The finding to look at again, as far as it is known. */
 export type Recheckable = Pick<DetectedFinding, "service" | "code" | "fingerprint"> & {
-  readonly check: DetectedFinding["check"] | "report";
+  readonly check: FindingCheck | "report";
 };
 
-const BY_CHECK: Readonly<Record<DetectedFinding["check"], DetectorName>> = {
+const DETECTOR_BY_CHECK: Readonly<Record<FindingCheck, DetectorName>> = {
   http: "service_probes",
   tcp: "service_probes",
   command: "service_probes",
@@ -20,36 +20,36 @@ const BY_CHECK: Readonly<Record<DetectedFinding["check"], DetectorName>> = {
 };
 
 /**
- * Looks at one fault again, by the detector that found it.
+ * Looks at one fault again, with the detector that found it. For a fault that a person reported, the service that it names
+ * is probed.
  *
- * What a person reported is looked at by the probe of the service that it names; where there is none, it can't be
- * looked at, and gives undefined.
- *
- * @param moment `before` anything is done about it, or `after`: then a fault that is over is noted as such
+ * @param time `before` a repair, or `after` it: then a fault that is over is recorded as such
+ * @returns undefined where there is nothing to look at
  */
 export async function recheck(
-  world: DetectionContext,
+  context: DetectionContext,
   finding: Recheckable,
-  moment: RecheckTime,
+  time: RecheckTime,
 ): Promise<RecheckResult | undefined> {
-  const { check } = finding;
-  const detector = ALL.find(({ name }) =>
-    name === (check === "report" ? "service_probes" : BY_CHECK[check])
-  )!;
-  const knowing = getFinding(world.store.asPlatform(), finding.fingerprint);
-  const found = { ...finding, detector: detector.name, severity: "high", observed_at: "" } as const;
-  const [again, known] = await Promise.all([
-    detector.recheck(
-      world,
-      { ...found, check: check === "report" ? "http" : check },
-      knowing,
-      moment,
-    ),
-    knowing,
+  const { fingerprint } = finding;
+  const check = finding.check === "report" ? "http" : finding.check;
+  const detector = detectorOf(DETECTOR_BY_CHECK[check]);
+  const db = context.store.asPlatform();
+  const recorded = getFinding(db, fingerprint);
+  const detected: DetectedFinding = {
+    ...finding,
+    check,
+    detector: detector.name,
+    severity: "high",
+    observed_at: "",
+  };
+  const [result, known] = await Promise.all([
+    detector.recheck(context, detected, recorded, time),
+    recorded,
   ]);
-  if (again.code === "no_check") return undefined;
-  if (moment === "after" && !again.present && known?.cleared_at === null) {
-    await clearFinding(world.store.asPlatform(), finding.fingerprint);
+  if (result.code === "no_check") return undefined;
+  if (time === "after" && !result.present && known?.cleared_at === null) {
+    await clearFinding(db, fingerprint);
   }
-  return again;
+  return result;
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkKind, probe, type ProbeResult, type Service } from "../integrations/host/mod.ts";
-import { createServiceFinding, type DetectedFinding } from "./findings.ts";
 import {
   getProbeHistories,
   getService,
@@ -9,6 +8,7 @@ import {
   putProbeHistories,
   recordProbeResults,
 } from "../store/mod.ts";
+import { judgeHistory, type ProbeMarks, type ServiceState } from "./_history.ts";
 import {
   type DetailedFinding,
   type DetectionContext,
@@ -17,22 +17,37 @@ import {
   type RecheckResult,
   type RecheckTime,
   untilDeadline,
-} from "./_detector.ts";
-import { judge, type Judgement } from "./_history.ts";
+} from "./detector.ts";
+import { createServiceFinding, type DetectedFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
-
-/** Network probes wait more than they work; commands are processes. */
-const AT_ONCE = { network: 256, command: 32 } as const;
-/** The platform's own parts start and stop together with the sweep, so one failed look at them says nothing. */
-const PLATFORM_FAILURES = 2;
-/** A service that has flapped must answer so often in a row. */
-const STEADY_LOOKS = 5;
-const STEADY_EVERY_MS = 200;
-const FRESH = { looks: "", flapping: false } as const;
 
 type Settings = DetectorSettings["service_probes"];
 
-/** Probes every watched service. */
+/** A probed service. */
+interface ProbedService {
+  readonly service: Service;
+  readonly result: ProbeResult;
+  readonly state: ServiceState;
+}
+
+/** Probes at a time. Those over the network mostly wait; commands are processes. */
+const CONCURRENCY = { network: 256, command: 32 } as const;
+/** Failures in a row that count for the platform's own parts. They start and stop together with the sweep. */
+const PLATFORM_FAILURES = 2;
+/** After a repair, a service that was flapping must pass so often in a row. */
+const STEADY_PROBES = 5;
+const STEADY_PAUSE_MS = 200;
+const NO_HISTORY: ProbeMarks = { looks: "", flapping: false };
+
+/** Names by which services say that they are on the host of the platform. */
+export const LOCAL_HOSTS: ReadonlySet<string> = new Set([
+  "localhost",
+  "127.0.0.1",
+  "::1",
+  "0.0.0.0",
+]);
+
+/** Probes all watched services. */
 export const serviceProbes: Detector = {
   name: "service_probes",
   about: "Probes every watched service over HTTP, TCP or by a command, with bounds of latency",
@@ -41,52 +56,53 @@ export const serviceProbes: Detector = {
     ...rest,
     services: Object.keys(services).length,
   }),
-
-  async detect(world, deadline): Promise<DetectorResult> {
-    const { store, settings: { service_probes: settings }, host, servicesProblem } = world;
-    const [services, histories] = await Promise.all([
-      listWatchedServices(store.asPlatform()) as Promise<Service[]>,
-      getProbeHistories(store.asPlatform()),
-    ]);
-    const seen = await probeEach(services, settings, deadline);
-    const judged = [...seen].map(([service, result]) => {
-      const before = histories.get(service.name) ?? FRESH;
-      return { service, result, now: judgeService(service, result, before, settings) };
-    });
-    return {
-      probed: judged.length,
-      found: judged.flatMap(({ service, result, now }) =>
-        now.state === "up" ? [] : [foundOf(service, result, now, { settings, host })]
-      ),
-      problems: [
-        ...judged.length < services.length
-          ? [`${services.length - judged.length}_services_not_probed_in_time`]
-          : [],
-        ...servicesProblem ? [servicesProblem] : [],
-      ],
-      complete: judged.length === services.length,
-      async saveState(on) {
-        const sightings = judged.map(({ service: { name }, result: { healthy } }) => ({
-          name,
-          healthy,
-        }));
-        await recordProbeResults(on, sightings);
-        const looks = judged.map(({ service: { name: service }, now }): ProbeHistory => {
-          return { service, looks: now.looks, flapping: now.flapping };
-        });
-        await putProbeHistories(on, looks);
-      },
-    };
-  },
-
+  detect: detectFailures,
   recheck: recheckService,
 };
 
+async function detectFailures(
+  context: DetectionContext,
+  deadline: AbortSignal,
+): Promise<DetectorResult> {
+  const { store, settings: { service_probes: settings }, servicesProblem } = context;
+  const db = store.asPlatform();
+  const [services, histories] = await Promise.all([
+    listWatchedServices(db) as Promise<Service[]>,
+    getProbeHistories(db),
+  ]);
+  const results = await probeAll(services, settings, deadline);
+  const probed = [...results].map(([service, result]): ProbedService => {
+    const before = histories.get(service.name) ?? NO_HISTORY;
+    return { service, result, state: judgeService(service, result, before, settings) };
+  });
+  const missed = services.length - probed.length;
+  const problems: string[] = [];
+  if (missed > 0) problems.push(`${missed}_services_not_probed_in_time`);
+  if (servicesProblem) problems.push(servicesProblem);
+  return {
+    probed: probed.length,
+    found: probed.filter(({ state }) => state.state !== "up")
+      .map((one) => createFinding(one, context)),
+    problems,
+    complete: missed === 0,
+    async saveState(trx) {
+      await recordProbeResults(
+        trx,
+        probed.map(({ service: { name }, result: { healthy } }) => ({ name, healthy })),
+      );
+      const marks = probed.map(({ service: { name }, state }): ProbeHistory => {
+        return { service: name, looks: state.looks, flapping: state.flapping };
+      });
+      await putProbeHistories(trx, marks);
+    },
+  };
+}
+
 /**
- * Probes some at a time, in the order in which they were probed last. What there is no time for comes first the next
- * time.
+ * Probes services in the given order, some at a time. The store lists those first that were not probed for the longest
+ * time, so that those which there is no time for come first in the next sweep.
  */
-async function probeEach(
+async function probeAll(
   services: readonly Service[],
   settings: Settings,
   deadline: AbortSignal,
@@ -102,85 +118,92 @@ async function probeEach(
   const commands = services.filter(isCommand);
   const others = services.filter((service) => !isCommand(service));
   const workers = [
-    ...Array.from({ length: AT_ONCE.network }, () => work(others)),
-    ...Array.from({ length: AT_ONCE.command }, () => work(commands)),
+    ...Array.from({ length: CONCURRENCY.network }, () => work(others)),
+    ...Array.from({ length: CONCURRENCY.command }, () => work(commands)),
   ];
   await untilDeadline(workers, deadline);
   return results;
 }
 
-const timeoutOf = ({ name }: Service, { timeout_ms, services }: Settings) =>
-  services[name]?.timeout_ms ?? timeout_ms;
-const slowOf = ({ name }: Service, { slow_ms, services }: Settings) =>
-  services[name]?.slow_ms ?? slow_ms;
+function timeoutOf({ name }: Service, { timeout_ms, services }: Settings): number {
+  return services[name]?.timeout_ms ?? timeout_ms;
+}
+
+function slowLimitOf({ name }: Service, { slow_ms, services }: Settings): number {
+  return services[name]?.slow_ms ?? slow_ms;
+}
 
 function judgeService(
   service: Service,
   { healthy, elapsedMs }: ProbeResult,
-  before: { readonly looks: string; readonly flapping: boolean },
+  before: ProbeMarks,
   settings: Settings,
-): Judgement {
+): ServiceState {
   const failures = service.origin === "platform"
     ? Math.max(settings.failures, PLATFORM_FAILURES)
     : settings.failures;
-  const look = !healthy ? "d" : elapsedMs > slowOf(service, settings) ? "s" : "u";
-  return judge(before, look, { ...settings, failures });
+  const mark = !healthy ? "d" : elapsedMs > slowLimitOf(service, settings) ? "s" : "u";
+  return judgeHistory(before, mark, { ...settings, failures });
 }
 
-function foundOf(
-  service: Service,
-  { code, elapsedMs }: ProbeResult,
-  { state, looks, counts }: Judgement,
-  { settings, host }: { settings: Settings; host: string },
+function createFinding(
+  { service, result: { code, elapsedMs }, state: { state, looks, counts } }: ProbedService,
+  { settings: { service_probes: settings }, host }: DetectionContext,
 ): DetailedFinding {
   const finding = createServiceFinding(service, state === "down" ? code : state);
   const { name } = service;
+  const { check } = finding;
+  const summaries: Readonly<Record<string, string>> = {
+    down: `${name} fails its ${check} check (${code})`,
+    slow: `${name} passes its ${check} check, but takes longer than ${
+      slowLimitOf(service, settings)
+    } ms`,
+    flapping: `${name} goes up and down`,
+  };
   return {
     ...finding,
-    host: LOCAL.has(service.host) ? host : service.host,
-    summary: state === "down"
-      ? `${name} fails its ${finding.check} check (${code})`
-      : state === "slow"
-      ? `${name} passes its ${finding.check} check, but takes longer than ${
-        slowOf(service, settings)
-      } ms`
-      : `${name} goes up and down`,
+    host: LOCAL_HOSTS.has(service.host) ? host : service.host,
+    summary: summaries[state]!,
     detail: { last_look: code, elapsed_ms: Math.round(elapsedMs), looks },
     target: { service: name },
     counts,
   };
 }
 
-/** Names by which services say that they are on the host of the platform. */
-export const LOCAL: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "::1", "0.0.0.0"]);
-
 async function recheckService(
   { store, settings: { service_probes: settings } }: DetectionContext,
   { service: name, code }: DetectedFinding,
   _: unknown,
-  moment: RecheckTime,
+  time: RecheckTime,
 ): Promise<RecheckResult> {
-  const service = name === null
-    ? undefined
-    : await getService(store.asPlatform(), name) as Service | undefined;
+  const db = store.asPlatform();
+  const service = name === null ? undefined : await getService(db, name) as Service | undefined;
   if (!service?.check) return { present: false, code: "no_check" };
-  const look = () => probe(service.check!, timeoutOf(service, settings));
-  const slow = ({ healthy, elapsedMs }: ProbeResult) =>
-    healthy && code === "slow" && elapsedMs > slowOf(service, settings);
-  if (code !== "flapping") {
-    const seen = await look();
-    return { present: !seen.healthy || slow(seen), code: slow(seen) ? "slow" : seen.code };
+  const probeAgain = () => probe(service.check!, timeoutOf(service, settings));
+  if (code === "flapping" && time === "after") {
+    const failure = await findFailure(probeAgain);
+    if (failure) return { present: true, code: failure.code };
+    await putProbeHistories(db, [{ service: service.name, ...NO_HISTORY }]);
+    return { present: false, code: "ok" };
   }
-  if (moment === "before") {
-    const { flapping } = (await getProbeHistories(store.asPlatform())).get(service.name) ?? FRESH;
-    const seen = await look();
-    return { present: flapping || !seen.healthy, code: flapping ? "flapping" : seen.code };
+  const result = await probeAgain();
+  if (code === "flapping") {
+    const { flapping } = (await getProbeHistories(db)).get(service.name) ?? NO_HISTORY;
+    return { present: flapping || !result.healthy, code: flapping ? "flapping" : result.code };
   }
-  for (let i = 0; i < STEADY_LOOKS; i++) {
-    if (i > 0) await sleep(STEADY_EVERY_MS);
-    const seen = await look();
-    if (!seen.healthy) return { present: true, code: seen.code };
+  const isSlow = result.healthy && code === "slow" &&
+    result.elapsedMs > slowLimitOf(service, settings);
+  return { present: !result.healthy || isSlow, code: isSlow ? "slow" : result.code };
+}
+
+/** Probes several times in a row. @returns the first failure; undefined: all passed */
+async function findFailure(
+  probeAgain: () => Promise<ProbeResult>,
+): Promise<ProbeResult | undefined> {
+  for (let i = 0; i < STEADY_PROBES; i++) {
+    if (i > 0) await sleep(STEADY_PAUSE_MS);
+    const result = await probeAgain();
+    if (!result.healthy) return result;
   }
-  await putProbeHistories(store.asPlatform(), [{ service: service.name, ...FRESH }]); // what it did before is over
-  return { present: false, code: "ok" };
+  return undefined;
 }

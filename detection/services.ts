@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
 import { followFile } from "../integrations/files/mod.ts";
 import { discoverServices, graphHostName } from "../integrations/host/mod.ts";
 import {
@@ -7,52 +10,54 @@ import {
   type ServiceRecord,
   type Store,
 } from "../store/mod.ts";
-import { BadServicesFile, readServicesFile } from "./services_file.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
-import type { Config } from "../config.ts";
 import { locateTemporal } from "../temporal/mod.ts";
-import { platformServices, withHosts } from "./_platform_services.ts";
+import { addHostEdges, listPlatformServices } from "./_platform_services.ts";
+import { BadServicesFile, readServicesFile, type ServiceEntry } from "./services_file.ts";
 
-/** Between looks at what listens on this host, milliseconds. */
-const LOOK_MS = 60_000;
+const DISCOVERY_INTERVAL_MS = 60_000;
 
-/** What the services of a platform depend on. */
+/** Surroundings of the services. */
 export interface ServicesContext {
   readonly config: Config;
   readonly store: Store;
-  /** Whether all parts were started together, on this host. */
+  /** Whether all parts of the platform were started together, on this host. */
   readonly together: boolean;
 }
 
 /**
- * Makes the declared services of the store those of the platform and of the user's file.
+ * Replaces the declared services of the store by those of the platform and of the user's file.
  *
  * @throws {BadServicesFile} the user's file is wrong
  */
-export async function syncServices({ config, store, together }: ServicesContext): Promise<void> {
-  const platform = platformServices(config, {
+async function syncServices({ config, store, together }: ServicesContext): Promise<void> {
+  const platform = listPlatformServices(config, {
     database: new URL(store.url),
     temporal: locateTemporal(config).address,
     together,
   });
   const entries = readServicesFile(pathOf(config), platform.map(({ name }) => name));
-  const file = entries.map(({ depends_on, runbook_values: _, ...entry }): ServiceRecord => ({
-    ...{ ...entry, origin: "file", watched: true, dependsOn: depends_on },
-    owner: entry.owner ?? null,
-    check: entry.check ?? null,
-    restart: entry.restart ?? null,
-  }));
+  const services = addHostEdges([...platform, ...entries.map(toRecord)]);
+  const ofOrigin = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   const values = entries.flatMap(({ name, runbook_values }) =>
     runbook_values ? [[name, runbook_values] as const] : []
   );
-  const services = withHosts([...platform, ...file]);
-  const of = (wanted: string) => services.filter(({ origin }) => origin === wanted);
   await store.asPlatform().transaction(async (trx) => {
-    await replaceServices(trx, "platform", of("platform"));
-    await replaceServices(trx, "file", of("file"));
+    await replaceServices(trx, "platform", ofOrigin("platform"));
+    await replaceServices(trx, "file", ofOrigin("file"));
     await replaceRunbookValues(trx, Object.fromEntries(values));
   });
+}
+
+function toRecord({ depends_on, runbook_values: _, ...entry }: ServiceEntry): ServiceRecord {
+  return {
+    ...entry,
+    origin: "file",
+    watched: true,
+    dependsOn: depends_on,
+    owner: entry.owner ?? null,
+    check: entry.check ?? null,
+    restart: entry.restart ?? null,
+  };
 }
 
 function pathOf({ settings, dataDir }: Config): string {
@@ -113,7 +118,7 @@ function problemCode({ message }: BadServicesFile): string {
   return `services_file_line_${/ line (\d+):/.exec(message)?.[1] ?? 1}`;
 }
 
-/** Keeps the store told of what else listens on this host, until it is asked to stop. */
+/** Keeps adding the programs that listen on this host to the graph, until the signal. */
 export async function keepDiscoveringServices(
   { config, store, together }: ServicesContext,
   log: Logger,
@@ -124,8 +129,8 @@ export async function keepDiscoveringServices(
     try {
       await discoverServices(config, store, host);
     } catch (err) {
-      log.warn({ err }, "Could not tell the graph what listens on this host; trying again");
+      log.warn({ err }, "Could not look for services on this host; trying again");
     }
-    await sleep(LOOK_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
+    await sleep(DISCOVERY_INTERVAL_MS, undefined, { signal: stopping, ref: false }).catch(() => {});
   }
 }

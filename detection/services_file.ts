@@ -2,13 +2,12 @@ import { z } from "zod";
 import { formatMistakes, type Mistake, readYamlFile } from "../integrations/files/mod.ts";
 import { type DeclaredPort, type Dependency, EDGE_KINDS } from "../store/mod.ts";
 
-const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65535;
 const Argv = z.array(z.string().min(1)).min(1);
 const Check = z.union([
   z.strictObject({ http: z.url({ protocol: /^https?$/ }) }),
   z.strictObject({
     tcp: z.string().regex(/^.+:\d{1,5}$/, "Expected host:port")
-      .refine((at) => isPort(at.slice(at.lastIndexOf(":") + 1)), "Expected a port from 1 to 65535"),
+      .refine(hasPort, "Expected a port from 1 to 65535"),
   }),
   z.strictObject({ command: Argv }),
 ]);
@@ -60,12 +59,12 @@ const File = z.strictObject({
   services: z.array(Service).default([]).describe("The services to know and to watch"),
 });
 
-/** The JSON Schema of the file, for editors; names that are there twice or not at all are found by reading alone. */
+/** Returns the JSON Schema of the file, for editors. Duplicate and unknown names are found only by reading it. */
 export function servicesFileSchema(): Readonly<Record<string, unknown>> {
   return { title: "The services file of sealoop", ...z.toJSONSchema(File, { io: "input" }) };
 }
 
-/** A service as the file describes it. */
+/** A service, as in the file. */
 export type ServiceEntry = z.output<typeof Service>;
 
 /** The services file is wrong; each message begins with the line. */
@@ -76,9 +75,9 @@ export class BadServicesFile extends Error {
 /**
  * Reads the file of the services to watch.
  *
- * @param path a file that is not there gives no services
+ * @param path a missing file has no services
  * @param known names that `depends_on` may use besides those of the file
- * @throws {BadServicesFile} says the line, what was wrong, and what would be right
+ * @throws {BadServicesFile} names the line, what is wrong, and what would be right
  */
 export function readServicesFile(path: string, known: readonly string[] = []): ServiceEntry[] {
   const read = readYamlFile(path, File, explain);
@@ -87,9 +86,9 @@ export function readServicesFile(path: string, known: readonly string[] = []): S
   };
   if ("mistakes" in read) return fail(read.mistakes);
   const { services } = read.value;
-  const wrong = inconsistencies(services, known)
+  const mistakes = checkNames(services, known)
     .map(([at, text]) => ({ line: read.lineOf(at), text }));
-  return wrong.length > 0 ? fail(wrong) : services;
+  return mistakes.length > 0 ? fail(mistakes) : services;
 }
 
 function explain(issue: z.core.$ZodIssue): string {
@@ -114,26 +113,32 @@ function explain(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-type Wrong = [at: PropertyKey[], text: string];
+type NameMistake = [at: PropertyKey[], text: string];
 
-/** What the schema can't see: names that are there twice, or not at all. */
-function inconsistencies(
+/** Finds duplicate and unknown names, which the schema can't find. */
+function checkNames(
   services: readonly ServiceEntry[],
   known: readonly string[],
-): Wrong[] {
+): NameMistake[] {
   const first = new Map<string, number>();
   services.forEach(({ name }, i) => first.has(name) || first.set(name, i));
   const all = new Set([...first.keys(), ...known]);
   return services.flatMap(({ name, depends_on }, i) => {
-    const taken = first.get(name) !== i || known.includes(name);
-    const wrong: Wrong[] = taken
-      ? [[["services", i, "name"], `there is another service named ${name}`]]
-      : [];
+    const mistakes: NameMistake[] = [];
+    if (first.get(name) !== i || known.includes(name)) {
+      mistakes.push([["services", i, "name"], `there is another service named ${name}`]);
+    }
     depends_on.forEach(({ service }, j) => {
       const at = ["services", i, "depends_on", j];
-      if (service === name) wrong.push([at, `${name} can't depend on itself`]);
-      else if (!all.has(service)) wrong.push([at, `there is no service named ${service}`]);
+      if (service === name) mistakes.push([at, `${name} can't depend on itself`]);
+      else if (!all.has(service)) mistakes.push([at, `there is no service named ${service}`]);
     });
-    return wrong;
+    return mistakes;
   });
+}
+
+/** Returns whether `host:port` has a port in range. */
+function hasPort(address: string): boolean {
+  const port = Number(address.slice(address.lastIndexOf(":") + 1));
+  return port >= 1 && port <= 65535;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { formatMistakes, readYaml } from "../integrations/files/mod.ts";
 import { z } from "zod";
+import { formatMistakes, readYaml } from "../integrations/files/mod.ts";
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const count = (fallback: number) => z.number().int().min(1).max(1_000_000).default(fallback);
@@ -15,18 +15,18 @@ const Pace = {
   slow_ms: milliseconds.optional(),
 };
 const Flapping = z.strictObject({
-  looks: z.number().int().min(5).max(60).default(20).describe("Looks that are remembered"),
+  looks: z.number().int().min(5).max(60).default(20).describe("Probes that are remembered"),
   begins: z.number().min(0.05).max(1).default(0.3)
     .describe("Share of changes between up and down among them from which on it flaps"),
   ends: z.number().min(0).max(1).default(0.1).describe("… and down to which it is steady again"),
 }).refine(({ begins, ends }) => ends < begins, "ends must be below begins");
 const ServiceProbes = z.strictObject({
   enabled: on,
-  timeout_ms: milliseconds.default(2_000).describe("Longest that a probe takes"),
+  timeout_ms: milliseconds.default(2_000).describe("Longest that a probe may take"),
   slow_ms: milliseconds.default(1_500).describe("A probe that passes but takes longer is slow"),
-  slow_looks: count(3).describe("Slow looks in a row that are a finding"),
+  slow_looks: count(3).describe("Slow probes in a row that are a finding"),
   failures: count(1)
-    .describe("Failed looks in a row that are a finding; the platform's own parts need two"),
+    .describe("Failed probes in a row that are a finding; the platform's own parts need two"),
   flapping: Flapping.prefault({}),
   services: z.record(Name, z.strictObject(Pace)).default({})
     .describe("`timeout_ms` and `slow_ms` of single services, by their names"),
@@ -48,9 +48,9 @@ const HostResources = z.strictObject({
   every_disk: z.boolean().default(true).describe("Whether every disk of the host is looked at"),
   filling_percent: percent(90).describe("Used space, or inodes, from which on a disk fills up"),
   full_percent: percent(95).describe("… and is full"),
-  memory_percent: percent(95).describe("Memory that is not available any more"),
+  memory_percent: percent(95).describe("Memory in use that is a finding"),
   load_per_core: z.number().min(0.1).max(1_000).default(8)
-    .describe("Load for each core, kept up for fifteen minutes and still there"),
+    .describe("Load for each core, for at least fifteen minutes"),
 });
 
 const LogFile = z.strictObject({
@@ -75,15 +75,17 @@ const Logs = z.strictObject({
       "one that is `optional` may be missing. Default: the host's authentication log, for attacks alone",
   ),
   window_seconds: seconds(600)
-    .describe("Time within which attempts are counted, and for which a finding stands"),
+    .describe("Time within which attempts are counted, and for which a finding lasts"),
   failures: count(5).describe("Failed logins of one source that are an attack"),
-  invalid_users: count(3).describe("Users that are not there, tried by one source"),
-  sources: count(10).describe("Sources that try users that are not there, within a day"),
-  ports: count(20).describe("Ports that a firewall's log says it kept one source from"),
-  errors: count(10).describe("Errors in a minute below which there is no jump"),
+  invalid_users: count(3).describe("Users that do not exist, tried by one source"),
+  sources: count(10).describe("Sources that try users that do not exist, within a day"),
+  ports: count(20).describe("Ports of one source that a firewall blocked"),
+  errors: count(10).describe("Errors in a minute below which there is no peak"),
   times_usual: z.number().min(1).max(1_000).default(3)
-    .describe("How many times as many errors as in a bad minute of the past are a jump"),
-  learn_lines: count(500).describe("Lines of a log before which every kind of line is new"),
+    .describe("How many times as many errors as in a bad minute before are a peak"),
+  learn_lines: count(500).describe(
+    "Lines of a log that only teach: before, every kind of line is new",
+  ),
 });
 
 const Certificate = z.strictObject({
@@ -100,7 +102,7 @@ const Certificate = z.strictObject({
 const Certificates = z.strictObject({
   enabled: on,
   watch: z.array(Certificate).default([]).describe(
-    "Certificates at an `endpoint` (host:port) or in a PEM `file`; the `name` that it must be made out to, the " +
+    "Certificates at an `endpoint` (host:port) or in a PEM `file`; the `name` that it must be issued to, the " +
       "`service` that needs it, a file of other authorities (`ca`), or that it may be `self_signed`",
   ),
   services: z.boolean().default(true)
@@ -113,18 +115,17 @@ const Certificates = z.strictObject({
 
 const Platform = z.strictObject({
   enabled: on,
-  backlog: count(1_000).describe("Tasks that wait in one queue of Temporal"),
+  backlog: count(1_000).describe("Tasks that wait in one task queue"),
   backlog_seconds: seconds(60).describe("… or for how long the oldest of them waits"),
-  failed_workflows: count(5).describe("Runs that have failed or were timed out"),
+  failed_workflows: count(5).describe("Workflows that have failed or timed out"),
   failed_within_seconds: seconds(3_600).describe("… within this time"),
   outbox_seconds: seconds(60).describe("How long a receipt waits to be sealed"),
   database_ms: z.number().min(1).max(10_000).default(1_000)
-    .describe("How long the database takes to say how it is"),
-  connections_percent: percent(90).describe("Connections of the database that are taken"),
+    .describe("How long the database may take to report its state"),
+  connections_percent: percent(90).describe("Connections of the database in use"),
 });
 
-/** The whole file. */
-export const DETECTORS_FILE = z.strictObject({
+const DETECTORS_FILE = z.strictObject({
   service_probes: ServiceProbes.prefault({}),
   host_resources: HostResources.prefault({}),
   logs: Logs.prefault({}),
@@ -132,23 +133,22 @@ export const DETECTORS_FILE = z.strictObject({
   platform: Platform.prefault({}),
 });
 
-/** The detectors' settings, one block each: everything has a value. */
+/** Settings of the detectors, one block each. All have a value. */
 export type DetectorSettings = z.output<typeof DETECTORS_FILE>;
 
-/** The detectors' file is wrong; each line of the message begins with the line of the file. */
+/** The detectors' file is wrong; each mistake begins with its line. */
 export class BadDetectorsFile extends Error {
-  /** Of the kind. */
   override readonly name = "BadDetectorsFile";
 }
 
-/** The file as it was read last: every look asks for it, and it hardly ever changes. */
+/** Cache of the file, which every sweep reads and which hardly ever changes. */
 let last: { path: string; text: string; settings: DetectorSettings } | undefined;
 
 /**
  * Reads the file of the detectors' settings.
  *
- * @param path a file that is not there gives every default
- * @throws {BadDetectorsFile} says the line, what was wrong, and what would be right
+ * @param path a missing file has all defaults
+ * @throws {BadDetectorsFile} names the line, what is wrong, and what would be right
  */
 export function readDetectorsFile(path: string): DetectorSettings {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -161,7 +161,7 @@ export function readDetectorsFile(path: string): DetectorSettings {
   throw new BadDetectorsFile(`Cannot use ${path}:\n${formatMistakes(read.mistakes)}`);
 }
 
-/** The file as a JSON schema, for editors. */
+/** Returns the JSON Schema of the file, for editors. */
 export function detectorsFileSchema(): Record<string, unknown> {
   return {
     title: "The detectors' file of sealoop",
@@ -169,6 +169,7 @@ export function detectorsFileSchema(): Record<string, unknown> {
   };
 }
 
+/** Keys by their place in the file. */
 const SHAPES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "": DETECTORS_FILE.shape,
   service_probes: ServiceProbes.shape,

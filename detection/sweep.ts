@@ -1,275 +1,187 @@
-import { hostname } from "node:os";
-import type { DetectorName } from "../domain/mod.ts";
+import { createTimeoutSignal } from "../contract/mod.ts";
 import {
   clearOtherFindings,
-  pruneFindings,
   getServiceGraph,
   type NewFinding,
+  pruneFindings,
   recordDetectorRun,
   recordFindings,
-  type Store,
 } from "../store/mod.ts";
+import type { Dependencies } from "./_causes.ts";
+import { ALL } from "./_detectors.ts";
+import { DETECTOR_TIMEOUT_MS, type DetectorRun, type FinishedRun, runDetector } from "./_run.ts";
+import type { DetailedFinding, DetectionContext, Detector } from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
-import { join } from "node:path";
-import { createTimeoutSignal } from "../contract/mod.ts";
-import type { Config } from "../config.ts";
-import type { DetailedFinding, DetectionContext, Detector, DetectorResult } from "./_detector.ts";
-import { type Dependencies, type FindingGroup, groupFindings } from "./group.ts";
-import { ALL } from "./_all.ts";
+import { type FindingGroup, groupFindings } from "./group.ts";
 import { logs } from "./logs.ts";
-import { LOCAL } from "./service_probes.ts";
-import { type DetectorSettings, readDetectorsFile } from "./settings.ts";
+import { LOCAL_HOSTS } from "./service_probes.ts";
+import type { DetectorSettings } from "./settings.ts";
 
-/** Longest that a detector may look, milliseconds: a sweep is over within ten seconds. */
-const LOOK_MS = 8_000;
 /** How long findings are kept after they are over. */
-const KEPT_DAYS = 90;
-/** Most that a finding names of what it is likely to be the cause of. */
-const MOST_RELATED = 100;
+const RETENTION_DAYS = 90;
+/** Most findings that an incident lists as related. */
+const MAX_RELATED = 100;
 
-const NOTHING_DEPENDS: Dependencies = { hosts: new Map(), dependsOn: new Map() };
+const NO_DEPENDENCIES: Dependencies = { hosts: new Map(), dependsOn: new Map() };
 
-/** How one detector's look went. */
-export interface DetectorRun {
-  /** Which one. */
-  readonly detector: DetectorName;
-  /** False: it was not to look. */
-  readonly enabled: boolean;
-  /** Milliseconds. */
-  readonly duration_ms: number;
-  /** How many things it looked at. */
-  readonly probed: number;
-  /** How many faults it found. */
-  readonly findings: number;
-  /** What could not be looked at, as codes; null: nothing. */
-  readonly error: string | null;
-}
-
-/** What a look with every detector gave. */
+/** Result of a sweep: one run of all detectors. */
 export interface Detection {
-  /** How many things were looked at. */
+  /** How many targets were looked at. */
   readonly probed: number;
-  /** Everything that counts, with its evidence. */
+  /** All findings that count, with their evidence. */
   readonly findings: readonly DetailedFinding[];
-  /** The incidents that they are: the likely root of each, with the others in `related`. Worst first. */
+  /** Incidents: the probable root of each, with the others in `related`. Worst first. */
   readonly incidents: readonly DetectedFinding[];
-  /** How it went, detector by detector. */
+  /** Reports of the detectors. */
   readonly runs: readonly DetectorRun[];
 }
 
-/** Path of the file that configures the detectors. */
-export function detectorsFilePath({ settings, dataDir }: Config): string {
-  return settings.SEALOOP_DETECTORS ?? join(dataDir, "sealoop.detectors.yaml");
+/** Options of a sweep. */
+export interface DetectOptions {
+  /** Whether findings and the detectors' state are saved for the next sweep. */
+  readonly save: boolean;
+  /** Ends the sweep early. */
+  readonly signal?: AbortSignal;
+  /** Called for each detector as it ends. */
+  readonly onDetectorEnd?: (run: DetectorRun) => void;
 }
 
 /**
- * What detectors look at from here, with their settings as the file has them now.
+ * Runs all detectors at once, and groups their findings into incidents. Opens no tickets.
  *
- * @throws {BadDetectorsFile}
- */
-export function openDetectionContext(
-  { config, store, temporal }: Pick<DetectionContext, "config" | "temporal"> & {
-    readonly store: Store;
-  },
-): DetectionContext {
-  return {
-    ...{ config, store, temporal },
-    settings: readDetectorsFile(detectorsFilePath(config)),
-    host: hostname(),
-  };
-}
-
-/**
- * Looks with every detector at once, and makes incidents of what they find. Opens no tickets.
- *
- * One that fails or takes too long is told of in `runs`; the others' findings stand.
+ * A detector that fails or takes too long is reported in `runs`; the findings of the others count.
  *
  * @throws the reason of the signal
  */
 export async function detectAll(
-  world: DetectionContext,
+  context: DetectionContext,
   { save, signal, onDetectorEnd }: DetectOptions,
 ): Promise<Detection> {
-  const looks = await Promise.all(ALL.map(async (detector) => {
-    const look = await run(detector, world, signal);
-    onDetectorEnd?.(look.result);
-    return look;
+  const runs = await Promise.all(ALL.map(async (detector) => {
+    const run = await runDetector(detector, context, signal);
+    onDetectorEnd?.(run.report);
+    return run;
   }));
   signal?.throwIfAborted();
-  const found = looks.flatMap(({ look }) => look.found);
-  const graph = found.length > 1 ? await dependencies(world) : NOTHING_DEPENDS;
-  const groups = groupFindings(found, graph);
+  const found = runs.flatMap(({ result }) => result.found);
+  const groups = groupFindings(found, await readDependencies(context, found));
   const findings = found.filter(({ counts }) => counts !== false);
-  for (const { detector, result } of looks) {
-    const { enabled: _, ...rest } = result;
-    await recordDetectorRun(world.store.asPlatform(), { ...rest, detector: detector.name });
+  for (const { report: { enabled: _, ...report } } of runs) {
+    await recordDetectorRun(context.store.asPlatform(), report);
   }
-  if (save) await keep(world, { groups, findings, looks });
+  if (save) await saveSweep(context, { groups, findings, runs });
   return {
-    probed: looks.reduce((sum, { look }) => sum + look.probed, 0),
+    probed: runs.reduce((sum, { result }) => sum + result.probed, 0),
     findings,
     incidents: groups.map(toIncident),
-    runs: looks.map(({ result }) => result),
+    runs: runs.map(({ report }) => report),
   };
 }
 
-/** How to look. */
-export interface DetectOptions {
-  /** Whether the next look is to know of this one: what was read of logs, how often a service failed. */
-  readonly save: boolean;
-  /** Gives the look up. */
-  readonly signal?: AbortSignal;
-  /** Is told of each detector as it ends. */
-  readonly onDetectorEnd?: (run: DetectorRun) => void;
-}
-
-/** One detector's look, with how it went. */
-interface Run {
-  readonly detector: Detector;
-  readonly look: DetectorResult;
-  readonly result: DetectorRun;
-  /** Whether it saw everything, so that what it did not find is not there. */
-  readonly complete: boolean;
-}
-
-async function run(
-  detector: Detector,
-  world: DetectionContext,
-  signal?: AbortSignal,
-): Promise<Run> {
-  const { name } = detector;
-  const { enabled } = world.settings[name];
-  const started = performance.now();
-  let look: DetectorResult = { probed: 0, found: [] };
-  let error: string | null = null;
-  let complete = true;
-  if (enabled) {
-    const deadline = AbortSignal.any([createTimeoutSignal(LOOK_MS), ...signal ? [signal] : []]);
-    try {
-      look = await Promise.race([detector.detect(world, deadline), aborted(deadline)]);
-      if (look.problems?.length) error = look.problems.join(" ").slice(0, 500);
-    } catch (problem) {
-      complete = false;
-      error = deadline.aborted ? "timeout" : codeOf(problem);
-    }
-  }
-  const result: DetectorRun = {
-    detector: name,
-    enabled,
-    duration_ms: Math.round((performance.now() - started) * 10) / 10,
-    probed: look.probed,
-    findings: look.found.filter(({ counts }) => counts !== false).length,
-    error,
-  };
-  return {
-    detector,
-    look,
-    result,
-    complete: complete && (look.complete ?? !look.problems?.length),
-  };
-}
-
-/** A little later than the detector itself is told, which can then still give what it has. */
-function aborted(deadline: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const late = () => setTimeout(() => reject(deadline.reason), 500).unref();
-    deadline.addEventListener("abort", late, { once: true });
-  });
-}
-
-/** No words of an error, which may name hosts and paths. */
-function codeOf(problem: unknown): string {
-  const { code, name } = problem as { code?: unknown; name?: string };
-  return String(typeof code === "string" ? code.toLowerCase() : name ?? "error").slice(0, 60);
-}
-
-/** Services and what they depend on, with hosts by the names that findings have. */
-async function dependencies({ store, host }: DetectionContext): Promise<Dependencies> {
+/** Reads the dependencies of services, with hosts by the names that findings use. */
+async function readDependencies(
+  { store, host }: DetectionContext,
+  found: readonly DetailedFinding[],
+): Promise<Dependencies> {
+  if (found.length < 2) return NO_DEPENDENCIES;
   const { hosts, dependsOn } = await getServiceGraph(store.asPlatform());
-  const named = [...hosts].map(([name, at]): [string, string] => [name, LOCAL.has(at) ? host : at]);
+  const named = [...hosts].map(([service, at]): [string, string] => {
+    return [service, LOCAL_HOSTS.has(at) ? host : at];
+  });
   return { hosts: new Map(named), dependsOn };
 }
 
-/** All at once: what was read of a log and what was found in it are both kept, or neither is. */
-async function keep(
+/** Saves in one transaction: the part of a log that was read, and what was found in it, belong together. */
+async function saveSweep(
   { store, host }: DetectionContext,
-  { groups, findings, looks }: {
-    groups: readonly FindingGroup<DetailedFinding>[];
-    findings: readonly DetailedFinding[];
-    looks: readonly Run[];
+  { groups, findings, runs }: {
+    readonly groups: readonly FindingGroup<DetailedFinding>[];
+    readonly findings: readonly DetailedFinding[];
+    readonly runs: readonly FinishedRun[];
   },
 ): Promise<void> {
-  const roots = new Map(
+  const rootOf = new Map(
     groups.flatMap(({ root, others }) =>
-      [root, ...others].map((one) => [one.fingerprint, root.fingerprint] as const)
+      [root, ...others].map(({ fingerprint }) => [fingerprint, root.fingerprint] as const)
     ),
   );
+  const records = findings.map((one) => toRecord(one, rootOf.get(one.fingerprint)));
   await store.asPlatform().transaction(async (trx) => {
-    for (const { look } of looks) await look.saveState?.(trx);
-    await pruneFindings(trx, KEPT_DAYS);
-    await recordFindings(trx, findings.map((one) => toNote(one, roots.get(one.fingerprint))));
-    for (const { detector, look, complete } of looks) {
+    for (const { result } of runs) await result.saveState?.(trx);
+    await pruneFindings(trx, RETENTION_DAYS);
+    await recordFindings(trx, records);
+    for (const { detector, result, complete } of runs) {
       if (!complete) continue;
-      const present = look.found.map(({ fingerprint }) => fingerprint);
       await clearOtherFindings(trx, {
         detector: detector.name,
         host: detector.ofHost ? host : undefined,
-        present,
+        present: result.found.map(({ fingerprint }) => fingerprint),
       });
     }
   });
 }
 
-function toNote(one: DetailedFinding, root = one.fingerprint): NewFinding {
-  const { fingerprint, detector, service, host, check, code, severity } = one;
-  const { summary, detail, target } = one;
+function toRecord(finding: DetailedFinding, root = finding.fingerprint): NewFinding {
   return {
-    ...{ fingerprint, detector, service, host, kind: check, code, severity, root },
-    ...{ summary, detail, target },
+    fingerprint: finding.fingerprint,
+    detector: finding.detector,
+    service: finding.service,
+    host: finding.host,
+    kind: finding.check,
+    code: finding.code,
+    severity: finding.severity,
+    root,
+    summary: finding.summary,
+    detail: finding.detail,
+    target: finding.target,
   };
 }
 
-/**
- * Looks at one log alone, which is no part of any sweep, and notes what is found. At the first look, what is there already
- * only teaches.
- */
-export async function detectInLog(
-  world: DetectionContext,
-  file: DetectorSettings["logs"]["files"][number],
-): Promise<DetectedFinding[]> {
-  const settings = { ...world.settings, logs: { ...world.settings.logs, files: [file] } };
-  const { found, saveState } = await logs.detect(
-    { ...world, settings },
-    createTimeoutSignal(LOOK_MS),
-  );
-  await world.store.asPlatform().transaction(async (trx) => {
-    await saveState?.(trx);
-    await recordFindings(trx, found.map((one) => toNote(one)));
-  });
-  return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
-}
-
 function toIncident({ root, others, severity }: FindingGroup<DetailedFinding>): DetectedFinding {
-  const { service, detector, check, code, fingerprint, observed_at } = root;
-  const related = others.slice(0, MOST_RELATED)
+  const related = others.slice(0, MAX_RELATED)
     .map(({ service, code, fingerprint }) => ({ service, code, fingerprint }));
   return {
-    ...{ service, detector, check, code, fingerprint, severity, observed_at },
+    service: root.service,
+    detector: root.detector,
+    check: root.check,
+    code: root.code,
+    fingerprint: root.fingerprint,
+    severity,
+    observed_at: root.observed_at,
     ...(related.length > 0 ? { related } : {}),
   };
 }
 
-/** A detector as it is configured. */
+/**
+ * Looks at one log that is no part of any sweep, and records the findings. Lines that are there at the first look are only
+ * learned from.
+ */
+export async function detectInLog(
+  context: DetectionContext,
+  file: DetectorSettings["logs"]["files"][number],
+): Promise<DetectedFinding[]> {
+  const settings = { ...context.settings, logs: { ...context.settings.logs, files: [file] } };
+  const { found, saveState } = await logs.detect(
+    { ...context, settings },
+    createTimeoutSignal(DETECTOR_TIMEOUT_MS),
+  );
+  await context.store.asPlatform().transaction(async (trx) => {
+    await saveState?.(trx);
+    await recordFindings(trx, found.map((finding) => toRecord(finding)));
+  });
+  return found.map((root) => toIncident({ root, others: [], severity: root.severity }));
+}
+
+/** A detector with its configuration. */
 export interface DetectorDescription extends Pick<Detector, "about"> {
-  /** Its name. */
-  readonly detector: DetectorName;
-  /** False: it does not look. */
+  readonly detector: Detector["name"];
+  /** False: the settings disable it. */
   readonly enabled: boolean;
-  /** Bounds and counts, no names. */
+  /** Figures of its configuration, without names. */
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 
-/** What there is to detect with, and how it is configured. */
+/** Describes all detectors. */
 export function describeDetectors(
   { settings }: Pick<DetectionContext, "settings">,
 ): DetectorDescription[] {

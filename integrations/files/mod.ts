@@ -1,14 +1,16 @@
 /**
- * Files that operators write: reading them with errors that name the line, and following their changes.
+ * Files on this host: YAML of operators with errors that name the line, files that change, logs that grow.
  *
  * ```ts
  * const read = readYamlFile(path, Schema);
  * const followed = await followFile({ path, name: "services file", log, apply });
+ * const { lines, place } = await readAddedLines(path, lastPlace);
  * ```
  *
  * @module
  */
 export { stampOf } from "./_stamp.ts";
+export { type AddedLines, type FilePlace, readAddedLines } from "./added_lines.ts";
 export { type FollowedFile, followFile, type FollowOptions } from "./follow_file.ts";
 export {
   type Explain,

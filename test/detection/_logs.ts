@@ -1,14 +1,12 @@
-/** Lines as sshd writes them, and a log that is looked at. */
+/** Lines as sshd writes them, and a log that detectors look at. */
 import { appendFile, writeFile } from "node:fs/promises";
-import { detectAll, type DetectedFinding, type DetailedFinding } from "../../detection/mod.ts";
 import { join } from "node:path";
-import type { TestWorld } from "./_world.ts";
+import { type DetailedFinding, detectAll, type DetectedFinding } from "../../detection/mod.ts";
+import type { TestContext } from "./_context.ts";
 
-const MONTHS = [
-  ...["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
-];
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A line of sshd. @param secondsAgo when it was written */
+/** Formats a line of sshd. @param secondsAgo when it was written */
 export function sshd(message: string, secondsAgo = 0, pid = 4711): string {
   const at = new Date(Date.now() - secondsAgo * 1_000);
   const day = String(at.getDate()).padStart(2, " ");
@@ -21,8 +19,8 @@ export function sshd(message: string, secondsAgo = 0, pid = 4711): string {
 export interface TestLog {
   readonly path: string;
   append(...lines: readonly string[]): Promise<void>;
-  /** Looks at it, and remembers. */
-  look(): Promise<{
+  /** Runs the detector on it, and saves the result. */
+  sweep(): Promise<{
     findings: readonly DetailedFinding[];
     incidents: readonly DetectedFinding[];
     codes: string[];
@@ -30,25 +28,24 @@ export interface TestLog {
   }>;
 }
 
-/** Makes a log that a world looks at. @param settings of the file, as YAML has them */
-export async function testLog(
-  world: TestWorld,
+/** Creates a log that a detector looks at. @param settings of the file, as YAML has them */
+export async function createTestLog(
+  context: TestContext,
   name: string,
   { file = "", block = "" }: { file?: string; block?: string } = {},
 ): Promise<TestLog> {
-  const path = join(world.folder, name);
+  const path = join(context.folder, name);
   await writeFile(path, "");
-  const yaml = `logs:\n  files:\n    - { path: "${path}"${file && `, ${file}`} }\n${
-    block.split("\n").map((line) => `  ${line}`).join("\n")
-  }`;
+  const indented = block.split("\n").map((line) => `  ${line}`).join("\n");
+  const entry = `{ path: "${path}"${file && `, ${file}`} }`;
+  const yaml = `logs:\n  files:\n    - ${entry}\n${indented}`;
   return {
     path,
     append: (...lines) => appendFile(path, lines.join("")),
-    async look() {
-      const { findings, incidents, runs } = await detectAll(await world.with(yaml), {
-        save: true,
-      });
-      const error = runs.find(({ detector }) => detector === "logs")!.error;
+    async sweep() {
+      const settings = await context.with(yaml);
+      const { findings, incidents, runs } = await detectAll(settings, { save: true });
+      const { error } = runs.find(({ detector }) => detector === "logs")!;
       return { findings, incidents, codes: findings.map(({ code }) => code), error };
     },
   };

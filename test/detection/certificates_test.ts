@@ -9,30 +9,30 @@ import { createServer, type Server } from "node:tls";
 import { putService } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
 import { type TestCertificate, testCertificate, type Wanted } from "../web/_certificate.ts";
-import { type TestWorld, testWorld } from "./_world.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
 
 const DAY = 86_400_000;
 const LONG: Wanted = { from: -100 * DAY, to: 100 * DAY };
 
 describe("certificates", () => {
-  let world: TestWorld;
+  let context: TestContext;
   let authority: TestCertificate;
   let caFile: string;
   let count = 0;
   const servers: Server[] = [];
   before(async () => {
-    world = await testWorld("");
+    context = await createTestContext("");
     authority = testCertificate({ ...LONG, subject: "authority", authority: true });
-    caFile = join(world.folder, "ca.pem");
+    caFile = join(context.folder, "ca.pem");
     await writeFile(caFile, authority.cert);
   });
   beforeEach(async () => {
-    await world.store.asPlatform().execute("DELETE FROM findings");
-    await world.store.asPlatform().execute("DELETE FROM services");
+    await context.store.asPlatform().execute("DELETE FROM findings");
+    await context.store.asPlatform().execute("DELETE FROM services");
   });
   after(async () => {
     for (const server of servers) server.close();
-    await world.close();
+    await context.close();
   });
 
   /** Serves a certificate. @returns `host:port` */
@@ -45,29 +45,28 @@ describe("certificates", () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
   async function file(...certificates: readonly TestCertificate[]): Promise<string> {
-    const path = join(world.folder, `${++count}.pem`);
+    const path = join(context.folder, `${++count}.pem`);
     await writeFile(path, certificates.map(({ cert, key }) => cert + key).join(""));
     return path;
   }
   const sweep = async (watch: string) => {
     const yaml = `certificates:\n  watch:\n    - ${watch}\n`;
-    const { findings, runs } = await detectAll(await world.with(yaml), { save: true });
+    const { findings, runs } = await detectAll(await context.with(yaml), { save: true });
     const error = runs.find(({ detector }) => detector === "certificates")!.error;
     return { findings, codes: findings.map(({ code }) => code).sort(), error };
   };
   const endpoint = (address: string, rest = "") =>
     `{ endpoint: "${address}", ca: "${caFile}"${rest} }`;
 
-  it("finds nothing wrong with one that is right", async () => {
+  it("finds no flaw in a good one", async () => {
     assert.deepEqual((await sweep(endpoint(await serve({})))).codes, []);
   });
 
-  it("finds one that expires soon, the more urgent the sooner, or has expired", async () => {
+  it("finds one that expires soon, more urgent the sooner, or has expired", async () => {
     const soon = await serve({ from: -300 * DAY, to: 10 * DAY });
     const { findings: [found] } = await sweep(endpoint(soon, ", service: shop"));
-    assert.deepEqual([found!.code, found!.severity, found!.service], [
-      ...["expires_soon", "medium", "shop"],
-    ]);
+    const { code, severity, service } = found!;
+    assert.deepEqual([code, severity, service], ["expires_soon", "medium", "shop"]);
     assert.equal(found!.detail.days_left, 9);
     const urgent = await serve({ from: -300 * DAY, to: 2 * DAY });
     assert.equal((await sweep(endpoint(urgent))).findings[0]!.severity, "high");
@@ -75,7 +74,7 @@ describe("certificates", () => {
     assert.deepEqual((await sweep(endpoint(over))).codes, ["expired"]);
   });
 
-  it("doesn't find one that is made for a few days, and has most of them left", async () => {
+  it("ignores one that is issued for a few days and has most of them left", async () => {
     const short = await serve({ from: -DAY, to: 6 * DAY });
     assert.deepEqual((await sweep(endpoint(short))).codes, []);
   });
@@ -85,7 +84,7 @@ describe("certificates", () => {
     assert.deepEqual((await sweep(endpoint(early))).codes, ["not_yet_valid"]);
   });
 
-  it("finds one that nobody trusted vouches for, unless it is to be so", async () => {
+  it("finds one without a trusted issuer, unless it is to be self-signed", async () => {
     const alone = await serve({ issuer: undefined });
     const { findings: [found], codes } = await sweep(`{ endpoint: "${alone}" }`);
     assert.deepEqual(codes, ["untrusted"]);
@@ -93,10 +92,12 @@ describe("certificates", () => {
     assert.deepEqual((await sweep(`{ endpoint: "${alone}", self_signed: true }`)).codes, []);
   });
 
-  it("finds one whose server leaves out who stands between it and the authority", async () => {
+  it("finds one whose server omits an intermediate", async () => {
     const between = testCertificate({
       ...LONG,
-      ...{ subject: "between", issuer: authority, authority: true },
+      subject: "between",
+      issuer: authority,
+      authority: true,
     });
     const without = await serve({ issuer: between });
     assert.deepEqual((await sweep(endpoint(without))).codes, ["untrusted"]);
@@ -104,10 +105,13 @@ describe("certificates", () => {
     assert.deepEqual((await sweep(endpoint(complete))).codes, []);
   });
 
-  it("finds that one in between expires", async () => {
+  it("finds an intermediate that expires", async () => {
     const between = testCertificate({
-      ...{ subject: "between", issuer: authority, authority: true },
-      ...{ from: -300 * DAY, to: 5 * DAY },
+      subject: "between",
+      issuer: authority,
+      authority: true,
+      from: -300 * DAY,
+      to: 5 * DAY,
     });
     const server = await serve({ issuer: between }, [between]);
     const { findings: [found], codes } = await sweep(endpoint(server));
@@ -115,25 +119,32 @@ describe("certificates", () => {
     assert.equal(found!.detail.place_in_chain, 1);
   });
 
-  it("finds one that is made out to another name", async () => {
+  it("finds one that is issued to another name", async () => {
     const server = await serve({ names: ["shop.example"] });
     assert.deepEqual((await sweep(endpoint(server, ", name: shop.example"))).codes, []);
     assert.deepEqual((await sweep(endpoint(server, ", name: mail.example"))).codes, ["wrong_name"]);
   });
 
-  it("looks at the services that are probed over HTTPS, and makes one incident of both", async () => {
+  it("looks at services that are probed over HTTPS, and groups both findings", async () => {
     const address = await serve({ from: -300 * DAY, to: -DAY });
     const service: Service = {
-      ...{ name: "shop", type: "web", host: "localhost", owner: null, origin: "file" },
-      ...{ check: { http: `https://${address}/` }, restart: null, watched: true, dependsOn: [] },
+      name: "shop",
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: { http: `https://${address}/` },
+      restart: null,
+      watched: true,
+      dependsOn: [],
     };
-    await putService(world.store.asPlatform(), service);
-    const both = await world.with("certificates: {}\nservice_probes: {}\n");
+    await putService(context.store.asPlatform(), service);
+    const both = await context.with("certificates: {}\nservice_probes: {}\n");
     const { incidents } = await detectAll(both, { save: true });
     assert.equal(incidents.find(({ code }) => code === "expired")!.related![0]!.service, "shop");
   });
 
-  it("looks into files: time, name, links of the chain, authority", async () => {
+  it("checks files: time, name, links of the chain, authority", async () => {
     const right = testCertificate({ ...LONG, issuer: authority, names: ["shop.example"] });
     const look = async (path: string, rest = "") =>
       (await sweep(`{ file: "${path}"${rest} }`)).codes;
@@ -152,16 +163,16 @@ describe("certificates", () => {
     assert.deepEqual(await look(await file(old)), ["expired"]);
   });
 
-  it("is over when another certificate is there, and the same fault as long as it is not", async () => {
+  it("is the same fault until the certificate is replaced", async () => {
     const path = await file(testCertificate({ from: -300 * DAY, to: 2 * DAY }));
     const { findings: [soon] } = await sweep(`{ file: "${path}" }`);
     await writeFile(path, testCertificate({ from: -300 * DAY, to: -DAY }).cert);
-    assert.deepEqual(await recheck(world, soon!, "before"), { present: true, code: "expired" });
+    assert.deepEqual(await recheck(context, soon!, "before"), { present: true, code: "expired" });
     await writeFile(path, testCertificate(LONG).cert);
-    assert.deepEqual(await recheck(world, soon!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await recheck(context, soon!, "after"), { present: false, code: "ok" });
   });
 
-  it("says what it can't see, and believes then what it saw before", async () => {
+  it("reports what it can't read, and keeps what it found before", async () => {
     const address = await serve({ from: -300 * DAY, to: -DAY });
     assert.deepEqual((await sweep(endpoint(address))).codes, ["expired"]);
     servers.pop()!.close();
@@ -170,7 +181,7 @@ describe("certificates", () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     assert.deepEqual((await sweep(endpoint(nobody))).error, "endpoint_refused");
     assert.equal(
-      (await sweep(`{ file: "${join(world.folder, "none.pem")}" }`)).error,
+      (await sweep(`{ file: "${join(context.folder, "none.pem")}" }`)).error,
       "file_enoent",
     );
   });

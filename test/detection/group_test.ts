@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Dependencies, type Groupable, groupFindings } from "../../detection/mod.ts";
 import type { Severity } from "../../domain/mod.ts";
 
-/** `{web: ["db"]}`: web depends on db. */
+/** Creates dependencies. `{ web: ["db"] }`: web depends on db. */
 function graph(
   dependsOn: Readonly<Record<string, readonly string[]>>,
   hosts: Readonly<Record<string, string>> = {},
@@ -15,14 +15,14 @@ const fault = (
   fingerprint: string,
   rest: Partial<Fault> & Pick<Fault, "detector" | "code">,
 ): Fault => ({ service: null, host: null, severity: "high", ...rest, fingerprint });
-/** A service that fails its probe. */
+/** Creates the finding that a service fails its probe. */
 const down = (service: string, rest: Partial<Fault> = {}) =>
   fault(service, { service, detector: "service_probes", code: "refused", ...rest });
-/** A host whose disk is full. */
+/** Creates the finding that a host's disk is full. */
 const full = (host: string, rest: Partial<Fault> = {}) =>
   fault(`disk of ${host}`, { detector: "host_resources", code: "disk_full", host, ...rest });
 
-/** Roots with what is grouped under them. */
+/** Returns roots, each with the findings of its group. */
 function groups(findings: readonly Fault[], dependencies: Dependencies) {
   return Object.fromEntries(
     groupFindings(findings, dependencies).map(({ root, others }) => [
@@ -33,36 +33,36 @@ function groups(findings: readonly Fault[], dependencies: Dependencies) {
 }
 
 describe("groupFindings()", () => {
-  it("gives nothing for nothing, and one incident for one finding", () => {
+  it("makes no incident of no finding, and one of one", () => {
     assert.deepEqual(groups([], graph({})), {});
     assert.deepEqual(groups([down("web")], graph({})), { web: [] });
   });
 
-  it("keeps faults apart that have nothing to do with each other", () => {
+  it("separates unrelated faults", () => {
     assert.deepEqual(groups([down("web"), down("mail")], graph({ web: ["db"], mail: ["dns"] })), {
       mail: [],
       web: [],
     });
   });
 
-  it("makes the deepest failing dependency the root, and puts the nearest to it first", () => {
+  it("makes the deepest failing dependency the root, with the nearest finding first", () => {
     const chain = graph({ web: ["api"], api: ["db"], db: ["storage"] });
     assert.deepEqual(groups([down("web"), down("api"), down("db")], chain), { db: ["api", "web"] });
   });
 
-  it("sees a cause behind a service that nobody probes, or that seems to be up", () => {
+  it("finds a cause behind a service that is not probed or passes", () => {
     const chain = graph({ web: ["queue"], queue: ["broker"], broker: ["db"] });
     assert.deepEqual(groups([down("web"), down("db")], chain), { db: ["web"] });
   });
 
-  it("doesn't take a service that depends on another for the cause of that one's failing", () => {
+  it("doesn't make a service the cause of its dependency", () => {
     const chain = graph({ web: ["db"] });
     assert.deepEqual(groups([down("web", { severity: "critical" }), down("db")], chain), {
       db: ["web"],
     });
   });
 
-  it("makes one incident of a full disk and all that fails on its host, and of what needs that", () => {
+  it("groups a full disk with the services on its host and those that depend on them", () => {
     const dependencies = graph({ web: ["db"], db: [] }, { web: "app1", db: "db1", mail: "app1" });
     const findings = [down("web"), down("db"), full("db1")];
     assert.deepEqual(groups(findings, dependencies), { "disk of db1": ["db", "web"] });
@@ -73,7 +73,7 @@ describe("groupFindings()", () => {
     });
   });
 
-  it("believes a disk's own service rather than its host", () => {
+  it("prefers the service of a disk to its host", () => {
     const dependencies = graph({ web: ["db"] }, { web: "h", db: "h", mail: "h" });
     const disk = full("h", { service: "db" });
     assert.deepEqual(groups([down("web"), down("db"), down("mail"), disk], dependencies), {
@@ -82,11 +82,13 @@ describe("groupFindings()", () => {
     });
   });
 
-  it("doesn't take a warning for the cause of a failure", () => {
+  it("doesn't make a warning the cause of a failure", () => {
     const dependencies = graph({ web: ["db"] }, { web: "h", db: "h" });
     const filling = full("h", { code: "disk_filling", severity: "medium" });
     const expires = fault("cert", {
-      ...{ service: "web", detector: "certificates", code: "expires_soon" },
+      service: "web",
+      detector: "certificates",
+      code: "expires_soon",
     });
     assert.deepEqual(groups([down("web"), filling, expires], dependencies), {
       cert: [],
@@ -95,21 +97,21 @@ describe("groupFindings()", () => {
     });
   });
 
-  it("takes an expired certificate for the cause of its service's failing, and of what needs it", () => {
+  it("makes an expired certificate the cause of its service's failure, and of those that depend on it", () => {
     const expired = fault("cert", { service: "api", detector: "certificates", code: "expired" });
     assert.deepEqual(groups([down("api"), down("web"), expired], graph({ web: ["api"] })), {
       cert: ["api", "web"],
     });
   });
 
-  it("doesn't take a service that is down for the cause of an expired certificate or a full disk", () => {
+  it("doesn't make a failing service the cause of an expired certificate or a full disk", () => {
     const expired = fault("cert", { service: "web", detector: "certificates", code: "expired" });
     const disk = full("h", { service: "web" });
     const made = groups([down("db"), expired, disk], graph({ web: ["db"] }, { db: "h", web: "h" }));
     assert.deepEqual(Object.keys(made).sort(), ["cert", "db", "disk of h"]);
   });
 
-  it("takes a rise of errors in a log for a sign, never for a cause", () => {
+  it("treats errors in a log as signs, never as a cause", () => {
     const errors = (service: string) =>
       fault(`log of ${service}`, { service, detector: "logs", code: "error_rate" });
     const chain = graph({ web: ["db"] });
@@ -118,7 +120,7 @@ describe("groupFindings()", () => {
     assert.deepEqual(groups([errors("web"), down("web")], chain), { web: ["log of web"] });
   });
 
-  it("explains by a slow service or a busy host only what waits", () => {
+  it("explains only waiting by a slow service or a busy host", () => {
     const slow = down("db", { code: "slow", severity: "medium" });
     const chain = graph({ web: ["db"] }, { web: "h" });
     assert.deepEqual(groups([slow, down("web", { code: "timeout" })], chain), { db: ["web"] });
@@ -130,12 +132,15 @@ describe("groupFindings()", () => {
     assert.deepEqual(groups([busy, down("web")], chain), { "disk of h": [], web: [] });
   });
 
-  for (
-    const code of [
-      ...["brute_force", "invalid_users", "break_in_attempt", "login_after_failures"],
-      ...["ledger_broken", "new_templates"],
-    ]
-  ) {
+  const ISOLATED = [
+    "brute_force",
+    "invalid_users",
+    "break_in_attempt",
+    "login_after_failures",
+    "ledger_broken",
+    "new_templates",
+  ];
+  for (const code of ISOLATED) {
     it(`keeps ${code} an incident of its own`, () => {
       const apart = fault("apart", { service: "db", detector: "logs", code, host: "h" });
       const chain = graph({ web: ["db"] }, { db: "h", web: "h" });
@@ -146,7 +151,7 @@ describe("groupFindings()", () => {
     });
   }
 
-  it("makes two incidents of two roots, and gives what both could have caused to the deeper one", () => {
+  it("makes two incidents of two roots, and groups what both could cause with the deeper one", () => {
     const dependencies = graph({ web: ["cache", "api"], api: ["db"] });
     assert.deepEqual(groups([down("web"), down("cache"), down("db")], dependencies), {
       cache: [],
@@ -161,25 +166,25 @@ describe("groupFindings()", () => {
     assert.deepEqual(groups([down("a")], graph({ a: ["a"] })), { a: [] });
   });
 
-  it("looks behind a cycle", () => {
+  it("finds a cause behind a cycle", () => {
     const cycle = graph({ a: ["b"], b: ["a", "db"] });
     assert.deepEqual(groups([down("a"), down("b"), down("db")], cycle), { db: ["a", "b"] });
   });
 
-  it("waits with an incident whose likely root has not been seen often enough", () => {
+  it("makes no incident whose root does not count yet", () => {
     const chain = graph({ web: ["db"] });
     const findings = [down("web"), down("db", { counts: false })];
     assert.deepEqual(groups(findings, chain), {});
     assert.deepEqual(groups([...findings, down("mail")], chain), { mail: [] });
   });
 
-  it("leaves out what does not count yet of an incident that does", () => {
+  it("leaves out findings that do not count yet", () => {
     const chain = graph({ web: ["db"], api: ["db"] });
     const findings = [down("web", { counts: false }), down("api"), down("db")];
     assert.deepEqual(groups(findings, chain), { db: ["api"] });
   });
 
-  it("calls an incident critical where a service is down that others fail with", () => {
+  it("makes an incident critical where others fail with a service", () => {
     const severity = (...findings: Fault[]): Severity | undefined =>
       groupFindings(findings, graph({ web: ["db"] }))[0]?.severity;
     assert.equal(severity(down("db")), "high");
@@ -187,7 +192,17 @@ describe("groupFindings()", () => {
     assert.equal(severity(down("db", { code: "slow", severity: "medium" })), "medium");
   });
 
-  it("finds every finding once, and the same in any order, in random graphs", () => {
+  it("returns the worst incident first", () => {
+    const findings = [
+      down("a", { severity: "low" }),
+      down("b", { severity: "critical" }),
+      down("c", { severity: "medium" }),
+    ];
+    const roots = groupFindings(findings, graph({})).map(({ root }) => root.fingerprint);
+    assert.deepEqual(roots, ["b", "c", "a"]);
+  });
+
+  it("groups every finding once, and in any order the same, in random graphs", () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const random = generator(seed);
     const pick = (n: number) => Math.floor(random() * n);
@@ -205,14 +220,14 @@ describe("groupFindings()", () => {
       ];
       const made = groupFindings(findings, dependencies);
       const all = made.flatMap(({ root, others }) => [root, ...others]);
-      const says = `seed ${seed}, round ${round}`;
+      const message = `seed ${seed}, round ${round}`;
       assert.deepEqual(
         all.map((f) => f.fingerprint).sort(),
         findings.map((f) => f.fingerprint).sort(),
-        says,
+        message,
       );
       const shuffled = [...findings].sort(() => random() - 0.5);
-      assert.deepEqual(groupFindings(shuffled, dependencies), made, says);
+      assert.deepEqual(groupFindings(shuffled, dependencies), made, message);
     }
   });
 

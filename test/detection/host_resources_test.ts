@@ -5,44 +5,48 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { putService } from "../../store/mod.ts";
-import { type TestWorld, testWorld } from "./_world.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
 import { freePort } from "../_servers.ts";
 
 describe("host_resources", () => {
-  let world: TestWorld;
+  let context: TestContext;
   let folder: string;
   before(async () => {
-    world = await testWorld("");
-    folder = join(world.folder, "spool");
+    context = await createTestContext("");
+    folder = join(context.folder, "spool");
   });
   beforeEach(async () => {
     await rm(folder, { recursive: true, force: true });
     await mkdir(join(folder, "deep", "er"), { recursive: true });
-    await world.store.asPlatform().execute("DELETE FROM findings");
-    await world.store.asPlatform().execute("DELETE FROM services");
+    await context.store.asPlatform().execute("DELETE FROM findings");
+    await context.store.asPlatform().execute("DELETE FROM services");
   });
-  after(() => world.close());
+  after(() => context.close());
 
-  /** Neither this machine's disks nor its load may decide on a test. */
+  /** Settings by which this machine's own disks and load don't matter. */
   const settings = (
     disk: string,
     rest = "every_disk: false, memory_percent: 100, load_per_core: 1000",
   ) => `host_resources: { disks: [${disk}], ${rest} }`;
   const sweep = async (yaml: string) => {
-    const { findings, incidents, runs } = await detectAll(await world.with(yaml), {
+    const { findings, incidents, runs } = await detectAll(await context.with(yaml), {
       save: true,
     });
     return { findings, incidents, codes: findings.map(({ code }) => code), runs };
   };
 
-  it("finds a folder that fills up and is full, as one fault, and that it is over", async () => {
+  it("finds a folder that fills up and is full, as one fault, and its end", async () => {
     const disk = settings(`{ path: "${folder}", max_bytes: 10000, service: orders-db }`);
     await writeFile(join(folder, "deep", "er", "a"), Buffer.alloc(8_000));
     assert.deepEqual((await sweep(disk)).codes, []);
     await writeFile(join(folder, "b"), Buffer.alloc(1_200));
     const { findings: [filling] } = await sweep(disk);
-    assert.deepEqual([filling!.code, filling!.severity, filling!.service, filling!.host], [
-      ...["disk_filling", "medium", "orders-db", hostname()],
+    const { code, severity, service, host } = filling!;
+    assert.deepEqual([code, severity, service, host], [
+      "disk_filling",
+      "medium",
+      "orders-db",
+      hostname(),
     ]);
     await writeFile(join(folder, "c"), Buffer.alloc(400));
     const { findings: [full], incidents: [incident] } = await sweep(disk);
@@ -53,20 +57,22 @@ describe("host_resources", () => {
       `The bound of the folder ${folder} on ${hostname()} is 96 % used up`,
     );
     assert.deepEqual([full!.detail.used_bytes, full!.detail.free_bytes], [9_600, 400]);
-    const configured = await world.with(disk);
+    const configured = await context.with(disk);
     assert.deepEqual(await recheck(configured, incident!, "before"), {
-      ...{ present: true, code: "disk_full" },
+      present: true,
+      code: "disk_full",
     });
     await rm(join(folder, "c"));
     assert.deepEqual(await recheck(configured, incident!, "after"), {
-      ...{ present: false, code: "disk_filling" },
+      present: false,
+      code: "disk_filling",
     });
     await rm(join(folder, "b"));
     assert.deepEqual(await recheck(configured, filling!, "after"), { present: false, code: "ok" });
     assert.deepEqual((await sweep(disk)).codes, []);
   });
 
-  it("calls it critical where nothing is left", async () => {
+  it("is critical where nothing is left", async () => {
     await writeFile(join(folder, "a"), Buffer.alloc(10_000));
     const { findings: [found] } = await sweep(settings(`{ path: "${folder}", max_bytes: 10000 }`));
     assert.equal(found!.severity, "critical");
@@ -79,13 +85,13 @@ describe("host_resources", () => {
       return { used: used!, percent: 100 * used! / (used! + free!) };
     };
     const before = df();
-    if (before.percent < 2) return this.skip(); // there is too little on it to be found
+    if (before.percent < 2) return this.skip(); // too little is used
     const { codes, findings } = await sweep(
       settings(`{ path: "${folder}", filling_percent: 1, full_percent: 100 }`),
     );
     assert.ok(codes.includes("disk_filling"));
     const { percent, used_bytes } = findings.find(({ code }) => code === "disk_filling")!.detail;
-    const after = df(); // others write meanwhile
+    const after = df(); // other programs write meanwhile
     const isBetween = (value: number, one: number, other: number, by: number) =>
       value > Math.min(one, other) - by && value < Math.max(one, other) + by;
     assert.ok(isBetween(Number(percent), before.percent, after.percent, 1));
@@ -93,7 +99,7 @@ describe("host_resources", () => {
     assert.ok(isBetween(Number(used_bytes) / 1024, used, after.used, used * 0.02));
   });
 
-  it("counts inodes where the file system has a number of them, and some are used", async function () {
+  it("counts inodes where the file system limits them, and some are used", async function () {
     const { files, ffree } = await statfs(folder);
     if (files === 0 || (files - ffree) / files < 0.02) return this.skip();
     const { codes } = await sweep(
@@ -112,7 +118,7 @@ describe("host_resources", () => {
     if (load) assert.equal(load.severity, "medium"); // this machine may be idle
   });
 
-  it("looks at every disk of this host by itself", async () => {
+  it("looks at every disk of this host by default", async () => {
     const { runs, codes } = await sweep(
       "host_resources: { full_percent: 100, filling_percent: 100, memory_percent: 100, load_per_core: 1000 }",
     );
@@ -122,18 +128,22 @@ describe("host_resources", () => {
     assert.deepEqual(codes, []);
   });
 
-  it("says so where a path is not there", async () => {
+  it("reports a missing path", async () => {
     const { runs } = await sweep(settings(`{ path: "${folder}/nowhere" }`));
     assert.equal(runs.find(({ detector }) => detector === "host_resources")!.error, "disk_enoent");
   });
 
-  it("is the root of what fails on this host because of it, and of what needs that", async () => {
+  it("is the root of the services that fail on this host because of it", async () => {
     await writeFile(join(folder, "data"), Buffer.alloc(9_900));
     const dead = { tcp: `127.0.0.1:${await freePort()}` };
     const rest = { type: "service", owner: null, origin: "file", restart: null } as const;
     const put = (name: string, dependsOn: string[]) =>
-      putService(world.store.asPlatform(), {
-        ...{ name, ...rest, host: "localhost", check: dead, watched: true },
+      putService(context.store.asPlatform(), {
+        ...rest,
+        name,
+        host: "localhost",
+        check: dead,
+        watched: true,
         dependsOn: dependsOn.map((service) => ({ service, kind: "depends_on" })),
       });
     await put("orders-db", []);
@@ -145,7 +155,10 @@ describe("host_resources", () => {
     );
     assert.deepEqual(
       incidents.map(({ service, code, severity, related = [] }) => [
-        ...[service, code, severity, related.map((one) => one.service).join()],
+        service,
+        code,
+        severity,
+        related.map((one) => one.service).join(),
       ]),
       [
         ["orders-db", "disk_full", "critical", "orders-db,orders"],

@@ -3,22 +3,22 @@ import { appendFile, copyFile, rename, truncate, unlink, writeFile } from "node:
 import { detectAll, recheck } from "../../detection/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getFinding } from "../../store/mod.ts";
-import { type TestWorld, testWorld } from "./_world.ts";
-import { sshd, testLog } from "./_logs.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
+import { createTestLog, sshd } from "./_logs.ts";
 
 describe("logs", () => {
-  let world: TestWorld;
+  let context: TestContext;
   let count = 0;
   before(async () => {
-    world = await testWorld("");
+    context = await createTestContext("");
   });
   beforeEach(async () => {
-    await world.store.asPlatform().execute("DELETE FROM findings");
+    await context.store.asPlatform().execute("DELETE FROM findings");
   });
-  after(() => world.close());
+  after(() => context.close());
 
   const log = (options?: { file?: string; block?: string }) =>
-    testLog(world, `log-${++count}`, options);
+    createTestLog(context, `log-${++count}`, options);
   const failed = (source: string, times: number, user = "root") =>
     Array.from(
       { length: times },
@@ -26,65 +26,64 @@ describe("logs", () => {
     );
 
   describe("attacks", () => {
-    it("are found by their failures, told in words, and are one incident however many come", async () => {
+    it("are found by their failures, and are one incident however many sources there are", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 4));
-      assert.deepEqual((await auth.look()).codes, []);
+      assert.deepEqual((await auth.sweep()).codes, []);
       await auth.append(...failed("203.0.113.5", 1), ...failed("203.0.113.9", 9));
-      const { findings: [found], incidents } = await auth.look();
-      assert.deepEqual([found!.code, found!.check, found!.severity], [
-        ...["brute_force", "log", "high"],
-      ]);
+      const { findings: [found], incidents } = await auth.sweep();
+      const { code, check, severity } = found!;
+      assert.deepEqual([code, check, severity], ["brute_force", "log", "high"]);
       assert.equal(incidents.length, 1);
       assert.match(
         found!.summary,
         /^2 sources attack logins on .*; 203\.0\.113\.9 failed 9 times$/,
       );
       await auth.append(...failed("203.0.113.77", 30));
-      const { findings } = await auth.look();
+      const { findings } = await auth.sweep();
       assert.deepEqual(findings.map(({ fingerprint }) => fingerprint), [found!.fingerprint]);
     });
 
-    it("are found by users that are not there, and by names that don't fit together with an attempt", async () => {
+    it("are found by users that do not exist, and by mismatched names together with an attempt", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       for (const user of ["oracle", "test", "ubnt"]) {
         await auth.append(sshd(`Invalid user ${user} from 203.0.113.6 port 22`));
       }
-      assert.deepEqual((await auth.look()).codes, ["invalid_users"]);
+      assert.deepEqual((await auth.sweep()).codes, ["invalid_users"]);
       const other = await log();
-      await other.look();
+      await other.sweep();
       const mismatch =
         "reverse mapping checking getaddrinfo for a.example [203.0.113.7] failed - POSSIBLE BREAK-IN ATTEMPT!";
       await other.append(sshd(mismatch));
-      assert.deepEqual((await other.look()).codes, []);
+      assert.deepEqual((await other.sweep()).codes, []);
       await other.append(sshd("Invalid user web from 203.0.113.7"));
-      assert.deepEqual((await other.look()).codes, ["break_in_attempt"]);
+      assert.deepEqual((await other.sweep()).codes, ["break_in_attempt"]);
     });
 
-    it("are found where they are slow, or come a little from everywhere", async () => {
+    it("are found where they are slow, or distributed over many sources", async () => {
       const slow = await log();
-      await slow.look();
+      await slow.sweep();
       for (let hour = 5; hour > 0; hour--) {
         await slow.append(
           sshd("Failed password for root from 203.0.113.8 port 1 ssh2", hour * 3_600),
         );
       }
-      assert.deepEqual((await slow.look()).codes, ["brute_force"]);
+      assert.deepEqual((await slow.sweep()).codes, ["brute_force"]);
       const many = await log();
-      await many.look();
+      await many.sweep();
       for (let i = 0; i < 10; i++) {
         await many.append(sshd(`Invalid user u${i} from 198.51.100.${i}`, 3_600 * (i % 5)));
       }
-      const { findings: [found] } = await many.look();
+      const { findings: [found] } = await many.sweep();
       assert.equal(found!.code, "invalid_users");
       assert.equal((found!.detail.sources as unknown[]).length, 10);
     });
 
-    it("are not found in people who mistype and then come in", async () => {
+    it("are not found where people mistype and then log in", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       for (let hour = 8; hour > 0; hour--) {
         await auth.append(
           sshd("Failed password for ada from 192.0.2.4 port 1 ssh2", hour * 3_600 + 9),
@@ -94,27 +93,28 @@ describe("logs", () => {
           ),
         );
       }
-      assert.deepEqual((await auth.look()).codes, []);
+      assert.deepEqual((await auth.sweep()).codes, []);
     });
 
-    it("that let somebody in are critical, for people, and apart from the attempts", async () => {
+    it("that succeed are critical incidents of their own, for people", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(
         ...failed("203.0.113.5", 6),
         sshd("Accepted password for root from 203.0.113.5 port 9 ssh2"),
       );
-      const { incidents } = await auth.look();
+      const { incidents } = await auth.sweep();
       assert.deepEqual(incidents.map(({ code, severity }) => [code, severity]), [
-        ...[["login_after_failures", "critical"], ["brute_force", "high"]],
+        ["login_after_failures", "critical"],
+        ["brute_force", "high"],
       ]);
       const [breach] = incidents;
-      assert.equal((await recheck(world, breach!, "after"))?.present, true);
+      assert.equal((await recheck(context, breach!, "after"))?.present, true);
     });
 
-    it("can't be laid at somebody else's door by a user's name", async () => {
+    it("can't be attributed to another source by a user's name", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       for (let i = 0; i < 6; i++) {
         await auth.append(
           sshd(
@@ -125,35 +125,36 @@ describe("logs", () => {
           ),
         );
       }
-      const { findings: [found] } = await auth.look();
+      const { findings: [found] } = await auth.sweep();
       const sources = found!.detail.sources as { source: string }[];
       assert.deepEqual(sources.map(({ source }) => source), ["203.0.113.66"]);
     });
 
-    it("count repeated messages as often as they were", async () => {
+    it("count repeated messages as often as they were written", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(
         sshd("message repeated 5 times: [ Failed password for root from 203.0.113.5 port 4 ssh2]"),
       );
-      assert.deepEqual((await auth.look()).codes, ["brute_force"]);
+      assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
     });
 
-    it("are over when the log is quiet of them, and not before", async () => {
+    it("are over when the log has none of them for a while", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 6));
-      const { incidents: [incident] } = await auth.look();
-      assert.deepEqual(await recheck(world, incident!, "before"), {
-        ...{ present: true, code: "brute_force" },
+      const { incidents: [incident] } = await auth.sweep();
+      assert.deepEqual(await recheck(context, incident!, "before"), {
+        present: true,
+        code: "brute_force",
       });
       let over = false;
-      const watching = recheck(world, incident!, "after").finally(() => over = true);
+      const watching = recheck(context, incident!, "after").finally(() => over = true);
       for (; !over; await sleep(100)) await auth.append(...failed("203.0.113.5", 1));
       assert.deepEqual(await watching, { present: true, code: "brute_force" });
-      assert.deepEqual(await recheck(world, incident!, "after"), { present: false, code: "ok" });
-      assert.deepEqual(await recheck(world, incident!, "before"), { present: false, code: "ok" });
-      assert.equal((await auth.look()).codes.length, 1); // the attempts that came while we watched
+      assert.deepEqual(await recheck(context, incident!, "after"), { present: false, code: "ok" });
+      assert.deepEqual(await recheck(context, incident!, "before"), { present: false, code: "ok" });
+      assert.equal((await auth.sweep()).codes.length, 1); // the attempts that were made while it watched
     });
   });
 
@@ -168,32 +169,32 @@ describe("logs", () => {
         },
       );
 
-    it("are found where they jump far over what was bad until now", async () => {
+    it("are found where they rise far above those of bad minutes", async () => {
       const app = await log({ file: "service: shop" });
       for (let ago = 60; ago > 30; ago--) await app.append(...minute(ago, ago % 7 ? 1 : 6, 50));
-      assert.deepEqual((await app.look()).codes, []);
+      assert.deepEqual((await app.sweep()).codes, []);
       await app.append(...minute(20, 6, 50));
-      assert.deepEqual((await app.look()).codes, []);
+      assert.deepEqual((await app.sweep()).codes, []);
       await app.append(...minute(10, 40, 50));
-      const { findings: [found] } = await app.look();
+      const { findings: [found] } = await app.sweep();
       assert.deepEqual([found!.code, found!.service], ["error_rate", "shop"]);
-      assert.match(found!.summary, /tells of 40 errors in a minute; 6 were many until now/);
+      assert.match(found!.summary, /has 40 errors in a minute; a bad minute had 6 before/);
       assert.equal((found!.detail.samples as string[]).length, 5);
     });
 
-    it("are not found where there is more of everything", async () => {
+    it("are not found where all kinds of lines increase", async () => {
       const app = await log();
       for (let ago = 60; ago > 30; ago--) await app.append(...minute(ago, 5, 50));
-      await app.look();
+      await app.sweep();
       await app.append(...minute(10, 40, 800));
-      assert.deepEqual((await app.look()).codes, []);
+      assert.deepEqual((await app.sweep()).codes, []);
     });
 
-    it("are not found while nobody knows what is usual", async () => {
+    it("are not found before it is known what is usual", async () => {
       const app = await log();
-      await app.look();
+      await app.sweep();
       await app.append(...minute(2, 100, 0));
-      assert.deepEqual((await app.look()).codes, []);
+      assert.deepEqual((await app.sweep()).codes, []);
     });
   });
 
@@ -201,17 +202,17 @@ describe("logs", () => {
     const known = (n: number) =>
       Array.from({ length: n }, (_, i) => `2026-01-01 00:00:00 WARN cache missed for key ${i}\n`);
 
-    it("are found once the log is known, one incident for all, and only those that warn", async () => {
+    it("are found once the log is known, as one incident, and only in warnings and errors", async () => {
       const app = await log({ block: "learn_lines: 100" });
       await app.append(...known(120));
-      await app.look();
+      await app.sweep();
       await app.append(
         ...known(10),
         "2026-01-01 00:00:01 INFO all is new here\n",
         "2026-01-01 00:00:01 ERROR cannot write page 7 of file 12\n",
         "2026-01-01 00:00:01 ERROR cannot write page 8 of file 13\n",
       );
-      const { findings: [found], incidents } = await app.look();
+      const { findings: [found], incidents } = await app.sweep();
       assert.equal(incidents.length, 1);
       assert.deepEqual([found!.code, found!.severity], ["new_templates", "medium"]);
       assert.deepEqual(found!.detail.templates, ["ERROR cannot write page <*> of file <*>"]);
@@ -219,96 +220,97 @@ describe("logs", () => {
 
     it("are not found while the log is young", async () => {
       const app = await log({ block: "learn_lines: 100" });
-      await app.look();
+      await app.sweep();
       await app.append(...known(10), "2026-01-01 00:00:01 ERROR cannot write page 7\n");
-      assert.deepEqual((await app.look()).codes, []);
+      assert.deepEqual((await app.sweep()).codes, []);
     });
   });
 
   describe("reading", () => {
-    it("begins at the end of a log that was there before", async () => {
+    it("begins at the end of an existing log", async () => {
       const auth = await log();
       await auth.append(...failed("203.0.113.5", 50));
-      assert.deepEqual((await auth.look()).codes, []);
+      assert.deepEqual((await auth.sweep()).codes, []);
       await auth.append(...failed("203.0.113.5", 1));
-      assert.deepEqual((await auth.look()).codes, ["brute_force"]);
+      assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
     });
 
-    it("takes every line once, also one that comes in two parts", async () => {
+    it("reads every line once, also one that is written in two parts", async () => {
       const auth = await log();
-      await auth.look();
-      const [first, second] = [failed("203.0.113.5", 3), failed("203.0.113.5", 2).join("")];
+      await auth.sweep();
+      const first = failed("203.0.113.5", 3);
+      const second = failed("203.0.113.5", 2).join("");
       await auth.append(...first, second.slice(0, 30));
-      assert.deepEqual((await auth.look()).codes, []);
+      assert.deepEqual((await auth.sweep()).codes, []);
       await auth.append(second.slice(30));
-      const { findings: [found] } = await auth.look();
+      const { findings: [found] } = await auth.sweep();
       assert.equal((found!.detail.sources as { failures: number }[])[0]!.failures, 5);
     });
 
     it("goes on after a rotation by renaming, with the rest of the old file first", async () => {
       const auth = await log();
       await auth.append(sshd("Server listening on 0.0.0.0 port 22."));
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 3));
       await rename(auth.path, `${auth.path}.1`);
       await appendFile(`${auth.path}.1`, failed("203.0.113.5", 1).join(""));
       await writeFile(auth.path, failed("203.0.113.5", 2).join(""));
-      const { findings: [found], error } = await auth.look();
+      const { findings: [found], error } = await auth.sweep();
       assert.equal((found!.detail.sources as { failures: number }[])[0]!.failures, 6);
       assert.equal(error, null);
     });
 
-    it("goes on after copying and emptying, also where the file has grown beyond its old size", async () => {
+    it("goes on after copying and truncating, also where the file has grown beyond its old size", async () => {
       const auth = await log();
       await auth.append(sshd("Server listening on 0.0.0.0 port 22."));
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 3));
       await copyFile(auth.path, `${auth.path}.1`);
       await truncate(auth.path);
       await auth.append(...failed("203.0.113.5", 20));
-      const { findings: [found], error } = await auth.look();
+      const { findings: [found], error } = await auth.sweep();
       assert.equal((found!.detail.sources as { failures: number }[])[0]!.failures, 23);
       assert.equal(error, null);
     });
 
-    it("says so where lines are gone with their file", async () => {
+    it("reports lines that were removed with their file", async () => {
       const auth = await log();
       await auth.append(...failed("203.0.113.5", 1));
-      await auth.look();
+      await auth.sweep();
       await unlink(auth.path);
       await writeFile(auth.path, failed("203.0.113.6", 1).join(""));
-      assert.equal((await auth.look()).error, "lines_missed_by_rotation");
+      assert.equal((await auth.sweep()).error, "lines_missed_by_rotation");
     });
 
-    it("says so where a log can't be read", async () => {
+    it("reports a log that can't be read", async () => {
       const auth = await log();
       await unlink(auth.path);
-      assert.equal((await auth.look()).error, "log_enoent");
+      assert.equal((await auth.sweep()).error, "log_enoent");
     });
 
-    it("still finds what was found when the sweep that found it has died", async () => {
+    it("keeps findings that the next sweep does not read again", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 9));
-      const { incidents: [before] } = await auth.look();
-      const { incidents: [after] } = await auth.look();
+      const { incidents: [before] } = await auth.sweep();
+      const { incidents: [after] } = await auth.sweep();
       assert.equal(after!.fingerprint, before!.fingerprint);
       assert.equal(
-        (await getFinding(world.store.asPlatform(), before!.fingerprint))!.cleared_at,
+        (await getFinding(context.store.asPlatform(), before!.fingerprint))!.cleared_at,
         null,
       );
     });
 
-    it("leaves everything to the next sweep where it is not to remember", async () => {
+    it("saves nothing where it is not asked to", async () => {
       const auth = await log();
-      await auth.look();
+      await auth.sweep();
       await auth.append(...failed("203.0.113.5", 9));
-      const looked = await detectAll(
-        await world.with(`logs: { files: [{ path: "${auth.path}" }] }`),
+      const { findings } = await detectAll(
+        await context.with(`logs: { files: [{ path: "${auth.path}" }] }`),
         { save: false },
       );
-      assert.equal(looked.findings.length, 1);
-      assert.deepEqual((await auth.look()).codes, ["brute_force"]);
+      assert.equal(findings.length, 1);
+      assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
     });
   });
 });

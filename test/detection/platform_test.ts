@@ -5,28 +5,28 @@ import { detectAll, type DetectionContext, recheck } from "../../detection/mod.t
 import { Client, Connection } from "@temporalio/client";
 import { openStore } from "../../store/mod.ts";
 import { testTemporal } from "../_servers.ts";
-import { type TestWorld, testWorld } from "./_world.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
 
 const QUIET =
   "backlog: 1000000, backlog_seconds: 100000, failed_workflows: 1000000, connections_percent: 100";
 
 describe("platform", () => {
-  let world: TestWorld;
+  let context: TestContext;
   let connection: Connection;
   let client: Client;
   before(async () => {
     const place = await testTemporal();
     connection = await Connection.connect({ address: place.address });
     client = new Client({ connection, namespace: place.namespace });
-    world = await testWorld("");
+    context = await createTestContext("");
   });
   after(async () => {
     await connection.close();
-    await world.close();
+    await context.close();
   });
 
   const open = async (block: string): Promise<DetectionContext> => ({
-    ...await world.with(`platform: { ${block} }`),
+    ...await context.with(`platform: { ${block} }`),
     temporal: () => Promise.resolve(client),
   });
   const sweep = async (block = QUIET) => {
@@ -37,7 +37,7 @@ describe("platform", () => {
     return { findings, incidents, of, error };
   };
 
-  it("finds that nobody takes the tasks of a queue", async () => {
+  it("finds a queue without a worker", async () => {
     const { findings, error } = await sweep();
     assert.equal(error, null);
     const queues = findings.map(({ code, detail }) => `${code} ${detail.queue} ${detail.kind}`);
@@ -45,7 +45,7 @@ describe("platform", () => {
     assert.equal(findings[0]!.service, "worker");
   });
 
-  /** Looks until it is so; the server counts only every few seconds. */
+  /** Sweeps until a condition holds. The server counts only every few seconds. */
   async function until(
     block: string,
     is: (seen: Awaited<ReturnType<typeof sweep>>) => boolean,
@@ -71,7 +71,7 @@ describe("platform", () => {
     assert.deepEqual([service, detail.queue, detail.kind], ["worker", "itsm", "workflow"]);
   });
 
-  it("finds runs that have failed", async () => {
+  it("finds failed workflows", async () => {
     await startNobody(3, "1s");
     const block = QUIET.replace("failed_workflows: 1000000", "failed_workflows: 3");
     const found = (await until(block, ({ of }) => of("workflows_failed") !== undefined))
@@ -79,21 +79,21 @@ describe("platform", () => {
     assert.deepEqual([found.detail.workflows, found.detail.types], [3, ["nobody"]]);
     assert.equal((await recheck(await open(block), found, "before"))?.present, true);
     assert.deepEqual(await recheck(await open(QUIET), found, "after"), {
-      ...{ present: false, code: "ok" },
+      present: false,
+      code: "ok",
     });
   });
 
-  it("finds a break of the ledger, by itself and critical, until it has healed", async () => {
-    const db = world.store.asPlatform();
+  it("finds a break of the ledger, as a critical incident, until it is healed", async () => {
+    const db = context.store.asPlatform();
     await db.execute(
       `INSERT INTO ledger_breaks (position, failed_check, reason, last_seen_pass)
        VALUES (7, 'hash', 'x', 1)`,
     );
     const { of, incidents } = await sweep();
     const found = of("ledger_broken")!;
-    assert.deepEqual([found.severity, found.service, found.detail.first], [
-      ...["critical", "public-ledger", 7],
-    ]);
+    const { severity, service, detail } = found;
+    assert.deepEqual([severity, service, detail.first], ["critical", "public-ledger", 7]);
     assert.equal(incidents[0]!.code, "ledger_broken");
     await db.execute("UPDATE ledger_breaks SET healed_at = now()");
     assert.equal((await sweep()).of("ledger_broken"), undefined);
@@ -103,7 +103,7 @@ describe("platform", () => {
 
   it("finds receipts that wait too long to be sealed", async () => {
     const put = (secondsAgo: number) =>
-      insertRows(world.store.asPlatform(), "seal_outbox", [{
+      insertRows(context.store.asPlatform(), "seal_outbox", [{
         id: `waits-${secondsAgo}`,
         payload: JSON.stringify({
           timestamp: new Date(Date.now() - secondsAgo * 1_000).toISOString(),
@@ -111,7 +111,7 @@ describe("platform", () => {
       }]);
     await put(10);
     assert.equal((await sweep()).of("outbox_old"), undefined);
-    const database = openStore(world.sequencerUrl, "sequencer", 1); // who alone may take from it
+    const database = openStore(context.sequencerUrl, "sequencer", 1); // the only role that may delete from it
     await database.asPlatform().execute("DELETE FROM seal_outbox");
     await put(300);
     await put(5);
@@ -131,8 +131,8 @@ describe("platform", () => {
     assert.ok(Number(found.detail.connections) >= 1);
   });
 
-  it("says what it could not see, and tells the rest all the same", async () => {
-    const { runs } = await detectAll(await world.with(`platform: { ${QUIET} }`), {
+  it("reports the aspects that it could not look at, and the others all the same", async () => {
+    const { runs } = await detectAll(await context.with(`platform: { ${QUIET} }`), {
       save: false,
     });
     const { error, probed } = runs.find(({ detector }) => detector === "platform")!;

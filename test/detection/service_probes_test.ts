@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   createServiceFinding,
   detectAll,
@@ -7,23 +9,21 @@ import {
   recheck,
 } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
 import { getFinding, putService } from "../../store/mod.ts";
-import { type TestWorld, testWorld } from "./_world.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
 import { collecting } from "../_garbage.ts";
 import { freePort } from "../_servers.ts";
 
-/** Settings by which a busy machine still answers in time, and is not slow. */
+/** Settings for a busy machine. */
 const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";
 
 describe("service_probes", () => {
-  let world: TestWorld;
+  let context: TestContext;
   let server: Server;
   let answer: { status: number; afterMs: number };
 
   before(async () => {
-    world = await testWorld(PATIENT);
+    context = await createTestContext(PATIENT);
     server = createServer((_, response) => {
       const { status, afterMs } = answer;
       setTimeout(() => response.writeHead(status).end(), afterMs);
@@ -32,25 +32,33 @@ describe("service_probes", () => {
   });
   beforeEach(async () => {
     answer = { status: 200, afterMs: 0 };
-    await world.store.asPlatform().execute("DELETE FROM services");
-    await world.store.asPlatform().execute("DELETE FROM findings");
+    await context.store.asPlatform().execute("DELETE FROM services");
+    await context.store.asPlatform().execute("DELETE FROM findings");
   });
   after(async () => {
     server.close();
-    await world.close();
+    await context.close();
   });
 
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   async function put(name: string, rest: Partial<Service> = {}): Promise<Service> {
     const service: Service = {
-      ...{ name, type: "service", host: "localhost", owner: null, origin: "file", restart: null },
-      ...{ check: { http: url() }, watched: true, dependsOn: [], ...rest },
+      name,
+      type: "service",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      restart: null,
+      check: { http: url() },
+      watched: true,
+      dependsOn: [],
+      ...rest,
     };
-    await putService(world.store.asPlatform(), service);
+    await putService(context.store.asPlatform(), service);
     return service;
   }
   const sweep = async (yaml = PATIENT) => {
-    const { incidents, findings } = await detectAll(await world.with(yaml), { save: true });
+    const { incidents, findings } = await detectAll(await context.with(yaml), { save: true });
     return {
       incidents,
       findings,
@@ -58,28 +66,29 @@ describe("service_probes", () => {
     };
   };
 
-  it("finds a service that fails, tells of it in words, and that it is over", async () => {
+  it("finds a failing service, and the end of the failure", async () => {
     const service = await put("web");
     assert.deepEqual((await sweep()).findings, []);
     answer = { status: 503, afterMs: 0 };
     const { incidents: [incident] } = await sweep();
     assert.deepEqual([incident!.code, incident!.severity], ["status_503", "high"]);
     assert.equal(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
-    const known = await getFinding(world.store.asPlatform(), incident!.fingerprint);
+    const known = await getFinding(context.store.asPlatform(), incident!.fingerprint);
     assert.equal(known!.summary, "web fails its http check (status_503)");
     assert.equal(known!.cleared_at, null);
-    assert.deepEqual(await recheck(world, incident!, "before"), {
-      ...{ present: true, code: "status_503" },
+    assert.deepEqual(await recheck(context, incident!, "before"), {
+      present: true,
+      code: "status_503",
     });
     answer = { status: 200, afterMs: 0 };
-    assert.deepEqual(await recheck(world, incident!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await recheck(context, incident!, "after"), { present: false, code: "ok" });
     assert.notEqual(
-      (await getFinding(world.store.asPlatform(), incident!.fingerprint))!.cleared_at,
+      (await getFinding(context.store.asPlatform(), incident!.fingerprint))!.cleared_at,
       null,
     );
   });
 
-  it("makes one incident of a service and what fails with it", async () => {
+  it("makes one incident of a service and those that fail with it", async () => {
     const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
     await put("database", { check: nowhere });
     await put("api", { check: nowhere, dependsOn: [{ service: "database", kind: "depends_on" }] });
@@ -94,13 +103,14 @@ describe("service_probes", () => {
     const [{ service, severity, related }] = incidents as [DetectedFinding];
     assert.deepEqual([service, severity], ["database", "critical"]);
     assert.deepEqual(related?.map(({ service, code }) => [service, code]), [
-      ...[["api", "refused"], ["web", "exit_1"]],
+      ["api", "refused"],
+      ["web", "exit_1"],
     ]);
-    const roots = await world.store.asPlatform().query("SELECT DISTINCT root FROM findings");
+    const roots = await context.store.asPlatform().query("SELECT DISTINCT root FROM findings");
     assert.deepEqual(roots, [{ root: incidents[0]!.fingerprint }]);
   });
 
-  it("tells of a part of the platform only when it has failed twice, and of what needs it then", async () => {
+  it("reports a part of the platform, and those that depend on it, only when it has failed twice", async () => {
     const nowhere = { tcp: `127.0.0.1:${await freePort()}` };
     await put("postgresql", { origin: "platform", check: nowhere });
     await put("shop", {
@@ -113,7 +123,7 @@ describe("service_probes", () => {
     assert.deepEqual(incident!.related?.map(({ service }) => service), ["shop"]);
   });
 
-  it("tells of a slow service after three looks, and apart from its failing", async () => {
+  it("reports a slow service after three slow probes, as another fault than its failure", async () => {
     const service = await put("slow");
     const settings = PATIENT.replace("}", ", services: { slow: { slow_ms: 2000 } } }");
     answer = { status: 200, afterMs: 2_100 };
@@ -123,13 +133,13 @@ describe("service_probes", () => {
     assert.deepEqual(codes, ["slow slow"]);
     assert.equal(incident!.severity, "medium");
     assert.notEqual(incident!.fingerprint, createServiceFinding(service, "refused").fingerprint);
-    assert.equal((await recheck(await world.with(settings), incident!, "before"))?.present, true);
+    assert.equal((await recheck(await context.with(settings), incident!, "before"))?.present, true);
     answer = { status: 200, afterMs: 0 };
-    assert.equal((await recheck(await world.with(settings), incident!, "after"))?.present, false);
+    assert.equal((await recheck(await context.with(settings), incident!, "after"))?.present, false);
     assert.deepEqual((await sweep(settings)).codes, []);
   });
 
-  it("tells of a service that goes up and down as one fault, until it is steady", async () => {
+  it("reports a service that goes up and down as one fault, until it is steady", async () => {
     const service = await put("flappy");
     const settings = PATIENT.replace("}", ", flapping: { looks: 10, begins: 0.4, ends: 0.2 } }");
     const seen: string[] = [];
@@ -138,39 +148,45 @@ describe("service_probes", () => {
       seen.push((await sweep(settings)).codes.join());
     }
     assert.deepEqual(seen, [
-      ...["flappy status_500", "", "flappy status_500", "", "flappy flapping"],
-      ...["flappy flapping", "flappy flapping"],
+      "flappy status_500",
+      "",
+      "flappy status_500",
+      "",
+      "flappy flapping",
+      "flappy flapping",
+      "flappy flapping",
     ]);
     const finding = createServiceFinding(service, "flapping");
     assert.equal(finding.fingerprint, createServiceFinding(service, "status_500").fingerprint);
-    const flapping = await world.with(settings);
+    const flapping = await context.with(settings);
     assert.deepEqual(await recheck(flapping, finding, "before"), {
-      ...{ present: true, code: "flapping" },
+      present: true,
+      code: "flapping",
     });
     assert.deepEqual(await recheck(flapping, finding, "after"), { present: false, code: "ok" });
     assert.deepEqual((await sweep(settings)).codes, []);
   });
 
-  it("remembers nothing where it is not asked to", async () => {
+  it("saves nothing where it is not asked to", async () => {
     await put("web", { origin: "platform" });
     answer = { status: 500, afterMs: 0 };
     for (let i = 0; i < 3; i++) {
-      const { incidents } = await detectAll(world, { save: false });
+      const { incidents } = await detectAll(context, { save: false });
       assert.deepEqual(incidents, []);
     }
-    assert.deepEqual(await world.store.asPlatform().query("SELECT FROM findings"), []);
+    assert.deepEqual(await context.store.asPlatform().query("SELECT FROM findings"), []);
   });
 
   for (const answers of [true, false]) {
     const are = answers ? "all of which answer" : "none of which answers";
-    it(`has time for 500 services, ${are}`, async () => {
+    it(`probes 500 services in time, ${are}`, async () => {
       const hanging = createServer(() => {}).listen(0, "127.0.0.1");
       await once(hanging, "listening");
       const { port } = hanging.address() as AddressInfo;
       const http = answers ? url() : `http://127.0.0.1:${port}/`;
       for (let i = 0; i < 500; i++) await put(`s${i}`, { check: { http } });
       const { runs, findings } = await detectAll(
-        await world.with(`service_probes: { timeout_ms: ${answers ? 5_000 : 1_000} }`),
+        await context.with(`service_probes: { timeout_ms: ${answers ? 5_000 : 1_000} }`),
         { save: true },
       );
       hanging.closeAllConnections();
@@ -180,15 +196,15 @@ describe("service_probes", () => {
     });
   }
 
-  it("begins with those that the last sweep had no time for", async () => {
+  it("begins with the services that the last sweep had no time for", async () => {
     for (let i = 0; i < 400; i++) await put(`c${i}`, { check: { command: ["sleep", "60"] } });
-    const settings = "service_probes: { timeout_ms: 1000 }"; // too many for the time, and some for any machine
-    const first = await collecting(() => sweep(settings), 1_000); // its time is over for certain
+    const settings = "service_probes: { timeout_ms: 1000 }"; // more than any machine can probe in time
+    const first = await collecting(() => sweep(settings), 1_000); // its time is certainly over
     assert.ok(first.findings.length > 0);
     assert.ok(first.findings.length < 400);
-    const { runs } = await detectAll(await world.with(settings), { save: true });
+    const { runs } = await detectAll(await context.with(settings), { save: true });
     assert.match(runs[0]!.error!, /^\d+_services_not_probed_in_time$/);
-    const probed = await world.store.asPlatform().query(
+    const probed = await context.store.asPlatform().query(
       "SELECT FROM services WHERE checked_at IS NOT NULL",
     );
     assert.ok(probed.length > first.findings.length);

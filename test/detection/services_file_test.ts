@@ -10,10 +10,10 @@ describe("readServicesFile()", () => {
     path = join(await testFolder(), "sealoop.services.yaml");
   });
 
-  it("gives no services where there is no file", () => {
+  it("has no services where there is no file", () => {
     assert.deepEqual(readServicesFile(join(path, "nowhere")), []);
   });
-  it("takes a name alone, and every field", async () => {
+  it("reads a name alone, and every field", async () => {
     await writeFile(
       path,
       `services:
@@ -54,9 +54,9 @@ describe("readServicesFile()", () => {
 
   const refused: [name: string, text: string, line: number, says: RegExp][] = [
     ["a tab for indentation", "services:\n\t- name: a\n", 2, /Tabs/],
-    ["a list that is none", "services:\n  name: a\n", 2, /array/],
+    ["a map in place of a list", "services:\n  name: a\n", 2, /array/],
     ["a service without a name", "services:\n  - name: a\n  - type: web\n", 3, /name: /],
-    ["a name that fits no path", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
+    ["a name with a slash", "services:\n  - name: a\n  - name: a/b\n", 3, /letters, digits/],
     [
       "an unknown list",
       "# mine\nsevices: []\n",
@@ -94,7 +94,7 @@ describe("readServicesFile()", () => {
       /\{http: url\}/,
     ],
     [
-      "a URL that is none",
+      "a text that is no URL",
       "services:\n  - name: a\n    check:\n      http: localhost:80\n",
       4,
       /http/,
@@ -106,7 +106,7 @@ describe("readServicesFile()", () => {
       /host:port/,
     ],
     [
-      "a TCP address with a port that is none",
+      "a TCP address with a port out of range",
       "services:\n  - name: a\n    check:\n      tcp: localhost:70000\n",
       4,
       /1 to 65535/,
@@ -118,12 +118,17 @@ describe("readServicesFile()", () => {
       /\[argv\]|array/,
     ],
     [
-      "a dependency that is not there",
+      "a dependency that does not exist",
       "services:\n  - name: a\n    depends_on:\n      - a\n      - b\n",
       5,
       /no service named b/,
     ],
-    ["a service that needs itself", "services:\n  - name: a\n    depends_on: [a]\n", 3, /itself/],
+    [
+      "a service that depends on itself",
+      "services:\n  - name: a\n    depends_on: [a]\n",
+      3,
+      /itself/,
+    ],
     [
       "an unknown kind of edge",
       "services:\n  - name: a\n  - name: b\n    depends_on:\n      - { service: a, kind: likes }\n",
@@ -131,13 +136,13 @@ describe("readServicesFile()", () => {
       /kind depends_on, runs_on/,
     ],
     [
-      "a port that is none",
+      "a port out of range",
       "services:\n  - name: a\n    ports: [80,\n      70000]\n",
       4,
       /65535/,
     ],
     [
-      "a name that is there twice",
+      "a duplicate name",
       "services:\n  - name: a\n  - name: b\n  - name: a\n",
       4,
       /another service named a/,

@@ -1,30 +1,46 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { BadServicesFile } from "../../detection/mod.ts";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
-import { followServices, syncServices } from "../../detection/services.ts";
-import { createLog } from "../../web/log.ts";
+import { BadServicesFile, type FollowedServices, followServices } from "../../detection/mod.ts";
 import { getImpact, getService, listServiceNames, type Store } from "../../store/mod.ts";
+import { createLog } from "../../web/mod.ts";
 import { testStore } from "../_servers.ts";
 
-describe("syncServices()", () => {
+describe("followServices()", () => {
   let store: Store;
   let config: Config;
   let close: () => Promise<void>;
+  let path: string;
+  const following: FollowedServices[] = [];
   before(async () => {
     ({ store, config, close } = await testStore());
+    path = join(config.dataDir, "sealoop.services.yaml");
   });
+  beforeEach(() => rm(path, { force: true }));
+  afterEach(() => following.splice(0).forEach((one) => one.stop()));
   after(() => close());
 
-  const write = (text: string) => writeFile(join(config.dataDir, "sealoop.services.yaml"), text);
-  const reached = async (service: string) =>
+  async function follow({ together = true } = {}): Promise<FollowedServices> {
+    const followed = await followServices(
+      { config, store, together },
+      createLog("test", "silent"),
+    );
+    following.push(followed);
+    return followed;
+  }
+  const names = () => listServiceNames(store.asPlatform());
+  const affectedBy = async (service: string) =>
     (await getImpact(store.asPlatform(), service, 4))!.downstream.map(({ name }) => name).sort();
 
-  it("fills the graph with the platform's parts and their edges", async () => {
-    await syncServices({ config, store, together: true });
-    assert.deepEqual(await reached("postgresql"), [
-      ...["engine", "gateway", "public-ledger", "tool-server", "worker"],
+  it("puts the platform's parts and their edges into the graph", async () => {
+    await follow();
+    assert.deepEqual(await affectedBy("postgresql"), [
+      "engine",
+      "gateway",
+      "public-ledger",
+      "tool-server",
+      "worker",
     ]);
     const { dependsOn } = (await getService(store.asPlatform(), "gateway"))!;
     assert.deepEqual(dependsOn.map(({ service, kind }) => [service, kind]), [
@@ -33,53 +49,72 @@ describe("syncServices()", () => {
       ["temporal", "connects_to"],
       ["this-host", "hosted_on"],
     ]);
-    await syncServices({ config, store, together: false });
-    assert.ok(!(await listServiceNames(store.asPlatform())).includes("this-host"));
+    await follow({ together: false });
+    assert.ok(!(await names()).includes("this-host"));
   });
 
-  it("hangs what is on a machine on it, and makes the services those of the file as it is now", async () => {
-    await write(`services:
+  it("adds an edge from each service to its machine", async () => {
+    await writeFile(
+      path,
+      `services:
   - { name: db1-machine, type: host, host: db1 }
   - { name: database, host: db1 }
   - { name: shop, host: 127.0.0.1, depends_on: [{ service: database, kind: stores_in }] }
-`);
-    await syncServices({ config, store, together: true });
-    assert.deepEqual(await reached("db1-machine"), ["database", "shop"]);
-    assert.ok((await reached("this-host")).includes("shop"));
-    assert.ok(!(await reached("this-host")).includes("database"));
-    await write("services:\n  - { name: shop, depends_on: [temporal] }\n");
-    await syncServices({ config, store, together: true });
-    assert.ok(!(await listServiceNames(store.asPlatform())).includes("database"));
-    assert.ok((await reached("temporal")).includes("shop"));
+`,
+    );
+    await follow();
+    assert.deepEqual(await affectedBy("db1-machine"), ["database", "shop"]);
+    assert.ok((await affectedBy("this-host")).includes("shop"));
+    assert.ok(!(await affectedBy("this-host")).includes("database"));
   });
 
-  it("changes nothing where the file is wrong", async () => {
-    await write("services:\n  - { name: other, depends_on: [nobody] }\n");
-    await assert.rejects(syncServices({ config, store, together: true }), BadServicesFile);
-    assert.ok((await listServiceNames(store.asPlatform())).includes("shop"));
+  it("replaces the services by those of the file as it is now", async () => {
+    await writeFile(path, "services:\n  - { name: database }\n");
+    await follow();
+    await writeFile(path, "services:\n  - { name: shop, depends_on: [temporal] }\n");
+    await follow();
+    assert.ok(!(await names()).includes("database"));
+    assert.ok((await affectedBy("temporal")).includes("shop"));
   });
 
-  it("follows the file, and keeps what it said before where the new one is wrong", async () => {
-    await write("services:\n  - { name: shop }\n");
-    const services = { config, store, together: true };
-    const followed = await followServices(services, createLog("test", "silent"));
-    try {
-      await write("services:\n  - { name: shop }\n  - { name: till, depends_on: [shop] }\n");
-      assert.equal(await followed.refresh(), undefined);
-      assert.ok((await listServiceNames(store.asPlatform())).includes("till"));
+  it("rejects a file that is wrong at the start, and changes nothing", async () => {
+    await writeFile(path, "services:\n  - { name: shop }\n");
+    await follow();
+    await writeFile(path, "services:\n  - { name: other, depends_on: [nobody] }\n");
+    await assert.rejects(follow(), BadServicesFile);
+    assert.ok((await names()).includes("shop"));
+  });
 
-      await write("services:\n  - { name: shop }\n  - { name: bank, depends_on: [nobody] }\n");
-      assert.equal(await followed.refresh(), "services_file_line_3");
-      assert.equal(await followed.refresh(), "services_file_line_3");
-      const kept = await listServiceNames(store.asPlatform());
-      assert.ok(kept.includes("till") && !kept.includes("bank"));
+  it("follows the file, and keeps the old services where a new version is wrong", async () => {
+    await writeFile(path, "services:\n  - { name: shop }\n");
+    const { refresh } = await follow();
+    await writeFile(
+      path,
+      "services:\n  - { name: shop }\n  - { name: till, depends_on: [shop] }\n",
+    );
+    assert.equal(await refresh(), undefined);
+    assert.ok((await names()).includes("till"));
 
-      await write("services:\n  - { name: bank }\n");
-      assert.equal(await followed.refresh(), undefined);
-      const now = await listServiceNames(store.asPlatform());
-      assert.ok(now.includes("bank") && !now.includes("till"));
-    } finally {
-      followed.stop();
-    }
+    await writeFile(
+      path,
+      "services:\n  - { name: shop }\n  - { name: bank, depends_on: [nobody] }\n",
+    );
+    assert.equal(await refresh(), "services_file_line_3");
+    assert.equal(await refresh(), "services_file_line_3");
+    const kept = await names();
+    assert.ok(kept.includes("till") && !kept.includes("bank"));
+
+    await writeFile(path, "services:\n  - { name: bank }\n");
+    assert.equal(await refresh(), undefined);
+    const now = await names();
+    assert.ok(now.includes("bank") && !now.includes("till"));
+  });
+
+  it("keeps the services of a file that is removed", async () => {
+    await writeFile(path, "services:\n  - { name: shop }\n");
+    const { refresh } = await follow();
+    await rm(path);
+    assert.equal(await refresh(), undefined);
+    assert.ok((await names()).includes("shop"));
   });
 });

@@ -10,7 +10,7 @@ describe("readDetectorsFile()", () => {
     path = join(await testFolder(), "sealoop.detectors.yaml");
   });
 
-  it("has a value for everything where there is no file, or an empty one", async () => {
+  it("has all defaults where the file is missing or empty", async () => {
     const nothing = readDetectorsFile(join(path, "nowhere"));
     await writeFile(path, "# nothing\n");
     assert.deepEqual(readDetectorsFile(path), nothing);
@@ -18,7 +18,7 @@ describe("readDetectorsFile()", () => {
     assert.equal(nothing.host_resources.full_percent, 95);
   });
 
-  it("takes what is set, and leaves the rest as it is", async () => {
+  it("reads what is set, and has defaults for the rest", async () => {
     await writeFile(
       path,
       `host_resources:
@@ -60,7 +60,7 @@ logs: { enabled: false }
       2,
       /ends/,
     ],
-    ["what is no YAML", "logs: [\n", 2, /./],
+    ["a text that is no YAML", "logs: [\n", 2, /./],
   ];
   for (const [name, text, line, says] of refused) {
     it(`refuses ${name}, with its line`, async () => {

@@ -28,7 +28,7 @@ describe("docs/runbooks.md", () => {
     );
     for (const { runbook } of shipped.runbooks) {
       const document: Record<string, unknown> = parse(
-        readFileSync(join(ROOT, "runbooks", `${runbook}.yaml`), "utf8"),
+        readFileSync(join(ROOT, "runbooks", "shipped", `${runbook}.yaml`), "utf8"),
       );
       assert.ok(fits(document), `${runbook}: ${JSON.stringify(fits.errors)}`);
       assert.ok(!fits({ ...document, version: "one" }));

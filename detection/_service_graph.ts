@@ -1,20 +1,23 @@
-/** A look at one service on a walk. @param steps 0: where the walk began */
+/** Called for each service of a walk. @param steps 0: the service where the walk began */
 export type Visit = (service: number, steps: number) => void;
 
 /**
- * A graph of services whose names are numbered once, so that thousands of walks over it need no memory of their own.
- * May have cycles.
+ * A graph of services, which may have cycles. The names are numbered once, so that thousands of walks need no memory of
+ * their own.
  */
-export class Walks {
+export class ServiceGraph {
   readonly names: readonly string[];
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #needs: readonly (readonly number[])[];
-  /** Number of the walk that came by last. */
-  readonly #seen: Int32Array;
+  /** By service: number of the last walk that visited it. */
+  readonly #visitedBy: Int32Array;
   readonly #queue: Int32Array;
   #walk = 0;
 
-  /** @param dependsOn service → what it depends on @param others that may stand in no graph */
+  /**
+   * @param dependsOn service → the services that it depends on
+   * @param others services that may be missing there
+   */
   constructor(dependsOn: ReadonlyMap<string, readonly string[]>, others: Iterable<string>) {
     this.names = [...new Set([...dependsOn.keys(), ...[...dependsOn.values()].flat(), ...others])];
     const numbers = new Map(this.names.map((name, number) => [name, number]));
@@ -22,7 +25,7 @@ export class Walks {
     this.#needs = this.names.map((name) =>
       (dependsOn.get(name) ?? []).map((needed) => numbers.get(needed)!)
     );
-    this.#seen = new Int32Array(this.names.length);
+    this.#visitedBy = new Int32Array(this.names.length);
     this.#queue = new Int32Array(this.names.length);
   }
 
@@ -33,22 +36,24 @@ export class Walks {
     return number;
   }
 
-  /** Visits a service and all that it depends on, however far away, each once and the nearest first. */
-  from(service: number, visit: Visit): void {
+  /** Visits a service and all that it depends on, directly or not, each once and the nearest first. */
+  walkFrom(service: number, visit: Visit): void {
     const walk = ++this.#walk;
-    let [end, level, steps] = [1, 1, 0];
+    let end = 1;
+    let levelEnd = 1;
+    let steps = 0;
     this.#queue[0] = service;
-    this.#seen[service] = walk;
+    this.#visitedBy[service] = walk;
     for (let at = 0; at < end; at++) {
-      if (at === level) {
-        level = end;
+      if (at === levelEnd) {
+        levelEnd = end;
         steps++;
       }
-      const one = this.#queue[at]!;
-      visit(one, steps);
-      for (const needed of this.#needs[one]!) {
-        if (this.#seen[needed] === walk) continue;
-        this.#seen[needed] = walk;
+      const current = this.#queue[at]!;
+      visit(current, steps);
+      for (const needed of this.#needs[current]!) {
+        if (this.#visitedBy[needed] === walk) continue;
+        this.#visitedBy[needed] = walk;
         this.#queue[end++] = needed;
       }
     }

@@ -1,5 +1,5 @@
-/** A set of whole numbers below a bound, a bit each: what thousands of sets over thousands of things can be held in. */
-export class Bits implements Iterable<number> {
+/** A set of whole numbers below a bound. It takes one bit a number, so that thousands of sets fit into memory. */
+export class BitSet implements Iterable<number> {
   readonly #words: Uint32Array;
 
   constructor(bound: number) {
@@ -18,7 +18,7 @@ export class Bits implements Iterable<number> {
     this.#words[n >>> 5]! &= ~(1 << (n & 31));
   }
 
-  addAll(others: Bits): void {
+  addAll(others: BitSet): void {
     for (const [at, word] of others.#words.entries()) this.#words[at]! |= word;
   }
 

@@ -1,0 +1,165 @@
+import type { LoginSign } from "./_log_signs.ts";
+
+/** Attempts from one source. Times are milliseconds. */
+export interface AttackSource {
+  /** Failed attempts, oldest first. */
+  failures: number[];
+  /** Users that do not exist, with the last attempt. */
+  readonly invalid: Map<string, number>;
+  /** Ports that a firewall blocked, with the last attempt. */
+  readonly ports: Map<string, number>;
+  /** Warnings that its name and its address don't match. */
+  breakIns: number[];
+  /** Last successful login; 0: none. */
+  accepted: number;
+}
+
+/** Sources by address. */
+export type AttackSources = Map<string, AttackSource>;
+
+/** An attack by one source. */
+export interface Attack {
+  readonly source: string;
+  readonly code:
+    | "brute_force"
+    | "invalid_users"
+    | "break_in_attempt"
+    | "login_after_failures"
+    | "port_scan";
+  readonly failures: number;
+  /** How many ports were scanned. */
+  readonly ports: number;
+  readonly users: readonly string[];
+  /** Milliseconds. */
+  readonly at: number;
+  /** User who logged in, where one did. */
+  readonly user?: string;
+}
+
+/** Limits from which on attempts are an attack. */
+export interface AttackLimits {
+  /** Failed attempts of one source within the window; within a day, where it never logged in. */
+  readonly failures: number;
+  /** Users that do not exist, tried by one source within the window. */
+  readonly invalidUsers: number;
+  /** Sources that try users that do not exist, within a day. */
+  readonly sources: number;
+  /** Ports of one source that a firewall blocked within the window. */
+  readonly ports: number;
+  readonly windowMs: number;
+}
+
+/** Attempts are remembered for a day, as some attacks are slow. */
+const DAY_MS = 86_400_000;
+const MAX_SOURCES = 1_000;
+/** Most attempts of each kind that are remembered of a source. */
+const MAX_ATTEMPTS = 100;
+const MAX_USERS = 20;
+
+/**
+ * Records a sign, and forgets old attempts.
+ *
+ * @returns the attack; undefined: the source does not attack, or not yet
+ */
+export function recordSign(
+  sources: AttackSources,
+  { source, kind, user, port, times }: LoginSign,
+  { at, limits }: { readonly at: number; readonly limits: AttackLimits },
+): Attack | undefined {
+  if (source === null || kind === "hint") return undefined;
+  const known = sources.get(source) ?? createSource();
+  sources.set(source, known);
+  forget(known, at - DAY_MS);
+  removeOldest(sources);
+  const since = at - limits.windowMs;
+  if (kind === "accepted") {
+    const failures = countSince(known.failures, since);
+    known.accepted = at;
+    if (failures < limits.failures) return undefined;
+    return { source, code: "login_after_failures", failures, ports: 0, users: [], at, user };
+  }
+  if (kind === "failure") known.failures.push(...Array(Math.min(times, MAX_ATTEMPTS)).fill(at));
+  if (user !== undefined) known.invalid.set(user, at);
+  if (port !== undefined && (known.ports.has(port) || known.ports.size < MAX_ATTEMPTS)) {
+    known.ports.set(port, at);
+  }
+  if (kind === "break_in") known.breakIns.push(at);
+  known.failures = known.failures.slice(-MAX_ATTEMPTS);
+  const code = attackCode(known, since, limits);
+  return code && createAttack(source, known, code, at);
+}
+
+/** Finds an attack of many sources that each try a little. */
+export function findDistributedAttack(
+  sources: AttackSources,
+  at: number,
+  limits: AttackLimits,
+): Attack[] {
+  for (const known of sources.values()) forget(known, at - DAY_MS);
+  const suspects = [...sources].filter(([, { invalid, accepted }]) =>
+    invalid.size > 0 && !accepted
+  );
+  if (suspects.length < limits.sources) return [];
+  return suspects.map(([source, known]) => createAttack(source, known, "invalid_users", at));
+}
+
+function attackCode(
+  { failures, invalid, ports, breakIns, accepted }: AttackSource,
+  since: number,
+  limits: AttackLimits,
+): Attack["code"] | undefined {
+  const recent = countSince(failures, since);
+  if (recent >= limits.failures) return "brute_force";
+  if (accepted === 0 && failures.length >= limits.failures) return "brute_force";
+  const users = countSince(invalid.values(), since);
+  if (users >= limits.invalidUsers) return "invalid_users";
+  // A name that doesn't match is often mere neglect. Together with an attempt it is suspicious.
+  if (recent + users > 0 && countSince(breakIns, since) > 0) return "break_in_attempt";
+  return countSince(ports.values(), since) >= limits.ports ? "port_scan" : undefined;
+}
+
+function createSource(): AttackSource {
+  return { failures: [], invalid: new Map(), ports: new Map(), breakIns: [], accepted: 0 };
+}
+
+function createAttack(
+  source: string,
+  { failures, invalid, ports }: AttackSource,
+  code: Attack["code"],
+  at: number,
+): Attack {
+  const users = [...invalid.keys()].slice(0, MAX_USERS);
+  return { source, code, failures: failures.length, ports: ports.size, users, at };
+}
+
+function countSince(times: Iterable<number>, since: number): number {
+  let count = 0;
+  for (const at of times) if (at > since) count++;
+  return count;
+}
+
+function forget(known: AttackSource, since: number): void {
+  known.failures = known.failures.filter((at) => at > since);
+  known.breakIns = known.breakIns.filter((at) => at > since).slice(-MAX_ATTEMPTS);
+  for (const attempts of [known.invalid, known.ports]) {
+    for (const [name, at] of attempts) if (at <= since) attempts.delete(name);
+  }
+  if (known.accepted <= since) known.accepted = 0;
+}
+
+/** Removes the sources that were silent longest, where there are too many. */
+function removeOldest(sources: AttackSources): void {
+  if (sources.size <= MAX_SOURCES) return;
+  const all = [...sources].sort(([, a], [, b]) => lastAttempt(a) - lastAttempt(b));
+  for (const [source] of all.slice(0, MAX_SOURCES / 10)) sources.delete(source);
+}
+
+function lastAttempt({ failures, breakIns, invalid, ports, accepted }: AttackSource): number {
+  return Math.max(
+    accepted,
+    failures.at(-1) ?? 0,
+    breakIns.at(-1) ?? 0,
+    ...invalid.values(),
+    ...ports.values(),
+  );
+}

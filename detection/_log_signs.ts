@@ -1,0 +1,56 @@
+/** A sign of an attack, or of a login, in a line of an authentication log. */
+export interface LoginSign {
+  /** Address or name of the source; null: the line has none. */
+  readonly source: string | null;
+  /** `scan`: a firewall blocked it; `hint`: it goes with an attack, but is no attempt of its own. */
+  readonly kind: "failure" | "invalid_user" | "break_in" | "accepted" | "scan" | "hint";
+  readonly user?: string;
+  /** Blocked port, where the line is a firewall's. */
+  readonly port?: string;
+  /** How many attempts, ≥ 1. */
+  readonly times: number;
+}
+
+/**
+ * Patterns of messages, in the order in which they are tried. User names come from the attacker and may imitate the rest
+ * of a message, so the last `from` counts.
+ *
+ * @see OpenSSH auth.c, auth2.c, canohost.c; pam_unix(8); Linux net/netfilter/nf_log_syslog.c
+ */
+const PATTERNS: readonly (readonly [RegExp, LoginSign["kind"]])[] = [
+  [/^Failed \S+ for (?:invalid user (?<user>.*)|\S.*) from (?<source>\S+) port \d+/, "failure"],
+  [/^Invalid user (?<user>.*) from (?<source>\S+?)(?: port \d+)?\s*$/, "invalid_user"],
+  [/^reverse mapping checking getaddrinfo for .* \[(?<source>[^\]]+)\] failed/, "break_in"],
+  [/^Address (?<source>\S+) maps to .*, but this does not map back/, "break_in"],
+  [/^Accepted \S+ for (?<user>.*) from (?<source>\S+) port \d+/, "accepted"],
+  [/\[(?<source>[0-9a-fA-F.:]+)\]: SASL \S+ authentication failed/, "failure"],
+  [/^\S*login: .*auth(?:entication)? failed.*\brip=(?<source>[^,\s]+)/, "failure"],
+  [/^FAILED LOGIN .*\bFROM (?<source>\S+)/i, "failure"],
+  [/^(?:\[ *\d+\.\d+\] )?.{0,40}\bIN=.* SRC=(?<source>\S+) .*\bDPT=(?<port>\d+)\b/, "scan"],
+  [/authentication failures?; .*rhost=(?<source>\S*)/, "hint"],
+  [/Too many authentication failures|maximum authentication attempts exceeded/, "hint"],
+  [/^input_userauth_request: invalid user|check pass; user unknown|ignoring max retries/, "hint"],
+];
+/** Time, host and program before the message. */
+const HEADER = /^.{0,200}?[\w)/-](?:\[\d+\])?: /;
+const REPEATED = /^message repeated (\d+) times: \[ ?/;
+/** An address or the name of a host. Other texts in its place were made up by the attacker. */
+const SOURCE_NAME = /^[\w.:%-]{1,255}$/;
+/** Most characters of a line that are read. */
+const MAX_CHARACTERS = 2_000;
+
+/** Parses a line. Returns undefined where it has no sign of an attack or a login. */
+export function parseSign(line: string): LoginSign | undefined {
+  const text = line.slice(0, MAX_CHARACTERS);
+  const rest = text.slice(HEADER.exec(text)?.[0].length ?? 0);
+  const repeated = REPEATED.exec(rest);
+  const message = rest.slice(repeated?.[0].length ?? 0);
+  for (const [pattern, kind] of PATTERNS) {
+    const match = pattern.exec(message);
+    if (!match) continue;
+    const { source, user, port } = match.groups ?? {};
+    const isName = source !== undefined && SOURCE_NAME.test(source);
+    return { source: isName ? source : null, kind, user, port, times: Number(repeated?.[1] ?? 1) };
+  }
+  return undefined;
+}

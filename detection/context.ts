@@ -1,0 +1,22 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { DetectionContext } from "./detector.ts";
+import { readDetectorsFile } from "./settings.ts";
+
+/** Returns the path of the file that configures the detectors. */
+export function detectorsFilePath({ settings, dataDir }: Config): string {
+  return settings.SEALOOP_DETECTORS ?? join(dataDir, "sealoop.detectors.yaml");
+}
+
+/**
+ * Opens the surroundings of the detectors, with the settings that the file has now.
+ *
+ * @throws {BadDetectorsFile}
+ */
+export function openDetectionContext(
+  { config, store, temporal }: Pick<DetectionContext, "config" | "store" | "temporal">,
+): DetectionContext {
+  const settings = readDetectorsFile(detectorsFilePath(config));
+  return { config, store, temporal, settings, host: hostname() };
+}

@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Place in a log up to which it was read. It identifies the file, as another one may have its name by now. */
+export interface FilePlace {
+  readonly inode: number;
+  /** Bytes, up to the end of a line. */
+  readonly position: number;
+  /** Its first bytes: a file that is emptied and filled again has the same inode. */
+  readonly head: { readonly bytes: number; readonly sha256: string };
+}
+
+/** Lines that were added to a log. */
+export interface AddedLines {
+  readonly lines: readonly string[];
+  readonly place: FilePlace;
+  /** Whether this is the first reading. Then the lines are the last ones, which are old. */
+  readonly first: boolean;
+  /** Whether lines of a file that is gone were missed. */
+  readonly missed: boolean;
+}
+
+/** A file that has, or had, the log's name. */
+interface LogVersion {
+  readonly path: string;
+  readonly inode: number;
+  readonly modifiedMs: number;
+}
+
+/** Most bytes of old lines at the first reading. */
+const MAX_FIRST_BYTES = 1 << 20;
+/** Most bytes of a reading. The rest waits for the next one. */
+const MAX_BYTES = 8 << 20;
+/** Longer lines are cut. */
+const MAX_LINE_BYTES = 64 << 10;
+const HEAD_BYTES = 256;
+const COMPRESSED = /\.(gz|xz|zst|bz2)$/;
+
+/**
+ * Reads the lines that were added to a log since the last reading.
+ *
+ * A file that was renamed is read to its end under its new name before its successor. One that was copied and emptied
+ * (copytruncate) is read to its end in its copy. A last line without a line end waits for the next reading.
+ *
+ * @param place where the last reading ended; undefined: there was none
+ * @throws where the file can't be read
+ */
+export async function readAddedLines(
+  path: string,
+  place: FilePlace | undefined,
+  maxBytes = MAX_BYTES,
+): Promise<AddedLines> {
+  const file = await open(path, "r");
+  try {
+    const { ino, size } = await file.stat();
+    if (!place) return await readFirst(file, maxBytes);
+    if (ino === place.inode && size >= place.position && await hasHead(file, place)) {
+      const { lines, position } = await readLines(file, place.position, maxBytes);
+      return { lines, place: await placeAt(file, position), first: false, missed: false };
+    }
+    return await readRotated(path, file, place, maxBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFirst(file: FileHandle, maxBytes: number): Promise<AddedLines> {
+  const { size } = await file.stat();
+  const from = Math.max(0, size - Math.min(MAX_FIRST_BYTES, maxBytes));
+  const { lines, position } = await readLines(file, from, maxBytes);
+  const whole = from === 0 ? lines : lines.slice(1); // the first one is cut
+  return { lines: whole, place: await placeAt(file, position), first: true, missed: false };
+}
+
+/** Reads the rest of the file that was read before, then its successors, and then the one that has the name now. */
+async function readRotated(
+  path: string,
+  current: FileHandle,
+  place: FilePlace,
+  maxBytes: number,
+): Promise<AddedLines> {
+  const versions = await listVersions(path, current);
+  const before = await findVersion(versions, place);
+  const successors = before
+    ? versions.filter(({ modifiedMs }) => modifiedMs > before.modifiedMs)
+    : [];
+  const lines: string[] = [];
+  let left = maxBytes;
+  for (const version of before ? [before, ...successors] : []) {
+    const file = await open(version.path, "r").catch(() => undefined);
+    if (!file) continue; // it was compressed or removed this moment; the next reading reports missed lines
+    try {
+      const from = version === before ? place.position : 0;
+      const { size } = await file.stat();
+      const read = await readLines(file, from, left);
+      lines.push(...read.lines);
+      left -= read.position - from;
+      if (read.more || left <= 0) {
+        return { lines, place: await placeAt(file, read.position), first: false, missed: false };
+      }
+      if (read.position < size) lines.push(await readLastLine(file, read.position, size));
+    } finally {
+      await file.close();
+    }
+  }
+  const next = await readLines(current, 0, left);
+  return {
+    lines: [...lines, ...next.lines],
+    place: await placeAt(current, next.position),
+    first: false,
+    missed: before === undefined,
+  };
+}
+
+/** Lists the files beside the log whose names begin with its own, oldest first, without compressed ones. */
+async function listVersions(path: string, current: FileHandle): Promise<LogVersion[]> {
+  const { ino } = await current.stat();
+  const names = (await readdir(dirname(path))).filter((name) =>
+    name.startsWith(basename(path)) && name !== basename(path) && !COMPRESSED.test(name)
+  );
+  const all = await Promise.all(names.map(async (name): Promise<LogVersion[]> => {
+    const version = join(dirname(path), name);
+    const stats = await stat(version).catch(() => undefined);
+    if (!stats?.isFile() || stats.ino === ino) return [];
+    return [{ path: version, inode: stats.ino, modifiedMs: stats.mtimeMs }];
+  }));
+  return all.flat().sort((a, b) => a.modifiedMs - b.modifiedMs);
+}
+
+/** Finds the file that was read before: a renamed one has its inode, a copy has its head. */
+async function findVersion(
+  versions: readonly LogVersion[],
+  place: FilePlace,
+): Promise<LogVersion | undefined> {
+  const renamedFirst = [...versions].sort((a, b) =>
+    Number(b.inode === place.inode) - Number(a.inode === place.inode)
+  );
+  for (const version of renamedFirst) {
+    const file = await open(version.path, "r").catch(() => undefined);
+    if (!file) continue;
+    try {
+      const { size } = await file.stat();
+      // An inode may belong to another file since, so the head counts in any case. An empty file has no head.
+      const mayBe = version.inode === place.inode || place.position > 0;
+      if (mayBe && size >= place.position && await hasHead(file, place)) return version;
+    } finally {
+      await file.close();
+    }
+  }
+  return undefined;
+}
+
+async function readLines(
+  file: FileHandle,
+  from: number,
+  maxBytes: number,
+): Promise<{ lines: string[]; position: number; more: boolean }> {
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(Math.max(0, Math.min(size - from, maxBytes)));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
+  const read = bytes.subarray(0, bytesRead);
+  const end = read.lastIndexOf(10) + 1;
+  const taken = end === 0 && bytesRead >= MAX_LINE_BYTES ? bytesRead : end; // else it would wait forever
+  const text = read.subarray(0, taken).toString("utf8");
+  const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+  return {
+    lines: lines.map((line) => line.slice(0, MAX_LINE_BYTES)),
+    position: from + taken,
+    more: from + bytesRead < size,
+  };
+}
+
+/** Reads a last line without a line end, which is complete once the file is rotated. */
+async function readLastLine(file: FileHandle, from: number, to: number): Promise<string> {
+  const bytes = Buffer.alloc(Math.min(to - from, MAX_LINE_BYTES));
+  await file.read(bytes, 0, bytes.length, from);
+  return bytes.toString("utf8");
+}
+
+async function placeAt(file: FileHandle, position: number): Promise<FilePlace> {
+  const { ino } = await file.stat();
+  return { inode: ino, position, head: await readHead(file, Math.min(position, HEAD_BYTES)) };
+}
+
+async function hasHead(file: FileHandle, { head }: FilePlace): Promise<boolean> {
+  return (await readHead(file, head.bytes)).sha256 === head.sha256;
+}
+
+async function readHead(file: FileHandle, length: number): Promise<FilePlace["head"]> {
+  const bytes = Buffer.alloc(length);
+  const { bytesRead } = await file.read(bytes, 0, length, 0);
+  const sha256 = createHash("sha256").update(bytes.subarray(0, bytesRead)).digest("hex");
+  return { bytes: bytesRead, sha256 };
+}
