@@ -25,14 +25,7 @@ export {
   listAnchors,
   openAnchors,
 } from "./anchors/mod.ts";
-export {
-  type AnchorSummary,
-  bindExportStream,
-  bindLog,
-  getAnchorSummary,
-  ledgerOperations,
-  type LedgerParts,
-} from "./api/mod.ts";
+export { bindExportStream, bindLog, ledgerOperations, type LedgerParts } from "./api/mod.ts";
 export {
   importLedger,
   type ImportOptions,

@@ -9,24 +9,24 @@ export interface PublishedKey {
   readonly from_position: number;
 }
 
-let verifier: string | undefined;
+let program: string | undefined;
 
 /**
- * The rules of each era, the keys, and a program that applies them.
+ * Describes the rules of each era, with the keys and a program that applies them.
  *
- * @param verifierKey of the Merkle log; undefined: it has signed nothing yet
+ * @param verifierKey of the Merkle log; undefined if it has signed nothing yet
  */
-export function howToVerify(
+export function describeVerification(
   keys: readonly PublishedKey[],
   ledgerUrl: string,
   verifierKey: string | undefined,
 ) {
-  verifier ??= readFileSync(join(ROOT, "ledger", "verify_ledger.py"), "utf8");
+  program ??= readFileSync(join(ROOT, "ledger", "verify_ledger.py"), "utf8");
   const current = keys.at(-1);
   return {
     ledger_order:
-      "/api/export gives receipts oldest first, and entry[i].prev_hash is entry[i-1].hash_sha256; " +
-      "/api/receipts gives them newest first",
+      "/api/export returns receipts oldest first, and entry[i].prev_hash is entry[i-1].hash_sha256; " +
+      "/api/receipts returns them newest first",
     algorithm: "Ed25519",
     public_key: current?.public_key ?? null,
     fingerprint_sha256: current?.fingerprint_sha256 ?? null,
@@ -35,24 +35,24 @@ export function howToVerify(
       v3: {
         schema_version: "3.0",
         rules: [
-          "canonical_bytes is the hex of the canonical JSON of every stored field but canonical_bytes, signature " +
+          "canonical_bytes is the hex of the canonical JSON of every stored field except canonical_bytes, signature " +
           "and hash_sha256: keys sorted by code point, no spaces, non-ASCII kept, UTF-8",
           "hash_sha256 is SHA-256 over the raw canonical bytes",
           "signature.value is an Ed25519 signature (RFC 8032, strict) over the raw canonical bytes, by the key " +
           "published for that position",
-          "prev_hash is hash_sha256 of the entry before; empty for the first",
-          "chain_position is the entry's place, from 0",
+          "prev_hash is hash_sha256 of the entry before; it is empty for the first entry",
+          "chain_position is the position of the entry, from 0",
           "details.commitments are SHA-256 over a 32-byte salt and the canonical JSON of evidence kept privately",
-          "category api_seal is what the holder of the actor's key had sealed, in words of their own, whatever action and " +
-          "subject say; every other category is the platform's own",
+          "category api_seal: the holder of the actor's key wrote the content, whatever action and subject say; " +
+          "all other categories are written by the platform",
         ],
       },
       v2: {
         schema_version: "2.0",
         rules: [
-          "canonical_bytes covers every stored field but canonical_bytes, signature, receiver_attestation and prev_hash",
+          "canonical_bytes covers every stored field except canonical_bytes, signature, receiver_attestation and prev_hash",
           "signature.value is an Ed25519 signature over the raw canonical bytes",
-          "hash_sha256 can't be derived again, and prev_hash is not signed: it is only a pointer",
+          "hash_sha256 cannot be computed again, and prev_hash is not signed: it is only a pointer",
         ],
       },
       v1: {
@@ -72,14 +72,14 @@ export function howToVerify(
       consistency: `${ledgerUrl}/api/log/consistency?from={size}&to={size}`,
     },
     anchors: {
-      format: "OpenTimestamps, one proof a receipt, by way of a tree over SHA-256 of its bytes",
+      format: "OpenTimestamps, one proof per receipt, by a tree over SHA-256 of its bytes",
       bytes: `${ledgerUrl}/api/receipt/{id}.bin`,
       proof: `${ledgerUrl}/api/receipt/{id}.ots`,
-      usage: "ots verify {id}.bin.ots, with the stock client beside a Bitcoin node",
+      usage: "ots verify {id}.bin.ots, with the stock client and a Bitcoin node",
       rules: [
-        "the bytes are canonical_bytes in era 3, and the record as it is stored before",
-        "bitcoin_anchored is true when the block's header, by two sources where two are set, has the attested merkle " +
-        "root, work that Bitcoin can have asked for at its height, and five linked blocks on it",
+        "the bytes are canonical_bytes in era 3, and the stored record in eras 1 and 2",
+        "bitcoin_anchored is true if the block's header, from two sources if two are configured, has the attested " +
+        "merkle root, the work that Bitcoin required at its height, and five linked blocks on top",
       ],
       progress: `${ledgerUrl}/api/anchors`,
     },
@@ -88,13 +88,13 @@ export function howToVerify(
       everything_streamed: `${ledgerUrl}/api/export, with Accept: application/x-ndjson`,
       one: `${ledgerUrl}/api/verify/{id}`,
       page_size: 1000,
-      numbers: "Keep number tokens as they are: 1 and 1.0 are different bytes",
+      numbers: "Keep number tokens unchanged: 1 and 1.0 are different bytes",
     },
     reference_verifier: {
       language: "python",
       needs: "Python 3.9 and the package cryptography",
       usage: `python3 verify_ledger.py ${ledgerUrl}`,
-      source: verifier,
+      source: program,
     },
   };
 }

@@ -11,6 +11,7 @@ import { type Hash, hashLeaf } from "../rules/mod.ts";
 import { findReceipt } from "../receipts/mod.ts";
 import { defineOperation, InvalidInput, Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { ReceiptId } from "./_operation.ts";
 
 const operation = defineOperation<{ readonly store: Store }>();
 const common = {
@@ -25,10 +26,10 @@ const Checkpoint = z.string().describe(
   "Newest signed checkpoint (C2SP tlog-checkpoint), cosignatures included",
 );
 
-/** @throws {Problem} `Unavailable`: there is none yet */
-async function newestCheckpoint(store: Store) {
-  const found = await getPublishedCheckpoint(store);
-  if (found) return found;
+/** Gets the newest checkpoint. @throws {Problem} `Unavailable`: there is none yet */
+async function getCheckpoint(store: Store) {
+  const checkpoint = await getPublishedCheckpoint(store);
+  if (checkpoint) return checkpoint;
   throw new Problem("Unavailable", "The log has signed no checkpoint yet");
 }
 
@@ -41,12 +42,10 @@ const inclusion = operation({
   description:
     "The proof leads from the leaf's hash to the root of the tree (RFC 6962). The leaf is the canonical JSON of " +
     "chain_position, id and record_sha256, the SHA-256 of the exported record's canonical form. " +
-    "A receipt is in a checkpoint about a second after it was sealed.",
+    "A checkpoint contains a receipt about a second after it was sealed.",
   input: z.object({
-    receipt_id: z.string().min(1).max(128).describe(
-      "Full id, or a unique prefix of id or hash; any case",
-    ),
-    tree_size: Size.optional().describe("Leaves of the tree; default: those of the checkpoint"),
+    receipt_id: ReceiptId,
+    tree_size: Size.optional().describe("Size of the tree; default: the checkpoint's size"),
   }),
   output: z.object({
     receipt_id: z.string(),
@@ -76,18 +75,22 @@ const inclusion = operation({
   run: async ({ receipt_id, tree_size }, { store }) => {
     const [receipt, { size: newest, note }] = await Promise.all([
       findReceipt(store, receipt_id),
-      newestCheckpoint(store),
+      getCheckpoint(store),
     ]);
     const size = tree_size ?? newest;
     if (size > newest) throw tooLarge("tree_size", newest);
     if (receipt.position >= size) {
       if (tree_size !== undefined) {
-        const msg = `Expected more than the receipt's position ${receipt.position}`;
+        const msg = `Expected more than ${receipt.position}, the receipt's position`;
         throw new InvalidInput([{ path: ["tree_size"], msg, type: "too_small" }]);
       }
-      throw new Problem("Unavailable", "No checkpoint has this receipt yet; the next one will", {
-        headers: { "retry-after": "1" },
-      });
+      throw new Problem(
+        "Unavailable",
+        "No checkpoint contains this receipt yet; the next one will",
+        {
+          headers: { "retry-after": "1" },
+        },
+      );
     }
     const read = createHashReader(store);
     const leaf = encodeLeaf(receipt);
@@ -107,10 +110,10 @@ const inclusion = operation({
 const consistency = operation({
   ...common,
   name: "public_ledger.log_consistency",
-  summary: "Prove that the Merkle log only grew",
+  summary: "Prove that the Merkle log has only grown",
   input: z.object({
-    from: Size.describe("Leaves of the older tree"),
-    to: Size.optional().describe("Leaves of the newer tree; default: those of the checkpoint"),
+    from: Size.describe("Size of the older tree"),
+    to: Size.optional().describe("Size of the newer tree; default: the checkpoint's size"),
   }),
   output: z.object({
     from: z.number().int(),
@@ -124,16 +127,20 @@ const consistency = operation({
   example: {
     input: { from: 1, to: 1 },
     output: {
-      ...{ from: 1, to: 1, from_root: "c3".repeat(32), to_root: "c3".repeat(32), hashes: [] },
+      from: 1,
+      to: 1,
+      from_root: "c3".repeat(32),
+      to_root: "c3".repeat(32),
+      hashes: [],
       checkpoint: "sealoop.localhost\n1\n…\n\n— sealoop.localhost …\n",
     },
   },
   run: async ({ from, to: wanted }, { store }) => {
-    const { size: newest, note } = await newestCheckpoint(store);
+    const { size: newest, note } = await getCheckpoint(store);
     const to = wanted ?? newest;
     if (to > newest) throw tooLarge("to", newest);
     if (from > to) {
-      const msg = `Expected at most ${to}, the leaves of the newer tree`;
+      const msg = `Expected at most ${to}, the size of the newer tree`;
       throw new InvalidInput([{ path: ["from"], msg, type: "too_large" }]);
     }
     const read = createHashReader(store);
@@ -151,9 +158,9 @@ const consistency = operation({
 const tooLarge = (field: string, newest: number) =>
   new InvalidInput([{
     path: [field],
-    msg: `Expected at most ${newest}, the leaves of the newest checkpoint`,
+    msg: `Expected at most ${newest}, the size of the newest checkpoint`,
     type: "too_large",
   }]);
 
-/** Proofs of the Merkle log. */
+/** Operations on the Merkle log. */
 export const logOperations = [inclusion, consistency] as const;
