@@ -1,23 +1,23 @@
-/** Characters that a reader doesn't see, or takes for others. */
+/** Characters that a reader does not see, or takes for others. */
 
-/** Lookalikes of Latin letters in other scripts, by their code points' order in both strings. */
+/** Letters of other scripts that look like Latin ones; the letter at the same place in {@linkcode LATIN} is its lookalike. */
 const FOREIGN =
   "аеорсухіјѕһԁԛԝѵьɡαοινρτυκΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТХІЈЅԌӏıɑɩʟɪʀɴᴀʙᴄᴅᴇɢʜᴊᴋʟᴍᴏᴘᴛᴜᴠᴡᴢꜱօսոհցզ";
 const LATIN =
   "aeopcyxijshdqwvbgaoivptukABEZHIKMNOPTYXABEKMHOPCTXIJSGliaiLIRNabcdeghjklmoptuvwzsounhgq";
-const FOLDED = new Map([...FOREIGN].map((char, n) => [char, LATIN[n]!]));
+const LOOKALIKES = new Map([...FOREIGN].map((char, n) => [char, LATIN[n]!]));
 const TAGS = /[\u{E0000}-\u{E007F}]+/gu;
 const SELECTORS = /[\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]{3,}/u;
-const OVERRIDES = /[\u202A-\u202E\u2066-\u2069]/;
+const BIDI_MARKS = /[\u202A-\u202E\u2066-\u2069]/;
 const INVISIBLE =
   /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}]/gu;
-/** Between two letters of a word that is written without such characters. */
-const SPLITS = /[A-Za-z][\u200B-\u200D\u2060-\u2064\uFEFF\u180E\u034F\u00AD]+[A-Za-z]/g;
+/** Invisible characters between two Latin letters of a word. */
+const SPLIT_WORDS = /[A-Za-z][\u200B-\u200D\u2060-\u2064\uFEFF\u180E\u034F\u00AD]+[A-Za-z]/g;
 const ESCAPES = new RegExp("\u001b\\[[0-9;?]{0,12}[A-Za-z]", "g");
 // deno-lint-ignore no-control-regex -- these are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 
-/** What is hidden in a text. */
+/** Something hidden in a text. */
 export interface HiddenText {
   readonly kind:
     | "tags"
@@ -27,11 +27,11 @@ export interface HiddenText {
     | "controls"
     | "mixed_scripts"
     | "private";
-  /** Whether no honest text has it. */
+  /** No honest text has it. */
   readonly certain: boolean;
 }
 
-/** Names what is hidden in a text. */
+/** Returns what is hidden in a text. */
 export function findHidden(text: string): HiddenText[] {
   const found: HiddenText[] = [];
   const tags = text.match(TAGS)?.filter((run) => run.length > 2) ?? [];
@@ -40,12 +40,12 @@ export function findHidden(text: string): HiddenText[] {
     if (tags.length > flags) found.push({ kind: "tags", certain: true });
   }
   if (SELECTORS.test(text)) found.push({ kind: "selectors", certain: true });
-  const overrides = OVERRIDES.test(text);
+  const hasBidiMarks = BIDI_MARKS.test(text);
   const rightToLeft = /[\u0590-\u08FF]/.test(text);
-  if (/[\u202D\u202E]/.test(text) || overrides && !rightToLeft) {
+  if (/[\u202D\u202E]/.test(text) || hasBidiMarks && !rightToLeft) {
     found.push({ kind: "bidi", certain: true });
   }
-  if ((text.match(SPLITS)?.filter((one) => !one.includes("\u00AD")).length ?? 0) > 0) {
+  if ((text.match(SPLIT_WORDS)?.filter((one) => !one.includes("\u00AD")).length ?? 0) > 0) {
     found.push({ kind: "zero_width", certain: true });
   }
   if (/[\u3164\uFFA0\u115F\u2800]/.test(text)) found.push({ kind: "zero_width", certain: false });
@@ -55,22 +55,22 @@ export function findHidden(text: string): HiddenText[] {
   if (/[\uE000-\uF8FF\u{F0000}-\u{10FFFD}]/u.test(text)) {
     found.push({ kind: "private", certain: false });
   }
-  if (mixes(text)) found.push({ kind: "mixed_scripts", certain: false });
+  if (hasMixedScripts(text)) found.push({ kind: "mixed_scripts", certain: false });
   return found;
 }
 
-/** A word that has Latin letters beside lookalikes of another script. */
-function mixes(text: string): boolean {
+/** Tells whether a word has Latin letters beside lookalikes of another script. */
+function hasMixedScripts(text: string): boolean {
   for (const [word] of text.matchAll(/[\p{L}]{3,40}/gu)) {
     if (
       /[a-zA-Z]/.test(word) && /[\u0400-\u04FF\u0370-\u03FF\u0500-\u058F]/.test(word) &&
-      [...word].some((char) => char > "\u036F" && FOLDED.has(char))
+      [...word].some((char) => char > "\u036F" && LOOKALIKES.has(char))
     ) return true;
   }
   return false;
 }
 
-/** A text without what can't be seen, and with the letters of tags as letters. */
+/** Removes invisible characters, and turns tag characters into the letters they stand for. */
 export function removeHidden(text: string): string {
   return text.replace(ESCAPES, "").replace(
     TAGS,
@@ -85,7 +85,7 @@ export function removeHidden(text: string): string {
 
 const SELECTOR = /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/u;
 
-/** Bytes that variation selectors carry, one each. */
+/** Decodes the bytes that variation selectors carry, one each. */
 export function decodeSelectors(text: string): string {
   if (!SELECTOR.test(text)) return "";
   const bytes = [...text].flatMap((char) => {
@@ -96,9 +96,9 @@ export function decodeSelectors(text: string): string {
   return bytes.length > 3 ? Buffer.from(bytes).toString("utf8") : "";
 }
 
-/** Lookalikes as the Latin letters that they are taken for; wide, bold and circled letters as plain ones. */
+/** Replaces lookalikes by the Latin letters they look like, and wide, bold and circled letters by plain ones. */
 export function foldLookalikes(text: string): string {
-  return [...text.normalize("NFKC")].map((char) => FOLDED.get(char) ?? char).join("");
+  return [...text.normalize("NFKC")].map((char) => LOOKALIKES.get(char) ?? char).join("");
 }
 
 const LEET: Readonly<Record<string, string>> = {
@@ -115,7 +115,7 @@ const LEET: Readonly<Record<string, string>> = {
   "8": "b",
 };
 
-/** `1gn0re` as `ignore`: digits within words as the letters they stand for. */
+/** Replaces digits within words by the letters they stand for: `1gn0re` becomes `ignore`. */
 export function foldDigits(text: string): string {
   return text.replace(
     /[a-z0-9@$!|]{3,30}/gi,
@@ -126,7 +126,7 @@ export function foldDigits(text: string): string {
   );
 }
 
-/** `i g n o r e  a l l` as `ignore all`. */
+/** Joins spaced letters: `i g n o r e  a l l` becomes `ignore all`. */
 export function joinSpacedLetters(text: string): string {
   return text.replace(
     /(?:(?<![\p{L}\p{N}])\p{L}[ ._\-*]{1,2}){4,400}\p{L}(?![\p{L}\p{N}])/gu,

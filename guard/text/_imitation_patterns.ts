@@ -1,7 +1,7 @@
-/** Text that looks as if the system had said it, that asks for what is confidential, or that asks to conceal. */
+/** Patterns for text that imitates the system, asks for confidential data, or asks to conceal. */
 import { END, gap, type Pattern, pattern, START } from "./_pattern.ts";
 
-/** Each as it is said. */
+/** Patterns for imitations of the system, and for related tricks. */
 export const IMITATION_PATTERNS: readonly Pattern[] = [
   pattern(
     "imitates the system",

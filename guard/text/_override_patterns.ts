@@ -1,7 +1,7 @@
-/** Orders to set orders aside, in many languages. */
+/** Patterns for orders to ignore orders, in many languages. */
 import { any, END, gap, type Pattern, pattern, START } from "./_pattern.ts";
 
-/** Of each language: verbs that set orders aside, words for orders, words for which of them. */
+/** For each language: verbs for ignoring, words for orders, words for which orders. */
 const OVERRIDES: readonly (readonly [verbs: string, orders: string, which: string])[] = [
   [
     "ignore | ignoring | disregard | disregarding | forget | override | overrule | overwrite | bypass | neglect | discard | overlook | dismiss | drop | abandon | cancel | delete | erase | void | nullify | supersede | set aside | pay no attention to | do not follow | don't follow | don’t follow | do not obey | don't obey | stop following | stop obeying | do not comply with | not bound by | free from | throw away | leave behind | unlearn | reset | circumvent",
@@ -120,7 +120,7 @@ const OVERRIDES: readonly (readonly [verbs: string, orders: string, which: strin
   ],
 ];
 
-/** … each as it is said. */
+/** Patterns for orders to ignore orders. */
 export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   ...OVERRIDES.flatMap(([verbs, orders, which]): Pattern[] => {
     const needs = [orders, which].map((list) => new RegExp(any(list), "iu"));

@@ -1,6 +1,6 @@
-/** How text that is meant for whoever judges is looked for. */
+/** Patterns for text that is meant to steer the judge, and the pieces they are built of. */
 
-/** What such text tries. */
+/** What such text attempts. */
 export type Trick =
   | "overrides instructions"
   | "changes the role"
@@ -9,28 +9,28 @@ export type Trick =
   | "asks for what is confidential"
   | "asks to conceal";
 
-/** A text that is looked for. */
+/** A form of such text. */
 export interface Pattern {
   readonly trick: Trick;
   readonly test: RegExp;
-  /** True where a sentence that reports it is harmless. */
+  /** A sentence that only reports it is harmless. */
   readonly reportable: boolean;
-  /** Without each of these, it can't match; they are quicker. */
+  /** Faster expressions that match every text that this pattern matches. */
   readonly needs?: readonly RegExp[];
 }
 
-/** Up to `n` words in between. */
+/** Up to `n` words in between, as a regular expression. */
 export const gap = (n: number): string =>
   `(?:[^\\p{L}\\p{N}]+[\\p{L}\\p{N}'’-]+){0,${n}}?[^\\p{L}\\p{N}]+`;
-/** One of the words between bars. */
+/** One of the words between bars, as a regular expression. */
 export const any = (words: string): string =>
   `(?:${words.trim().replaceAll("\\w", "[\\p{L}\\p{N}]").split(/\s*\|\s*/).join("|")})`;
-/** A pattern, from the source of its expression. */
+/** Makes a pattern of the source of a regular expression. */
 export const pattern = (trick: Trick, source: string, reportable = true): Pattern => ({
   trick,
   test: new RegExp(source, "giu"),
   reportable,
 });
-/** Where a word begins, and where one ends. */
+/** The beginning and the end of a word, as regular expressions. */
 export const START = "(?<![\\p{L}\\p{N}_])";
 export const END = "(?![\\p{L}\\p{N}_])";

@@ -1,54 +1,53 @@
 /**
- * Which expressions can match a text at all, told by the words that their matches begin with: to look these up takes a
- * fraction of the time that the expressions take.
+ * Chooses the expressions that can match a text at all, by the words that their matches begin with. Looking these up takes a
+ * fraction of the time of the expressions.
  */
 import { START } from "./_pattern.ts";
 
-/** Shortest beginning of a word that is worth being looked up. */
-const SHORTEST = 2;
-/** Texts of these characters alone, in which lower case is all that letters can be confused by. */
+/** Shortest beginning of a word that is looked up. */
+const MIN_PREFIX_LENGTH = 2;
+/** A text of these characters alone, among which letters differ from others by case only. */
 const PLAIN = /^[\t-~\u00a0-\u017e\u2010-\u203a€]*$/;
-/** What no such text has. */
+/** A character that no such text has. */
 const FOREIGN = /^[^\t-~\u00a0-\u017e\u2010-\u203a€](?![?*{])/;
 const WORDS = /[\p{L}\p{N}_]+/gu;
 
 /**
- * Beginnings of the words that matches of an expression begin with.
+ * Returns the beginnings of the words that matches of an expression begin with.
  *
- * @param source of an expression without captures, whose letters match in either case
- * @returns undefined where that can't be told, so that it may match any text
+ * @param source of an expression without captures that ignores case
+ * @returns undefined: unknown, so that it may match any text
  */
 export function wordStarts(source: string): readonly string[] | undefined {
   const all = branchesOf(source).map((branch) => {
     if (branch.startsWith(START)) return headsOf(branch.slice(START.length));
-    return headsOf(branch)?.length === 0 ? [] : undefined; // anywhere in a word, but in no plain text
+    return headsOf(branch)?.length === 0 ? [] : undefined; // matches within words, but in no plain text
   });
   return all.some((heads) => heads === undefined) ? undefined : all.flatMap((heads) => heads!);
 }
 
 /**
- * Makes a function that says which of many expressions can match a text.
+ * Makes a function that returns the numbers of the expressions that can match a text; undefined: all of them.
  *
- * @param starts of each, as {@linkcode wordStarts} gives them
- * @returns numbers of those that can; undefined: any
+ * @param starts of each expression, as {@linkcode wordStarts} returns them
  */
 export function createPrefilter(
   starts: readonly (readonly string[] | undefined)[],
 ): (text: string) => ReadonlySet<number> | undefined {
-  const always: number[] = [];
-  const byLetters = new Map<string, (readonly [start: string, n: number])[]>();
+  const unconditional: number[] = [];
+  const byPrefix = new Map<string, (readonly [start: string, n: number])[]>();
   starts.forEach((heads, n) => {
-    if (!heads) always.push(n);
+    if (!heads) unconditional.push(n);
     for (const head of heads ?? []) {
-      const letters = head.slice(0, SHORTEST);
-      byLetters.set(letters, [...byLetters.get(letters) ?? [], [head, n]]);
+      const prefix = head.slice(0, MIN_PREFIX_LENGTH);
+      byPrefix.set(prefix, [...byPrefix.get(prefix) ?? [], [head, n]]);
     }
   });
   return (text) => {
     if (!PLAIN.test(text)) return undefined;
-    const chosen = new Set(always);
+    const chosen = new Set(unconditional);
     for (const word of new Set(text.toLowerCase().match(WORDS))) {
-      for (const [start, n] of byLetters.get(word.slice(0, SHORTEST)) ?? []) {
+      for (const [start, n] of byPrefix.get(word.slice(0, MIN_PREFIX_LENGTH)) ?? []) {
         if (word.startsWith(start)) chosen.add(n);
       }
     }
@@ -56,7 +55,7 @@ export function createPrefilter(
   };
 }
 
-/** Parts between the bars outside of groups and classes. */
+/** Splits an expression at the bars outside of groups and classes. */
 function branchesOf(source: string): string[] {
   const found: string[] = [];
   let [depth, start, inClass] = [0, 0, false];
@@ -75,10 +74,10 @@ function branchesOf(source: string): string[] {
   return [...found, source.slice(start)];
 }
 
-/** Beginnings of the first word of what has no bars outside of groups; none where no plain text has it. */
+/** Returns the beginnings of the first word of a branch; none where no plain text has it. */
 function headsOf(branch: string): string[] | undefined {
   if (branch.startsWith("(?:")) {
-    const end = closing(branch);
+    const end = groupEnd(branch);
     if (/^[?*{]/.test(branch.slice(end + 1))) return undefined;
     const inner = branchesOf(branch.slice(3, end)).map(headsOf);
     return inner.some((heads) => heads === undefined) ? undefined : inner.flatMap((it) => it!);
@@ -88,11 +87,11 @@ function headsOf(branch: string): string[] | undefined {
   const rest = branch.slice(letters.length);
   const head = /^[?*{]/.test(rest) ? letters.slice(0, -1) : letters;
   const isWord = /^[ '’-](?![?*{])/.test(rest) && letters !== ""; // "a partir", "e-mail"
-  return head.length < SHORTEST && !isWord ? undefined : [head.toLowerCase()];
+  return head.length < MIN_PREFIX_LENGTH && !isWord ? undefined : [head.toLowerCase()];
 }
 
-/** Where the group ends that a text begins with. */
-function closing(text: string): number {
+/** Returns the position where the group ends that an expression begins with. */
+function groupEnd(text: string): number {
   let [depth, inClass] = [0, false];
   for (let n = 0; n < text.length; n++) {
     const at = text[n]!;

@@ -1,22 +1,22 @@
-/** Tells what people write about such text, and about approvals, from the text itself. */
+/** Tells reports about injected text, and ordinary talk of approvals, from the injected text itself. */
 
 const REPORTS =
   /(?<![\p{L}])(?:report\w*|contain\w*|includ\w*|payload|attempt\w*|tried|tries|trying|block\w*|detect\w*|quarantin\w*|caught|flagged|said|says|sent|sends|typed|wrote|writes|posted|printed|prints|prompt[- ]injections?|injections?|jailbreaks?|phishing|pen-?test\w*|red[- ]team\w*|researchers?|attackers?|chat ?bots?|the bot|copilot|waf|signature|rule|payloads?|example|sentence|phrase|string|text|words|message|mails?|e-?mails?|comment|submitted|reads|reading|titled|subject|logged|observed|seen|saw|noticed|shows?|caused|answers?|answered|replied|responded|escape|trick\w*|manipulat\w*|spam|abuse|meldet|gemeldet|enthält|enthielt|blockiert|signalé|contient|contenait|bloqué|reporta|contiene|contenía|bloquead\w*|bildirdi|içeriyor|engellendi)(?![\p{L}])/iu;
 const QUOTES = /["“”„«»‘’`'「」『』]/;
 
-/** Before a verb: somebody can't, or a control of a program is named. */
+/** Before a verb: somebody is unable to, or a control of a program is named. */
 const UNABLE =
   /(?:cannot|can't|can not|could not|couldn't|unable to|able to|fails? to|failed to|tries to|trying to|button|menu|option|clicks?|clicked|refuses? to)\W{0,4}$/i;
 
-/** What people write of approvals and states without meaning the verdict: in the past, by a board, of a thing that isn't the action. */
+/** Tells whether a match speaks of other approvals or states than the verdict: somebody else's, or of another thing. */
 export function isOrdinary(text: string, at: number, match: string): boolean {
   const around = text.slice(Math.max(0, at - 60), at + match.length + 40).toLowerCase();
   if (
     /\b(to approve or|please approve or deny|awaiting|waiting for approval|before approving)\b/
       .test(around)
   ) return true;
-  const said = text.slice(Math.max(0, at - 40), at);
-  if (UNABLE.test(said)) return !/\byou\b/i.test(said);
+  const before = text.slice(Math.max(0, at - 40), at);
+  if (UNABLE.test(before)) return !/\byou\b/i.test(before);
   if (
     /^(status|risk|passed|safe)["'`]?\s?[:=]/i.test(match.trim()) &&
     !/approv|guardrail|rail|verdict|ignore/.test(around)
@@ -25,7 +25,7 @@ export function isOrdinary(text: string, at: number, match: string): boolean {
     .test(match.toLowerCase()) && !/approv|guardrail|verdict|rails/.test(around);
 }
 
-/** Whether the sentence around a match speaks of such text: quoted and introduced, or told of a third person. */
+/** Tells whether the sentence around a match reports it: quoted and introduced, or about a third person. */
 export function isReported(text: string, at: number, match: string): boolean {
   const before = sentenceBefore(text, at);
   const after = text.slice(at + match.length, at + match.length + 160);
@@ -41,12 +41,13 @@ export function isReported(text: string, at: number, match: string): boolean {
   const opening = Math.max(
     ...['"', "“", "„", "«", "‘", "`", "'", "「", "『"].map((quote) => before.lastIndexOf(quote)),
   );
-  const quoted = opening >= 0 && before.length - opening < 90 && QUOTES.test(after.slice(0, 90));
-  if (quoted) return REPORTS.test(before.slice(0, opening)) || REPORTS.test(after);
-  const told =
+  const isQuoted = opening >= 0 && before.length - opening < 90 && QUOTES.test(after.slice(0, 90));
+  if (isQuoted) return REPORTS.test(before.slice(0, opening)) || REPORTS.test(after);
+  const isIndirect =
     /(?:\bto|\bthat|\binto|\bby|\bwith|\bof|\bcould|\bcan|\bwould|\bwas made to)\s+(?:\w+\s+){0,3}$/i
       .test(before) || /^(?:ignoring|disregarding|bypassing)/i.test(match);
-  return told && !/\b(?:you|your|please|must|i want|we want|need)\b[^.!?]{0,40}$/i.test(before) &&
+  return isIndirect &&
+    !/\b(?:you|your|please|must|i want|we want|need)\b[^.!?]{0,40}$/i.test(before) &&
     /\b(?:bot|chat ?bot|model|llm|assistant|copilot|attackers?|users?|customers?|injections?|jailbreaks?|prompt|attempts?)\b/i
       .test(before);
 }

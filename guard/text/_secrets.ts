@@ -1,6 +1,6 @@
 /** Keys, tokens and passwords that a text carries. */
 
-/** Each with the name by which it is told; the text itself is never shown. */
+/** Each with its name in verdicts, which never show the secret itself. */
 const PATTERNS: readonly (readonly [string, RegExp])[] = [
   [
     "a private key",
@@ -41,19 +41,19 @@ const OPTION =
 const PLACEHOLDER =
   /^[\W_]*$|^[*x•.·]+$|^<.*>?$|^[$%{]|redacted|masked|hidden|changeme|placeholder|example|your[_-]|^(?:none|null|true|false|empty|unset|missing|invalid|incorrect|expired|wrong|required|rejected|denied|failed|unknown|not|reset|rotated?|changed|rotation|policy|manager|service|expiry|refresh|validation|error|file|store|auth\w*|bucket|limit\w*)\b/i;
 
-/** Names of the kinds of secrets that a text carries. */
+/** Returns the names of the kinds of secrets that a text carries. */
 export function findSecrets(text: string): string[] {
   const found = new Set<string>();
   for (const [name, pattern] of PATTERNS) if (pattern.test(text)) found.add(name);
   for (const [, , value] of text.matchAll(NAMED)) {
     if (isSecret(value!)) found.add("a password or token");
   }
-  const given = OPTION.exec(text)?.[1];
-  if (given !== undefined && !PLACEHOLDER.test(given)) found.add("a password in an option");
+  const option = OPTION.exec(text)?.[1];
+  if (option !== undefined && !PLACEHOLDER.test(option)) found.add("a password in an option");
   return [...found];
 }
 
-/** Not a word, not a placeholder: letters with digits or marks, or long. */
+/** Tells a secret from a word or a placeholder: it has letters with digits or marks, or is long. */
 function isSecret(value: string): boolean {
   if (PLACEHOLDER.test(value) || /^[a-z]+[.:;,!?)]?$/i.test(value) && value.length < 20) {
     return false;

@@ -1,7 +1,7 @@
-/** Other roles for the judge, and verdicts that are dictated to it. */
+/** Patterns for other roles for the judge, and for dictated verdicts. */
 import { any, END, gap, type Pattern, pattern, START } from "./_pattern.ts";
 
-/** Each as it is said. */
+/** Patterns for other roles and dictated verdicts. */
 export const VERDICT_PATTERNS: readonly Pattern[] = [
   pattern(
     "changes the role",

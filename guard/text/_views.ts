@@ -1,4 +1,4 @@
-/** What a text says once it is decoded: encodings within encodings, within bounds. */
+/** Decodes texts: encodings within encodings, within limits. */
 import { unpack } from "../_unpack.ts";
 import {
   decodeSelectors,
@@ -8,75 +8,79 @@ import {
   removeHidden,
 } from "./_hidden.ts";
 
-/** One way to read a text. */
+/** One reading of a text. */
 export interface View {
   readonly text: string;
-  /** The ways by which it was got, outermost first; empty for the text as it stands. */
+  /** The decodings that led to it, outermost first; empty for the text as it is written. */
   readonly by: readonly string[];
 }
 
 const FOREIGN = /[\u0080-\u{10FFFF}]/u;
 const FOREIGN_ALL = new RegExp(FOREIGN, "gu");
-/** Without one of these, a text that was turned around says nothing that matters. */
-const TELLING =
+/** A reversed or rot13 text matters only if it has one of these. */
+const KEYWORDS =
   "prompt|approv|guardrail|disregard|ignore|override|bypass|system:|rm -|curl |anweisung|genehmig|instruc|talimat|policy|restrict";
-/** Ways to turn a text around, each with what {@linkcode TELLING} looks like in a text that was. */
+/** Decodings of whole texts, each with the encoded form of {@linkcode KEYWORDS}. */
 const TURNS = ([["rot13", rot13], ["reversed", reversed]] as const).map(([way, turn]) => ({
-  ...{ way, turn },
-  telling: new RegExp(TELLING.split("|").map(turn).join("|"), "i"),
+  way,
+  turn,
+  keywords: new RegExp(KEYWORDS.split("|").map(turn).join("|"), "i"),
 }));
-const DEEPEST = 5;
-const MOST_VIEWS = 40;
-/** Longest text that is decoded further, and most that all views may have together, in UTF-16 units. */
-const LONGEST = 24_000;
-const MOST_TEXT = 120_000;
+const MAX_DEPTH = 5;
+const MAX_VIEWS = 40;
+/** Longest reading, and the sum of all readings, in UTF-16 units. */
+const MAX_VIEW_LENGTH = 24_000;
+const MAX_TOTAL_LENGTH = 120_000;
+const MIN_LENGTH = 4;
 
-/** Every reading of a text that differs from it, and the text itself first. */
+/** Returns every reading of a text; the first is the text itself. */
 export function decodeViews(text: string): View[] {
   const views: View[] = [];
   const seen = new Set<string>();
-  let budget = MOST_TEXT;
+  let budget = MAX_TOTAL_LENGTH;
   const add = (one: string, by: readonly string[]): void => {
-    const whole = one.slice(0, LONGEST);
+    const whole = one.slice(0, MAX_VIEW_LENGTH);
     if (
-      views.length >= MOST_VIEWS || budget < whole.length || whole.trim().length < 4 ||
+      views.length >= MAX_VIEWS || budget < whole.length || whole.trim().length < MIN_LENGTH ||
       seen.has(whole)
     ) return;
     seen.add(whole);
     budget -= whole.length;
     views.push({ text: whole, by });
-    if (by.length < DEEPEST) {
-      for (const [way, next] of decoded(whole, by.length)) add(next, [...by, way]);
+    if (by.length < MAX_DEPTH) {
+      for (const [way, next] of decodeOnce(whole, by.length)) add(next, [...by, way]);
     }
   };
   add(text, []);
   return views;
 }
 
-function* decoded(text: string, depth: number): Generator<[string, string]> {
-  const seen = removeHidden(text);
-  if (seen !== text) yield ["hidden characters", seen];
+function* decodeOnce(text: string, depth: number): Generator<[string, string]> {
+  const visible = removeHidden(text);
+  if (visible !== text) yield ["hidden characters", visible];
   const selectors = decodeSelectors(text);
   if (isReadable(selectors)) yield ["variation selectors", selectors];
-  if (FOREIGN.test(seen)) {
-    const plain = foldLookalikes(seen);
-    if (plain !== seen) yield ["lookalike letters", plain];
+  if (FOREIGN.test(visible)) {
+    const plain = foldLookalikes(visible);
+    if (plain !== visible) yield ["lookalike letters", plain];
   }
-  yield* escapes(seen);
-  yield* blocks(seen);
-  const joined = joinSpacedLetters(seen);
-  if (joined !== seen) yield ["spaced letters", joined];
+  yield* decodeEscapes(visible);
+  yield* decodeBlocks(visible);
+  const joined = joinSpacedLetters(visible);
+  if (joined !== visible) yield ["spaced letters", joined];
   if (depth < 2) {
-    if (/[a-z][013457@$]|[013457@$][a-z]/i.test(seen)) {
-      yield ["digits for letters", foldDigits(seen)];
+    if (/[a-z][013457@$]|[013457@$][a-z]/i.test(visible)) {
+      yield ["digits for letters", foldDigits(visible)];
     }
-    if (/[a-z]{4}/i.test(seen)) {
-      for (const { way, turn, telling } of TURNS) if (telling.test(seen)) yield [way, turn(seen)];
+    if (/[a-z]{4}/i.test(visible)) {
+      for (const { way, turn, keywords } of TURNS) {
+        if (keywords.test(visible)) yield [way, turn(visible)];
+      }
     }
   }
 }
 
-function* escapes(text: string): Generator<[string, string]> {
+function* decodeEscapes(text: string): Generator<[string, string]> {
   if (/%[0-9a-fA-F]{2}/.test(text)) {
     const plain = text.replace(/\+/g, " ").replace(
       /(?:%[0-9a-fA-F]{2})+/g,
@@ -85,7 +89,7 @@ function* escapes(text: string): Generator<[string, string]> {
     if (plain !== text) yield ["URL", plain];
   }
   if (/&(#\d{2,6}|#x[0-9a-fA-F]{2,6}|\w{2,8});/.test(text)) {
-    yield ["HTML entities", unentitied(text)];
+    yield ["HTML entities", decodeEntities(text)];
   }
   if (/\\(u\{?[0-9a-fA-F]{2,6}|x[0-9a-fA-F]{2}|[0-7]{3})/.test(text)) {
     yield [
@@ -126,7 +130,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   excl: "!",
 };
 
-function unentitied(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{2,6})|#x([0-9a-fA-F]{2,6})|(\w{2,8}));/g,
     (whole, decimal, hex, name) =>
@@ -136,25 +140,25 @@ function unentitied(text: string): string {
   );
 }
 
-/** Stretches that are nothing but an encoding: base64, hex, base32, binary, character codes, Morse. */
-function* blocks(text: string): Generator<[string, string]> {
+/** Decodes parts of a text that are nothing but an encoding: base64, hex, base32, binary, character codes, Morse. */
+function* decodeBlocks(text: string): Generator<[string, string]> {
   for (
     const [run] of text.matchAll(/[A-Za-z0-9+/_-]{16,}(?:[\r\n]+[A-Za-z0-9+/_-]{16,}){0,60}={0,2}/g)
   ) {
     const compact = run.replace(/\s+/g, "");
     if (/^[0-9a-fA-F]+$/.test(compact)) continue;
     const bytes = unpack(Buffer.from(compact, "base64"));
-    const plain = textIn(bytes);
+    const plain = readableText(bytes);
     if (plain !== undefined) yield ["base64", plain];
     if (/^[A-Z2-7]{16,}=*$/.test(compact)) {
-      const from32 = textIn(base32(compact));
+      const from32 = readableText(base32(compact));
       if (from32 !== undefined) yield ["base32", from32];
     }
   }
   for (
     const [run] of text.matchAll(/(?<![0-9A-Za-z])(?:0x)?(?:[0-9a-fA-F]{2}[ :,-]?(?:0x)?){8,}/g)
   ) {
-    const plain = textIn(unpack(bytesOf(run.replace(/0x|[^0-9a-fA-F]/g, ""))));
+    const plain = readableText(unpack(bytesOf(run.replace(/0x|[^0-9a-fA-F]/g, ""))));
     if (plain !== undefined) yield ["hex", plain];
   }
   for (const [run] of text.matchAll(/(?:[01]{8}\s?){4,}/g)) {
@@ -164,7 +168,9 @@ function* blocks(text: string): Generator<[string, string]> {
     ];
   }
   for (const [run] of text.matchAll(/(?:\b\d{2,3}\b[ ,;]{1,2}){7,}\d{2,3}/g)) {
-    const plain = textIn(Buffer.from(run.split(/[^\d]+/).map(Number).filter((code) => code < 256)));
+    const plain = readableText(
+      Buffer.from(run.split(/[^\d]+/).map(Number).filter((code) => code < 256)),
+    );
     if (plain !== undefined) yield ["character codes", plain];
   }
   for (const [run] of text.matchAll(/(?:[.-]{1,5}[ /]{1,3}){8,}[.-]{1,5}/g)) {
@@ -172,7 +178,8 @@ function* blocks(text: string): Generator<[string, string]> {
   }
 }
 
-function textIn(bytes: Buffer): string | undefined {
+/** Returns bytes as text, UTF-8 or UTF-16; undefined: they are no text. */
+function readableText(bytes: Buffer): string | undefined {
   const plain = bytes.toString("utf8");
   if (isReadable(plain)) return plain;
   if (bytes.length % 2 === 0 && bytes.length > 7) {
@@ -182,8 +189,8 @@ function textIn(bytes: Buffer): string | undefined {
   return undefined;
 }
 
-/** Whether bytes were text: hardly anything that isn't a letter, a digit or a mark. */
-export function isReadable(text: string): boolean {
+/** Tells whether decoded bytes were text: they have hardly anything but letters, digits and marks. */
+function isReadable(text: string): boolean {
   if (text.length < 6 || text.includes("�")) return false;
   if (text.length >= 16 && /^[0-9a-fA-F%\s]+$/.test(text)) return true;
   const odd = text.match(/[^\p{L}\p{N}\p{P}\p{S}\s]/gu)?.length ?? 0;
