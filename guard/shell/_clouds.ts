@@ -1,23 +1,23 @@
-/** Command lines of cloud providers: told by their verbs, as they have thousands of commands. */
+/** Command lines of cloud providers. They are judged by their verbs, as there are thousands of commands. */
 import type { Objection } from "../types.ts";
 import { areaOf } from "./_paths.ts";
-import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
 
 const REMOVES =
   /^(?:\w+:)?(delete|destroy|terminate|purge|nuke|wipe|erase|deregister|deallocate|schedule-key-deletion|disable-key|batch-delete|force-delete|rb)(-|$)|-(delete|destroy|terminate|deletion|purge)$/;
-/** What these remove comes back, or was to go. */
+/** Removals of things that come back, or that were meant to go. */
 const HARMLESS =
   /^(deregister-targets|deregister-instances-from-load-balancer|delete-message|delete-messages|terminate-instance-in-auto-scaling-group)$/;
-/** Removing these is part of ordinary work, though a person should see it. */
+/** Removals that are ordinary work, though a person should see them. */
 const LIGHT =
   /^(deregister-targets|terminate-instance-in-auto-scaling-group|delete-message|delete-messages|delete-tags|delete-object-tagging|delete-invalidation|purge-queue|deallocate|deregister-instances-from-load-balancer|delete-item|delete-log-stream)$/;
-/** Verbs that change what is there: rights, code, sharing. */
+/** Verbs that change rights, code or sharing. */
 const CHANGES =
   /^(?:\w+:)?(modify|update|put|set|create|add|attach|associate|import|replace|restore|copy|share|disable|detach|disassociate|revoke|rotate|transfer|move|register|accept|leave|close|remove|stop|cancel|release|grant|allow|assign|swap|publish)(-|$)/;
-/** … that a repair may well need, and that can be taken back. */
+/** Changes that a repair may need, and that can be undone. */
 const ROUTINE =
   /^(update-(service|traffic|function-configuration|auto-scaling-group|containers?|revision|table|cluster-config|kubeconfig|distribution|thing|secret-version-stage)|modify-(db-instance|volume|instance-attribute|target-group|cache-cluster|replication-group|listener)|put-(metric-\S+|scaling-policy|retention-policy|item|object|parameter|events?|record|dashboard)|set-(desired-capacity|instance-health|alarm-state|queue-attributes)|create-(invalidation|snapshots?|image|backup|tags|deployment|log-group|db-snapshot|job)|add-tags\S*|register-targets|stop-(task|execution|build|db-instance|instances)|remove-tags|cancel-\S+|stop|remove|restore|update|set|create|copy|move|import|start\S*)$/;
-/** Programs that copy objects, which are judged by what they copy where. */
+/** Programs that copy objects; they are judged by source and target. */
 const STORES = /^(gsutil|s3cmd|mc|rclone|azcopy|s5cmd)$/;
 const PUBLIC =
   /group-names[ =]["']?all|user-ids[ =]["']?all\b|launchPermission.*all|public-read|AllUsers|allAuthenticatedUsers|--acl[ =]public|allow-blob-public-access[ =]true|BlockPublicAcls"?[=:] ?"?false|delete-public-access-block|publicaccess[ =](blob|container)|--publicly-accessible|"Principal": ?"\*"/i;
@@ -30,13 +30,13 @@ const OPENS =
 const SECRETS =
   /get-secret-value|secrets versions access|keyvault secret (show|download)|get-parameters?\b.*--with-decryption|get-session-token|assume-role\b|get-password-data|print-access-token|account get-access-token|list-keys|storage account keys/i;
 
-const cloud: Judge = ({ program, args, input }) => {
+const cloud: ProgramRule = ({ program, args, input }) => {
   const text = ` ${args.join(" ")} `;
-  if (has(args, "", "--dry-run", "--dryrun") && !text.includes("--no-dry-run")) return [];
+  if (hasOption(args, "", "--dry-run", "--dryrun") && !text.includes("--no-dry-run")) return [];
   const found: Objection[] = [];
   if (
     / (cp|mv|sync|copy|copyto|rsync|upload|upload-batch|put) /.test(text) &&
-    words(args).some(isTakenAlong)
+    operands(args).some(isSensitiveSource)
   ) {
     found.push(deny("sends", "It stores secrets, or the whole machine, outside of the host"));
   }
@@ -49,32 +49,32 @@ const cloud: Judge = ({ program, args, input }) => {
   }
   if (OPENS.test(text)) found.push(deny("defence", "It lets the whole internet in"));
   if (SECRETS.test(text)) found.push(ask("secret", "It reads secrets"));
-  const said = words(args).slice(0, 6);
-  const verb = said.find((word) => REMOVES.test(word) && !HARMLESS.test(word));
+  const words = operands(args).slice(0, 6);
+  const verb = words.find((word) => REMOVES.test(word) && !HARMLESS.test(word));
   if (verb !== undefined) {
     found.push(
       (LIGHT.test(verb) ? ask : deny)("cloud", `It removes what ${program} manages (\`${verb}\`)`),
     );
   } else if (
-    said.some((word) => /^(rm|remove|del)$/.test(word)) ||
+    words.some((word) => /^(rm|remove|del)$/.test(word)) ||
     /^(gsutil|s3cmd|mc|rclone)$/.test(program) &&
-      /^(delete|purge|rb|deletefile)$/.test(said[0] ?? "")
+      /^(delete|purge|rb|deletefile)$/.test(words[0] ?? "")
   ) {
     found.push(
-      (has(args, "rR", "--recursive", "--force") || /\*/.test(text) ? deny : ask)(
+      (hasOption(args, "rR", "--recursive", "--force") || /\*/.test(text) ? deny : ask)(
         "cloud",
         "It removes stored objects",
       ),
     );
   }
-  const [source, target] = said.flatMap((word) => /^s3:\/\/([\w.-]+)/.exec(word)?.[1] ?? []);
+  const [source, target] = words.flatMap((word) => /^s3:\/\/([\w.-]+)/.exec(word)?.[1] ?? []);
   if (target !== undefined && source !== target) {
     found.push(ask("sends", "It copies what is stored to another bucket"));
   }
   if (/ s3 sync .*--delete| rsync .*-d | storage (blob )?(sync|rsync).*--delete/.test(text)) {
     found.push(ask("cloud", "It removes from its target whatever its source lacks"));
   }
-  const changes = said.find((word) => CHANGES.test(word) && !ROUTINE.test(word));
+  const changes = words.find((word) => CHANGES.test(word) && !ROUTINE.test(word));
   if (found.length === 0 && changes !== undefined && !STORES.test(program)) {
     found.push(ask("cloud", `It changes what ${program} manages (\`${changes}\`)`));
   }
@@ -95,8 +95,8 @@ const cloud: Judge = ({ program, args, input }) => {
   return found;
 };
 
-/** A source that no back-up of an application has: accounts, keys, the root folder. */
-function isTakenAlong(path: string): boolean {
+/** Tells whether no honest upload has this source: accounts, keys, the root folder. */
+function isSensitiveSource(path: string): boolean {
   const area = areaOf(path);
   return path === "/" || path.startsWith("/") && area === "secret" ||
     /^\/(etc|root|home|proc)\/?$/.test(path);
@@ -134,4 +134,4 @@ const NAMES = [
   "render",
 ];
 
-export const clouds: Judges = Object.fromEntries(NAMES.map((name) => [name, cloud]));
+export const clouds: ProgramRules = Object.fromEntries(NAMES.map((name) => [name, cloud]));

@@ -1,6 +1,6 @@
-/** Program text of other languages: which calls destroy, and which hand text to a shell. */
+/** Program text in other languages: calls that destroy, and calls that pass text to a shell. */
 import type { Objection } from "../types.ts";
-import { ask, deny } from "./_objections.ts";
+import { ask, deny } from "./_rule.ts";
 import { areaOf } from "./_paths.ts";
 
 const REMOVES =
@@ -13,22 +13,22 @@ const HANDS_OVER =
   /\b(dup2|pty|fdopen|STDIN|STDOUT|stdin|cmd\.exe)\b|\bexec\s*\(?\s*["'{/]|\/bin\/(ba|da|z)?sh\b/;
 const HIDES =
   /\b(b64decode|base64_decode|atob|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|decode_base64|unpack\s*\(?['"]|fromCharCode|chr\(|marshal\.loads|pickle\.loads|zlib\.decompress|pack\()/;
-/** Letters by their numbers, and names put together of pieces. */
+/** Letters by their numbers, and names composed of pieces. */
 const PIECED = /%c%c|%c["']|["'`]\s*[+.]\s*["'`]/;
-/** Hands a shell what only the running program knows. */
+/** Passes to a shell what only the running program knows. */
 const UNSEEN = /\b(?:system|popen|shell_exec|passthru)\s*\(\s*(?!["'`])[\w$]+\s*\(/;
-/** What is called by a name that the text makes up. */
-const CALLED = /\$\w+\s*\(|\bsend\s*\(|\bcall_user_func/;
+/** A call by a computed name. */
+const COMPUTED_CALL = /\$\w+\s*\(|\bsend\s*\(|\bcall_user_func/;
 const RUNS_TEXT =
   /\b(eval|exec|__import__|assert|compile|Function|instance_eval|runInNewContext|create_function|getattr)\s*[("']/;
 
 /**
- * What speaks against a program's text.
+ * Checks program text.
  *
- * @returns what is found, and the shell lines that the program would hand on
+ * @returns objections, and the shell lines that the program would run
  */
-export function codeObjections(text: string): { found: Objection[]; lines: string[] } {
-  const code = withoutAliases(text.slice(0, 8_000));
+export function checkCode(text: string): { found: Objection[]; lines: string[] } {
+  const code = resolveAliases(text.slice(0, 8_000));
   const found: Objection[] = [];
   const strings = [...code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\]){1,600})\1/gs)].map((
     [, , inside],
@@ -57,7 +57,7 @@ export function codeObjections(text: string): { found: Objection[]; lines: strin
   ) found.push(deny("sends", "A program's text sends secrets to another host"));
   if (
     HIDES.test(code) && (RUNS_TEXT.test(code) || SHELLS.test(code)) ||
-    PIECED.test(code) && (RUNS_TEXT.test(code) || UNSEEN.test(code) || CALLED.test(code))
+    PIECED.test(code) && (RUNS_TEXT.test(code) || UNSEEN.test(code) || COMPUTED_CALL.test(code))
   ) {
     found.push(deny("unseen", "A program's text hides what it runs"));
   } else if (UNSEEN.test(code)) {
@@ -74,7 +74,7 @@ export function codeObjections(text: string): { found: Objection[]; lines: strin
     found.push(deny("outage", "A program's text multiplies itself without end"));
   }
   const lines = SHELLS.test(code)
-    ? [...strings.map(unquoted), ...listed(code)].filter((one) =>
+    ? [...strings.map(unescapeQuotes), ...listLiterals(code)].filter((one) =>
       /\s|^\/|reboot|halt|poweroff/.test(one)
     )
     : [];
@@ -82,8 +82,8 @@ export function codeObjections(text: string): { found: Objection[]; lines: strin
   return { found, lines: [...lines, ...backticks].slice(0, 12) };
 }
 
-/** Python's `import socket as s` and `from os import system as x`, with the first names put back. */
-function withoutAliases(code: string): string {
+/** Replaces aliases by the original names: Python's `import socket as s` and `from os import system as x`. */
+function resolveAliases(code: string): string {
   const whole = [...code.matchAll(/\b([A-Za-z_][\w.]*)\s+as\s+([A-Za-z_]\w*)/g)].slice(0, 16);
   const from = /\bfrom\s+([\w.]+)\s+import\b/.exec(code)?.[1];
   return whole.reduce((text, [, name, alias]) => {
@@ -92,12 +92,12 @@ function withoutAliases(code: string): string {
   }, code);
 }
 
-function unquoted(text: string): string {
+function unescapeQuotes(text: string): string {
   return text.replace(/\\(["'\\])/g, "$1");
 }
 
-/** `["rm", "-rf", "/"]` as a line. */
-function listed(code: string): string[] {
+/** Returns lists of literals as lines: `["rm", "-rf", "/"]` becomes `rm -rf /`. */
+function listLiterals(code: string): string[] {
   return [...code.matchAll(/[[(]\s*((?:["'][^"']{1,200}["']\s*,?\s*){2,12})[\])]/g)]
     .map(([, inside]) =>
       [...inside!.matchAll(/["']([^"']+)["']/g)].map(([, word]) => word).join(" ")

@@ -1,30 +1,30 @@
-/** What overwrites, moves or opens files. */
+/** Programs that overwrite or move files, or change who may use them. */
 import type { Objection } from "../types.ts";
-import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
-import { CRITICAL, find, removal, remove, shown } from "./_removal.ts";
-import { type Area, areaOf, normalized } from "./_paths.ts";
+import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
+import { CRITICAL, find, removalObjections, remove, displayPath } from "./_removal.ts";
+import { type Area, areaOf, normalizePath } from "./_paths.ts";
 import type { Run } from "./_types.ts";
 
-/** Places from which something runs by itself later. */
+/** Files from which programs start by themselves. */
 const AUTORUN =
   /^\/etc\/(cron|profile|rc\.local|init\.d|systemd\/system\/|ld\.so\.preload|pam\.d|bash|environment)|^\/var\/spool\/cron|(^|\/)\.(bashrc|bash_profile|profile|zshrc|ssh\/rc)$/;
 
 const SOURCES = /^\/etc\/(apt\/|yum\.(conf|repos\.d)|dnf\/|zypp\/|pip\.conf|npmrc|pacman\.)/;
-/** A line of a unit's file that bounds it, and runs nothing. */
-const LIMITS =
+/** A line of a systemd unit that sets limits, and runs nothing. */
+const LIMIT_LINE =
   /^\s*(\[\w+\]|(Limit|Memory|CPU|Tasks|IO|Timeout|RestartSec|Restart|OOMScoreAdjust|Nice)\w*=[\w.%:-]*)?\s*$/;
 
-/** Whether what a program writes is known, and only bounds a unit. */
+/** Tells whether a program writes known text that only sets limits of a unit. */
 function setsLimits({ input }: Run): boolean {
-  return input?.text?.split("\n").every((line) => LIMITS.test(line)) === true;
+  return input?.text?.split("\n").every((line) => LIMIT_LINE.test(line)) === true;
 }
 
-/** A certificate that is put in place, with its key. */
-const PLACED = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
+/** A certificate or its key, in an ordinary place. */
+const CERTIFICATE = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
 
-/** A path that is written to. */
-export function writing(path: string, run: Run, whole: boolean): Objection[] {
-  const at = normalized(path, run.folder);
+/** Returns objections to writing a file. @param whole whether the file is overwritten */
+export function writeObjections(path: string, run: Run, whole: boolean): Objection[] {
+  const at = normalizePath(path, run.folder);
   if (/^\/dev\/(null|stdout|stderr|tty|fd\/|shm\/|pts\/|zero|full)/.test(at)) return [];
   if (/^\/dev\/(tcp|udp)\//.test(at)) {
     return [deny("sends", "It opens a connection through the shell, as remote shells do")];
@@ -35,13 +35,13 @@ export function writing(path: string, run: Run, whole: boolean): Objection[] {
     return [
       deny(
         "outage",
-        `It writes to \`${shown(at)}\`, which can halt the machine or change what the kernel runs`,
+        `It writes to \`${displayPath(at)}\`, which can halt the machine or change what the kernel runs`,
       ),
     ];
   }
   if (/^\/(proc|sys)\//.test(at)) return [];
   const area: Area = areaOf(path, run.folder);
-  const named = `\`${shown(path)}\``;
+  const named = `\`${displayPath(path)}\``;
   if (area === "device") return [deny("disk", `It writes to the device ${named}`)];
   if (/^\/etc\/systemd\/system\/[\w@.-]+\.d\//.test(at) && setsLimits(run)) return [];
   if (SOURCES.test(at)) {
@@ -50,7 +50,7 @@ export function writing(path: string, run: Run, whole: boolean): Objection[] {
   if (AUTORUN.test(at)) {
     return [deny("access", `It writes to ${named}, from which programs start by themselves`)];
   }
-  if (area === "secret" && PLACED.test(at)) return [];
+  if (area === "secret" && CERTIFICATE.test(at)) return [];
   if (area === "secret") {
     return [deny("access", `It writes to ${named}, which holds keys, accounts or rights`)];
   }
@@ -70,8 +70,8 @@ export function writing(path: string, run: Run, whole: boolean): Objection[] {
   return [];
 }
 
-const move: Judge = (run) => {
-  const all = words(run.args);
+const move: ProgramRule = (run) => {
+  const all = operands(run.args);
   const target = run.args.includes("-t") ? run.args[run.args.indexOf("-t") + 1] : all.at(-1);
   const sources = all.filter((path) => path !== target);
   const taken = sources.flatMap((path): Objection[] => {
@@ -79,27 +79,27 @@ const move: Judge = (run) => {
     if (
       ["root", "system", "secret", "evidence", "backup"].includes(area) &&
       !/^\/etc\/(?!passwd|shadow|sudoers|ssh)/.test(path)
-    ) return [deny("destroys", `It moves \`${shown(path)}\` away`)];
+    ) return [deny("destroys", `It moves \`${displayPath(path)}\` away`)];
     return area === "data" && target !== undefined && !/\.(bak|old)|backup|_old/.test(target)
-      ? [ask("destroys", `It moves data away: \`${shown(path)}\``)]
+      ? [ask("destroys", `It moves data away: \`${displayPath(path)}\``)]
       : [];
   });
   const lost = target === "/dev/null" ? [deny("destroys", "It moves files to /dev/null")] : [];
-  return [...lost, ...taken, ...(target ? writing(target, run, true) : [])];
+  return [...lost, ...taken, ...(target ? writeObjections(target, run, true) : [])];
 };
 
-const copy: Judge = (run) => {
+const copy: ProgramRule = (run) => {
   const target = run.args.includes("-t")
     ? run.args[run.args.indexOf("-t") + 1]
-    : words(run.args).at(-1);
-  return target && words(run.args).length > 1 ? writing(target, run, true) : [];
+    : operands(run.args).at(-1);
+  return target && operands(run.args).length > 1 ? writeObjections(target, run, true) : [];
 };
 
-const mode: Judge = (run) => {
+const mode: ProgramRule = (run) => {
   const [modes, ...paths] = run.args.filter((arg) =>
     !/^-[a-zA-Z]*[Rvfc]/.test(arg) && !arg.startsWith("--")
   );
-  const deep = has(run.args, "R", "--recursive");
+  const deep = hasOption(run.args, "R", "--recursive");
   const open = /(^|[0-7])[0-7]*[0-7]{2}[267]$|[oa]?\+[rx]*w|o=.*w|a=.*w|^\+.*w/.test(modes ?? "") &&
     !/^[ug]+[+=]/.test(modes ?? "");
   if (/^[2467][0-7]{3}$|[ua]*\+[rwx]*s/.test(modes ?? "") && !/^2/.test(modes ?? "")) {
@@ -107,7 +107,7 @@ const mode: Judge = (run) => {
   }
   return paths.flatMap((path): Objection[] => {
     const area = areaOf(path, run.folder);
-    const named = `\`${shown(path)}\``;
+    const named = `\`${displayPath(path)}\``;
     if (area === "root" || area === "device") {
       return [
         (deep || open ? deny : ask)(
@@ -136,16 +136,16 @@ const mode: Judge = (run) => {
   });
 };
 
-const owner: Judge = (run) => {
-  const deep = has(run.args, "R", "--recursive");
-  return words(run.args).slice(run.args.some((arg) => arg.startsWith("--reference")) ? 0 : 1)
+const owner: ProgramRule = (run) => {
+  const deep = hasOption(run.args, "R", "--recursive");
+  return operands(run.args).slice(run.args.some((arg) => arg.startsWith("--reference")) ? 0 : 1)
     .flatMap((path): Objection[] => {
       const area = areaOf(path, run.folder);
       if (deep && (area === "root" || area === "system")) {
-        return [deny("opens", `It gives \`${shown(path)}\` and all below it to another owner`)];
+        return [deny("opens", `It gives \`${displayPath(path)}\` and all below it to another owner`)];
       }
       if (area === "secret" || area === "device") {
-        return [deny("access", `It gives \`${shown(path)}\` to another owner`)];
+        return [deny("access", `It gives \`${displayPath(path)}\` to another owner`)];
       }
       return deep && area === "unknown"
         ? [ask("unseen", "What it gives to another owner can't be told")]
@@ -153,22 +153,22 @@ const owner: Judge = (run) => {
     });
 };
 
-const truncate: Judge = (run) =>
-  words(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
+const truncate: ProgramRule = (run) =>
+  operands(run.args).filter((path) => !/^[+\-<>/%]?\d+[KMGTkB]*$/.test(path)).flatMap(
     (path): Objection[] => {
       const area = areaOf(path, run.folder);
       if (area === "unknown") return [ask("unseen", "What it empties can't be told")];
       if (area === "evidence") {
-        return [deny("traces", `It empties \`${shown(path)}\`, which shows who did what`)];
+        return [deny("traces", `It empties \`${displayPath(path)}\`, which shows who did what`)];
       }
       return ["root", "system", "secret", "device", "data", "backup"].includes(area)
-        ? [deny("destroys", `It empties \`${shown(path)}\``)]
+        ? [deny("destroys", `It empties \`${displayPath(path)}\``)]
         : [];
     },
   );
 
-const sync: Judge = (run) => {
-  const target = words(run.args).at(-1) ?? "";
+const sync: ProgramRule = (run) => {
+  const target = operands(run.args).at(-1) ?? "";
   if (!run.args.some((arg) => /^--(delete|del|remove-source-files)/.test(arg))) return [];
   const path = target.replace(/^[\w.@-]+:{1,2}/, "");
   const area = areaOf(path.endsWith("/") ? `${path}*` : path, run.folder);
@@ -176,42 +176,42 @@ const sync: Judge = (run) => {
   return [
     (["root", "system", "data", "backup", "secret"].includes(area) ? deny : ask)(
       "destroys",
-      `It removes from \`${shown(target)}\` whatever its source lacks`,
+      `It removes from \`${displayPath(target)}\` whatever its source lacks`,
     ),
   ];
 };
 
-const edit: Judge = (run) => {
+const edit: ProgramRule = (run) => {
   if (!run.args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg))) return [];
-  const paths = words(run.args).slice(1);
+  const paths = operands(run.args).slice(1);
   const disables = /SELINUX=(disabled|permissive)|PermitRootLogin\s+yes|NOPASSWD/i.test(
     run.args.join(" "),
   );
   return [
     ...(disables ? [deny("defence", "It edits a setting that protects the system")] : []),
-    ...paths.flatMap((path) => writing(path, run, false)),
+    ...paths.flatMap((path) => writeObjections(path, run, false)),
   ];
 };
 
-const attributes: Judge = (run) =>
-  has(run.args, "R") &&
-    words(run.args).some((path) => ["root", "system"].includes(areaOf(path, run.folder)))
+const attributes: ProgramRule = (run) =>
+  hasOption(run.args, "R") &&
+    operands(run.args).some((path) => ["root", "system"].includes(areaOf(path, run.folder)))
     ? [deny("opens", "It changes attributes of a whole part of the system")]
     : [];
 
-export const files: Judges = {
+export const files: ProgramRules = {
   rm: remove,
   srm: remove,
   unlink: remove,
-  rmdir: (run) => words(run.args).flatMap((path) => removal(path, run, false)),
+  rmdir: (run) => operands(run.args).flatMap((path) => removalObjections(path, run, false)),
   shred: (run) =>
-    words(run.args).filter((word) => !/^\d+$/.test(word)).flatMap((path) => {
-      const found = removal(path, run, true);
+    operands(run.args).filter((word) => !/^\d+$/.test(word)).flatMap((path) => {
+      const found = removalObjections(path, run, true);
       return found.length > 0
         ? found
         : areaOf(path, run.folder) === "scratch"
         ? []
-        : [ask("destroys", `It shreds \`${shown(path)}\``)];
+        : [ask("destroys", `It shreds \`${displayPath(path)}\``)];
     }),
   find,
   fd: (run) =>
@@ -230,11 +230,11 @@ export const files: Judges = {
       ? [deny("access", "It lets whoever runs the file take its owner's rights (setuid)")]
       : []),
   ],
-  ln: (run) => has(run.args, "f", "--force") ? copy(run) : [],
+  ln: (run) => hasOption(run.args, "f", "--force") ? copy(run) : [],
   tee: (run) =>
-    words(run.args).flatMap((path) => writing(path, run, !has(run.args, "a", "--append"))),
+    operands(run.args).flatMap((path) => writeObjections(path, run, !hasOption(run.args, "a", "--append"))),
   chmod: mode,
-  setfacl: (run) => has(run.args, "R") ? owner(run) : [],
+  setfacl: (run) => hasOption(run.args, "R") ? owner(run) : [],
   chown: owner,
   chgrp: owner,
   chattr: attributes,
@@ -242,7 +242,7 @@ export const files: Judges = {
   fallocate: (run) =>
     run.args.some((arg) => /^\d{3,}[GT]i?B?$|^\d+[TPE]i?B?$/i.test(arg))
       ? [ask("outage", "It takes more space than a disk has to spare")]
-      : words(run.args).flatMap((path) => writing(path, run, true)),
+      : operands(run.args).flatMap((path) => writeObjections(path, run, true)),
   rsync: sync,
   sed: edit,
   perl: edit,

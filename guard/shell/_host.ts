@@ -1,8 +1,8 @@
-/** Services, processes, packages, accounts and firewalls of a host, by the programs that change them. */
+/** Programs that change services, processes, packages, accounts and firewalls of a host. */
 import type { Objection } from "../types.ts";
-import { ask, deny, has, type Judge, words } from "./_objections.ts";
+import { ask, deny, hasOption, type ProgramRule, operands } from "./_rule.ts";
 import { areaOf } from "./_paths.ts";
-import { writing } from "./_files.ts";
+import { writeObjections } from "./_files.ts";
 
 const DEFENCE =
   /^(auditd|rsyslog|syslog(-ng)?|systemd-journald|journald|firewalld|ufw|iptables|nftables|ip6tables|fail2ban|apparmor|selinux|falcon-sensor|crowdstrike|mdatp|wdavdaemon|clamav(-daemon|-freshclam)?|ossec|wazuh(-agent)?|osqueryd?|sysmon|auditbeat|aide|samhain|snort|suricata|crowdsec|sentinelone|sentinelagent|cbdaemon|auoms|nessusagent|windefend|.*backup.*|.*restic.*|.*borg.*|.*bacula.*|.*veeam.*|.*snapshot.*)(\.(service|timer|socket))?$/i;
@@ -10,18 +10,18 @@ const VITAL =
   /^(sshd?|systemd-.*|dbus|networking|network(manager)?|network-manager|docker|containerd|kubelet|etcd|postgresql.*|mysqld?|mariadb|mongod|redis(-server)?|nginx|haproxy|named|bind9|keepalived|libvirtd|multi-user\.target|.*\.target|slapd|vault|consul|cron|crond|chronyd?|ntpd?)(\.service)?$/i;
 const STOPS = new Set(["stop", "disable", "mask", "kill", "isolate", "revert"]);
 
-export const service: Judge = ({ program, args }) => {
-  const said = words(args);
+export const service: ProgramRule = ({ program, args }) => {
+  const said = operands(args);
   const [verb, units] = program === "systemctl"
     ? [said[0] ?? "", said.slice(1)]
     : [said[1] ?? "", said.slice(0, 1)];
   if (
     /^(poweroff|halt|reboot|kexec|emergency|rescue|suspend|hibernate|exit|default|switch-root)$/
       .test(verb)
-  ) return [power(program)];
+  ) return [powerObjection(program)];
   if (!STOPS.has(verb)) {
     return units.some((unit) => /reboot|poweroff|rescue|emergency|halt/.test(unit))
-      ? [power(program)]
+      ? [powerObjection(program)]
       : [];
   }
   const now = args.some((arg) => arg === "--now") || verb !== "disable";
@@ -38,11 +38,11 @@ export const service: Judge = ({ program, args }) => {
   });
 };
 
-export function power(program: string): Objection {
+export function powerObjection(program: string): Objection {
   return ask("outage", `It halts or restarts the whole host (${program})`);
 }
 
-export const kill: Judge = ({ args }) => {
+export const kill: ProgramRule = ({ args }) => {
   const said = args.filter((arg, n) =>
     !/^-(9|KILL|SIGKILL|15|TERM|SIGTERM|HUP|SIGHUP|1|INT|2|QUIT|3|USR1|USR2|10|12|CONT|STOP|19|s|n|l)$/
       .test(arg) || n > 0 && arg === "-1"
@@ -57,8 +57,8 @@ export const kill: Judge = ({ args }) => {
   return [];
 };
 
-export const killByName: Judge = ({ args }) => {
-  const names = words(args);
+export const killByName: ProgramRule = ({ args }) => {
+  const names = operands(args);
   if (
     args.some((arg, n) => /^-(u|U|user)$|^--user$/.test(arg) && /^root$/.test(args[n + 1] ?? ""))
   ) return [deny("outage", "It ends every process of root")];
@@ -70,12 +70,12 @@ export const killByName: Judge = ({ args }) => {
   }
   return names.some((name) =>
       /^(init|systemd|sshd|dockerd|containerd|kubelet|postgres|mysqld|mongod)$/.test(name)
-    ) && has(args, "9", "--signal")
+    ) && hasOption(args, "9", "--signal")
     ? [ask("outage", "It ends a program on which others depend, without letting it finish")]
     : [];
 };
 
-export const dd: Judge = (run) => {
+export const dd: ProgramRule = (run) => {
   const of = run.args.map((arg) => /^of=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
   const from = run.args.map((arg) => /^if=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
   if (of === undefined) {
@@ -83,10 +83,10 @@ export const dd: Judge = (run) => {
       ? [ask("secret", "It reads secrets")]
       : [];
   }
-  return writing(of, run, true);
+  return writeObjections(of, run, true);
 };
 
-export const firewall: Judge = ({ args }) => {
+export const firewall: ProgramRule = ({ args }) => {
   const text = ` ${args.join(" ")} `;
   if (
     / (-F|--flush|-X|--delete-chain|-Z -F)(?= |$)/.test(text) &&
@@ -108,14 +108,14 @@ export const firewall: Judge = ({ args }) => {
 };
 
 export const always =
-  (kind: string, reason: string, weight = deny): Judge => () => [weight(kind, reason)];
-export const verbs =
-  (pattern: RegExp, kind: string, reason: string, weight = deny): Judge => ({ args }) =>
+  (kind: string, reason: string, weight = deny): ProgramRule => () => [weight(kind, reason)];
+export const whenArgsMatch =
+  (pattern: RegExp, kind: string, reason: string, weight = deny): ProgramRule => ({ args }) =>
     pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
 export const disk = always("disk", "It erases a disk or what says where its data lies");
 
-export const packages: Judge = ({ args }) => {
-  const said = words(args);
+export const packages: ProgramRule = ({ args }) => {
+  const said = operands(args);
   if (
     args.some((arg) =>
       /^--(allow-unauthenticated|force-yes|no-?gpg-?checks?|allow-downgrades|allow-untrusted)$/
@@ -136,7 +136,7 @@ export const packages: Judge = ({ args }) => {
   return said[at] === "autoremove" ? [] : [ask("outage", "It removes installed software")];
 };
 
-export const accounts: Judge = ({ program, args }) => {
+export const accounts: ProgramRule = ({ program, args }) => {
   const text = ` ${args.join(" ")} `;
   if (
     / (-u|--uid)[ =]?0 |-o | (sudo|wheel|root|admin|docker) .*| -aG? ?(sudo|wheel|root|admin|docker)/

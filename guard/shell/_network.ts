@@ -1,7 +1,7 @@
-/** What leaves the host, and what listens on it. */
+/** Programs that send data from the host, or listen on it. */
 import type { Objection } from "../types.ts";
-import { unknownProgram } from "./_unknown.ts";
-import { ask, deny, type Judge, type Judges, words } from "./_objections.ts";
+import { unknownProgram } from "./_unknown_programs.ts";
+import { ask, deny, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
 import { areaOf } from "./_paths.ts";
 import { type Input, type Run, UNKNOWN } from "./_types.ts";
 import { isShell } from "./_wrappers.ts";
@@ -11,7 +11,7 @@ const SENDS_SECRETS =
 const INTERNAL =
   /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[?::1|\[?f[cd][0-9a-f]{2}:)|\.(local|internal|lan|intra|intranet|corp|home|svc|consul|test|localdomain)(:|$)|\.svc\.cluster\.local|\.cluster\.local/i;
 
-/** Whether a host is one's own, as far as its name tells. Names without a dot are. */
+/** Tells by its name whether a host is internal. Names without a dot are. */
 export function isInternal(host: string): boolean {
   return INTERNAL.test(host) || !/[.:]/.test(host.replace(/:\d+$/, ""));
 }
@@ -22,7 +22,7 @@ function hostsOf(args: readonly string[]): string[] {
   );
 }
 
-/** Whether a path holds what must not leave the host. */
+/** Tells whether a path holds secrets that must not leave the host. */
 export function isSecret(path: string): boolean {
   return areaOf(path.replace(/^[@<]/, "")) === "secret" && !/\.pem$|\/passwd$|\.crt$/.test(path) ||
     /shadow|id_rsa|\.key$|private.*\.pem$|\/proc\/\d+\/environ/.test(path);
@@ -44,7 +44,7 @@ function isSensitive(path: string): boolean {
 const METADATA =
   /169\.254\.169\.254|metadata\.google\.internal|metadata\.azure|fd00:ec2::254|100\.100\.100\.200/;
 
-const http: Judge = (run) => {
+const http: ProgramRule = (run) => {
   const { args, input } = run;
   const text = args.join(" ");
   const found: Objection[] = [];
@@ -56,8 +56,8 @@ const http: Judge = (run) => {
       ),
     );
   }
-  if (args.some((arg, n) => isRequest(arg, args[n - 1]) === "DELETE")) {
-    found.push(...deletes(args, text));
+  if (args.some((arg, n) => requestMethod(arg, args[n - 1]) === "DELETE")) {
+    found.push(...deleteObjections(args, text));
   }
   if (
     /\/_(all|shutdown)|accept_data_loss|_delete_by_query/.test(text) &&
@@ -105,15 +105,15 @@ const http: Judge = (run) => {
         : ask("sends", "It puts what a program prints into an address outside"),
     );
   }
-  return [...found, ...writes(run)];
+  return [...found, ...downloadObjections(run)];
 };
 
-function isRequest(arg: string, before: string | undefined): string | undefined {
+function requestMethod(arg: string, before: string | undefined): string | undefined {
   if (before === "-X" || before === "--request") return arg.toUpperCase();
   return /^(?:-X|--request=|--method=)([A-Za-z]+)$/.exec(arg)?.[1]?.toUpperCase();
 }
 
-function deletes(args: readonly string[], text: string): Objection[] {
+function deleteObjections(args: readonly string[], text: string): Objection[] {
   const url = args.find((arg) => /^\w+:\/\//.test(arg)) ?? args.find((arg) => /\//.test(arg)) ?? "";
   const path = url.replace(/^\w+:\/\/[^/]*/, "");
   if (
@@ -125,7 +125,7 @@ function deletes(args: readonly string[], text: string): Objection[] {
     : [ask("destroys", "It deletes something through an interface")];
 }
 
-function writes(run: Run): Objection[] {
+function downloadObjections(run: Run): Objection[] {
   const at = run.args.findIndex((arg) => /^(-o|-O|--output|--output-document)$/.test(arg));
   const target = at < 0 ? undefined : run.args[at + 1];
   if (target === undefined || !target.startsWith("/") || target.startsWith("/dev/")) return [];
@@ -134,14 +134,14 @@ function writes(run: Run): Objection[] {
     : [];
 }
 
-const raw: Judge = ({ args, input, into }) => {
+const socket: ProgramRule = ({ args, input, into }) => {
   const shell = input?.from.some(({ program }) => isShell(program)) ||
     into !== undefined && isShell(into);
   if (
     args.some((arg) => /^-\w*[ec]$/.test(arg) && !/^-\w*z/.test(arg)) ||
     args.some((arg) => /^(EXEC|SYSTEM|SHELL):/i.test(arg) || /^--(exec|sh-exec)/.test(arg)) || shell
   ) return [deny("sends", "It hands a shell to another host")];
-  const own = words(args)[0];
+  const own = operands(args)[0];
   if (
     input !== undefined && input.from.length > 0 &&
     (own === undefined || !isInternal(own) || carriesSecrets(input))
@@ -160,8 +160,8 @@ const raw: Judge = ({ args, input, into }) => {
     : [];
 };
 
-const transfer: Judge = ({ program, args }) => {
-  const all = words(args);
+const transfer: ProgramRule = ({ program, args }) => {
+  const all = operands(args);
   const target = all.at(-1) ?? "";
   const goesOut = /^[\w.@-]+:/.test(target) || /^(s?ftp|rsync):\/\//.test(target);
   if (!goesOut) return [];
@@ -177,7 +177,7 @@ const transfer: Judge = ({ program, args }) => {
     : [ask("sends", "It copies files to another host")];
 };
 
-const ssh: Judge = ({ args, input }) => {
+const ssh: ProgramRule = ({ args, input }) => {
   if (args.some((arg) => /^-\w*R/.test(arg)) || args.some((arg) => /^-\w*D$/.test(arg))) {
     return [deny("sends", "It opens a way into this network for another host")];
   }
@@ -189,12 +189,12 @@ const ssh: Judge = ({ args, input }) => {
     : [];
 };
 
-const lookup: Judge = ({ args }) =>
+const lookUpHost: ProgramRule = ({ args }) =>
   args.some((arg) => new RegExp(`${UNKNOWN}[^ ]*\\.[a-z]`).test(arg))
     ? [deny("sends", "It hides what a program prints in a name that it looks up")]
     : [];
 
-const mail: Judge = ({ args, input }) => {
+const mail: ProgramRule = ({ args, input }) => {
   if (input === undefined && !args.includes("-a") && !args.includes("-A")) return [];
   return [
     carriesSecrets(input) || args.some(isSensitive) ||
@@ -204,36 +204,36 @@ const mail: Judge = ({ args, input }) => {
   ];
 };
 
-const reads: Judge = ({ args, program, input }) => {
-  const paths = [...words(args), ...(input?.path === undefined ? [] : [input.path])];
+const readFiles: ProgramRule = ({ args, program, input }) => {
+  const paths = [...operands(args), ...(input?.path === undefined ? [] : [input.path])];
   return paths.some(isSecret) && !/^(stat|ls|test)$/.test(program)
     ? [ask("secret", "It reads keys, passwords or accounts")]
     : [];
 };
-const listener: Judge = () => [ask("sends", "It opens what is on the host to others")];
+const listener: ProgramRule = () => [ask("sends", "It opens what is on the host to others")];
 
-const served: Judge = (run) =>
+const serve: ProgramRule = (run) =>
   run.args.some((arg) => /^(http\.server|SimpleHTTPServer|pyftpdlib)$/.test(arg))
     ? listener(run)
     : unknownProgram(run);
-const fromAnywhere: Judge = ({ args }) =>
+const installPackage: ProgramRule = ({ args }) =>
   args.some((arg) => /^(install|i|add)$/.test(arg)) &&
     args.some((arg) => /^(git\+)?https?:\/\//.test(arg) && !isInternal(hostsOf([arg])[0] ?? ""))
     ? [ask("remote_code", "It installs what an address serves")]
     : [];
 
-export const network: Judges = {
+export const network: ProgramRules = {
   curl: http,
   wget: http,
   http,
   https: http,
   xh: http,
-  nc: raw,
-  ncat: raw,
-  netcat: raw,
-  socat: raw,
-  telnet: raw,
-  cryptcat: raw,
+  nc: socket,
+  ncat: socket,
+  netcat: socket,
+  socat: socket,
+  telnet: socket,
+  cryptcat: socket,
   scp: transfer,
   rsync: transfer,
   sftp: transfer,
@@ -247,26 +247,26 @@ export const network: Judges = {
   cloudflared: ({ args }) =>
     args.includes("--url") ? [deny("sends", "It opens a way into this network from outside")] : [],
   chisel: () => [deny("sends", "It opens a way into this network from outside")],
-  dig: lookup,
-  nslookup: lookup,
-  host: lookup,
-  ping: lookup,
+  dig: lookUpHost,
+  nslookup: lookUpHost,
+  host: lookUpHost,
+  ping: lookUpHost,
   mail,
   mailx: mail,
   sendmail: mail,
   mutt: mail,
-  cat: reads,
-  less: reads,
-  more: reads,
-  head: reads,
-  tail: reads,
-  grep: reads,
-  strings: reads,
-  xxd: reads,
-  base64: reads,
-  awk: reads,
+  cat: readFiles,
+  less: readFiles,
+  more: readFiles,
+  head: readFiles,
+  tail: readFiles,
+  grep: readFiles,
+  strings: readFiles,
+  xxd: readFiles,
+  base64: readFiles,
+  awk: readFiles,
   tar: (run) => {
-    const paths = words(run.args);
+    const paths = operands(run.args);
     if (
       run.args.some((arg) =>
         /^--(checkpoint-action=exec|to-command|rsh-command|use-compress-program)/.test(arg) &&
@@ -285,11 +285,11 @@ export const network: Judges = {
     if (run.args.includes("--remove-files")) return [ask("destroys", "It removes what it packs")];
     return paths.some(isSecret) ? [ask("secret", "It packs keys, passwords or accounts")] : [];
   },
-  python: served,
-  python3: served,
-  pip: fromAnywhere,
-  pip3: fromAnywhere,
-  npm: fromAnywhere,
+  python: serve,
+  python3: serve,
+  pip: installPackage,
+  pip3: installPackage,
+  npm: installPackage,
   tcpdump: ({ args }) =>
     args.some((arg) => /^-w/.test(arg))
       ? [ask("secret", "It records what passes the network")]

@@ -1,10 +1,10 @@
-/** What simple programs print: enough to see through `$(echo cm0= | base64 -d)` and its like. */
+/** Computes the output of simple programs, as in `$(echo cm0= | base64 -d)`. */
 import { unpack } from "../_unpack.ts";
 import { UNKNOWN } from "./_types.ts";
 
-const LONGEST = 16_384;
-/** Programs that hand their input on as it is, or nearly so. */
-const PASSES = new Set([
+const MAX_OUTPUT_LENGTH = 16_384;
+/** Programs that print their input as it is, or nearly so. */
+const PASS_THROUGH = new Set([
   "cat",
   "tee",
   "sort",
@@ -18,21 +18,21 @@ const PASSES = new Set([
 ]);
 
 /**
- * What a program prints.
+ * Returns the output of a program.
  *
- * @param input what it reads, where that is known
- * @returns undefined where it can't be known without running it
+ * @param input its input; undefined: unknown
+ * @returns undefined: it can't be known without running the program
  */
-export function printed(
+export function outputOf(
   program: string,
   args: readonly string[],
   input: string | undefined,
 ): string | undefined {
-  const said = print(program, args, input);
-  return said === undefined || said.length > LONGEST ? undefined : said;
+  const output = computeOutput(program, args, input);
+  return output === undefined || output.length > MAX_OUTPUT_LENGTH ? undefined : output;
 }
 
-function print(program: string, args: readonly string[], input: string | undefined) {
+function computeOutput(program: string, args: readonly string[], input: string | undefined) {
   const flag = (short: RegExp) => args.some((arg) => short.test(arg));
   const words = args.filter((arg) => !arg.startsWith("-"));
   switch (program) {
@@ -41,7 +41,7 @@ function print(program: string, args: readonly string[], input: string | undefin
       return flag(/^-\w*e/) ? unescape(text) : text;
     }
     case "printf":
-      return format(args);
+      return formatPrintf(args);
     case "base64":
     case "gbase64":
       if (!flag(/^(-\w*[dD]|--decode)$/)) return encode(input);
@@ -64,7 +64,7 @@ function print(program: string, args: readonly string[], input: string | undefin
     case "zcat":
       return undefined;
     default:
-      return PASSES.has(program) && words.every((word) => word === "-" || /^\d+$/.test(word))
+      return PASS_THROUGH.has(program) && words.every((word) => word === "-" || /^\d+$/.test(word))
         ? input
         : undefined;
   }
@@ -80,7 +80,7 @@ function decode(input: string | undefined, how: "base64" | "hex"): string | unde
   return unpack(bytes).toString("utf8");
 }
 
-/** `\x72`, `\162`, `\n` as what they stand for. */
+/** Replaces escapes such as `\x72`, `\162` and `\n`. */
 export function unescape(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([abfnrtv\\]))/g,
@@ -93,7 +93,7 @@ export function unescape(text: string): string {
   );
 }
 
-function format([pattern, ...rest]: readonly string[]): string | undefined {
+function formatPrintf([pattern, ...rest]: readonly string[]): string | undefined {
   if (pattern === undefined) return "";
   if (pattern === "-v") return undefined;
   let next = 0;
@@ -104,12 +104,12 @@ function format([pattern, ...rest]: readonly string[]): string | undefined {
       return kind === "b" ? unescape(value) : value;
     });
   let text = once();
-  while (next > 0 && next < rest.length && text.length < LONGEST) text += once();
+  while (next > 0 && next < rest.length && text.length < MAX_OUTPUT_LENGTH) text += once();
   return text;
 }
 
 function translate(input: string, args: readonly string[]): string | undefined {
-  const [from, to] = args.filter((arg) => !/^-[dscC]+$/.test(arg)).map(spread);
+  const [from, to] = args.filter((arg) => !/^-[dscC]+$/.test(arg)).map(expandRanges);
   if (from === undefined) return undefined;
   if (args.some((arg) => /^-\w*d/.test(arg))) {
     return [...input].filter((char) => !from.includes(char)).join("");
@@ -121,7 +121,7 @@ function translate(input: string, args: readonly string[]): string | undefined {
   }).join("");
 }
 
-function spread(set: string): string {
+function expandRanges(set: string): string {
   return unescape(set).replace(/(.)-(.)/g, (range, first: string, last: string) => {
     const [a, b] = [first.charCodeAt(0), last.charCodeAt(0)];
     if (b < a || b - a > 128) return range;
@@ -129,7 +129,7 @@ function spread(set: string): string {
   });
 }
 
-/** `s/x/y/g` with plain text on the left. */
+/** Applies a sed script `s/x/y/g` with plain text on the left. */
 function substitute(input: string, script: string | undefined): string | undefined {
   const [, left, right, flags] = /^s([^\w\s])(?=)/.test(script ?? "")
     ? (script!.split(script![1]!) as string[])

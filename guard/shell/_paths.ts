@@ -1,9 +1,9 @@
-/** How much a path matters. */
+/** Classifies paths by what would be lost with them. */
 import { UNKNOWN } from "./_types.ts";
 
-/** What lies at a path, as far as its name tells. */
+/** The kind of files at a path, by its name. */
 export type Area =
-  | "root" // the whole machine, or a whole area of it: /, /usr, /home, /var/lib
+  | "root" // the whole machine, or a whole part of it: /, /usr, /home, /var/lib
   | "system" // below /etc, /usr, /boot, …
   | "device" // a disk
   | "secret" // keys, password files
@@ -12,8 +12,8 @@ export type Area =
   | "data" // databases, users' files, mounted volumes
   | "scratch" // caches, temporary files, builds
   | "log"
-  | "named" // anything else with a name of its own
-  | "unknown"; // can't be told: a bare glob, an unset variable
+  | "named" // anything else with a specific name
+  | "unknown"; // a bare glob, an unset variable
 
 const SYSTEM =
   /^\/(etc|usr|boot|bin|sbin|lib|lib32|lib64|libx32|proc|sys|dev|run\/systemd|root|system|library)(\/|$)/;
@@ -33,8 +33,8 @@ const SCRATCH =
   /(^|\/)(tmp|temp|cache|caches|\.cache|[\w.-]*[-_.]?cache|node_modules|target|build|builds|dist|out|crash|core|coredump|workspace|artifacts?|sessions?|__pycache__|thumbnails?|\.npm|\.m2|\.gradle|\.yarn|_work|scratch|stale|trash|\.trash|lost\+found|quarantine|tmp_[\w.-]+|[\w.-]+_tmp|[\w.-]*\.tmp|[\w.-]*\.(lock|pid|bak|old|orig|swp|part)(\.[\w.-]*)?)(\/|$|\*)/;
 const LOG = /(^|\/)(log|logs|[\w.-]+[-_]logs?)(\/|$)|\.log(\.|$|[-\d*])|\.log\.gz$/;
 
-/** A path without `.`, `..`, doubled and closing slashes and closing `/*`; relative ones from `folder` on. */
-export function normalized(path: string, folder: string | undefined): string {
+/** Removes `.`, `..` and needless slashes from a path, and makes it relative to `folder`. */
+export function normalizePath(path: string, folder: string | undefined): string {
   let whole = path.replace(/^['"]|['"]$/g, "").replace(/^\$HOME\b/, "~").replace(
     /^\/(?:private|host|rootfs|hostfs|mnt\/root)(?=\/)/,
     "",
@@ -49,15 +49,15 @@ export function normalized(path: string, folder: string | undefined): string {
   return (whole.startsWith("/") ? "/" : "") + parts.join("/");
 }
 
-/** Whether a path ends in a glob that takes all there is: `/x/*`, `/x/.*`, `/x/**`. */
-export function takesAll(path: string): boolean {
+/** Tells whether a path ends in a glob that matches everything: `/x/*`, `/x/.*`, `/x/**`. */
+export function matchesEverything(path: string): boolean {
   return /(^|\/)(\*+|\.\*|\.\[\^\.\]\*|\*\.\*|\?\*|\{\.,\}\*)$/.test(path);
 }
 
-/** What lies at a path. */
+/** Returns the kind of files at a path. */
 export function areaOf(path: string, folder?: string): Area {
-  const whole = normalized(path, folder).toLowerCase();
-  const base = takesAll(whole)
+  const whole = normalizePath(path, folder).toLowerCase();
+  const base = matchesEverything(whole)
     ? whole.replace(/\/?[^/]+$/, "") || (whole.startsWith("/") ? "/" : "")
     : whole;
   if (whole.startsWith("/") && base === "/") return "root";

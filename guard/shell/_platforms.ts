@@ -1,28 +1,28 @@
 /** Clusters, containers, infrastructure as code, repositories. */
 import type { Objection } from "../types.ts";
-import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
+import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
 import { DOWNLOADERS } from "./_state.ts";
 import { UNKNOWN } from "./_types.ts";
 
-/** Kinds whose objects come back by themselves when they are removed. */
+/** Kinds of objects that Kubernetes creates anew when they are removed. */
 const RECREATED =
   /^(po|pod|pods|job|jobs|event|events|ev|rs|replicasets?|lease|leases|endpoints?|certificaterequests?|orders?|challenges?)$/;
 const WEIGHTY =
   /^(ns|namespaces?|pvc?|persistentvolumes?|persistentvolumeclaims?|sts|statefulsets?|crds?|customresourcedefinitions?|no|nodes?|all|secrets?|clusterroles?|clusterrolebindings?|storageclass(es)?|deploy|deployments?|svc|services?|ds|daemonsets?|volumesnapshots?|networkpolic(y|ies)|netpol|ingress(es)?|validatingwebhookconfigurations?|sa|serviceaccounts?)$/;
 
-const kubernetes: Judge = ({ args, input }) => {
-  const said = words(args.slice(0, args.includes("--") ? args.indexOf("--") : undefined)).filter((
+const kubernetes: ProgramRule = ({ args, input }) => {
+  const said = operands(args.slice(0, args.includes("--") ? args.indexOf("--") : undefined)).filter((
     word,
     _,
     all,
   ) => !isValue(word, args, all));
   const verb = said[0] ?? "";
   const kinds = (said[1] ?? "").split(/[,/]/);
-  const all = has(args, "", "--all", "--all-namespaces") || has(args, "A");
+  const all = hasOption(args, "", "--all", "--all-namespaces") || hasOption(args, "A");
   const text = args.join(" ");
   switch (verb) {
     case "delete": {
-      if (has(args, "", "--dry-run")) return [];
+      if (hasOption(args, "", "--dry-run")) return [];
       if (all) return [deny("cluster", "It deletes every object of a kind")];
       if (args.some((arg) => arg === "-f" || arg.startsWith("--filename") || arg === "-k")) {
         return [ask("cluster", "It deletes what a file lists")];
@@ -71,14 +71,14 @@ const kubernetes: Judge = ({ args, input }) => {
       if (input?.from.some(({ program }) => DOWNLOADERS.test(program))) {
         return [deny("remote_code", "It applies what it downloads")];
       }
-      if (verb === "replace" && has(args, "", "--force")) {
+      if (verb === "replace" && hasOption(args, "", "--force")) {
         return [ask("cluster", "It deletes objects and makes them anew")];
       }
-      return privileged(input?.text ?? "");
+      return privilegeObjections(input?.text ?? "");
     case "run":
     case "debug":
       return [
-        ...privileged(text),
+        ...privilegeObjections(text),
         ...(verb === "debug" && kinds[0]?.startsWith("node")
           ? [ask("access", "It opens a shell on a node")]
           : []),
@@ -105,7 +105,7 @@ const kubernetes: Judge = ({ args, input }) => {
       if (/finalizers/.test(text) && /null|\[\]/.test(text)) {
         return [ask("cluster", "It lets an object go without cleaning up")];
       }
-      return privileged(text);
+      return privilegeObjections(text);
     case "get":
     case "describe":
       return kinds.some((kind) => /^secrets?$/.test(kind)) && /-o|--output|describe/.test(text) &&
@@ -127,7 +127,7 @@ const kubernetes: Judge = ({ args, input }) => {
   }
 };
 
-/** Whether a word is the value of the option before it: `-n shop`. */
+/** Tells whether a word is the value of the option before it: `-n shop`. */
 function isValue(word: string, args: readonly string[], all: readonly string[]): boolean {
   const at = args.indexOf(word);
   return all.indexOf(word) >= 0 && at > 0 &&
@@ -135,15 +135,15 @@ function isValue(word: string, args: readonly string[], all: readonly string[]):
       .test(args[at - 1]!);
 }
 
-function privileged(text: string): Objection[] {
+function privilegeObjections(text: string): Objection[] {
   return /"?privileged"?\s*[:=]\s*"?true|hostPath|"?hostPID"?\s*:\s*true|"?hostNetwork"?\s*:\s*true/
       .test(text)
     ? [deny("access", "It starts something with the rights of the host")]
     : [];
 }
 
-const docker: Judge = ({ args, input }) => {
-  const said = words(args);
+const docker: ProgramRule = ({ args, input }) => {
+  const said = operands(args);
   const text = ` ${args.join(" ")} `;
   const [group, verb = ""] =
     /^(system|volume|image|container|network|builder|compose|service|stack|swarm|node|secret|context|buildx)$/
@@ -172,36 +172,36 @@ const docker: Judge = ({ args, input }) => {
     / (compose )?(down|stop|kill) /.test(text) && group !== "container" ||
     /^(stop|kill)$/.test(verb)
   ) {
-    return many(said, input?.from)
+    return namesMany(said, input?.from)
       ? [ask("outage", "It stops all containers")]
       : [ask("outage", "It stops containers and does not start them again")];
   }
   if (/^rm$/.test(verb)) {
-    return many(said, input?.from)
-      ? has(args, "fv", "--force", "--volumes")
+    return namesMany(said, input?.from)
+      ? hasOption(args, "fv", "--force", "--volumes")
         ? [deny("destroys", "It removes all containers")]
         : []
-      : has(args, "v")
+      : hasOption(args, "v")
       ? [ask("destroys", "It removes a container with its volumes")]
-      : has(args, "f")
+      : hasOption(args, "f")
       ? [ask("outage", "It removes a container that may be running")]
       : [];
   }
   if (group === "system" && verb === "reset") {
     return [deny("destroys", "It removes every container, image and volume")];
   }
-  if (/^rmi$/.test(verb) && has(args, "f") && many(said)) {
+  if (/^rmi$/.test(verb) && hasOption(args, "f") && namesMany(said)) {
     return [ask("destroys", "It removes all images")];
   }
-  if (/^(run|create)$/.test(verb)) return mounts(text);
+  if (/^(run|create)$/.test(verb)) return mountObjections(text);
   return [];
 };
 
-function many(said: readonly string[], from?: readonly unknown[]): boolean {
+function namesMany(said: readonly string[], from?: readonly unknown[]): boolean {
   return said.some((word) => word.includes(UNKNOWN)) || from !== undefined && from.length > 0;
 }
 
-function mounts(text: string): Objection[] {
+function mountObjections(text: string): Objection[] {
   if (
     / --privileged|(-v|--volume|--mount)[= ]("|')?(\/|type=bind,(source|src)=\/)(:|,)|docker\.sock|--pid[= ]host|--cap-add[= ](SYS_ADMIN|ALL)/
       .test(text)
@@ -211,25 +211,25 @@ function mounts(text: string): Objection[] {
     : [];
 }
 
-const git: Judge = ({ args }) => {
-  const said = words(args);
+const git: ProgramRule = ({ args }) => {
+  const said = operands(args);
   const text = ` ${args.join(" ")} `;
   if (said.includes("push")) {
     if (
       / --mirror | --delete | --prune /.test(text) ||
       said.slice(said.indexOf("push") + 1).some((ref) => /^:\S/.test(ref))
     ) return [deny("data", "It removes branches of the shared repository")];
-    if (has(args, "f", "--force") || said.some((ref) => ref.startsWith("+"))) {
+    if (hasOption(args, "f", "--force") || said.some((ref) => ref.startsWith("+"))) {
       return [deny("data", "It overwrites the history of the shared repository")];
     }
     if (said.some((word) => /^(https?|ssh|git):\/\//.test(word))) {
       return [ask("sends", "It hands the repository to another place")];
     }
-    return has(args, "", "--force-with-lease")
+    return hasOption(args, "", "--force-with-lease")
       ? [ask("data", "It overwrites the history of a shared branch")]
       : [];
   }
-  if (said[0] === "clean" && has(args, "f") && has(args, "x")) {
+  if (said[0] === "clean" && hasOption(args, "f") && hasOption(args, "x")) {
     return [ask("destroys", "It removes all that the repository does not track")];
   }
   if (/ (filter-branch|filter-repo|update-ref -d|reflog expire .*--all) /.test(text)) {
@@ -240,7 +240,7 @@ const git: Judge = ({ args }) => {
     : [];
 };
 
-const infrastructure: Judge = ({ program, args }) => {
+const infrastructure: ProgramRule = ({ program, args }) => {
   const text = ` ${args.join(" ")} `;
   if (/ (destroy|apply -destroy|down|dn|delete|stack rm) |-destroy\b/.test(text)) {
     return [deny("cloud", `It takes down what ${program} has built`)];
@@ -254,13 +254,13 @@ const infrastructure: Judge = ({ program, args }) => {
   return [];
 };
 
-export const platforms: Judges = {
+export const platforms: ProgramRules = {
   kubectl: kubernetes,
   oc: kubernetes,
   k3s: (run) => kubernetes({ ...run, args: run.args.slice(1) }),
   microk8s: (run) => kubernetes({ ...run, args: run.args.slice(1) }),
   helm: ({ args }) => {
-    const verb = words(args)[0] ?? "";
+    const verb = operands(args)[0] ?? "";
     return /^(uninstall|delete|del|un)$/.test(verb)
       ? [deny("cluster", "It takes a whole release off the cluster")]
       : verb === "install" && /https?:|oci:/.test(args.join(" "))
@@ -272,7 +272,7 @@ export const platforms: Judges = {
   nerdctl: docker,
   "docker-compose": (run) => docker({ ...run, args: ["compose", ...run.args] }),
   crictl: ({ args }) =>
-    /^(rmp|rm|rmi|stopp)$/.test(words(args)[0] ?? "") && has(args, "a", "--all")
+    /^(rmp|rm|rmi|stopp)$/.test(operands(args)[0] ?? "") && hasOption(args, "a", "--all")
       ? [deny("destroys", "It removes all containers")]
       : [],
   terraform: infrastructure,
@@ -281,17 +281,17 @@ export const platforms: Judges = {
   pulumi: infrastructure,
   cdk: infrastructure,
   serverless: ({ args }) =>
-    words(args)[0] === "remove" ? [deny("cloud", "It takes down what has been deployed")] : [],
-  kops: ({ args }) => words(args)[0] === "delete" ? [deny("cloud", "It deletes a cluster")] : [],
+    operands(args)[0] === "remove" ? [deny("cloud", "It takes down what has been deployed")] : [],
+  kops: ({ args }) => operands(args)[0] === "delete" ? [deny("cloud", "It deletes a cluster")] : [],
   eksctl: ({ args }) =>
-    words(args)[0] === "delete" ? [deny("cloud", "It deletes a cluster or its nodes")] : [],
+    operands(args)[0] === "delete" ? [deny("cloud", "It deletes a cluster or its nodes")] : [],
   kubeadm: ({ args }) =>
-    words(args)[0] === "reset"
+    operands(args)[0] === "reset"
       ? [deny("cluster", "It takes a node out of its cluster and erases its state")]
       : [],
   git,
   svn: ({ args }) =>
-    /^(delete|rm|remove)$/.test(words(args)[0] ?? "")
+    /^(delete|rm|remove)$/.test(operands(args)[0] ?? "")
       ? [ask("data", "It removes from the repository")]
       : [],
   gh: ({ args }) =>
@@ -315,17 +315,17 @@ export const platforms: Judges = {
       : [],
   virsh: ({ args }) =>
     /^(destroy|undefine|vol-delete|pool-delete|shutdown|snapshot-delete)$/.test(
-        words(args)[0] ?? "",
+        operands(args)[0] ?? "",
       )
       ? [
-        (words(args)[0] === "shutdown" ? ask : deny)(
+        (operands(args)[0] === "shutdown" ? ask : deny)(
           "disk",
           "It ends or removes a virtual machine or its storage",
         ),
       ]
       : [],
   "ansible-playbook": ({ args }) =>
-    words(args).some((word) =>
+    operands(args).some((word) =>
         /(wipe|destroy|delete|remove|decommission|teardown|purge|format)[\w-]*\.ya?ml$/i.test(word)
       )
       ? [ask("destroys", "By its name, the playbook destroys something")]

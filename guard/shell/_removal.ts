@@ -1,7 +1,7 @@
-/** What removes files, and how much of them. */
+/** Programs that remove files, and objections by what they remove. */
 import type { Objection } from "../types.ts";
-import { ask, deny, has, type Judge, words } from "./_objections.ts";
-import { areaOf, normalized, takesAll } from "./_paths.ts";
+import { ask, deny, hasOption, type ProgramRule, operands } from "./_rule.ts";
+import { areaOf, normalizePath, matchesEverything } from "./_paths.ts";
 import { type Run, UNKNOWN } from "./_types.ts";
 
 export const CRITICAL =
@@ -9,12 +9,12 @@ export const CRITICAL =
 const ROTATED =
   /\.(gz|xz|bz2|zst|zip|\d{1,3}|old|bak|tmp|core)$|[-.]\d{4,8}|\.\d+\.gz$|\.log\.\*|core\.\*|core$/;
 
-/** A path given to a program that removes it. */
-export function removal(path: string, run: Run, deep: boolean): Objection[] {
+/** Returns objections to removing a path. @param deep whether folders are removed with their content */
+export function removalObjections(path: string, run: Run, deep: boolean): Objection[] {
   const area = areaOf(path, run.folder);
-  const whole = normalized(path, run.folder);
+  const whole = normalizePath(path, run.folder);
   const wide = deep || /[*?[]/.test(path);
-  const named = `\`${shown(path)}\``;
+  const named = `\`${displayPath(path)}\``;
   switch (area) {
     case "root":
       return [deny("destroys", `It removes ${named}: a whole part of the machine`)];
@@ -38,13 +38,13 @@ export function removal(path: string, run: Run, deep: boolean): Objection[] {
         ),
       ];
     case "log":
-      if (deep && !ROTATED.test(whole) && (takesAll(path) || !/\.\w+$/.test(whole))) {
+      if (deep && !ROTATED.test(whole) && (matchesEverything(path) || !/\.\w+$/.test(whole))) {
         return [ask("traces", `It removes a whole folder of logs: ${named}`)];
       }
       return [];
     case "unknown":
-      return deep || takesAll(path)
-        ? [unclear(path, run)]
+      return deep || matchesEverything(path)
+        ? [unclearRemoval(path, run)]
         : wide
         ? [ask("unseen", `What ${named} stands for can't be told`)]
         : [];
@@ -61,8 +61,8 @@ export function removal(path: string, run: Run, deep: boolean): Objection[] {
   }
 }
 
-/** A variable that nobody knows, or a bare `*`: where it is empty, all is lost. */
-function unclear(path: string, run: Run): Objection {
+/** Objects to removing a path with an unknown variable, or a bare `*`. */
+function unclearRemoval(path: string, run: Run): Objection {
   const rest = path.replaceAll(UNKNOWN, "");
   if (path !== rest && areaOf(rest || "/", run.folder) !== "scratch") {
     return ask(
@@ -71,30 +71,30 @@ function unclear(path: string, run: Run): Objection {
     );
   }
   if (path !== rest) return ask("unseen", "What it removes depends on a variable");
-  return deny("destroys", `It removes \`${shown(path)}\` in a folder that is not named`);
+  return deny("destroys", `It removes \`${displayPath(path)}\` in a folder that is not named`);
 }
 
 function depthOf(path: string): number {
   return path.split("/").filter((part) => part !== "").length;
 }
 
-/** A path as it may be shown: without what stands for the unknown. */
-export function shown(path: string): string {
+/** Returns a path for a message, without the marks of unknown parts. */
+export function displayPath(path: string): string {
   return path.replace(/[\uE000-\uE00F]/g, "…").slice(0, 120);
 }
 
-/** `rm` and its like. */
-export const remove: Judge = (run) => {
-  const deep = has(run.args, "rR", "--recursive", "--no-preserve-root");
-  const paths = words(run.args);
+/** The rule for `rm` and similar programs. */
+export const remove: ProgramRule = (run) => {
+  const deep = hasOption(run.args, "rR", "--recursive", "--no-preserve-root");
+  const paths = operands(run.args);
   if (run.args.includes("--no-preserve-root")) {
     return [deny("destroys", "It removes the root folder")];
   }
-  return paths.flatMap((path) => removal(path, run, deep || run.program === "srm"));
+  return paths.flatMap((path) => removalObjections(path, run, deep || run.program === "srm"));
 };
 
-/** `find` that deletes: where it looks, and how narrowly. */
-export const find: Judge = (run) => {
+/** The rule for `find` that deletes: by where it looks, and by how many tests narrow it. */
+export const find: ProgramRule = (run) => {
   const { args } = run;
   const first = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPOD]/.test(arg));
   const roots = args.slice(0, first < 0 ? undefined : first).filter((arg) => !arg.startsWith("-"));
@@ -105,20 +105,20 @@ export const find: Judge = (run) => {
     /^(sh|bash|dash|busybox|sudo|env|xargs|nice|ionice)$/.test(program) &&
       /\b(rm|shred|unlink)\b/.test(all);
   if (!removes) return [];
-  const narrow = narrowness(args);
+  const narrow = countNarrowingTests(args);
   const from = roots.length > 0 ? roots : ["."];
   return from.flatMap((root): Objection[] => {
     const area = areaOf(root, run.folder);
-    const named = `\`find ${shown(root)}\``;
+    const named = `\`find ${displayPath(root)}\``;
     if (area === "scratch") return [];
-    if (area === "evidence" && normalized(root, run.folder) === "/var/log" || area === "log") {
+    if (area === "evidence" && normalizePath(root, run.folder) === "/var/log" || area === "log") {
       return narrow > 0 ? [] : [deny("traces", `${named} removes every log below it`)];
     }
     if (area === "named" && narrow > 0 || area === "unknown" && narrow > 1) return [];
     if (
       /^(\/home|\/srv|\/data|\/opt|\/var|\/var\/www|~|\/home\/\w+)(\/|$)/.test(
-        normalized(root, run.folder),
-      ) && narrow > 1 && scratchName(args)
+        normalizePath(root, run.folder),
+      ) && narrow > 1 && namesScratchFiles(args)
     ) return [];
     if (area === "data" && narrow > 1 || area === "backup" && narrow > 0) {
       return [ask("destroys", `${named} removes data or backups that match`)];
@@ -129,8 +129,8 @@ export const find: Judge = (run) => {
   });
 };
 
-/** How many tests narrow what `find` gives: a name that is no mere `*`, an age. */
-function narrowness(args: readonly string[]): number {
+/** Counts the tests that narrow the result of `find`: a name other than `*`, an age. */
+function countNarrowingTests(args: readonly string[]): number {
   return args.filter((arg, n) => {
     const value = args[n + 1] ?? "";
     if (/^-(i?name|i?path|i?regex|wholename)$/.test(arg)) return !/^[*.?]*$/.test(value);
@@ -139,7 +139,7 @@ function narrowness(args: readonly string[]): number {
   }).length;
 }
 
-function scratchName(args: readonly string[]): boolean {
+function namesScratchFiles(args: readonly string[]): boolean {
   return args.some((arg, n) =>
     /name$/.test(args[n - 1] ?? "") &&
     /tmp|temp|cache|log|core|sess|hprof|\.dmp|coverage|report|\.gz|\.bak|\.old|dump/.test(arg)

@@ -1,6 +1,6 @@
-/** What database statements would do. */
+/** Statements of databases. */
 import type { Objection } from "../types.ts";
-import { ask, deny } from "./_objections.ts";
+import { ask, deny } from "./_rule.ts";
 
 const PASSING =
   /^["'`[]?[\w.]*(tmp|temp|staging|stage|cache|sessions?|scratch|_old|_bak|import|queue|log|logs|locks?)\w*["'`\]]?$/i;
@@ -9,12 +9,12 @@ const ALWAYS =
 const REACHES_OUT =
   /\b(xp_cmdshell|sp_oacreate|sys_exec|sys_eval|load_file|session_replication_role|pg_read_file|pg_read_binary_file|lo_export|lo_import|pg_execute_server_program|dblink_connect|utl_http|dbms_scheduler)\b|\bcopy\b[^;]{0,400}\b(to|from)\s+program\b|\binto\s+(out|dump)file\b|\bload\s+data\b/i;
 
-/** What speaks against running these statements. @param text SQL, at most some thousand characters */
-export function sqlObjections(text: string): Objection[] {
+/** Returns objections to SQL statements. @param text at most some thousand characters are read */
+export function checkSql(text: string): Objection[] {
   const plain = text.slice(0, 8_000)
     .replace(/\/\*!\d*\s?([^*]{0,2000})\*\//g, " $1 ").replace(/\/\*[^*]{0,2000}\*\//g, " ")
     .replace(/--[^\n]{0,2000}/g, " ");
-  return splitStatements(plain).flatMap(statement);
+  return splitStatements(plain).flatMap(checkStatement);
 }
 
 function splitStatements(text: string): string[] {
@@ -33,7 +33,7 @@ function splitStatements(text: string): string[] {
   return [...found, text.slice(start)];
 }
 
-function statement(raw: string): Objection[] {
+function checkStatement(raw: string): Objection[] {
   const text = raw.replace(/\s+/g, " ").trim();
   const found: Objection[] = [];
   if (REACHES_OUT.test(text)) {
@@ -53,16 +53,16 @@ function statement(raw: string): Objection[] {
   const inner =
     /^(?:explain(?: analyze)?|with\b.{0,2000}?\)|begin|start transaction|do|set\b[^=]{0,80}=[^,]{0,80}) ?(.*)/is
       .exec(text)?.[1];
-  for (const one of inner === undefined ? [text] : [text, inner]) found.push(...change(one));
+  for (const one of inner === undefined ? [text] : [text, inner]) found.push(...checkChange(one));
   if (/\b(execute|prepare|exec|immediate)\b/i.test(text)) {
     for (const [, quoted] of text.matchAll(/'([^']{4,2000})'|\$\$(.{4,2000})\$\$/gs)) {
-      if (quoted) found.push(...change(quoted));
+      if (quoted) found.push(...checkChange(quoted));
     }
   }
   return found;
 }
 
-function change(text: string): Objection[] {
+function checkChange(text: string): Objection[] {
   const [, dropped, name] =
     /\bdrop (database|schema|table|user|role|tablespace|owned|view|materialized view|index|function|procedure|column|partition|login|keyspace|collection)\s+(?:concurrently\s+)?(?:if exists\s+)?([^\s,;(]+)/i
       .exec(text) ?? [];
@@ -99,7 +99,7 @@ function change(text: string): Objection[] {
         ),
       ];
     }
-    if (ALWAYS.test(text) || namesItself(text, target)) {
+    if (ALWAYS.test(text) || selectsEveryRow(text, target)) {
       return [deny("data", "It deletes every row of a table: its WHERE is always true")];
     }
     return [];
@@ -147,14 +147,14 @@ function change(text: string): Objection[] {
   return [];
 }
 
-/** `WHERE id IN (SELECT id FROM the same)`, which leaves no row out. */
-function namesItself(text: string, target: string): boolean {
+/** Tells whether the condition holds for every row: `WHERE id IN (SELECT id FROM the same)`. */
+function selectsEveryRow(text: string, target: string): boolean {
   const inner = /\bin\s*\(\s*select\s+\S+\s+from\s+(\S+?)\s*\)\s*$/i.exec(text)?.[1];
   return inner !== undefined && inner.toLowerCase() === target.toLowerCase();
 }
 
-/** What speaks against statements of document stores: `db.dropDatabase()`, `db.users.deleteMany({})`. */
-export function documentObjections(text: string): Objection[] {
+/** Returns objections to commands of document stores: `db.dropDatabase()`, `db.users.deleteMany({})`. */
+export function checkDocumentCommands(text: string): Objection[] {
   const plain = text.replace(/\s+/g, "").slice(0, 8_000);
   if (/\.(dropDatabase|drop|dropCollection|dropUser|dropAllUsers|shutdownServer)\(/i.test(plain)) {
     return [deny("data", "It drops a database, a collection or users")];

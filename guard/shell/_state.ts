@@ -1,59 +1,59 @@
-/** What is known while a line is read. */
+/** State while a line is parsed. */
 import type { Function as ShellFunction } from "unbash";
-import type { Input, Oddity, Run, Write } from "./_types.ts";
+import type { Input, LineIssue, Run, FileWrite } from "./_types.ts";
 
-/** Stands for what would come from the network. */
+/** Stands in a word for downloaded content. */
 export const DOWNLOADED = "\uE001";
-/** Deepest that programs within programs are read. */
-export const DEEPEST = 8;
-const MOST_RUNS = 400;
-/** Programs that fetch what others serve. */
+/** Levels of programs within programs. */
+export const MAX_DEPTH = 8;
+const MAX_RUNS = 400;
+/** Programs that download. */
 export const DOWNLOADERS =
   /^(curl|wget|fetch|aria2c|lynx|lwp-request|http|https|nc|ncat|netcat|socat|ftp|tftp|scp|sftp|rsync)$/;
 
-/** Of the line as a whole. */
+/** State of the whole line. */
 export interface State {
   readonly runs: Run[];
-  readonly oddities: Set<Oddity>;
+  readonly issues: Set<LineIssue>;
   readonly code: { language: string; text: string }[];
-  /** Files that the line itself writes, so that running them is seen through. */
+  /** Content of files that the line itself writes, by path. */
   readonly files: Map<string, string>;
-  /** Words that stand for other words, by `alias`. */
+  /** Words that `alias` defines. */
   readonly aliases: Map<string, string>;
   readonly functions: Map<string, ShellFunction>;
 }
 
-/** Where in it, and on which machine. */
-export interface Place {
+/** The surroundings of one program. */
+export interface RunContext {
   readonly variables: Map<string, string>;
   folder: string | undefined;
   readonly remote: boolean;
   readonly depth: number;
 }
 
-/** What a node ran, and what it printed where that is known. */
-export interface Ran {
+/** The programs of a node, and its output; undefined: unknown. */
+export interface RunResult {
   readonly runs: readonly Run[];
   readonly text: string | undefined;
 }
 
-/** Nothing that is known of. */
-export const NOTHING: Ran = { runs: [], text: undefined };
+/** No programs, and unknown output. */
+export const NO_RESULT: RunResult = { runs: [], text: undefined };
 
-/** Whether more runs than any honest line has were seen. */
-export function isTooMuch({ runs }: State): boolean {
-  return runs.length > MOST_RUNS;
+/** Tells whether the line has more runs than any honest one. */
+export function hasTooManyRuns({ runs }: State): boolean {
+  return runs.length > MAX_RUNS;
 }
 
-/** Notes one program's run. */
-export function record(
-  run: { program: string; args?: readonly string[]; writes: readonly Write[] },
-  { folder, remote }: Place,
+/** Records one program's run. */
+export function addRun(
+  run: { program: string; args?: readonly string[]; writes: readonly FileWrite[] },
+  { folder, remote }: RunContext,
   state: State,
   input: Input | undefined,
   into: string | undefined,
 ): Run {
   const whole: Run = { args: [], ...run, folder, remote, input, into };
-  if (state.runs.length <= MOST_RUNS) state.runs.push(whole);
+  if (state.runs.length <= MAX_RUNS) state.runs.push(whole);
   return whole;
 }

@@ -1,39 +1,39 @@
-/** Stands in a word for what can't be known without running the line, such as what a program would print. */
+/** Stands in a word for what can't be known without running the line, such as a program's output. */
 export const UNKNOWN = "\uE000";
 
-/** One program that a line would run, with what is known of its surroundings. */
+/** One program that a line would run. */
 export interface Run {
   /** Name without folders, lower case, such as `rm`; with {@linkcode UNKNOWN} in it where it can't be read. */
   readonly program: string;
-  /** Its arguments after variables, braces and quotes; globs stand as they are. */
+  /** Its arguments after expansion of variables, braces and quotes. Globs are kept. */
   readonly args: readonly string[];
-  readonly writes: readonly Write[];
-  /** What comes in by a pipe, a here-document or `<`. */
+  readonly writes: readonly FileWrite[];
+  /** From a pipe, a here-document or `<`. */
   readonly input: Input | undefined;
-  /** The folder that it runs in, where the line says so. */
+  /** The working folder; undefined: the line does not set it. */
   readonly folder: string | undefined;
-  /** Whose machine: another program runs it there (ssh, kubectl exec). */
+  /** It runs on another machine (ssh, kubectl exec). */
   readonly remote: boolean;
-  /** What it goes on to, by pipe. */
+  /** The next program of its pipe. */
   readonly into: string | undefined;
 }
 
 /** A redirection that writes. */
-export interface Write {
+export interface FileWrite {
   readonly path: string;
   readonly appends: boolean;
 }
 
-/** What a program reads: its text where that is known, and the programs that make it. */
+/** Input of a program: its text, if that is known, and the programs that produce it. */
 export interface Input {
   readonly text: string | undefined;
   readonly from: readonly Run[];
-  /** A file by `<`. */
+  /** The file of `<`. */
   readonly path?: string;
 }
 
-/** What can be said about a line as a whole. */
-export type Oddity =
+/** A finding about a line as a whole. */
+export type LineIssue =
   | "too_long"
   | "too_deep"
   | "not_parsed"
@@ -43,10 +43,10 @@ export type Oddity =
   | "runs_downloaded"
   | "runs_decoded";
 
-/** A line, understood. */
-export interface Reading {
+/** A parsed line. */
+export interface ParsedLine {
   readonly runs: readonly Run[];
-  readonly oddities: readonly Oddity[];
-  /** Program text in other languages that the line hands to an interpreter. */
+  readonly issues: readonly LineIssue[];
+  /** Program text in other languages that the line gives to an interpreter. */
   readonly code: readonly { readonly language: string; readonly text: string }[];
 }

@@ -1,11 +1,11 @@
-/** PowerShell and cmd: their own words, quotes and paths. */
+/** Lines of PowerShell and cmd, which have their own programs, quotes and paths. */
 import type { Objection } from "../types.ts";
-import { ask, deny } from "./_objections.ts";
+import { ask, deny } from "./_rule.ts";
 
 const WINDOWS =
   /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])[\w.-]+\.exe(\s|$)|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
 
-/** Whether a line reads as one of Windows. */
+/** Tells whether a line is one of PowerShell or cmd. */
 export function looksLikeWindows(line: string): boolean {
   return WINDOWS.test(line);
 }
@@ -157,9 +157,9 @@ const MIRRORS = /\brobocopy(\.exe)?\b.{0,400}\/(mir|purge)\b/i;
 const SCRATCH =
   /\\(te?mp|cache|caches|logs?|Prefetch|SoftwareDistribution\\Download|INetCache|Temporary[^\\]*|obj|bin|dist|node_modules|CrashDumps|Minidump|WER|Windows\.old|\$Recycle\.Bin|LogFiles|Recent|Thumbnails|spool\\PRINTERS)(\\|["'\s*]|$)|%te?mp%|\$env:te?mp|\.(tmp|log|etl|dmp|bak|old|gz|zip)\b/i;
 
-/** What speaks against a line of PowerShell or cmd. */
-export function windowsObjections(line: string): Objection[] {
-  const text = plain(line.slice(0, 4_000));
+/** Returns objections to a line of PowerShell or cmd. */
+export function checkWindows(line: string): Objection[] {
+  const text = removeObfuscation(line.slice(0, 4_000));
   const found = RULES
     .filter(({ test, unless }) => test.test(text) && !unless?.test(text))
     .map(({ weight, kind, reason }) => (weight === "ask" ? ask : deny)(kind, reason));
@@ -192,8 +192,8 @@ export function windowsObjections(line: string): Objection[] {
   return found;
 }
 
-/** Without the marks that only hide words: `` Re`move-Item ``, `d^el`, `"Rem"+"ove"`. */
-function plain(text: string): string {
+/** Removes marks that only hide words: `` Re`move-Item ``, `d^el`, `"Rem"+"ove"`. */
+function removeObfuscation(text: string): string {
   return text.replace(/[`^](?=\w)/g, "").replace(/["']\s*\+\s*["']/g, "").replace(
     /(?<=[\w:.$%)*-])\\{2,}(?=\w)/g,
     "\\",

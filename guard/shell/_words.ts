@@ -1,17 +1,17 @@
-/** From words as written to the words that a program gets: variables, braces, quotes and known substitutions. */
+/** Expands words as the shell does: variables, braces, quotes and known substitutions. */
 import { parse, type Word, type WordPart } from "unbash";
 import { UNKNOWN } from "./_types.ts";
 
-/** What is known while a line is read. */
+/** What is known where a word is expanded. */
 export interface Scope {
-  /** Variables by name. What is not there is unset or comes from outside: {@linkcode UNKNOWN}. */
+  /** Variables by name. Others are {@linkcode UNKNOWN}. */
   readonly variables: Map<string, string>;
-  /** What a command substitution gives, where that is known; notes what it runs. */
+  /** Returns the output of a command substitution, and records what it runs. */
   outputOf(part: Extract<WordPart, { type: "CommandExpansion" | "ProcessSubstitution" }>): string;
 }
 
 /** Variables that every shell has. */
-export const GIVEN: ReadonlyMap<string, string> = new Map([
+const DEFAULT_VARIABLES: ReadonlyMap<string, string> = new Map([
   ["IFS", " "],
   ["HOME", "~"],
   ["PWD", UNKNOWN],
@@ -20,70 +20,70 @@ export const GIVEN: ReadonlyMap<string, string> = new Map([
   ["TMPDIR", "/tmp"],
   ["USER", UNKNOWN],
 ]);
-const MOST_FIELDS = 64;
+const MAX_FIELDS = 64;
 
-/** The fields that one word becomes: none (an empty variable), one, or several (braces, unquoted spaces). */
+/** Returns the fields that one word becomes: none (an empty variable), one, or several (braces, unquoted spaces). */
 export function fieldsOf(word: Word, scope: Scope): string[] {
   const braces = word.parts?.some(({ type }) => type === "BraceExpansion");
   if (braces) {
     const written = expandBraces(word.text);
     if (written.length > 1) {
-      return written.flatMap((text) => reread(text, scope)).slice(0, MOST_FIELDS);
+      return written.flatMap((text) => fieldsOfText(text, scope)).slice(0, MAX_FIELDS);
     }
   }
-  const build = new Fields(scope);
+  const build = new FieldBuilder(scope);
   addParts(word.parts ?? [], word.value, build, scope);
   return build.done();
 }
 
-/** The text of a word that is not split, such as the target of a redirection. */
-export function textOf(word: Word | undefined, scope: Scope): string {
+/** Returns the text of a word that is not split, such as the target of a redirection. */
+export function wordText(word: Word | undefined, scope: Scope): string {
   return word ? fieldsOf(word, scope).join(" ") : UNKNOWN;
 }
 
-/** The text of a here-document's parts. */
-export function textOfParts(parts: readonly WordPart[], scope: Scope): string {
-  const build = new Fields(scope);
-  for (const part of parts) build.add(valueOf(part, scope), false);
+/** Returns the text of a here-document's parts. */
+export function partsText(parts: readonly WordPart[], scope: Scope): string {
+  const build = new FieldBuilder(scope);
+  for (const part of parts) build.add(partValue(part, scope), false);
   return build.done().join("");
 }
 
-function reread(text: string, scope: Scope): string[] {
+function fieldsOfText(text: string, scope: Scope): string[] {
   const command = parse(`: ${text}`).commands[0]?.command;
   const word = command?.type === "Command" ? command.suffix[0] : undefined;
   if (word?.type !== "Word") return [text];
-  const build = new Fields(scope);
+  const build = new FieldBuilder(scope);
   addParts(word.parts ?? [], word.value, build, scope);
   return build.done();
 }
 
-function addParts(parts: readonly WordPart[], value: string, build: Fields, scope: Scope): void {
+function addParts(parts: readonly WordPart[], value: string, build: FieldBuilder, scope: Scope): void {
   if (parts.length === 0) return build.add(value, false);
   for (const part of parts) {
     const splits = part.text === '"$@"' || part.type === "SimpleExpansion" ||
       part.type === "ParameterExpansion" ||
       part.type === "CommandExpansion";
-    build.add(valueOf(part, scope), splits);
+    build.add(partValue(part, scope), splits);
   }
 }
 
 const BLANKS = /[ \t\n]+/;
 
-/** What parts fields by the value of `IFS`; where it is empty, nothing does. */
-function separators(value: string): RegExp | undefined {
+/** Returns the separator of fields by the value of `IFS`; undefined: it is empty, and nothing separates. */
+function fieldSeparator(value: string): RegExp | undefined {
   if (value === "") return undefined;
   if (value.includes(UNKNOWN) || /^[ \t\n]+$/.test(value)) return BLANKS;
   return new RegExp(`[${value.slice(0, 16).replace(/[\\\]^-]/g, "\\$&")}]+`);
 }
 
-/** Collects text into fields; unquoted expansions part at spaces. */
-class Fields {
+/** Collects text into fields. Unquoted expansions are split at separators. */
+class FieldBuilder {
   #fields: string[] = [];
   #open: string | undefined;
   readonly #apart: RegExp | undefined;
 
   constructor({ variables }: Scope) {
-    this.#apart = separators(variables.get("IFS") ?? UNKNOWN);
+    this.#apart = fieldSeparator(variables.get("IFS") ?? UNKNOWN);
   }
 
   add(text: string, splits: boolean): void {
@@ -99,7 +99,7 @@ class Fields {
 
   done(): string[] {
     this.#close();
-    return this.#fields.slice(0, MOST_FIELDS);
+    return this.#fields.slice(0, MAX_FIELDS);
   }
 
   #close(): void {
@@ -108,20 +108,20 @@ class Fields {
   }
 }
 
-function valueOf(part: WordPart, scope: Scope): string {
+function partValue(part: WordPart, scope: Scope): string {
   switch (part.type) {
     case "DoubleQuoted":
     case "LocaleString":
-      return part.parts.map((child) => valueOf(child, scope)).join("");
+      return part.parts.map((child) => partValue(child, scope)).join("");
     case "SimpleExpansion":
-      return variable(part.text.slice(1), scope);
+      return variableValue(part.text.slice(1), scope);
     case "ParameterExpansion":
-      return parameter(part, scope);
+      return expandParameter(part, scope);
     case "CommandExpansion":
     case "ProcessSubstitution":
       return scope.outputOf(part);
     case "ArithmeticExpansion":
-      return arithmetic(part.text);
+      return evaluateArithmetic(part.text);
     case "Literal":
     case "SingleQuoted":
     case "AnsiCQuoted":
@@ -132,20 +132,20 @@ function valueOf(part: WordPart, scope: Scope): string {
   }
 }
 
-function variable(name: string, { variables }: Scope): string {
-  return variables.get(name) ?? GIVEN.get(name) ?? UNKNOWN;
+function variableValue(name: string, { variables }: Scope): string {
+  return variables.get(name) ?? DEFAULT_VARIABLES.get(name) ?? UNKNOWN;
 }
 
-function parameter(
+function expandParameter(
   part: Extract<WordPart, { type: "ParameterExpansion" }>,
   scope: Scope,
 ): string {
   const { operation, prefix } = part;
-  const known = scope.variables.get(part.parameter) ?? GIVEN.get(part.parameter);
+  const known = scope.variables.get(part.parameter) ?? DEFAULT_VARIABLES.get(part.parameter);
   if (prefix === "!") {
     return known === undefined
       ? UNKNOWN
-      : scope.variables.get(known) ?? GIVEN.get(known) ?? UNKNOWN;
+      : scope.variables.get(known) ?? DEFAULT_VARIABLES.get(known) ?? UNKNOWN;
   }
   if (prefix === "#") return known === undefined ? UNKNOWN : String(known.length);
   if (operation === undefined) return known ?? UNKNOWN;
@@ -169,8 +169,8 @@ function parameter(
     return operation.operator.startsWith("^") ? known.toUpperCase() : known.toLowerCase();
   }
   if (operation.type === "Replace") {
-    const pattern = textOf(operation.pattern, scope);
-    const replacement = textOf(operation.replacement, scope);
+    const pattern = wordText(operation.pattern, scope);
+    const replacement = wordText(operation.replacement, scope);
     if (/[*?[]/.test(pattern) || pattern === "") return UNKNOWN;
     return operation.operator === "//"
       ? known.replaceAll(pattern, replacement)
@@ -179,8 +179,8 @@ function parameter(
   return UNKNOWN;
 }
 
-/** `$((40 + 2))` for plain sums; anything else is not needed to know what a line does. */
-function arithmetic(text: string): string {
+/** Evaluates `$((40 + 2))` with plain numbers; anything else is unknown. */
+function evaluateArithmetic(text: string): string {
   const plain = /^\$\(\(\s*(\d{1,9})\s*([-+*])?\s*(\d{1,9})?\s*\)\)$/.exec(text);
   if (!plain) return UNKNOWN;
   const [, left, sign, right] = plain;
@@ -189,16 +189,16 @@ function arithmetic(text: string): string {
   return String(sign === "+" ? a + b : sign === "-" ? a - b : a * b);
 }
 
-/** `a{b,c}d` as `abd` and `acd`; `{1..3}` too. At most {@linkcode MOST_FIELDS} of them. */
+/** Expands `a{b,c}d` to `abd` and `acd`, at most {@linkcode MAX_FIELDS} words. */
 function expandBraces(text: string, depth = 0): string[] {
-  const found = depth < 8 ? outerBraces(text) : undefined;
+  const found = depth < 8 ? findBraces(text) : undefined;
   if (!found) return [text];
   const { before, inside, after } = found;
   const all: string[] = [];
   for (const one of inside) {
     for (const rest of expandBraces(after, depth + 1)) {
       for (const middle of expandBraces(one, depth + 1)) {
-        if (all.length >= MOST_FIELDS) return all;
+        if (all.length >= MAX_FIELDS) return all;
         all.push(before + middle + rest);
       }
     }
@@ -206,7 +206,7 @@ function expandBraces(text: string, depth = 0): string[] {
   return all;
 }
 
-function outerBraces(
+function findBraces(
   text: string,
 ): { before: string; inside: string[]; after: string } | undefined {
   let quote = "";
@@ -216,14 +216,14 @@ function outerBraces(
     else if (quote) quote = at === quote ? "" : quote;
     else if (at === "'" || at === '"') quote = at;
     else if (at === "{" && text[start - 1] !== "$") {
-      const found = closing(text, start);
+      const found = splitBraces(text, start);
       if (found) return { before: text.slice(0, start), ...found };
     }
   }
   return undefined;
 }
 
-function closing(text: string, start: number): { inside: string[]; after: string } | undefined {
+function splitBraces(text: string, start: number): { inside: string[]; after: string } | undefined {
   const commas: number[] = [];
   let depth = 0;
   for (let n = start; n < text.length; n++) {

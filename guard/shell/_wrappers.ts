@@ -9,70 +9,70 @@ export type Inner =
 
 interface Wrapper {
   /** Options that take their value from the next argument. */
-  readonly valued?: string;
+  readonly valueOptions?: string;
   /** Arguments of its own before the other program: a duration, a host. */
-  readonly own?: number;
+  readonly operands?: number;
   /** What follows is joined and read by a shell, as ssh does. */
-  readonly joins?: boolean;
+  readonly joinsArguments?: boolean;
   readonly remote?: boolean;
 }
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: { valued: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir" },
-  doas: { valued: "-u -C" },
-  pkexec: { valued: "--user" },
-  env: { valued: "-u -C --unset --chdir" },
+  sudo: { valueOptions: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir" },
+  doas: { valueOptions: "-u -C" },
+  pkexec: { valueOptions: "--user" },
+  env: { valueOptions: "-u -C --unset --chdir" },
   nohup: {},
   setsid: {},
-  time: { valued: "-f -o" },
-  timeout: { valued: "-s -k --signal --kill-after", own: 1 },
-  gtimeout: { valued: "-s -k", own: 1 },
-  nice: { valued: "-n --adjustment" },
-  ionice: { valued: "-c -n -p -P -u" },
-  chrt: { own: 1 },
-  taskset: { own: 1 },
+  time: { valueOptions: "-f -o" },
+  timeout: { valueOptions: "-s -k --signal --kill-after", operands: 1 },
+  gtimeout: { valueOptions: "-s -k", operands: 1 },
+  nice: { valueOptions: "-n --adjustment" },
+  ionice: { valueOptions: "-c -n -p -P -u" },
+  chrt: { operands: 1 },
+  taskset: { operands: 1 },
   numactl: {},
-  stdbuf: { valued: "-i -o -e" },
+  stdbuf: { valueOptions: "-i -o -e" },
   unbuffer: {},
   chronic: {},
   command: {},
   builtin: {},
-  exec: { valued: "-a" },
+  exec: { valueOptions: "-a" },
   busybox: {},
   toybox: {},
-  strace: { valued: "-e -o -p -s -u" },
-  ltrace: { valued: "-e -o -p" },
+  strace: { valueOptions: "-e -o -p -s -u" },
+  ltrace: { valueOptions: "-e -o -p" },
   catchsegv: {},
-  proxychains: { valued: "-f" },
-  proxychains4: { valued: "-f" },
+  proxychains: { valueOptions: "-f" },
+  proxychains4: { valueOptions: "-f" },
   torsocks: {},
-  faketime: { own: 1 },
+  faketime: { operands: 1 },
   eatmydata: {},
   fakeroot: {},
   firejail: {},
   unshare: {},
-  nsenter: { valued: "-t -S -G --target" },
-  chroot: { own: 1 },
-  "systemd-run": { valued: "-p -u -t -M -H --unit --property --uid --gid --slice" },
+  nsenter: { valueOptions: "-t -S -G --target" },
+  chroot: { operands: 1 },
+  "systemd-run": { valueOptions: "-p -u -t -M -H --unit --property --uid --gid --slice" },
   "systemd-inhibit": {},
-  flock: { valued: "-w -E -W", own: 1 },
-  watch: { valued: "-n -d --interval", joins: true },
-  xargs: { valued: "-I -n -P -L -d -a -s -E --max-args --max-procs --delimiter --arg-file" },
-  parallel: { valued: "-j -a --jobs --delay --timeout", joins: true },
+  flock: { valueOptions: "-w -E -W", operands: 1 },
+  watch: { valueOptions: "-n -d --interval", joinsArguments: true },
+  xargs: { valueOptions: "-I -n -P -L -d -a -s -E --max-args --max-procs --delimiter --arg-file" },
+  parallel: { valueOptions: "-j -a --jobs --delay --timeout", joinsArguments: true },
   ssh: {
-    valued: "-i -p -l -o -F -J -L -R -D -b -c -e -m -w -W -E -B -S -I",
-    own: 1,
-    joins: true,
+    valueOptions: "-i -p -l -o -F -J -L -R -D -b -c -e -m -w -W -E -B -S -I",
+    operands: 1,
+    joinsArguments: true,
     remote: true,
   },
-  mosh: { own: 1, joins: true, remote: true },
-  sshpass: { valued: "-p -f" },
-  pdsh: { valued: "-w -g -x -l -f -R", joins: true, remote: true },
-  clush: { valued: "-w -g -x -l -f", joins: true, remote: true },
-  pssh: { valued: "-h -H -l -p -t", joins: true, remote: true },
-  dsh: { valued: "-m -g", joins: true, remote: true },
-  "parallel-ssh": { valued: "-h -H -l -p -t", joins: true, remote: true },
-  wsl: { valued: "-d -u" },
+  mosh: { operands: 1, joinsArguments: true, remote: true },
+  sshpass: { valueOptions: "-p -f" },
+  pdsh: { valueOptions: "-w -g -x -l -f -R", joinsArguments: true, remote: true },
+  clush: { valueOptions: "-w -g -x -l -f", joinsArguments: true, remote: true },
+  pssh: { valueOptions: "-h -H -l -p -t", joinsArguments: true, remote: true },
+  dsh: { valueOptions: "-m -g", joinsArguments: true, remote: true },
+  "parallel-ssh": { valueOptions: "-h -H -l -p -t", joinsArguments: true, remote: true },
+  wsl: { valueOptions: "-d -u" },
   torify: {},
   "dbus-run-session": {},
 };
@@ -113,29 +113,29 @@ export function languageOf(program: string): string | undefined {
 }
 
 /** Everything that a program would run, as far as its arguments say. */
-export function innerOf(program: string, args: readonly string[]): Inner[] {
-  if (isShell(program)) return shellText(args);
+export function unwrap(program: string, args: readonly string[]): Inner[] {
+  if (isShell(program)) return unwrapShell(args);
   const special = SPECIAL[program]?.(args);
   if (special) return special;
   const interpreter = INTERPRETERS.find(([name]) => name.test(program));
-  if (interpreter) return codeOf(args, interpreter);
+  if (interpreter) return unwrapInterpreter(args, interpreter);
   const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program]! : undefined;
-  return wrapper ? wrapped(args, wrapper) : [];
+  return wrapper ? unwrapStandard(args, wrapper) : [];
 }
 
-function wrapped(
+function unwrapStandard(
   args: readonly string[],
-  { valued = "", own = 0, joins, remote }: Wrapper,
+  { valueOptions = "", operands = 0, joinsArguments, remote }: Wrapper,
 ): Inner[] {
-  const rest = positional(args, valued).slice(own);
+  const rest = skipOptions(args, valueOptions).slice(operands);
   const start = rest.findIndex((arg) => !/^\w+=/.test(arg));
   const argv = start < 0 ? [] : rest.slice(start);
   if (argv.length === 0) return [];
-  return joins ? [{ script: argv.join(" "), remote }] : [{ argv, remote }];
+  return joinsArguments ? [{ script: argv.join(" "), remote }] : [{ argv, remote }];
 }
 
 /** Arguments from the first that is no option on. */
-export function positional(args: readonly string[], valued: string): readonly string[] {
+export function skipOptions(args: readonly string[], valued: string): readonly string[] {
   const takes = new Set(valued.split(" "));
   let n = 0;
   while (n < args.length) {
@@ -147,23 +147,23 @@ export function positional(args: readonly string[], valued: string): readonly st
   return args.slice(n);
 }
 
-function shellText(args: readonly string[]): Inner[] {
+function unwrapShell(args: readonly string[]): Inner[] {
   const at = args.findIndex((arg) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(arg) && !arg.startsWith("--"));
   const text = at < 0 ? undefined : args.slice(at + 1).find((arg) => !arg.startsWith("-"));
   return text === undefined ? [] : [{ script: text }];
 }
 
-function codeOf(
+function unwrapInterpreter(
   args: readonly string[],
   [, option, language]: typeof INTERPRETERS[number],
 ): Inner[] {
-  if (language === "powershell") return powershell(args);
+  if (language === "powershell") return unwrapPowershell(args);
   const at = args.findIndex((arg) => option.test(arg));
   const text = args[at + 1];
   return at < 0 || text === undefined ? [] : [{ code: text, language }];
 }
 
-function powershell(args: readonly string[]): Inner[] {
+function unwrapPowershell(args: readonly string[]): Inner[] {
   const encoded = args.findIndex((arg) => /^[-/]e(c|nc\w*)?$/i.test(arg));
   if (encoded >= 0) {
     const text = Buffer.from(args[encoded + 1] ?? "", "base64").toString("utf16le");
@@ -177,7 +177,7 @@ function powershell(args: readonly string[]): Inner[] {
 }
 
 /** The value of an option, as `--name value` or `--name=value`. */
-export function option(args: readonly string[], ...names: string[]): string | undefined {
+export function optionValue(args: readonly string[], ...names: string[]): string | undefined {
   for (const [n, arg] of args.entries()) {
     if (names.includes(arg)) return args[n + 1];
     const name = names.find((one) => one.startsWith("--") && arg.startsWith(`${one}=`));
@@ -196,25 +196,25 @@ const text = (script: string | undefined, remote = false): Inner[] =>
 const program = (argv: readonly string[], remote = false): Inner[] =>
   argv.length === 0 ? [] : [{ argv, remote }];
 
-function inContainer(args: readonly string[]): Inner[] {
+function unwrapContainer(args: readonly string[]): Inner[] {
   const at = args.findIndex((arg) => ["exec", "run", "attach", "compose"].includes(arg));
   if (at < 0) return [];
-  if (args[at] === "compose") return inContainer(args.slice(at + 1));
+  if (args[at] === "compose") return unwrapContainer(args.slice(at + 1));
   const valued =
     "-e -u -w -v -p -l -m -h -c --env --user --workdir --volume --name --network --net --mount --publish " +
     "--entrypoint --label --memory --cpus --pid --ipc --hostname --env-file --restart --device --cap-add --add-host";
-  const entry = option(args, "--entrypoint");
-  const rest = positional(args.slice(at + 1), valued).slice(1);
+  const entry = optionValue(args, "--entrypoint");
+  const rest = skipOptions(args.slice(at + 1), valued).slice(1);
   return program(entry === undefined ? rest : [entry, ...rest], true);
 }
 
-function inPod(args: readonly string[]): Inner[] {
+function unwrapPod(args: readonly string[]): Inner[] {
   if (!args.includes("exec") && !args.includes("run") && !args.includes("debug")) return [];
   const after = afterDashes(args);
   if (after.length > 0) return program(after, true);
   if (!args.includes("exec")) return [];
   return program(
-    positional(args.slice(args.indexOf("exec") + 1), "-n -c --namespace --container").slice(1),
+    skipOptions(args.slice(args.indexOf("exec") + 1), "-n -c --namespace --container").slice(1),
     true,
   );
 }
@@ -231,13 +231,13 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Inner[] | un
     return program([name, ...deep, ...rest.map((arg) => arg.replaceAll("{}", root))]);
   },
   eval: (args) => text(args.join(" ")),
-  su: (args) => text(option(args, "-c", "--command")),
+  su: (args) => text(optionValue(args, "-c", "--command")),
   runuser: (args) =>
-    option(args, "-c", "--command") !== undefined
-      ? text(option(args, "-c", "--command"))
-      : program(positional(args, "-u -g --user")),
+    optionValue(args, "-c", "--command") !== undefined
+      ? text(optionValue(args, "-c", "--command"))
+      : program(skipOptions(args, "-u -g --user")),
   script: (args) =>
-    text(option(args, "-c", "--command") ?? args.find((_, n) => /^-\w*c$/.test(args[n - 1] ?? ""))),
+    text(optionValue(args, "-c", "--command") ?? args.find((_, n) => /^-\w*c$/.test(args[n - 1] ?? ""))),
   trap: (args) => text(args[0]?.startsWith("-") ? undefined : args[0]),
   alias: (args) => args.flatMap((arg) => text(/^[\w.-]+=(.*)$/s.exec(arg)?.[1])),
   env: (args) => {
@@ -247,28 +247,28 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Inner[] | un
     );
   },
   flock: (args) =>
-    option(args, "-c", "--command") === undefined
+    optionValue(args, "-c", "--command") === undefined
       ? undefined
-      : text(option(args, "-c", "--command")),
-  kubectl: inPod,
-  oc: inPod,
-  docker: inContainer,
-  podman: inContainer,
-  nerdctl: inContainer,
-  "docker-compose": inContainer,
-  crictl: inContainer,
+      : text(optionValue(args, "-c", "--command")),
+  kubectl: unwrapPod,
+  oc: unwrapPod,
+  docker: unwrapContainer,
+  podman: unwrapContainer,
+  nerdctl: unwrapContainer,
+  "docker-compose": unwrapContainer,
+  crictl: unwrapContainer,
   lxc: (args) => program(afterDashes(args), true),
   incus: (args) => program(afterDashes(args), true),
   pct: (args) => program(afterDashes(args), true),
   multipass: (args) => program(afterDashes(args), true),
-  vagrant: (args) => text(option(args, "-c", "--command"), true),
-  gcloud: (args) => text(option(args, "--command"), true),
-  aws: (args) => text(commandsOf(option(args, "--parameters")), true),
-  az: (args) => text(option(args, "--scripts"), true),
+  vagrant: (args) => text(optionValue(args, "-c", "--command"), true),
+  gcloud: (args) => text(optionValue(args, "--command"), true),
+  aws: (args) => text(commandsOf(optionValue(args, "--parameters")), true),
+  az: (args) => text(optionValue(args, "--scripts"), true),
   ansible: (args) => {
-    const module = option(args, "-m", "--module-name") ?? "command";
+    const module = optionValue(args, "-m", "--module-name") ?? "command";
     return /(^|\.)(shell|command|raw|script)$/.test(module)
-      ? text(option(args, "-a", "--args"), true)
+      ? text(optionValue(args, "-a", "--args"), true)
       : [];
   },
   salt: (args) => {
@@ -278,12 +278,12 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Inner[] | un
   "salt-call": (args) => SPECIAL.salt!(args),
   tmux: (args) =>
     args.some((arg) => /^(new|new-session|send-keys|send|neww|new-window|run-shell)$/.test(arg))
-      ? text(positional(args.slice(1), "-s -n -t -c -d").join(" "))
+      ? text(skipOptions(args.slice(1), "-s -n -t -c -d").join(" "))
       : [],
-  screen: (args) => program(positional(args, "-S -c -t")),
-  awk: (args) => awk(args),
-  gawk: (args) => awk(args),
-  mawk: (args) => awk(args),
+  screen: (args) => program(skipOptions(args, "-S -c -t")),
+  awk: (args) => unwrapAwk(args),
+  gawk: (args) => unwrapAwk(args),
+  mawk: (args) => unwrapAwk(args),
   tar: (args) =>
     args.flatMap((arg) =>
       text(
@@ -303,8 +303,8 @@ const SPECIAL: Readonly<Record<string, (args: readonly string[]) => Inner[] | un
   },
 };
 
-function awk(args: readonly string[]): Inner[] {
-  const code = positional(args, "-F -v -f")[0];
+function unwrapAwk(args: readonly string[]): Inner[] {
+  const code = skipOptions(args, "-F -v -f")[0];
   return code === undefined ? [] : [{ code, language: "awk" }];
 }
 

@@ -9,33 +9,33 @@
  */
 import type { Objection } from "../types.ts";
 import { clouds } from "./_clouds.ts";
-import { codeObjections } from "./_code.ts";
-import { data } from "./_data.ts";
-import { files, writing } from "./_files.ts";
+import { checkCode } from "./_code.ts";
+import { data } from "./_databases.ts";
+import { files, writeObjections } from "./_files.ts";
 import { network } from "./_network.ts";
-import { ask, deny, type Judge } from "./_objections.ts";
-import { sqlObjections } from "./_sql.ts";
+import { ask, deny, type ProgramRule } from "./_rule.ts";
+import { checkSql } from "./_sql.ts";
 import { platforms } from "./_platforms.ts";
 import { system, systemByPattern } from "./_system.ts";
 import { DOWNLOADED } from "./_state.ts";
-import { readShell } from "./_walk.ts";
-import { looksLikeWindows, windowsObjections } from "./_windows.ts";
-import { innerOf } from "./_wrappers.ts";
-import { unknownProgram } from "./_unknown.ts";
-import { type Oddity, type Run, UNKNOWN } from "./_types.ts";
+import { parseLine } from "./_walk.ts";
+import { looksLikeWindows, checkWindows } from "./_windows.ts";
+import { unwrap } from "./_wrappers.ts";
+import { unknownProgram } from "./_unknown_programs.ts";
+import { type LineIssue, type Run, UNKNOWN } from "./_types.ts";
 
 const TABLES = [files, system, data, platforms, clouds, network];
-const JUDGES = new Map<string, Judge[]>();
+const RULES = new Map<string, ProgramRule[]>();
 for (const table of TABLES) {
   for (const [name, judge] of Object.entries(table)) {
-    JUDGES.set(name, [...(JUDGES.get(name) ?? []), judge]);
+    RULES.set(name, [...(RULES.get(name) ?? []), judge]);
   }
 }
 /** Programs that only look, or that are judged by what they run. */
-const KNOWN =
+const KNOWN_PROGRAM =
   /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|htop|ps|uptime|vmstat|iostat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|wait|read|set|shift|return|exit|export|local|if|for|which|type|file|stat|touch|mkdir|make|npm|yarn|pip3?|sudo|env)$/;
 
-const ODDITIES: Readonly<Record<Oddity, () => Objection>> = {
+const ISSUE_OBJECTIONS: Readonly<Record<LineIssue, () => Objection>> = {
   too_long: () => ask("unseen", "The command is longer than can be read"),
   too_deep: () => deny("unseen", "The command is nested more deeply than any honest one"),
   not_parsed: () => ask("unseen", "The command is not complete shell text"),
@@ -78,36 +78,36 @@ function isStartedAgain(run: Run, runs: readonly Run[]): boolean {
  */
 export function checkCommand(line: string, depth = 0): Objection[] {
   const windows = looksLikeWindows(line);
-  const { runs, oddities, code } = readShell(line);
-  const odd = oddities.filter((oddity) =>
+  const { runs, issues, code } = parseLine(line);
+  const odd = issues.filter((oddity) =>
     !windows || oddity !== "not_parsed" && oddity !== "hidden_program"
   )
-    .map((oddity) => ODDITIES[oddity]());
-  const bare = SQL.test(line) ? sqlObjections(line) : [];
+    .map((oddity) => ISSUE_OBJECTIONS[oddity]());
+  const bare = SQL.test(line) ? checkSql(line) : [];
   const judged = runs.filter((run) => !isStartedAgain(run, runs));
   const found = [
-    ...judged.flatMap(judge),
+    ...judged.flatMap(checkRun),
     ...bare,
     ...odd.filter(() => !SQL.test(line)),
-    ...(windows ? windowsObjections(line) : []),
+    ...(windows ? checkWindows(line) : []),
   ];
-  if (depth < 3) found.push(...code.flatMap(({ language, text }) => ofCode(language, text, depth)));
+  if (depth < 3) found.push(...code.flatMap(({ language, text }) => checkInnerCode(language, text, depth)));
   return distinct(found);
 }
 
-function ofCode(language: string, text: string, depth: number): Objection[] {
+function checkInnerCode(language: string, text: string, depth: number): Objection[] {
   if (language === "powershell" || language === "cmd") {
     return [
-      ...windowsObjections(text),
+      ...checkWindows(text),
       ...checkCommand(text, depth + 1).filter(({ weight }) => weight === "deny"),
     ];
   }
-  const { found, lines } = codeObjections(text);
+  const { found, lines } = checkCode(text);
   return [...found, ...lines.flatMap((line) => checkCommand(line, depth + 1))];
 }
 
-function judge(run: Run): Objection[] {
-  const written = run.writes.flatMap(({ path, appends }) => writing(path, run, !appends));
+function checkRun(run: Run): Objection[] {
+  const written = run.writes.flatMap(({ path, appends }) => writeObjections(path, run, !appends));
   if (/^(declare|typeset|local)$/.test(run.program) && run.args.some((arg) => /^-\w*n/.test(arg))) {
     written.push(ask("unseen", "What it runs is hidden behind a second name"));
   }
@@ -124,17 +124,17 @@ function judge(run: Run): Objection[] {
   ) written.push(ask("outage", "It writes without end"));
   const reads = run.input?.path;
   if (reads?.startsWith("/dev/tcp/") || reads?.startsWith("/dev/udp/")) {
-    written.push(...writing(reads, run, false));
+    written.push(...writeObjections(reads, run, false));
   }
   const hidden = run.program.includes(UNKNOWN) &&
       run.args.some((arg) => /^-[a-z]*r[a-z]*f|^-[a-z]*f[a-z]*r|^\/$/.test(arg))
     ? [deny("unseen", "A program whose name is hidden gets the arguments of a removal")]
     : [];
-  const named = JUDGES.get(run.program);
+  const named = RULES.get(run.program);
   if (named) return [...written, ...hidden, ...named.flatMap((one) => one(run))];
   const byPattern = systemByPattern.find(([pattern]) => pattern.test(run.program))?.[1];
   if (byPattern) return [...written, ...byPattern(run)];
-  if (KNOWN.test(run.program) || innerOf(run.program, run.args).length > 0) return written;
+  if (KNOWN_PROGRAM.test(run.program) || unwrap(run.program, run.args).length > 0) return written;
   return [...written, ...hidden, ...unknownProgram(run)];
 }
 
@@ -146,14 +146,14 @@ function distinct(all: readonly Objection[]): Objection[] {
   return [...seen.values()].slice(0, 12);
 }
 
-const LOOKS =
+const READ_ONLY_PROGRAM =
   /^(echo|printf|true|false|:|\[|\[\[|test|cd|pwd|ls|cat|grep|egrep|fgrep|zgrep|rg|sort|uniq|wc|cut|tr|head|tail|df|du|free|top|ps|uptime|vmstat|iostat|mpstat|sar|ss|netstat|lsof|id|whoami|hostname|date|sleep|which|type|file|stat|dig|nslookup|host|ping|mtr|traceroute|journalctl|dmesg|awk|jq|sudo|getent|last|lsblk|findmnt|nproc|lscpu|lspci)$/;
 
 /** Whether a line only looks, and so reaches nobody: known programs that read, and no file written. */
 export function isReadOnly(line: string): boolean {
-  const { runs, oddities } = readShell(line);
-  return oddities.length === 0 && runs.length > 0 &&
+  const { runs, issues } = parseLine(line);
+  return issues.length === 0 && runs.length > 0 &&
     runs.every(({ program, writes }) =>
-      LOOKS.test(program) && writes.every(({ path }) => path === "/dev/null")
+      READ_ONLY_PROGRAM.test(program) && writes.every(({ path }) => path === "/dev/null")
     );
 }

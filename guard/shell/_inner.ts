@@ -1,39 +1,39 @@
-/** What programs are handed to run: by a pipe, by xargs, by a file that the same line wrote or fetched. */
+/** Finds the programs that a program is given to run: by arguments, a pipe, xargs, or a file that the same line wrote. */
 import { DOWNLOADED, DOWNLOADERS, type State } from "./_state.ts";
-import { type Inner, innerOf, isShell, languageOf } from "./_wrappers.ts";
+import { type Inner, unwrap, isShell, languageOf } from "./_wrappers.ts";
 import { type Input, type Run, UNKNOWN } from "./_types.ts";
 
-/** Everything that a program would run besides itself. @param name as it is written, with its folder */
-export function handedTo(
+/** Returns everything that a program would run besides itself. @param name as it is written, with its folder */
+export function findInner(
   name: string,
   program: string,
   args: readonly string[],
   input: Input | undefined,
   state: State,
 ): Inner[] {
-  noteDownload(program, args, state);
+  recordDownloads(program, args, state);
   return [
-    ...innerOf(program, args).map((one) => completed(one, program, args, input)),
+    ...unwrap(program, args).map((one) => addXargsInput(one, program, args, input)),
     ...fromInput(program, args, input, state),
     ...fromFile(name, program, args, state),
     ...fromAlias(name, args, state),
   ];
 }
 
-/** xargs gives what it reads to the program as further arguments. */
-function completed(
+/** Adds to the arguments what xargs would add from its input. */
+function addXargsInput(
   inner: Inner,
   program: string,
   args: readonly string[],
   input: Input | undefined,
 ): Inner {
   if (program !== "xargs" || !("argv" in inner)) return inner;
-  const search = listing(input);
+  const search = findLister(input);
   if (search?.program === "find" && /^(rm|unlink|shred)$/.test(inner.argv[0] ?? "")) {
     return { argv: ["find", ...search.args, "-delete"] };
   }
-  const marker = markerOf(args);
-  const given = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listed(search);
+  const marker = xargsMarker(args);
+  const given = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listedPaths(search);
   const argv = marker !== undefined
     ? inner.argv.flatMap((arg) =>
       arg.includes(marker) ? given.map((one) => arg.replaceAll(marker, one)) : [arg]
@@ -42,31 +42,31 @@ function completed(
   return { ...inner, argv: argv.slice(0, 64) };
 }
 
-/** What xargs replaces: `-I {}`, `-I{}`, `-i`. */
-function markerOf(args: readonly string[]): string | undefined {
+/** Returns the text that xargs replaces: `-I {}`, `-I{}`, `-i`. */
+function xargsMarker(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => /^-[Ii]|^--replace/.test(arg));
   if (at < 0) return undefined;
   return /^-[Ii](.+)|^--replace=(.+)/.exec(args[at]!)?.slice(1).find((one) => one) ??
     (args[at] === "-I" ? args[at + 1] : "{}");
 }
 
-/** The program at the head of a pipe that lists files. */
-function listing(input: Input | undefined): Run | undefined {
+/** Returns the program of a pipe that lists files. */
+function findLister(input: Input | undefined): Run | undefined {
   for (const run of input?.from ?? []) {
     if (run.program === "ls" || run.program === "find") return run;
-    const earlier = listing(run.input);
+    const earlier = findLister(run.input);
     if (earlier) return earlier;
   }
   return undefined;
 }
 
-/** What `ls` would list, as paths; else unknown. */
-function listed(search: Run | undefined): string[] {
+/** Returns the paths that `ls` would list; otherwise unknown. */
+function listedPaths(search: Run | undefined): string[] {
   const paths = search?.program === "ls" ? search.args.filter((arg) => !arg.startsWith("-")) : [];
   return paths.length > 0 ? paths : [UNKNOWN];
 }
 
-/** A shell or an interpreter that reads its program from a pipe; at and crontab likewise. */
+/** Returns the program text that a shell, an interpreter, at or crontab reads from a pipe. */
 function fromInput(
   program: string,
   args: readonly string[],
@@ -75,14 +75,14 @@ function fromInput(
 ): Inner[] {
   if (input === undefined) return [];
   const language = languageOf(program);
-  const named = args.some((arg) => !arg.startsWith("-") && arg !== "-" || /^-\w*[ce]$/.test(arg));
-  const reads = isShell(program) && (!named || args.includes("-s")) || program === "at" ||
+  const hasScript = args.some((arg) => !arg.startsWith("-") && arg !== "-" || /^-\w*[ce]$/.test(arg));
+  const reads = isShell(program) && (!hasScript || args.includes("-s")) || program === "at" ||
     program === "batch" ||
-    program === "crontab" && args.includes("-") || language !== undefined && !named;
+    program === "crontab" && args.includes("-") || language !== undefined && !hasScript;
   if (!reads) return [];
   if (input.text === undefined || input.text.includes(UNKNOWN) && input.text.trim().length < 3) {
-    const fetched = input.from.some(({ program }) => DOWNLOADERS.test(program));
-    state.oddities.add(fetched ? "runs_downloaded" : "runs_unseen");
+    const isDownloaded = input.from.some(({ program }) => DOWNLOADERS.test(program));
+    state.issues.add(isDownloaded ? "runs_downloaded" : "runs_unseen");
     return [];
   }
   if (
@@ -90,7 +90,7 @@ function fromInput(
       /^(base64|base32|xxd|openssl|rev|tr|gunzip|zcat|uudecode)$/.test(program)
     )
   ) {
-    state.oddities.add("runs_decoded");
+    state.issues.add("runs_decoded");
   }
   if (program === "crontab") {
     return input.text.split("\n").map((line) => ({
@@ -100,22 +100,22 @@ function fromInput(
   return language === undefined ? [{ script: input.text }] : [{ code: input.text, language }];
 }
 
-/** A file that the same line has written or downloaded, then runs. */
+/** Returns the content of a file that the same line has written or downloaded, and runs. */
 function fromFile(name: string, program: string, args: readonly string[], state: State): Inner[] {
   const reads = isShell(program) || program === "source" || program === "." || languageOf(program);
   const path = reads ? args.find((arg) => !arg.startsWith("-")) : name;
   if (path === undefined) return [];
-  if (path === DOWNLOADED || path.startsWith(DOWNLOADED)) state.oddities.add("runs_downloaded");
-  if (reads && path.startsWith(UNKNOWN)) state.oddities.add("runs_unseen");
+  if (path === DOWNLOADED || path.startsWith(DOWNLOADED)) state.issues.add("runs_downloaded");
+  if (reads && path.startsWith(UNKNOWN)) state.issues.add("runs_unseen");
   const inline = args.some((arg) => /^-\w*c/.test(arg)) || languageOf(program) !== undefined;
   if (reads && !inline && /[\s;|&]/.test(path)) return [{ script: path }]; // of `source <(…)`
   const text = state.files.get(path) ?? state.files.get(path.replace(/^\.\//, ""));
   if (text === undefined) return [];
-  if (text === DOWNLOADED) state.oddities.add("runs_downloaded");
+  if (text === DOWNLOADED) state.issues.add("runs_downloaded");
   return text === UNKNOWN || text === DOWNLOADED ? [] : [{ script: text }];
 }
 
-function noteDownload(program: string, args: readonly string[], state: State): void {
+function recordDownloads(program: string, args: readonly string[], state: State): void {
   if (!DOWNLOADERS.test(program) || state.files.size > 32) return;
   args.forEach((arg, n) => {
     const target = /^(--output|--output-document|-\w*[oO])$/.test(arg)
@@ -129,7 +129,7 @@ function noteDownload(program: string, args: readonly string[], state: State): v
   });
 }
 
-/** A word that an `alias` of the same line gave a meaning. */
+/** Returns the meaning of a word that an `alias` of the same line defined. */
 function fromAlias(name: string, args: readonly string[], { aliases }: State): Inner[] {
   if (name === "alias") {
     for (const arg of args) {
@@ -138,9 +138,9 @@ function fromAlias(name: string, args: readonly string[], { aliases }: State): I
     }
   }
   const meaning = aliases.get(name);
-  return meaning === undefined ? [] : [{ script: [meaning, ...args.map(quoted)].join(" ") }];
+  return meaning === undefined ? [] : [{ script: [meaning, ...args.map(quote)].join(" ") }];
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,11 +1,11 @@
 /** Clients of databases, caches and queues. */
 import type { Objection } from "../types.ts";
-import { ask, deny, has, type Judge, type Judges, words } from "./_objections.ts";
-import { documentObjections, sqlObjections } from "./_sql.ts";
+import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
+import { checkDocumentCommands, checkSql } from "./_sql.ts";
 import { type Input, UNKNOWN } from "./_types.ts";
 
-/** Everything that may be SQL: options, arguments, what comes in by a pipe. */
-const sql: Judge = ({ args, input }) => {
+/** Checks all that may be SQL: options, arguments, and piped input. */
+const sql: ProgramRule = ({ args, input }) => {
   const texts = [
     ...args.filter((arg) => /\s/.test(arg) || /^-[ecqQ]./.test(arg)).map((arg) =>
       arg.replace(/^(-[ecqQ]|--(command|execute|query)=)/, "")
@@ -15,8 +15,8 @@ const sql: Judge = ({ args, input }) => {
   const shell = texts.some((text) => /^\s*\\!|\n\\!|^\s*\.?(system|shell)\s|!!?:?sh/i.test(text));
   return [
     ...(shell ? [deny("data", "It runs a shell out of the database's client")] : []),
-    ...texts.flatMap((text) => sqlObjections(text)),
-    ...(has(args, "f", "--file") && !args.some((arg) => /^-\w*[ce]/.test(arg))
+    ...texts.flatMap((text) => checkSql(text)),
+    ...(hasOption(args, "f", "--file") && !args.some((arg) => /^-\w*[ce]/.test(arg))
       ? [ask("unseen", "The statements are in a file that can't be seen")]
       : []),
     ...(input?.text === undefined && input !== undefined
@@ -28,10 +28,10 @@ const sql: Judge = ({ args, input }) => {
   ];
 };
 
-const documents: Judge = ({ args, input }) =>
-  documentObjections([...args, input?.text ?? ""].join("\n"));
+const documents: ProgramRule = ({ args, input }) =>
+  checkDocumentCommands([...args, input?.text ?? ""].join("\n"));
 
-const redis: Judge = ({ args, input }) => {
+const redis: ProgramRule = ({ args, input }) => {
   const text = ` ${[...args, input?.text ?? ""].join(" ")} `.toLowerCase();
   if (/\s(flushall|flushdb)\s/.test(text)) {
     return [deny("data", "It empties the cache or database of all keys")];
@@ -53,7 +53,7 @@ const redis: Judge = ({ args, input }) => {
   return [];
 };
 
-/** Keys that another run of the client lists: all of them, or those of a pattern that says which. */
+/** Checks the removal of keys that another run of the client lists: all keys, or those of a specific pattern. */
 function listedKeys(input: Input | undefined): Objection[] {
   const lister = input?.from.find(({ program, args }) =>
     /^(redis|valkey)-cli$/.test(program) &&
@@ -66,20 +66,20 @@ function listedKeys(input: Input | undefined): Objection[] {
   return [deny("data", "It empties the cache or database of all keys")];
 }
 
-const verbs = (pattern: RegExp, kind: string, reason: string, weight = deny): Judge => ({ args }) =>
+const whenArgsMatch = (pattern: RegExp, kind: string, reason: string, weight = deny): ProgramRule => ({ args }) =>
   pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
 
-const etcd: Judge = ({ args }) =>
-  words(args).includes("del")
+const etcd: ProgramRule = ({ args }) =>
+  operands(args).includes("del")
     ? [
-      (has(args, "", "--prefix", "--from-key") ? deny : ask)(
+      (hasOption(args, "", "--prefix", "--from-key") ? deny : ask)(
         "data",
         "It removes keys of the cluster's store",
       ),
     ]
     : [];
 
-export const data: Judges = {
+export const data: ProgramRules = {
   psql: sql,
   mysql: sql,
   mariadb: sql,
@@ -96,7 +96,7 @@ export const data: Judges = {
   sqlplus: sql,
   isql: sql,
   usql: sql,
-  db2: (run) => sqlObjections(run.args.join(" ")),
+  db2: (run) => checkSql(run.args.join(" ")),
   cockroach: sql,
   cqlsh: sql,
   "clickhouse-client": sql,
@@ -115,13 +115,13 @@ export const data: Judges = {
     run,
   ) => [
     ...sql(run),
-    ...verbs(/ (delete|drop) /i, "data", "It removes a bucket or measurements")(run),
+    ...whenArgsMatch(/ (delete|drop) /i, "data", "It removes a bucket or measurements")(run),
   ],
   mongosh: documents,
   mongo: documents,
   dropdb: () => [deny("data", "It drops a database")],
   dropuser: () => [deny("access", "It drops a database user")],
-  mysqladmin: verbs(
+  mysqladmin: whenArgsMatch(
     / (drop|shutdown|flush-privileges|password) /,
     "data",
     "It drops a database or ends the server",
@@ -131,17 +131,17 @@ export const data: Judges = {
   pg_resetwal: () => [deny("data", "It throws away the database's write-ahead log")],
   initdb: () => [ask("data", "It makes a new database cluster")],
   pg_restore: ({ args }) =>
-    has(args, "c", "--clean")
+    hasOption(args, "c", "--clean")
       ? [deny("data", "It drops what is there before it restores")]
       : [ask("data", "It restores over a database")],
   "redis-cli": redis,
   "valkey-cli": redis,
   keydb: redis,
   etcdctl: etcd,
-  "kafka-topics": verbs(/ --delete /, "data", "It removes topics"),
-  "kafka-topics.sh": verbs(/ --delete /, "data", "It removes topics"),
+  "kafka-topics": whenArgsMatch(/ --delete /, "data", "It removes topics"),
+  "kafka-topics.sh": whenArgsMatch(/ --delete /, "data", "It removes topics"),
   "kafka-delete-records.sh": () => [deny("data", "It removes records of topics")],
-  "kafka-consumer-groups.sh": verbs(
+  "kafka-consumer-groups.sh": whenArgsMatch(
     / --(delete|reset-offsets) .*--execute| --delete /,
     "data",
     "It moves or removes offsets",
@@ -157,7 +157,7 @@ export const data: Judges = {
       ? [ask("data", "It empties a queue or stops the broker")]
       : [];
   },
-  rabbitmqadmin: verbs(/ (delete|purge) /, "data", "It removes or empties a queue", ask),
-  consul: verbs(/ kv delete .*-recurse/, "data", "It removes keys of the cluster's store"),
-  curator: verbs(/ (delete|close) /i, "data", "It removes indices", ask),
+  rabbitmqadmin: whenArgsMatch(/ (delete|purge) /, "data", "It removes or empties a queue", ask),
+  consul: whenArgsMatch(/ kv delete .*-recurse/, "data", "It removes keys of the cluster's store"),
+  curator: whenArgsMatch(/ (delete|close) /i, "data", "It removes indices", ask),
 };

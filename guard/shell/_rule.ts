@@ -1,10 +1,10 @@
 import type { Objection } from "../types.ts";
 import type { Run } from "./_types.ts";
 
-/** Says what speaks against one program's run; nothing where it is fine. */
-export type Judge = (run: Run) => Objection[];
-/** Judges by the program's name. */
-export type Judges = Readonly<Record<string, Judge>>;
+/** Returns objections to one program's run. */
+export type ProgramRule = (run: Run) => Objection[];
+/** Rules by the program's name. */
+export type ProgramRules = Readonly<Record<string, ProgramRule>>;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   destroys:
@@ -25,12 +25,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   cloud: "Name a step that removes nothing, or have a person do it.",
 };
 
-/** What is refused. @param kind key of {@linkcode REMEDIES} */
+/** Makes an objection that denies. @param kind key of {@linkcode REMEDIES} */
 export function deny(kind: string, reason: string): Objection {
   return { weight: "deny", code: kind, reason, remedy: REMEDIES[kind] ?? "Leave it out." };
 }
 
-/** What a person may still allow. @param kind key of {@linkcode REMEDIES} */
+/** Makes an objection that a person may overrule. @param kind key of {@linkcode REMEDIES} */
 export function ask(kind: string, reason: string): Objection {
   return {
     weight: "ask",
@@ -40,14 +40,14 @@ export function ask(kind: string, reason: string): Objection {
   };
 }
 
-/** Arguments that are no options. */
-export function words(args: readonly string[]): string[] {
+/** Returns the arguments that are no options. */
+export function operands(args: readonly string[]): string[] {
   const end = args.indexOf("--");
   return args.filter((arg, n) => arg !== "--" && (!arg.startsWith("-") || end >= 0 && n > end));
 }
 
-/** Whether one of the letters is among the short options, or one of the long ones is there. */
-export function has(args: readonly string[], letters: string, ...long: string[]): boolean {
+/** Tells whether the arguments have one of some short options, given as letters, or one of some long options. */
+export function hasOption(args: readonly string[], letters: string, ...long: string[]): boolean {
   return args.some((arg) =>
     /^-[^-]/.test(arg)
       ? [...letters].some((letter) => arg.slice(1).includes(letter))

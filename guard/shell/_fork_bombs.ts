@@ -1,16 +1,16 @@
-/** What grows without end: loops that start ever more, and functions that call themselves. */
+/** Fork bombs: endless loops that start programs in the background, and functions that call themselves. */
 import { forEachChild, type Function as ShellFunction, type SyntaxNode, type While } from "unbash";
 
-/** `while true; do … & done` starts ever more. */
-export function loopsForEver({ clause, body }: While): boolean {
+/** Tells whether a loop starts programs without end: `while true; do … & done`. */
+export function isForkLoop({ clause, body }: While): boolean {
   const [first] = clause.commands;
   const always = first?.command.type === "Command" &&
     /^(true|:)$/.test(first.command.name?.value ?? "");
   return always && body.commands.some(({ background }) => background === true);
 }
 
-/** A function that calls itself through a pipe or in the background grows without end. */
-export function bombs({ name, body }: ShellFunction): boolean {
+/** Tells whether a function calls itself more than once, through a pipe, or in the background. */
+export function isForkBomb({ name, body }: ShellFunction): boolean {
   let calls = 0;
   let spreads = false;
   const look = (node: SyntaxNode, depth: number): void => {
