@@ -1,7 +1,8 @@
 /** Command lines of cloud providers. They are judged by their verbs, as there are thousands of commands. */
 import type { Objection } from "../types.ts";
+import { hasOption, operands } from "./_arguments.ts";
 import { areaOf } from "./_paths.ts";
-import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
+import { ask, deny, type ProgramRule, type ProgramRules } from "./_rule.ts";
 
 const REMOVES =
   /^(?:\w+:)?(delete|destroy|terminate|purge|nuke|wipe|erase|deregister|deallocate|schedule-key-deletion|disable-key|batch-delete|force-delete|rb)(-|$)|-(delete|destroy|terminate|deletion|purge)$/;

@@ -1,8 +1,7 @@
 /** Program text in other languages: calls that destroy, and calls that pass text to a shell. */
 import type { Objection } from "../types.ts";
-import { ask, deny } from "./_rule.ts";
 import { areaOf } from "./_paths.ts";
-
+import { ask, deny } from "./_rule.ts";
 const REMOVES =
   /\b(rmtree|removedirs|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|remove_entry_secure|unlinkSync|unlink|os\.remove|os\.rmdir|fs\.rm|fs\.unlink|FileUtils\.rm\w*|File\.delete|Path\([^)]{0,200}\)\.unlink|deltree|shutil\.move|truncate|Dir\.unmount|fs\.promises\.rm)\b/;
 const SHELLS =
@@ -84,9 +83,9 @@ export function checkCode(text: string): { found: Objection[]; lines: string[] }
 
 /** Replaces aliases by the original names: Python's `import socket as s` and `from os import system as x`. */
 function resolveAliases(code: string): string {
-  const whole = [...code.matchAll(/\b([A-Za-z_][\w.]*)\s+as\s+([A-Za-z_]\w*)/g)].slice(0, 16);
+  const aliases = [...code.matchAll(/\b([A-Za-z_][\w.]*)\s+as\s+([A-Za-z_]\w*)/g)].slice(0, 16);
   const from = /\bfrom\s+([\w.]+)\s+import\b/.exec(code)?.[1];
-  return whole.reduce((text, [, name, alias]) => {
+  return aliases.reduce((text, [, name, alias]) => {
     const plain = from === undefined ? name! : `${from}.${name}`;
     return text.replace(new RegExp(`(?<![\\w.])${alias}(?=\\s*[.(])`, "g"), () => plain);
   }, code);

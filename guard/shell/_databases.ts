@@ -1,6 +1,7 @@
 /** Clients of databases, caches and queues. */
 import type { Objection } from "../types.ts";
-import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
+import { hasOption, operands } from "./_arguments.ts";
+import { ask, deny, type ProgramRule, type ProgramRules, whenArgsMatch } from "./_rule.ts";
 import { checkDocumentCommands, checkSql } from "./_sql.ts";
 import { type Input, UNKNOWN } from "./_types.ts";
 
@@ -66,9 +67,6 @@ function listedKeys(input: Input | undefined): Objection[] {
   return [deny("data", "It empties the cache or database of all keys")];
 }
 
-const whenArgsMatch = (pattern: RegExp, kind: string, reason: string, weight = deny): ProgramRule => ({ args }) =>
-  pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
-
 const etcd: ProgramRule = ({ args }) =>
   operands(args).includes("del")
     ? [
@@ -79,7 +77,7 @@ const etcd: ProgramRule = ({ args }) =>
     ]
     : [];
 
-export const data: ProgramRules = {
+export const databases: ProgramRules = {
   psql: sql,
   mysql: sql,
   mariadb: sql,

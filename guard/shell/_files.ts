@@ -1,8 +1,10 @@
-/** Programs that overwrite or move files, or change who may use them. */
+/** Programs that overwrite, move or change files. */
 import type { Objection } from "../types.ts";
-import { ask, deny, hasOption, type ProgramRule, type ProgramRules, operands } from "./_rule.ts";
-import { CRITICAL, find, removalObjections, remove, displayPath } from "./_removal.ts";
+import { hasOption, operands } from "./_arguments.ts";
 import { type Area, areaOf, normalizePath } from "./_paths.ts";
+import { attributes, mode, owner } from "./_permissions.ts";
+import { CRITICAL, displayPath, find, removalObjections, remove } from "./_removal.ts";
+import { ask, deny, type ProgramRule, type ProgramRules } from "./_rule.ts";
 import type { Run } from "./_types.ts";
 
 /** Files from which programs start by themselves. */
@@ -22,8 +24,8 @@ function setsLimits({ input }: Run): boolean {
 /** A certificate or its key, in an ordinary place. */
 const CERTIFICATE = /^\/(etc|opt|srv|usr\/local|var)\/(?!.*\.ssh\/).*\.(pem|crt|key|p12|pfx|jks)$/;
 
-/** Returns objections to writing a file. @param whole whether the file is overwritten */
-export function writeObjections(path: string, run: Run, whole: boolean): Objection[] {
+/** Returns objections to writing a file. @param overwrites false: the program appends */
+export function writeObjections(path: string, run: Run, overwrites: boolean): Objection[] {
   const at = normalizePath(path, run.folder);
   if (/^\/dev\/(null|stdout|stderr|tty|fd\/|shm\/|pts\/|zero|full)/.test(at)) return [];
   if (/^\/dev\/(tcp|udp)\//.test(at)) {
@@ -35,7 +37,9 @@ export function writeObjections(path: string, run: Run, whole: boolean): Objecti
     return [
       deny(
         "outage",
-        `It writes to \`${displayPath(at)}\`, which can halt the machine or change what the kernel runs`,
+        `It writes to \`${
+          displayPath(at)
+        }\`, which can halt the machine or change what the kernel runs`,
       ),
     ];
   }
@@ -54,17 +58,19 @@ export function writeObjections(path: string, run: Run, whole: boolean): Objecti
   if (area === "secret") {
     return [deny("access", `It writes to ${named}, which holds keys, accounts or rights`)];
   }
-  if (area === "evidence" && whole) {
+  if (area === "evidence" && overwrites) {
     return [deny("traces", `It overwrites ${named}, which shows who did what`)];
   }
   if (area === "root") return [deny("destroys", `It writes over ${named}`)];
   if (CRITICAL.test(at)) {
-    return [(whole ? deny : ask)("destroys", `It changes ${named}, on which the system depends`)];
+    return [
+      (overwrites ? deny : ask)("destroys", `It changes ${named}, on which the system depends`),
+    ];
   }
   if (area === "system" && !/^\/(etc|usr\/local|run|usr\/share)\//.test(at)) {
     return [deny("destroys", `It writes to ${named}, a part of the system`)];
   }
-  if (area === "data" && whole && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at)) {
+  if (area === "data" && overwrites && /\/var\/lib\/(mysql|postgresql|mongo|etcd)/.test(at)) {
     return [deny("destroys", `It overwrites data: ${named}`)];
   }
   return [];
@@ -93,64 +99,6 @@ const copy: ProgramRule = (run) => {
     ? run.args[run.args.indexOf("-t") + 1]
     : operands(run.args).at(-1);
   return target && operands(run.args).length > 1 ? writeObjections(target, run, true) : [];
-};
-
-const mode: ProgramRule = (run) => {
-  const [modes, ...paths] = run.args.filter((arg) =>
-    !/^-[a-zA-Z]*[Rvfc]/.test(arg) && !arg.startsWith("--")
-  );
-  const deep = hasOption(run.args, "R", "--recursive");
-  const open = /(^|[0-7])[0-7]*[0-7]{2}[267]$|[oa]?\+[rx]*w|o=.*w|a=.*w|^\+.*w/.test(modes ?? "") &&
-    !/^[ug]+[+=]/.test(modes ?? "");
-  if (/^[2467][0-7]{3}$|[ua]*\+[rwx]*s/.test(modes ?? "") && !/^2/.test(modes ?? "")) {
-    return [deny("access", "It lets whoever runs the file take its owner's rights (setuid)")];
-  }
-  return paths.flatMap((path): Objection[] => {
-    const area = areaOf(path, run.folder);
-    const named = `\`${displayPath(path)}\``;
-    if (area === "root" || area === "device") {
-      return [
-        (deep || open ? deny : ask)(
-          "opens",
-          `It changes the rights of ${named}${deep ? " and all below it" : ""}`,
-        ),
-      ];
-    }
-    if (area === "secret") {
-      return open || deep || /[4-7]$/.test(modes ?? "")
-        ? [deny("access", `It opens ${named}, which holds keys or accounts`)]
-        : [];
-    }
-    if (area === "system") {
-      return deep
-        ? [deny("opens", `It changes the rights of a part of the system: ${named}`)]
-        : open
-        ? [ask("opens", `It lets everyone write to ${named}`)]
-        : [];
-    }
-    if (area === "evidence" && open) return [ask("opens", `It lets everyone change ${named}`)];
-    if (area === "unknown" && deep) return [ask("unseen", "Whose rights it changes can't be told")];
-    return open && deep && modes?.endsWith("777")
-      ? [ask("opens", `It lets everyone write to all of ${named}`)]
-      : [];
-  });
-};
-
-const owner: ProgramRule = (run) => {
-  const deep = hasOption(run.args, "R", "--recursive");
-  return operands(run.args).slice(run.args.some((arg) => arg.startsWith("--reference")) ? 0 : 1)
-    .flatMap((path): Objection[] => {
-      const area = areaOf(path, run.folder);
-      if (deep && (area === "root" || area === "system")) {
-        return [deny("opens", `It gives \`${displayPath(path)}\` and all below it to another owner`)];
-      }
-      if (area === "secret" || area === "device") {
-        return [deny("access", `It gives \`${displayPath(path)}\` to another owner`)];
-      }
-      return deep && area === "unknown"
-        ? [ask("unseen", "What it gives to another owner can't be told")]
-        : [];
-    });
 };
 
 const truncate: ProgramRule = (run) =>
@@ -193,12 +141,6 @@ const edit: ProgramRule = (run) => {
   ];
 };
 
-const attributes: ProgramRule = (run) =>
-  hasOption(run.args, "R") &&
-    operands(run.args).some((path) => ["root", "system"].includes(areaOf(path, run.folder)))
-    ? [deny("opens", "It changes attributes of a whole part of the system")]
-    : [];
-
 export const files: ProgramRules = {
   rm: remove,
   srm: remove,
@@ -232,7 +174,9 @@ export const files: ProgramRules = {
   ],
   ln: (run) => hasOption(run.args, "f", "--force") ? copy(run) : [],
   tee: (run) =>
-    operands(run.args).flatMap((path) => writeObjections(path, run, !hasOption(run.args, "a", "--append"))),
+    operands(run.args).flatMap((path) =>
+      writeObjections(path, run, !hasOption(run.args, "a", "--append"))
+    ),
   chmod: mode,
   setfacl: (run) => hasOption(run.args, "R") ? owner(run) : [],
   chown: owner,

@@ -1,8 +1,7 @@
 /** Programs that change services, processes, packages, accounts and firewalls of a host. */
 import type { Objection } from "../types.ts";
-import { ask, deny, hasOption, type ProgramRule, operands } from "./_rule.ts";
-import { areaOf } from "./_paths.ts";
-import { writeObjections } from "./_files.ts";
+import { hasOption, operands } from "./_arguments.ts";
+import { ask, deny, type ProgramRule } from "./_rule.ts";
 
 const DEFENCE =
   /^(auditd|rsyslog|syslog(-ng)?|systemd-journald|journald|firewalld|ufw|iptables|nftables|ip6tables|fail2ban|apparmor|selinux|falcon-sensor|crowdstrike|mdatp|wdavdaemon|clamav(-daemon|-freshclam)?|ossec|wazuh(-agent)?|osqueryd?|sysmon|auditbeat|aide|samhain|snort|suricata|crowdsec|sentinelone|sentinelagent|cbdaemon|auoms|nessusagent|windefend|.*backup.*|.*restic.*|.*borg.*|.*bacula.*|.*veeam.*|.*snapshot.*)(\.(service|timer|socket))?$/i;
@@ -11,10 +10,10 @@ const VITAL =
 const STOPS = new Set(["stop", "disable", "mask", "kill", "isolate", "revert"]);
 
 export const service: ProgramRule = ({ program, args }) => {
-  const said = operands(args);
+  const words = operands(args);
   const [verb, units] = program === "systemctl"
-    ? [said[0] ?? "", said.slice(1)]
-    : [said[1] ?? "", said.slice(0, 1)];
+    ? [words[0] ?? "", words.slice(1)]
+    : [words[1] ?? "", words.slice(0, 1)];
   if (
     /^(poweroff|halt|reboot|kexec|emergency|rescue|suspend|hibernate|exit|default|switch-root)$/
       .test(verb)
@@ -43,15 +42,15 @@ export function powerObjection(program: string): Objection {
 }
 
 export const kill: ProgramRule = ({ args }) => {
-  const said = args.filter((arg, n) =>
+  const targets = args.filter((arg, n) =>
     !/^-(9|KILL|SIGKILL|15|TERM|SIGTERM|HUP|SIGHUP|1|INT|2|QUIT|3|USR1|USR2|10|12|CONT|STOP|19|s|n|l)$/
       .test(arg) || n > 0 && arg === "-1"
   );
   if (args.includes("-l")) return [];
-  if (said.includes("-1") || args[0] === "-1" && args.length === 1) {
+  if (targets.includes("-1") || args[0] === "-1" && args.length === 1) {
     return [deny("outage", "It ends every process of the host")];
   }
-  if (said.includes("1") && !args.some((arg) => /^-(HUP|SIGHUP|1)$/.test(arg))) {
+  if (targets.includes("1") && !args.some((arg) => /^-(HUP|SIGHUP|1)$/.test(arg))) {
     return [deny("outage", "It ends process 1, on which all others depend")];
   }
   return [];
@@ -75,17 +74,6 @@ export const killByName: ProgramRule = ({ args }) => {
     : [];
 };
 
-export const dd: ProgramRule = (run) => {
-  const of = run.args.map((arg) => /^of=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
-  const from = run.args.map((arg) => /^if=(.*)$/.exec(arg)?.[1]).find((path) => path !== undefined);
-  if (of === undefined) {
-    return from !== undefined && areaOf(from) === "secret"
-      ? [ask("secret", "It reads secrets")]
-      : [];
-  }
-  return writeObjections(of, run, true);
-};
-
 export const firewall: ProgramRule = ({ args }) => {
   const text = ` ${args.join(" ")} `;
   if (
@@ -107,24 +95,17 @@ export const firewall: ProgramRule = ({ args }) => {
     : [];
 };
 
-export const always =
-  (kind: string, reason: string, weight = deny): ProgramRule => () => [weight(kind, reason)];
-export const whenArgsMatch =
-  (pattern: RegExp, kind: string, reason: string, weight = deny): ProgramRule => ({ args }) =>
-    pattern.test(` ${args.join(" ")} `) ? [weight(kind, reason)] : [];
-export const disk = always("disk", "It erases a disk or what says where its data lies");
-
 export const packages: ProgramRule = ({ args }) => {
-  const said = operands(args);
+  const words = operands(args);
   if (
     args.some((arg) =>
       /^--(allow-unauthenticated|force-yes|no-?gpg-?checks?|allow-downgrades|allow-untrusted)$/
         .test(arg)
     )
   ) return [deny("remote_code", "It installs software that nobody has signed")];
-  const at = said.findIndex((word) => /^(remove|purge|erase|autoremove|uninstall)$/.test(word));
+  const at = words.findIndex((word) => /^(remove|purge|erase|autoremove|uninstall)$/.test(word));
   if (at < 0) return [];
-  const names = said.slice(at + 1);
+  const names = words.slice(at + 1);
   if (args.some((arg) => /^--(oldinstallonly|duplicates)$/.test(arg))) return [];
   if (names.length === 0) return [];
   if (
@@ -133,7 +114,7 @@ export const packages: ProgramRule = ({ args }) => {
         .test(name)
     )
   ) return [deny("destroys", "It removes packages on which the system depends")];
-  return said[at] === "autoremove" ? [] : [ask("outage", "It removes installed software")];
+  return words[at] === "autoremove" ? [] : [ask("outage", "It removes installed software")];
 };
 
 export const accounts: ProgramRule = ({ program, args }) => {

@@ -1,7 +1,7 @@
 /** Finds the programs that a program is given to run: by arguments, a pipe, xargs, or a file that the same line wrote. */
 import { DOWNLOADED, DOWNLOADERS, type State } from "./_state.ts";
-import { type Inner, unwrap, isShell, languageOf } from "./_wrappers.ts";
-import { type Input, type Run, UNKNOWN } from "./_types.ts";
+import { type Inner, type Input, type Run, UNKNOWN } from "./_types.ts";
+import { isShell, languageOf, unwrap } from "./_wrappers.ts";
 
 /** Returns everything that a program would run besides itself. @param name as it is written, with its folder */
 export function findInner(
@@ -33,12 +33,12 @@ function addXargsInput(
     return { argv: ["find", ...search.args, "-delete"] };
   }
   const marker = xargsMarker(args);
-  const given = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listedPaths(search);
+  const added = input?.text?.split(/\s+/).filter((word) => word !== "") ?? listedPaths(search);
   const argv = marker !== undefined
     ? inner.argv.flatMap((arg) =>
-      arg.includes(marker) ? given.map((one) => arg.replaceAll(marker, one)) : [arg]
+      arg.includes(marker) ? added.map((one) => arg.replaceAll(marker, one)) : [arg]
     )
-    : [...inner.argv, ...given];
+    : [...inner.argv, ...added];
   return { ...inner, argv: argv.slice(0, 64) };
 }
 
@@ -75,7 +75,9 @@ function fromInput(
 ): Inner[] {
   if (input === undefined) return [];
   const language = languageOf(program);
-  const hasScript = args.some((arg) => !arg.startsWith("-") && arg !== "-" || /^-\w*[ce]$/.test(arg));
+  const hasScript = args.some((arg) =>
+    !arg.startsWith("-") && arg !== "-" || /^-\w*[ce]$/.test(arg)
+  );
   const reads = isShell(program) && (!hasScript || args.includes("-s")) || program === "at" ||
     program === "batch" ||
     program === "crontab" && args.includes("-") || language !== undefined && !hasScript;

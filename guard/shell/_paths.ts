@@ -1,4 +1,3 @@
-/** Classifies paths by what would be lost with them. */
 import { UNKNOWN } from "./_types.ts";
 
 /** The kind of files at a path, by its name. */
@@ -35,18 +34,18 @@ const LOG = /(^|\/)(log|logs|[\w.-]+[-_]logs?)(\/|$)|\.log(\.|$|[-\d*])|\.log\.g
 
 /** Removes `.`, `..` and needless slashes from a path, and makes it relative to `folder`. */
 export function normalizePath(path: string, folder: string | undefined): string {
-  let whole = path.replace(/^['"]|['"]$/g, "").replace(/^\$HOME\b/, "~").replace(
+  let full = path.replace(/^['"]|['"]$/g, "").replace(/^\$HOME\b/, "~").replace(
     /^\/(?:private|host|rootfs|hostfs|mnt\/root)(?=\/)/,
     "",
   );
-  if (!/^[/~]/.test(whole) && folder !== undefined) whole = `${folder}/${whole}`;
+  if (!/^[/~]/.test(full) && folder !== undefined) full = `${folder}/${full}`;
   const parts: string[] = [];
-  for (const part of whole.split("/")) {
+  for (const part of full.split("/")) {
     if (part === "" || part === ".") continue;
     if (part === "..") parts.pop();
     else parts.push(part);
   }
-  return (whole.startsWith("/") ? "/" : "") + parts.join("/");
+  return (full.startsWith("/") ? "/" : "") + parts.join("/");
 }
 
 /** Tells whether a path ends in a glob that matches everything: `/x/*`, `/x/.*`, `/x/**`. */
@@ -56,24 +55,24 @@ export function matchesEverything(path: string): boolean {
 
 /** Returns the kind of files at a path. */
 export function areaOf(path: string, folder?: string): Area {
-  const whole = normalizePath(path, folder).toLowerCase();
-  const base = matchesEverything(whole)
-    ? whole.replace(/\/?[^/]+$/, "") || (whole.startsWith("/") ? "/" : "")
-    : whole;
-  if (whole.startsWith("/") && base === "/") return "root";
-  if (/^\/[*?[]/.test(whole) || /^\/\.\*?$/.test(whole)) return "root";
-  if (DISK.test(whole)) return "device";
+  const full = normalizePath(path, folder).toLowerCase();
+  const base = matchesEverything(full)
+    ? full.replace(/\/?[^/]+$/, "") || (full.startsWith("/") ? "/" : "")
+    : full;
+  if (full.startsWith("/") && base === "/") return "root";
+  if (/^\/[*?[]/.test(full) || /^\/\.\*?$/.test(full)) return "root";
+  if (DISK.test(full)) return "device";
   if (/^(~|~root|~\/|\/home\/[^/]+|\/users\/[^/]+)$/.test(base)) return "data";
-  if (SECRET.test(base) || SECRET.test(whole)) return "secret";
+  if (SECRET.test(base) || SECRET.test(full)) return "secret";
   if (WHOLE.test(base)) return base === "/var/log" ? "evidence" : "root";
-  if (EVIDENCE.test(whole)) return "evidence";
-  if (whole.startsWith(UNKNOWN)) return "unknown";
+  if (EVIDENCE.test(full)) return "evidence";
+  if (full.startsWith(UNKNOWN)) return "unknown";
   if (/^\/?(var\/)?tmp(\/|$)/.test(base)) return "scratch";
   if (base === "" || /^[*.?]+$/.test(base)) return "unknown";
   if (/(core|crash|mini|heap|thread)[-_]?dumps?(\/|$|\*)/.test(base)) return "scratch";
   if (BACKUP.test(base)) return /\.(bak|old)$/.test(base) ? "scratch" : "backup";
   if (SCRATCH.test(base)) return "scratch";
-  if (LOG.test(whole)) return "log";
+  if (LOG.test(full)) return "log";
   if (DATABASE.test(base)) return "data";
   if (SYSTEM.test(base)) return "system";
   if (
@@ -81,6 +80,6 @@ export function areaOf(path: string, folder?: string): Area {
       base,
     )
   ) return "data";
-  if (whole.includes(UNKNOWN)) return "unknown";
+  if (full.includes(UNKNOWN)) return "unknown";
   return "named";
 }

@@ -1,8 +1,8 @@
 /** Redirections: files that a line reads and writes by `<`, `>` and here-documents. */
 import type { Redirection } from "unbash";
 import type { State } from "./_state.ts";
-import { type Scope, wordText, partsText } from "./_words.ts";
-import { type Input, UNKNOWN, type FileWrite } from "./_types.ts";
+import { type FileWrite, type Input, UNKNOWN } from "./_types.ts";
+import { partsText, type Scope, wordText } from "./_words.ts";
 
 /** Returns the writes and the input of redirections. */
 export function readRedirections(
@@ -30,7 +30,11 @@ export function readRedirections(
 }
 
 /** Records the content of files that a program has written. */
-export function recordFiles(writes: readonly FileWrite[], text: string | undefined, state: State): void {
+export function recordFiles(
+  writes: readonly FileWrite[],
+  text: string | undefined,
+  state: State,
+): void {
   for (const { path } of writes) {
     if (!path.startsWith("/dev/") && state.files.size < 32) state.files.set(path, text ?? UNKNOWN);
   }

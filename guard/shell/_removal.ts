@@ -1,7 +1,8 @@
 /** Programs that remove files, and objections by what they remove. */
 import type { Objection } from "../types.ts";
-import { ask, deny, hasOption, type ProgramRule, operands } from "./_rule.ts";
-import { areaOf, normalizePath, matchesEverything } from "./_paths.ts";
+import { hasOption, operands } from "./_arguments.ts";
+import { areaOf, matchesEverything, normalizePath } from "./_paths.ts";
+import { ask, deny, type ProgramRule } from "./_rule.ts";
 import { type Run, UNKNOWN } from "./_types.ts";
 
 export const CRITICAL =
@@ -12,7 +13,7 @@ const ROTATED =
 /** Returns objections to removing a path. @param deep whether folders are removed with their content */
 export function removalObjections(path: string, run: Run, deep: boolean): Objection[] {
   const area = areaOf(path, run.folder);
-  const whole = normalizePath(path, run.folder);
+  const full = normalizePath(path, run.folder);
   const wide = deep || /[*?[]/.test(path);
   const named = `\`${displayPath(path)}\``;
   switch (area) {
@@ -27,18 +28,18 @@ export function removalObjections(path: string, run: Run, deep: boolean): Object
     case "backup":
       return [(wide ? deny : ask)("destroys", `It removes backups: ${named}`)];
     case "data":
-      if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(whole.replace(/.*\//, ""))) return [];
+      if (/(^|[/._-])(lock|pid|sock)([-._]|$)/i.test(full.replace(/.*\//, ""))) return [];
       return [(wide ? deny : ask)("destroys", `It removes data: ${named}`)];
     case "system":
-      if (!wide && /^\/etc\//.test(whole) && !CRITICAL.test(whole)) return [];
+      if (!wide && /^\/etc\//.test(full) && !CRITICAL.test(full)) return [];
       return [
-        (wide || !/^\/(run|etc)\//.test(whole) || CRITICAL.test(whole) ? deny : ask)(
+        (wide || !/^\/(run|etc)\//.test(full) || CRITICAL.test(full) ? deny : ask)(
           "destroys",
           `It removes a part of the system: ${named}`,
         ),
       ];
     case "log":
-      if (deep && !ROTATED.test(whole) && (matchesEverything(path) || !/\.\w+$/.test(whole))) {
+      if (deep && !ROTATED.test(full) && (matchesEverything(path) || !/\.\w+$/.test(full))) {
         return [ask("traces", `It removes a whole folder of logs: ${named}`)];
       }
       return [];
@@ -49,11 +50,11 @@ export function removalObjections(path: string, run: Run, deep: boolean): Object
         ? [ask("unseen", `What ${named} stands for can't be told`)]
         : [];
     case "named":
-      return deep && whole.startsWith("/") &&
-          (depthOf(whole) <= 2 ||
-            depthOf(whole) === 3 &&
+      return deep && full.startsWith("/") &&
+          (depthOf(full) <= 2 ||
+            depthOf(full) === 3 &&
               /^\/(opt|srv|home)\/.*(data|shared|prod|live|current|uploads?|home|users?|customers?)$/
-                .test(whole))
+                .test(full))
         ? [ask("destroys", `It removes all of ${named}`)]
         : [];
     default:
@@ -134,8 +135,7 @@ function countNarrowingTests(args: readonly string[]): number {
   return args.filter((arg, n) => {
     const value = args[n + 1] ?? "";
     if (/^-(i?name|i?path|i?regex|wholename)$/.test(arg)) return !/^[*.?]*$/.test(value);
-    return /^-[acm](time|min)$/.test(arg) && /^\+?\d{1,5}$/.test(value) ||
-      arg === "-size" && /^\+/.test(value) && false;
+    return /^-[acm](time|min)$/.test(arg) && /^\+?\d{1,5}$/.test(value);
   }).length;
 }
 

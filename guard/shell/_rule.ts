@@ -1,3 +1,4 @@
+/** Rules for programs, and the objections they make. */
 import type { Objection } from "../types.ts";
 import type { Run } from "./_types.ts";
 
@@ -40,17 +41,17 @@ export function ask(kind: string, reason: string): Objection {
   };
 }
 
-/** Returns the arguments that are no options. */
-export function operands(args: readonly string[]): string[] {
-  const end = args.indexOf("--");
-  return args.filter((arg, n) => arg !== "--" && (!arg.startsWith("-") || end >= 0 && n > end));
+/** Makes a rule that always objects. */
+export function always(kind: string, reason: string, object = deny): ProgramRule {
+  return () => [object(kind, reason)];
 }
 
-/** Tells whether the arguments have one of some short options, given as letters, or one of some long options. */
-export function hasOption(args: readonly string[], letters: string, ...long: string[]): boolean {
-  return args.some((arg) =>
-    /^-[^-]/.test(arg)
-      ? [...letters].some((letter) => arg.slice(1).includes(letter))
-      : long.includes(arg.split("=")[0]!)
-  );
+/** Makes a rule that objects where the arguments, with spaces around, match a pattern. */
+export function whenArgsMatch(
+  pattern: RegExp,
+  kind: string,
+  reason: string,
+  object = deny,
+): ProgramRule {
+  return ({ args }) => pattern.test(` ${args.join(" ")} `) ? [object(kind, reason)] : [];
 }

@@ -1,7 +1,6 @@
 /** Statements of databases. */
 import type { Objection } from "../types.ts";
 import { ask, deny } from "./_rule.ts";
-
 const PASSING =
   /^["'`[]?[\w.]*(tmp|temp|staging|stage|cache|sessions?|scratch|_old|_bak|import|queue|log|logs|locks?)\w*["'`\]]?$/i;
 const ALWAYS =

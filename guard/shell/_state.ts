@@ -1,6 +1,6 @@
 /** State while a line is parsed. */
 import type { Function as ShellFunction } from "unbash";
-import type { Input, LineIssue, Run, FileWrite } from "./_types.ts";
+import type { FileWrite, Input, LineIssue, Run } from "./_types.ts";
 
 /** Stands in a word for downloaded content. */
 export const DOWNLOADED = "\uE001";
@@ -53,7 +53,7 @@ export function addRun(
   input: Input | undefined,
   into: string | undefined,
 ): Run {
-  const whole: Run = { args: [], ...run, folder, remote, input, into };
-  if (state.runs.length <= MAX_RUNS) state.runs.push(whole);
-  return whole;
+  const complete: Run = { args: [], ...run, folder, remote, input, into };
+  if (state.runs.length <= MAX_RUNS) state.runs.push(complete);
+  return complete;
 }

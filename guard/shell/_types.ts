@@ -1,4 +1,5 @@
 /** Stands in a word for what can't be known without running the line, such as a program's output. */
+
 export const UNKNOWN = "\uE000";
 
 /** One program that a line would run. */
@@ -50,3 +51,9 @@ export interface ParsedLine {
   /** Program text in other languages that the line gives to an interpreter. */
   readonly code: readonly { readonly language: string; readonly text: string }[];
 }
+
+/** A program, shell text or program text that a program runs. */
+export type Inner =
+  | { readonly argv: readonly string[]; readonly remote?: boolean }
+  | { readonly script: string; readonly remote?: boolean }
+  | { readonly code: string; readonly language: string };

@@ -1,7 +1,7 @@
 /** Programs without a rule of their own. They are judged by their names and arguments. */
-import { ask, deny, type ProgramRule, operands } from "./_rule.ts";
+import { operands, optionValue } from "./_arguments.ts";
 import { displayPath } from "./_removal.ts";
-import { optionValue } from "./_wrappers.ts";
+import { ask, deny, type ProgramRule } from "./_rule.ts";
 
 const DESTRUCTIVE_WORD =
   /^(delete|destroy|destroy-all|wipe|erase|nuke|drop|format|factory-?reset|uninstall|purge-?all|delete-?all|remove-?all|drop-?all|flush-?all|teardown|terminate)$/i;
@@ -18,12 +18,16 @@ const ORDINARY =
 /** Tells whether a program is familiar, or its first arguments say that it looks or restarts something. */
 function isOrdinary(program: string, args: readonly string[]): boolean {
   if (FAMILIAR.test(program)) return true;
-  const script = /^(ba|da|z|k)?sh$/.test(program) ? operands(args)[0]?.replace(/.*\//, "") : undefined;
+  const script = /^(ba|da|z|k)?sh$/.test(program)
+    ? operands(args)[0]?.replace(/.*\//, "")
+    : undefined;
   const named = (script ?? program).replace(/\.(sh|py|rb|pl|js|exe|bat|cmd|ps1)$/, "").split(
     /[-_.]/,
   );
   const options = args.map((arg) => /^--?([a-z][\w-]*)$/i.exec(arg)?.[1] ?? "");
-  return [...named, ...operands(args).slice(0, 4), ...options].some((word) => ORDINARY.test(word)) ||
+  return [...named, ...operands(args).slice(0, 4), ...options].some((word) =>
+    ORDINARY.test(word)
+  ) ||
     args.every((arg) => /^--?(v|version|h|help|V|l|list|s|status)$/.test(arg)) && args.length > 0;
 }
 
@@ -60,7 +64,10 @@ export const unknownProgram: ProgramRule = ({ program, args }) => {
   }
   if (!words.slice(0, 3).some((word) => DESTRUCTIVE_WORD.test(word))) {
     return isOrdinary(program, args) ? [] : [
-      ask("unknown", `What \`${displayPath(program)}\` does is not known, and its words do not say`),
+      ask(
+        "unknown",
+        `What \`${displayPath(program)}\` does is not known, and its words do not say`,
+      ),
     ];
   }
   if (args.includes("--unused")) return []; // what nothing uses

@@ -2,23 +2,29 @@
 import { type Command, forEachChild, parse, type Statement, type SyntaxNode } from "unbash";
 import { isForkBomb, isForkLoop } from "./_fork_bombs.ts";
 import { findInner } from "./_inner.ts";
-import { programName } from "./_program_name.ts";
 import { outputOf } from "./_output.ts";
-import { recordFiles, readRedirections } from "./_redirections.ts";
+import { programName } from "./_program_name.ts";
+import { readRedirections, recordFiles } from "./_redirections.ts";
 import {
-  MAX_DEPTH,
+  addRun,
   DOWNLOADED,
   DOWNLOADERS,
   hasTooManyRuns,
+  MAX_DEPTH,
   NO_RESULT,
   type RunContext,
   type RunResult,
-  addRun,
   type State,
 } from "./_state.ts";
-import type { Inner } from "./_wrappers.ts";
+import {
+  type FileWrite,
+  type Inner,
+  type Input,
+  type ParsedLine,
+  type Run,
+  UNKNOWN,
+} from "./_types.ts";
 import { fieldsOf, type Scope, wordText } from "./_words.ts";
-import { type Input, type ParsedLine, type Run, UNKNOWN, type FileWrite } from "./_types.ts";
 
 /** Longest line that is parsed, in UTF-16 units. */
 const MAX_LINE_LENGTH = 4_000;
@@ -54,10 +60,12 @@ function walkText(text: string, place: RunContext, state: State): RunResult {
 function walkStatements(all: readonly Statement[], place: RunContext, state: State): RunResult {
   const ran = all.map(({ command }) => walkNode(command, place, state, undefined, undefined));
   const texts = ran.map(({ text }) => text);
-  const known = texts.filter((text) => text !== undefined && text !== "").length > 0;
+  const hasOutput = texts.some((text) => text !== undefined && text !== "");
   return {
     runs: ran.flatMap(({ runs }) => runs),
-    text: !known ? undefined : texts.map((text, n) => text ?? unknownOutput(ran[n]!)).join("\n"),
+    text: !hasOutput
+      ? undefined
+      : texts.map((text, n) => text ?? unknownOutput(ran[n]!)).join("\n"),
   };
 }
 
@@ -83,7 +91,13 @@ function walkNode(
       node.commands.forEach((one, n) => {
         const from = last ? { text: last.text, from: last.runs } : input;
         const next = node.commands[n + 1];
-        last = walkNode(one, place, state, from, next?.type === "Command" ? next.name?.value : into);
+        last = walkNode(
+          one,
+          place,
+          state,
+          from,
+          next?.type === "Command" ? next.name?.value : into,
+        );
         runs.push(...last.runs);
       });
       return { runs, text: last?.text };
@@ -94,10 +108,18 @@ function walkNode(
     case "Subshell":
     case "BraceGroup":
       return node.type === "Subshell"
-        ? walkStatements(node.body.commands, { ...place, variables: new Map(place.variables) }, state)
+        ? walkStatements(
+          node.body.commands,
+          { ...place, variables: new Map(place.variables) },
+          state,
+        )
         : walkStatements(node.body.commands, place, state);
     case "Redirected": {
-      const { writes, input: own } = readRedirections(node.redirects, createScope(place, state), state);
+      const { writes, input: own } = readRedirections(
+        node.redirects,
+        createScope(place, state),
+        state,
+      );
       const ran = walkNode(node.command, place, state, own ?? input, into);
       recordFiles(writes, ran.text, state);
       for (const write of writes) {
@@ -106,7 +128,9 @@ function walkNode(
       return ran;
     }
     case "For": {
-      const words = (node.wordlist ?? []).flatMap((word) => fieldsOf(word, createScope(place, state)));
+      const words = (node.wordlist ?? []).flatMap((word) =>
+        fieldsOf(word, createScope(place, state))
+      );
       const values = words.length > 0 ? words.slice(0, 8) : [UNKNOWN];
       return {
         ...NO_RESULT,
@@ -217,7 +241,9 @@ function walkProgram(
     const variables = new Map(place.variables);
     args.forEach((arg, n) => variables.set(String(n + 1), arg));
     variables.set("@", args.join(" "));
-    ran.push(walkNode(own.body, { ...place, variables, depth: place.depth + 1 }, state, input, into));
+    ran.push(
+      walkNode(own.body, { ...place, variables, depth: place.depth + 1 }, state, input, into),
+    );
   }
   return { runs: [run, ...ran.flatMap(({ runs }) => runs)], text: text ?? ran.at(-1)?.text };
 }

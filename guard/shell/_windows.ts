@@ -1,7 +1,6 @@
 /** Lines of PowerShell and cmd, which have their own programs, quotes and paths. */
 import type { Objection } from "../types.ts";
 import { ask, deny } from "./_rule.ts";
-
 const WINDOWS =
   /\b[A-Z][a-z]+-[A-Z]\w{2,}|(^|[\s"'=])[A-Za-z]:\\|%[A-Za-z_]+%|\$env:\w+|(^|[\s&|;])[\w.-]+\.exe(\s|$)|(^|[\s&|;])(powershell|pwsh|cmd(\.exe)?|wmic|reg(\.exe)?|sc(\.exe)?|net1?(\.exe)?|netsh|vssadmin|wbadmin|bcdedit|wevtutil|diskpart|taskkill|schtasks|icacls|takeown|cipher|fsutil|certutil|bitsadmin|mshta|rundll32|regsvr32|cscript|wscript|del|erase|rd|rmdir|format|attrib|msiexec|iisreset|ipconfig|dism|sfc|w32tm|gpupdate|klist|rd|manage-bde|diskshadow|ntdsutil|dsrm|Remove-\w+|Stop-\w+)(\.exe)?(\s|$)/i;
 

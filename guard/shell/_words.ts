@@ -57,7 +57,12 @@ function fieldsOfText(text: string, scope: Scope): string[] {
   return build.done();
 }
 
-function addParts(parts: readonly WordPart[], value: string, build: FieldBuilder, scope: Scope): void {
+function addParts(
+  parts: readonly WordPart[],
+  value: string,
+  build: FieldBuilder,
+  scope: Scope,
+): void {
   if (parts.length === 0) return build.add(value, false);
   for (const part of parts) {
     const splits = part.text === '"$@"' || part.type === "SimpleExpansion" ||

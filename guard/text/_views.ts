@@ -36,19 +36,19 @@ const MIN_LENGTH = 4;
 /** Returns every reading of a text; the first is the text itself. */
 export function decodeViews(text: string): View[] {
   const views: View[] = [];
-  const seen = new Set<string>();
+  const known = new Set<string>();
   let budget = MAX_TOTAL_LENGTH;
   const add = (one: string, by: readonly string[]): void => {
-    const whole = one.slice(0, MAX_VIEW_LENGTH);
+    const reading = one.slice(0, MAX_VIEW_LENGTH);
     if (
-      views.length >= MAX_VIEWS || budget < whole.length || whole.trim().length < MIN_LENGTH ||
-      seen.has(whole)
+      views.length >= MAX_VIEWS || budget < reading.length || reading.trim().length < MIN_LENGTH ||
+      known.has(reading)
     ) return;
-    seen.add(whole);
-    budget -= whole.length;
-    views.push({ text: whole, by });
+    known.add(reading);
+    budget -= reading.length;
+    views.push({ text: reading, by });
     if (by.length < MAX_DEPTH) {
-      for (const [way, next] of decodeOnce(whole, by.length)) add(next, [...by, way]);
+      for (const [decoding, next] of decodeOnce(reading, by.length)) add(next, [...by, decoding]);
     }
   };
   add(text, []);
@@ -133,10 +133,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{2,6})|#x([0-9a-fA-F]{2,6})|(\w{2,8}));/g,
-    (whole, decimal, hex, name) =>
+    (entity, decimal, hex, name) =>
       name === undefined
         ? char(decimal ? Number(decimal) : parseInt(hex, 16))
-        : ENTITIES[name.toLowerCase()] ?? whole,
+        : ENTITIES[name.toLowerCase()] ?? entity,
   );
 }
 
