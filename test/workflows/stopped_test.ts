@@ -240,7 +240,7 @@ describe("a switch", () => {
         assert.ok(error instanceof WorkflowFailedError);
         assert.match(
           String((error.cause?.cause as Error | undefined)?.message),
-          /^No drill is begun, as everything is stopped: an intruder is in the house$/,
+          /^Cannot begin the drill, as everything is stopped: an intruder is in the house$/,
         );
         return true;
       });
