@@ -165,7 +165,7 @@ describe("webhooks", () => {
     assert.match(agents!, /^whsec_/);
     const { rows } = await people.store.pool.query(
       "SELECT secret::text AS t FROM webhooks UNION ALL SELECT content FROM evidence UNION ALL SELECT payload FROM seal_outbox " +
-        "UNION ALL SELECT concat(input, output) FROM governed_acts",
+        "UNION ALL SELECT concat(input, output) FROM held_calls",
     );
     const kept = rows.map(({ t }) => t).join("\n");
     assert.match(kept, /\[secret\]/);
