@@ -1,13 +1,9 @@
 import type { Control, Framework, FrameworkName } from "./catalogue.ts";
-import {
-  EVIDENCE,
-  type EvidenceName,
-  type EvidenceResult,
-  type EvidenceState,
-} from "./evidence.ts";
+import type { EvidenceResult, EvidenceState } from "./_evidence.ts";
+import { EVIDENCE, type EvidenceName } from "./evidence.ts";
 import { type Facts, receiptsOf } from "./facts.ts";
 
-/** How a control stands: all of its evidence is there, some, or none. */
+/** State of a control: all of its evidence is there, some, or none. */
 export type ControlState = "pass" | "partial" | "gap";
 
 /** A piece of evidence for a control. */
@@ -15,7 +11,7 @@ export interface ControlEvidence extends EvidenceResult {
   readonly name: EvidenceName;
 }
 
-/** A control that was held against the facts. */
+/** An assessed control. */
 export interface AssessedControl extends Pick<Control, "id" | "category" | "title"> {
   readonly framework: FrameworkName;
   readonly state: ControlState;
@@ -26,14 +22,14 @@ export interface AssessedControl extends Pick<Control, "id" | "category" | "titl
   readonly receipts: readonly ProvingReceipt[];
 }
 
-/** A receipt that proves something. */
+/** A receipt that proves a control. */
 export interface ProvingReceipt {
   readonly id: string;
   readonly category: string;
   readonly timestamp: string;
 }
 
-/** A framework that was held against the facts. */
+/** An assessed framework. */
 export interface AssessedFramework extends Pick<Framework, "framework" | "title" | "status"> {
   /** 0 to 100, one decimal: the mean of the controls' shares. */
   readonly score: number;
@@ -46,72 +42,82 @@ const WORTH: Readonly<Record<EvidenceState, number>> = {
   missing: 0,
   not_configured: 0,
 };
-const MOST_RECEIPTS = 5;
+const MAX_RECEIPTS = 5;
 
-/** Holds all controls against the facts. The same facts give the same assessment. */
+/** Assesses all controls by the facts. The same facts give the same assessment. */
 export function assess(catalogue: readonly Framework[], facts: Facts): AssessedFramework[] {
   const found = new Map<EvidenceName, ControlEvidence>();
-  for (const [name, { find }] of Object.entries(EVIDENCE)) {
-    found.set(name as EvidenceName, { name: name as EvidenceName, ...find(facts) });
+  for (const name of Object.keys(EVIDENCE) as EvidenceName[]) {
+    found.set(name, { name, ...EVIDENCE[name].find(facts) });
   }
   return catalogue.map(({ framework, title, status, controls }) => {
-    const assessed = controls.map((control) => held(framework, control, found, facts));
+    const assessed = controls.map((control) => assessControl(framework, control, found, facts));
     const mean = assessed.reduce((sum, { share }) => sum + share, 0) / assessed.length;
     return { framework, title, status, score: Math.round(1_000 * mean) / 10, controls: assessed };
   });
 }
 
-function held(
+function assessControl(
   framework: FrameworkName,
   { id, category, title, evidence }: Control,
   found: ReadonlyMap<EvidenceName, ControlEvidence>,
   facts: Facts,
 ): AssessedControl {
-  const shown = evidence.map((name) => found.get(name)!);
-  const share = shown.reduce((sum, { state }) => sum + WORTH[state], 0) / shown.length;
+  const results = evidence.map((name) => found.get(name)!);
+  const share = results.reduce((sum, { state }) => sum + WORTH[state], 0) / results.length;
   const categories = new Set(
     evidence.flatMap((name): readonly string[] => EVIDENCE[name].receipts),
   );
   return {
-    ...{ framework, id, category, title, share: Math.round(100 * share) / 100, evidence: shown },
+    framework,
+    id,
+    category,
+    title,
+    share: Math.round(100 * share) / 100,
+    evidence: results,
     state: share === 1 ? "pass" : share > 0 ? "partial" : "gap",
     receipts: [...categories]
       .flatMap((category) =>
         receiptsOf(facts, category).newest.map(({ id, timestamp }) => ({ id, category, timestamp }))
       )
-      .sort((a, b) => a.timestamp < b.timestamp ? 1 : -1).slice(0, MOST_RECEIPTS),
+      .sort((a, b) => a.timestamp < b.timestamp ? 1 : -1).slice(0, MAX_RECEIPTS),
   };
 }
 
-/** Something that may go wrong because evidence is not there. */
+/** A risk because evidence is missing. */
 export interface Risk {
   readonly id: EvidenceName;
   readonly title: string;
   readonly impact: "low" | "medium" | "high";
-  /** From what was found: missing evidence makes it likely, evidence in part possible. */
+  /** Missing evidence makes it likely, partial evidence possible. */
   readonly likelihood: "possible" | "likely";
   /** 1 to 6: impact times likelihood. */
   readonly rating: number;
   readonly because: string;
   readonly treatment: string;
-  /** Controls that need what is missing, as `soc2 CC6.1`. */
+  /** Controls that require the evidence, as `soc2 CC6.1`. */
   readonly controls: readonly string[];
 }
 
 const IMPACT = { low: 1, medium: 2, high: 3 } as const;
 
-/** Risks that follow from what is missing, the gravest first. */
+/** Derives the risks from missing evidence, highest rating first. */
 export function deriveRisks(frameworks: readonly AssessedFramework[]): Risk[] {
   const all = frameworks.flatMap(({ controls }) => controls);
-  const short = new Map(
+  const lacking = new Map(
     all.flatMap(({ evidence }) => evidence).filter(({ state }) => state !== "met")
-      .map((shown) => [shown.name, shown]),
+      .map((one) => [one.name, one]),
   );
-  return [...short.values()].map(({ name, state, because }): Risk => {
+  return [...lacking.values()].map(({ name, state, because }): Risk => {
     const { title, impact, treatment } = EVIDENCE[name].risk;
     const likelihood = state === "partly" ? "possible" : "likely";
     return {
-      ...{ id: name, title, impact, likelihood, because, treatment },
+      id: name,
+      title,
+      impact,
+      likelihood,
+      because,
+      treatment,
       rating: IMPACT[impact] * (likelihood === "likely" ? 2 : 1),
       controls: all.filter(({ evidence }) => evidence.some((one) => one.name === name))
         .map(({ framework, id }) => `${framework} ${id}`),

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ROOT } from "../config.ts";
 import { EVIDENCE, type EvidenceName } from "./evidence.ts";
 
-/** Frameworks whose controls are listed. */
+/** Frameworks with a list of controls. */
 export const FRAMEWORKS = ["nist_csf", "hipaa", "soc2"] as const;
 
 /** One of {@linkcode FRAMEWORKS}. */
@@ -23,18 +23,18 @@ const Framework = z.strictObject({
   })).min(1),
 });
 
-/** A framework, with what each of its controls needs. */
+/** A framework, with the evidence that each control requires. */
 export type Framework = z.output<typeof Framework>;
 
 /** A control. */
 export type Control = Framework["controls"][number];
 
-/** Reads the catalogue that ships with the product. @throws {z.ZodError} a file has another shape */
+/** Reads the catalogue of controls. @throws {z.ZodError} a file has another shape */
 export function readCatalogue(): Framework[] {
   return FRAMEWORKS.map((name) =>
     Framework.parse(
       parse(
-        readFileSync(join(ROOT, "integrations", "grc", "controls", `${name}.yaml`), "utf8"),
+        readFileSync(join(ROOT, "compliance", "controls", `${name}.yaml`), "utf8"),
       ),
     )
   );

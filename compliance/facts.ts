@@ -1,30 +1,29 @@
 import type { Config } from "../config.ts";
 import type { StoredFacts } from "../store/mod.ts";
 
-/** How clients reach the servers; plain: in the clear, over a network. */
+/** Transport between clients and servers. `plain`: unencrypted, over a network. */
 export type Transport = "loopback" | "tls" | "proxy" | "plain";
 
 const LOOPBACK = /^(127\.|::1$|localhost$|\[::1\]$)/;
 
-/** How clients reach the servers by these settings. */
+/** Returns the transport by the settings. */
 export function transportOf({ settings }: Pick<Config, "settings">): Transport {
   if (settings.SEALOOP_TLS_CERT !== undefined) return "tls";
   if (settings.SEALOOP_TLS_PROXY) return "proxy";
   return LOOPBACK.test(settings.SEALOOP_BIND) ? "loopback" : "plain";
 }
 
-/** What is known of the platform at a moment: all that controls are held against. */
+/** Facts about the platform at a moment, by which controls are assessed. */
 export interface Facts extends StoredFacts {
   /** ISO 8601. */
   readonly at: string;
-  /** How clients reach the servers. */
   readonly transport: Transport;
   readonly chain: {
     /** Null: not known yet. */
     readonly intact: boolean | null;
     readonly breaks: number;
     readonly total: number;
-    /** When the last whole pass of the scrub ended, ISO 8601; null: none did. */
+    /** When the last complete pass of the scrub ended, ISO 8601; null: none did. */
     readonly scrubbed_at: string | null;
   };
   readonly anchors: { readonly confirmed_batches: number; readonly receipts: number };
@@ -34,19 +33,19 @@ export interface Facts extends StoredFacts {
   readonly receipts: Readonly<Record<string, KnownReceipts>>;
 }
 
-/** Receipts of a category. */
+/** Known receipts of a category. */
 export interface KnownReceipts {
   readonly count: number;
   /** Newest first, a few. */
   readonly newest: readonly { readonly id: string; readonly timestamp: string }[];
 }
 
-/** Receipts of a category, where there may be none. */
+/** Returns the receipts of a category. */
 export function receiptsOf({ receipts }: Facts, category: string): KnownReceipts {
   return receipts[category] ?? { count: 0, newest: [] };
 }
 
-/** Days since a moment; Infinity: it never was. */
+/** Returns the days since a moment; Infinity: it never was. */
 export function daysSince({ at }: Facts, moment: string | null | undefined): number {
   return moment ? (Date.parse(at) - Date.parse(moment)) / 86_400_000 : Infinity;
 }

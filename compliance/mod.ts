@@ -1,30 +1,35 @@
 /**
- * Controls of three frameworks as data, held against what is true of the platform right now.
+ * Compliance: controls of three frameworks as data, assessed by the facts about the platform.
  *
  * ```ts
  * const frameworks = assess(readCatalogue(), facts);
- * const risks = risksOf(frameworks);
+ * const risks = deriveRisks(frameworks);
  * ```
  *
- * An assessment by the platform of itself, and no certificate: what it can't see it counts as missing.
+ * It is an assessment of the platform by itself, and no certificate: evidence that it can't see counts as missing.
  * @module
  */
+export type { EvidenceResult, EvidenceState } from "./_evidence.ts";
+export { type Algorithm, readAlgorithms } from "./algorithms.ts";
 export {
   assess,
   type AssessedControl,
   type AssessedFramework,
+  type ControlEvidence,
   type ControlState,
   deriveRisks,
   type ProvingReceipt,
   type Risk,
 } from "./assess.ts";
-export { type Framework, type FrameworkName, FRAMEWORKS, readCatalogue } from "./catalogue.ts";
 export {
-  EVIDENCE,
-  EVIDENCE_RECEIPT_CATEGORIES,
-  type EvidenceName,
-  type EvidenceState,
-} from "./evidence.ts";
+  type Control,
+  type Framework,
+  type FrameworkName,
+  FRAMEWORKS,
+  readCatalogue,
+} from "./catalogue.ts";
+export { buildCbom, type CbomParts } from "./cbom.ts";
+export { EVIDENCE, EVIDENCE_RECEIPT_CATEGORIES, type EvidenceName } from "./evidence.ts";
 export {
   daysSince,
   type Facts,
@@ -33,4 +38,3 @@ export {
   type Transport,
   transportOf,
 } from "./facts.ts";
-export { ALGORITHMS, buildCbom, type CbomParts } from "./cbom.ts";

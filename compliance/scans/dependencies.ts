@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ROOT } from "../../config.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
-/** What of an advisory matters here. @see https://ossf.github.io/osv-schema/ */
+/** The fields of an advisory that are needed. @see https://ossf.github.io/osv-schema/ */
 const Advisory = z.object({
   id: z.string().min(1),
   summary: z.string().default(""),
@@ -27,7 +27,8 @@ const Advisory = z.object({
 });
 type Advisory = z.output<typeof Advisory>;
 
-const SEVERITIES: Readonly<Record<string, Severity>> = {
+/** Severities by GitHub's names. */
+const SEVERITY_OF: Readonly<Record<string, Severity>> = {
   CRITICAL: "critical",
   HIGH: "high",
   MODERATE: "medium",
@@ -35,32 +36,34 @@ const SEVERITIES: Readonly<Record<string, Severity>> = {
   LOW: "low",
 };
 
-/** Installed packages that an advisory names, by the file of advisories that the settings give. */
+/** Finds installed packages that an advisory of the configured file names. */
 export const dependencies: Scanner = async ({ config: { settings } }) => {
   const path = settings.SEALOOP_ADVISORIES;
   if (path === undefined) return "not_configured";
-  const advisories = readAdvisories(await readFile(path, "utf8"));
-  const installed = packagesOf(await readFile(join(ROOT, "package-lock.json"), "utf8"));
+  const advisories = parseAdvisories(await readFile(path, "utf8"));
+  const installed = listPackages(await readFile(join(ROOT, "package-lock.json"), "utf8"));
   const known = new Map(advisories.map((one) => [one.id, one]));
   return [...known.values()].filter(({ withdrawn }) => withdrawn === undefined)
-    .flatMap((advisory) => installed.flatMap((one) => weaknessOf(advisory, one)));
+    .flatMap((advisory) => installed.flatMap((one) => findWeakness(advisory, one)));
 };
 
-/** One advisory, a list of them, or one a line. @throws {Error} says the line */
-function readAdvisories(text: string): Advisory[] {
-  const whole = parsed(text);
+/** Parses one advisory, a list of them, or one a line. @throws {Error} names the line */
+function parseAdvisories(text: string): Advisory[] {
+  const whole = parseJson(text);
   const values = whole === undefined
     ? text.split("\n").flatMap((line, i) => {
       if (line.trim() === "") return [];
-      const value = parsed(line);
-      if (value === undefined) throw new Error(`The advisories are no JSON in line ${i + 1}`);
+      const value = parseJson(line);
+      if (value === undefined) {
+        throw new Error(`Cannot read the advisories: line ${i + 1} is not JSON`);
+      }
       return [value];
     })
     : [whole].flat();
   return values.map((value) => Advisory.parse(value));
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -68,12 +71,13 @@ function parsed(text: string): unknown {
   }
 }
 
-interface Installed {
+/** An installed package. */
+interface Package {
   readonly name: string;
   readonly version: string;
 }
 
-function packagesOf(lock: string): Installed[] {
+function listPackages(lock: string): Package[] {
   const { packages } = JSON.parse(lock) as { packages: Record<string, { version?: string }> };
   const all = Object.entries(packages).flatMap(([path, { version }]) => {
     const name = path.split("node_modules/").at(-1);
@@ -82,18 +86,18 @@ function packagesOf(lock: string): Installed[] {
   return [...new Map(all.map((one) => [`${one.name} ${one.version}`, one])).values()];
 }
 
-function weaknessOf(advisory: Advisory, { name, version }: Installed): Weakness[] {
+function findWeakness(advisory: Advisory, { name, version }: Package): Weakness[] {
   const hit = advisory.affected.find((affected) =>
     affected.package.ecosystem === "npm" && affected.package.name === name &&
     (affected.versions.includes(version) ||
-      affected.ranges.some(({ type, events }) => type === "SEMVER" && isWithin(version, events)))
+      affected.ranges.some(({ type, events }) => type === "SEMVER" && isAffected(version, events)))
   );
   if (!hit) return [];
-  const said = advisory.database_specific?.severity?.toUpperCase() ?? "";
-  const fixed = fixOf(version, hit);
+  const rating = advisory.database_specific?.severity?.toUpperCase() ?? "";
+  const fixed = findFix(version, hit);
   return [{
     code: "known_vulnerability",
-    severity: SEVERITIES[said] ?? "medium",
+    severity: SEVERITY_OF[rating] ?? "medium",
     summary: `${name} ${version} is named by the advisory ${advisory.id}`,
     detail: {
       package: name,
@@ -103,7 +107,7 @@ function weaknessOf(advisory: Advisory, { name, version }: Installed): Weakness[
       fixed_in: fixed ?? null,
     },
     remedy: fixed === undefined
-      ? `Read ${advisory.id} for a way around it: it names no version of ${name} that mends it`
+      ? `Read ${advisory.id} for a workaround: it names no version of ${name} that fixes it`
       : `Install a release of the platform that has ${name} ${fixed} or later`,
     which: `${advisory.id} ${name} ${version}`,
   }];
@@ -111,11 +115,11 @@ function weaknessOf(advisory: Advisory, { name, version }: Installed): Weakness[
 
 type Events = Advisory["affected"][number]["ranges"][number]["events"];
 
-/** The last event at or before the version says whether it is affected, wherever it stands in the list. */
-function isWithin(version: string, events: Events): boolean {
+/** Returns whether a version is affected: the last event at or before it decides, in whatever order they are listed. */
+function isAffected(version: string, events: Events): boolean {
   if (!semver.valid(version)) return false;
   let affected = false;
-  for (const { introduced, fixed, last_affected } of inOrder(events)) {
+  for (const { introduced, fixed, last_affected } of sortEvents(events)) {
     if (introduced !== undefined && (introduced === "0" || semver.gte(version, introduced))) {
       affected = true;
     }
@@ -125,14 +129,14 @@ function isWithin(version: string, events: Events): boolean {
   return affected;
 }
 
-function inOrder(events: Events): Events {
+function sortEvents(events: Events): Events {
   const at = ({ introduced, fixed, last_affected }: Events[number]) =>
     semver.valid(introduced ?? fixed ?? last_affected ?? "") ?? "0.0.0-0";
   return events.toSorted((a, b) => semver.compare(at(a), at(b)));
 }
 
-/** The first version after this one that an advisory calls mended. */
-function fixOf(version: string, affected: Advisory["affected"][number]): string | undefined {
+/** Returns the first fixed version after this one. */
+function findFix(version: string, affected: Advisory["affected"][number]): string | undefined {
   return affected.ranges.flatMap(({ type, events }) => type === "SEMVER" ? events : [])
     .flatMap(({ fixed }) =>
       fixed && semver.valid(fixed) && semver.gt(fixed, version) ? [fixed] : []

@@ -1,108 +1,122 @@
 import { readdir, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
-/** Names of files that hold secrets; `postgres.json` has the passwords of the local database. */
+/** Names of files with secrets; `postgres.json` has the passwords of the local database. */
 const SECRET = /\.(key|secret|pem)$|^password$|^postgres\.json$/;
-/** Files that say what may be done: others may read them, but not write. */
+/** Names of files with rules: others may read them, but not write. */
 const RULES = /\.ya?ml$/;
-const OTHERS = 0o077;
-const OTHERS_WRITE = 0o022;
-/** Of a secret elsewhere: a group of the host may be meant to read it. */
-const EVERYBODY = 0o027;
+const ANY_BY_OTHERS = 0o077;
+const WRITE_BY_OTHERS = 0o022;
+/** For a secret outside of the data folder, which a group of the host may be meant to read. */
+const ANY_BY_EVERYBODY = 0o027;
 const FOLDERS = ["", "postgres", "runbooks"];
 
-/** A file or folder, and which of its rights are too much. */
-interface Guarded {
+/** A file, and the permissions that it must not have. */
+interface GuardedFile {
   readonly path: string;
-  readonly too_much: number;
-  readonly what: "get at" | "write";
+  readonly forbidden: number;
+  readonly access: "read" | "write";
 }
 
-/** Files and folders of the platform that others than their owner may read or write. */
+/** Finds files and folders of the platform that others than their owner may read or write. */
 export const permissions: Scanner = async ({ config }) => {
   const { dataDir } = config;
-  const inside = await Promise.all(FOLDERS.map((folder) => filesIn(join(dataDir, folder))));
-  const named = await namedFiles(config);
-  const outside = named.filter(({ path }) => !isWithin(dataDir, path));
-  const folders = [
-    dataDir,
-    ...FOLDERS.slice(1).map((one) => join(dataDir, one)),
-    ...ownRunbooks(config),
-  ];
+  const inside = (await Promise.all(FOLDERS.map((name) => listGuarded(join(dataDir, name)))))
+    .flat();
+  const outside = (await listConfiguredFiles(config)).filter(({ path }) =>
+    !isWithin(dataDir, path)
+  );
+  const folders = new Set([
+    ...FOLDERS.map((name) => join(dataDir, name)),
+    ...runbookFolders(config),
+  ]);
   const found = await Promise.all([
-    ...inside.flat().map((one) => weakFile(one, true)),
-    ...outside.map((one) => weakFile(one, false)),
-    ...[...new Set(folders)].map(weakFolder),
+    ...inside.map((file) => checkFile(file, true)),
+    ...outside.map((file) => checkFile(file, false)),
+    ...[...folders].map(checkFolder),
   ]);
   return found.flat();
 };
 
-async function filesIn(folder: string): Promise<Guarded[]> {
+async function listGuarded(folder: string): Promise<GuardedFile[]> {
   const names = await readdir(folder).catch(() => []);
-  return names.flatMap((name): Guarded[] => {
+  return names.flatMap((name): GuardedFile[] => {
     const path = join(folder, name);
-    if (SECRET.test(name)) return [{ path, too_much: OTHERS, what: "get at" }];
-    return RULES.test(name) ? [{ path, too_much: OTHERS_WRITE, what: "write" }] : [];
+    if (SECRET.test(name)) return [{ path, forbidden: ANY_BY_OTHERS, access: "read" }];
+    return RULES.test(name) ? [{ path, forbidden: WRITE_BY_OTHERS, access: "write" }] : [];
   });
 }
 
-/** Files that settings name, wherever they are. */
-async function namedFiles(config: Config): Promise<Guarded[]> {
+/** Lists the files that settings name, wherever they are. */
+async function listConfiguredFiles(config: Config): Promise<GuardedFile[]> {
   const { settings } = config;
   const rules = [
-    ...[settings.SEALOOP_GOVERNANCE, settings.SEALOOP_POLICY, settings.SEALOOP_SERVICES],
-    ...[settings.SEALOOP_DETECTORS, settings.SEALOOP_ADVISORIES],
-  ];
-  const runbooks = await Promise.all(ownRunbooks(config).map(filesIn));
-  const given = (path: string | undefined, rest: Omit<Guarded, "path">) =>
-    path === undefined ? [] : [{ path: resolve(path), ...rest }];
+    settings.SEALOOP_GOVERNANCE,
+    settings.SEALOOP_POLICY,
+    settings.SEALOOP_SERVICES,
+    settings.SEALOOP_DETECTORS,
+    settings.SEALOOP_ADVISORIES,
+  ].filter((path) => path !== undefined);
+  const key = settings.SEALOOP_TLS_KEY;
+  const runbooks = (await Promise.all(runbookFolders(config).map(listGuarded))).flat();
   return [
-    ...given(settings.SEALOOP_TLS_KEY, { too_much: EVERYBODY, what: "get at" }),
-    ...rules.flatMap((path) => given(path, { too_much: OTHERS_WRITE, what: "write" })),
-    ...runbooks.flat().filter(({ what }) => what === "write"),
+    ...(key === undefined
+      ? []
+      : [{ path: resolve(key), forbidden: ANY_BY_EVERYBODY, access: "read" as const }]),
+    ...rules.map((path): GuardedFile => {
+      return { path: resolve(path), forbidden: WRITE_BY_OTHERS, access: "write" };
+    }),
+    ...runbooks.filter(({ access }) => access === "write"),
   ];
 }
 
-const ownRunbooks = ({ settings: { SEALOOP_RUNBOOKS: folder } }: Config) =>
-  folder === undefined ? [] : [resolve(folder)];
+function runbookFolders({ settings: { SEALOOP_RUNBOOKS: folder } }: Config): string[] {
+  return folder === undefined ? [] : [resolve(folder)];
+}
 
-/** @param mendable whether a runbook may change its rights, as it is in the data folder */
-async function weakFile({ path, too_much, what }: Guarded, mendable: boolean): Promise<Weakness[]> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile() || (found.mode & too_much) === 0) return [];
-  const name = mendable ? path.split("/").at(-1) : path;
+/** @param repairable whether it is in the data folder, so that a runbook may change its permissions */
+async function checkFile(
+  { path, forbidden, access }: GuardedFile,
+  repairable: boolean,
+): Promise<Weakness[]> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile() || (stats.mode & forbidden) === 0) return [];
   return [{
-    code: mendable ? "file_permissions" : "exposed_file",
-    severity: what === "get at" ? "high" : "medium",
-    summary: `Others than its owner may ${what} the file ${name}`,
-    detail: { path, mode: modeOf(found) },
-    remedy: what === "get at" && mendable
-      ? `chmod 600 ${path}, and replace the secret in it if others can have read it`
-      : what === "get at"
-      ? `chmod o-rwx,g-w ${path}, and replace the secret in it if others can have read it`
-      : `chmod go-w ${path}, and look whether what it says is still meant`,
+    code: repairable ? "file_permissions" : "exposed_file",
+    severity: access === "read" ? "high" : "medium",
+    summary: `Others than its owner may ${access} the file ${repairable ? basename(path) : path}`,
+    detail: { path, mode: formatMode(stats) },
+    remedy: fileRemedy(path, access, repairable),
     which: path,
-    ...(mendable ? { path } : {}),
+    ...(repairable ? { path } : {}),
   }];
 }
 
-/** In a folder that others may write, any file can be put in place of another, whatever the rights of that one. */
-async function weakFolder(path: string): Promise<Weakness[]> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isDirectory() || (found.mode & OTHERS_WRITE) === 0) return [];
+function fileRemedy(path: string, access: "read" | "write", repairable: boolean): string {
+  if (access === "write") return `chmod go-w ${path}, and check its content`;
+  const command = repairable ? `chmod 600 ${path}` : `chmod o-rwx,g-w ${path}`;
+  return `${command}, and replace the secret in it if others can have read it`;
+}
+
+/** In a folder that others may write, any file can be replaced, whatever its own permissions. */
+async function checkFolder(path: string): Promise<Weakness[]> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isDirectory() || (stats.mode & WRITE_BY_OTHERS) === 0) return [];
   return [{
     code: "folder_permissions",
     severity: "high",
     summary: `Others than its owner may write the folder ${path}`,
-    detail: { path, mode: modeOf(found) },
-    remedy: `chmod go-w ${path}, and look whether its files are still those that are meant`,
+    detail: { path, mode: formatMode(stats) },
+    remedy: `chmod go-w ${path}, and check that its files are the right ones`,
     which: path,
   }];
 }
 
-const modeOf = ({ mode }: { mode: number }) => (mode & 0o777).toString(8);
+function formatMode({ mode }: { readonly mode: number }): string {
+  return (mode & 0o777).toString(8);
+}
 
 function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
