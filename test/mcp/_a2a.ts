@@ -1,28 +1,28 @@
-/** What tests of A2A share: a platform with a service that is down, and a client that shows what comes over the wire. */
+/** Shared by tests of A2A: a platform with a service that is down, and a client that returns what comes over the wire. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { startToolServer, type TestToolServer } from "./_tool_server.ts";
 
-// deno-lint-ignore no-explicit-any -- what comes over the wire is looked at, not trusted
+// deno-lint-ignore no-explicit-any -- whatever came over the wire
 export type Json = any;
 
 /** A client of A2A 0.3. */
 export interface A2aClient {
   /** Posts a body as it is. */
   send(body: string, headers?: Record<string, string>): Promise<Response>;
-  /** The envelope that answers a request, on HTTP 200. */
+  /** Returns the response to a request, which must come with HTTP 200. */
   ask(method: string, params?: unknown): Promise<Json>;
-  /** The results of a stream's events, until it ends. */
+  /** Returns the results of a stream's events, once it has ended. */
   stream(method: string, params: unknown): Promise<Json[]>;
-  /** The same, once there is a stream: what happens from then on is told in it. @returns waits for its end */
+  /** Opens a stream. @returns the function that waits for its end and returns the results */
   follow(method: string, params: unknown): Promise<() => Promise<Json[]>>;
-  /** A task, when it has come into one of these states. */
+  /** Returns a task, once it is in one of these states. */
   until(id: string, states: readonly string[]): Promise<Json>;
 }
 
-/** Makes one. @param url of the tool server */
+/** Creates a client. @param url of the tool server */
 export function a2aClient(url: string, key: string): A2aClient {
   const send: A2aClient["send"] = (body, headers = {}) =>
     fetch(`${url}/a2a`, {
@@ -66,7 +66,7 @@ export function a2aClient(url: string, key: string): A2aClient {
   };
 }
 
-/** A message that says something. */
+/** Returns a message with a text. */
 export const message = (text: string, more: object = {}): Json => ({
   kind: "message",
   messageId: randomUUID(),
@@ -75,21 +75,21 @@ export const message = (text: string, more: object = {}): Json => ({
   ...more,
 });
 
-/** Parameters of a message that calls a skill. */
+/** Returns the parameters of a message that calls a skill. */
 export const skill = (name: string, input: object = {}, configuration?: object): Json => ({
   message: message("", { parts: [{ kind: "data", data: { skill: name, arguments: input } }] }),
   ...(configuration ? { configuration } : {}),
 });
 
-/** Configuration of a message whose sender waits until its task has ended or lacks something. */
+/** Configuration of a message whose sender waits until the task has ended or needs input. */
 export const BLOCKING = { blocking: true };
 
-/** A platform of its own for a file of tests, and what they ask of its tool server with a key of it. */
+/** The platform and tool server of a file of tests, with a key. */
 export interface A2aWorld {
   readonly loop: TestLoop;
   readonly server: TestToolServer;
   readonly key: string;
-  /** A client with another key than its own. */
+  /** Returns a client with another key. */
   client(key: string): A2aClient;
   readonly send: A2aClient["send"];
   readonly stream: A2aClient["stream"];
@@ -99,7 +99,7 @@ export interface A2aWorld {
   say(text: string, more?: object, configuration?: object, key?: string): Promise<Json>;
 }
 
-/** Opens one before the tests of the suite that calls this, and closes it after them. Nothing of it is there earlier. */
+/** Opens a platform before the tests of the calling suite, and closes it after them. */
 export function a2aWorld(): A2aWorld {
   let loop: TestLoop;
   let server: TestToolServer;

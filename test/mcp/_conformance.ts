@@ -1,4 +1,4 @@
-/** What MCP's conformance runner expects a server to offer for its scenarios, as far as this one can offer it. */
+/** The tools, resources and prompts that MCP's conformance scenarios use, as far as this server can offer them. */
 import { z } from "zod";
 import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
@@ -7,16 +7,16 @@ const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", effect: "read", summary: "For a scenario" } as const;
 const Text = z.object({ text: z.string() });
 const Prompt = z.looseObject({ messages: z.array(z.unknown()) });
-const says = (text: string) => ({
+const userMessage = (text: string) => ({
   role: "user" as const,
   content: { type: "text" as const, text },
 });
 const BOTH = ["full"] as const;
 
-const text = (name: string, output: string, doors: Partial<Operation<Platform>>) =>
+const text = (name: string, output: string, bindings: Partial<Operation<Platform>>) =>
   operation({
     ...common,
-    ...doors,
+    ...bindings,
     name,
     input: z.object({}),
     output: Text,
@@ -24,7 +24,7 @@ const text = (name: string, output: string, doors: Partial<Operation<Platform>>)
     run: () => Promise.resolve({ text: output }),
   });
 
-/** Tools, resources and prompts by the names that the scenarios use. */
+/** Their operations. */
 export const fixtures: readonly Operation<Platform>[] = [
   text("test.simple", "This is a simple text response for testing.", {
     tool: { test_simple_text: BOTH },
@@ -79,7 +79,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     output: Prompt,
     prompt: { test_simple_prompt: BOTH },
     example: { input: {}, output: { messages: [] } },
-    run: () => Promise.resolve({ messages: [says("This is a simple prompt for testing.")] }),
+    run: () => Promise.resolve({ messages: [userMessage("This is a simple prompt for testing.")] }),
   }),
   operation({
     ...common,
@@ -90,7 +90,7 @@ export const fixtures: readonly Operation<Platform>[] = [
     example: { input: { arg1: "a", arg2: "b" }, output: { messages: [] } },
     run: ({ arg1, arg2 }) =>
       Promise.resolve({
-        messages: [says(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
+        messages: [userMessage(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
       }),
   }),
   operation({
@@ -109,16 +109,14 @@ export const fixtures: readonly Operation<Platform>[] = [
       return Promise.resolve({
         messages: [
           { role: "user", content: { type: "resource", resource } },
-          says("Please process the embedded resource above."),
+          userMessage("Please process the embedded resource above."),
         ],
       });
     },
   }),
 ];
 
-/**
- * Scenarios about what no tool, resource or prompt here has: images, sound, bytes, and asking the client's user. And
- * none closes its own stream while it runs, which is what polling is about. */
+/** Scenarios of features that are not offered: images, sound, bytes, questions to the client's user, and polling. */
 export const NOT_OFFERED: readonly string[] = [
   "tools-call-image",
   "tools-call-audio",

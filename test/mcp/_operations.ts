@@ -1,4 +1,4 @@
-/** Operations that show what no operation of the platform shows at will. */
+/** Operations of tests, with behaviour that no operation of the platform shows on demand. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { defineOperation, JsonText, Problem } from "../../contract/mod.ts";
@@ -7,7 +7,7 @@ import type { Platform } from "../../calls/mod.ts";
 const operation = defineOperation<Platform>();
 const common = { group: "test", access: "key", input: z.object({}) } as const;
 
-/** Counts to three, and says so at each. */
+/** Counts to three, with progress. */
 export const counting = operation({
   ...common,
   name: "test.count",
@@ -22,7 +22,7 @@ export const counting = operation({
   },
 });
 
-/** Ends when it is cancelled, and remembers that it was. */
+/** Creates an operation that waits until it is cancelled. */
 export function waiting(name = "wait"): {
   operation: typeof counting;
   begun: Promise<void>;
@@ -64,7 +64,7 @@ export const slow = operation({
   run: () => sleep(500, { done: true }),
 });
 
-/** Gives a text whose bytes matter. */
+/** Returns a JSON text whose bytes matter. */
 export const exact = operation({
   ...common,
   name: "test.exact",
@@ -77,7 +77,7 @@ export const exact = operation({
   run: () => Promise.resolve(new JsonText('{"value":1.0}')),
 });
 
-/** Fails as no operation should. */
+/** Fails with an unexpected error. */
 export const broken = operation({
   ...common,
   name: "test.break",

@@ -1,4 +1,4 @@
-/** Programs of others that are no dependencies of the house: fetched once, into the user's cache. */
+/** Third-party programs that are no dependencies: installed once, into the user's cache. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
@@ -7,39 +7,39 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "sealoop", "clients");
-const FETCH_MS = 180_000;
+const INSTALL_TIMEOUT_MS = 180_000;
 
-/** Folder of an npm package with all that it needs; undefined where no registry has it now. */
+/** Installs an npm package. @returns its folder; undefined where no registry has it now */
 export function npmPackage(name: string, version: string): Promise<string | undefined> {
   const folder = `${name.replace(/[@/]/g, "_")}-${version}`;
-  return fetched(folder, async (into) => {
+  return installed(folder, async (into) => {
     const args = ["install", "--prefix", into, "--ignore-scripts", "--no-audit", "--no-fund"];
-    await run("npm", [...args, `${name}@${version}`], { timeout: FETCH_MS });
+    await run("npm", [...args, `${name}@${version}`], { timeout: INSTALL_TIMEOUT_MS });
   });
 }
 
-/** Folder of a Python environment that has a package; undefined where there is no Python, or no index has it now. */
+/** Installs a package in a Python environment. @returns its folder; undefined without Python or index */
 export function pythonPackage(name: string, version: string): Promise<string | undefined> {
-  return fetched(`python-${name}-${version}`, async (into) => {
-    await run("python3", ["-m", "venv", into], { timeout: FETCH_MS });
+  return installed(`python-${name}-${version}`, async (into) => {
+    await run("python3", ["-m", "venv", into], { timeout: INSTALL_TIMEOUT_MS });
     const pip = ["-m", "pip", "install", "--quiet", `${name}==${version}`];
-    await run(join(into, "bin", "python"), pip, { timeout: FETCH_MS });
+    await run(join(into, "bin", "python"), pip, { timeout: INSTALL_TIMEOUT_MS });
   });
 }
 
-async function fetched(
+async function installed(
   name: string,
-  fetch: (into: string) => Promise<void>,
+  install: (into: string) => Promise<void>,
 ): Promise<string | undefined> {
   const folder = join(CACHE, name);
-  const whole = `${folder}.whole`; // an environment of Python can't be moved
-  if (existsSync(whole)) return folder;
+  const marker = `${folder}.whole`; // a Python environment can't be moved into place
+  if (existsSync(marker)) return folder;
   try {
     mkdirSync(dirname(folder), { recursive: true });
     rmSync(folder, { recursive: true, force: true });
-    await fetch(folder);
-    mkdirSync(`${whole}.new`, { recursive: true });
-    renameSync(`${whole}.new`, whole);
+    await install(folder);
+    mkdirSync(`${marker}.new`, { recursive: true });
+    renameSync(`${marker}.new`, marker);
     return folder;
   } catch {
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** The tool server of a test as what it is: a process of its own. */
+/** A tool server in a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,20 +7,20 @@ import { issueKey, type NewKey, openStore } from "../../store/mod.ts";
 import { program } from "../_programs.ts";
 import { freePort, type TestDatabase } from "../_servers.ts";
 
-/** Such a process, which listens. */
+/** A running tool server. */
 export interface ToolProcess {
   readonly child: ChildProcess;
   /** Without a slash at the end. */
   readonly url: string;
-  /** Lines that it has logged so far. */
+  /** The lines logged so far. */
   readonly lines: readonly string[];
   /** Its exit code and signal, once it has ended. */
   readonly exited: Promise<readonly unknown[]>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
 }
 
-/** Starts one. @param env besides what it needs to find its database */
+/** Starts one. @param env added to the settings of its database */
 export async function startToolProcess(
   database: TestDatabase,
   env: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** A whole tool server of a test: the real platform on a database of its own, with operations of the test's besides. */
+/** A tool server of a test: the real platform on a database of its own, with additional operations. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Client as Temporal } from "@temporalio/client";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
@@ -16,7 +16,7 @@ import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { createToolServerAuth, followResources, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
 
-/** A tool server that listens. */
+/** A running tool server. */
 export interface TestToolServer {
   /** Without a slash at the end. */
   readonly url: string;
@@ -24,7 +24,7 @@ export interface TestToolServer {
   readonly platform: Platform;
   /** Issues a key, of tier partner and scope full unless it says otherwise. */
   key(fields?: Partial<NewKey>): Promise<{ key: string; id: string }>;
-  /** Ends the sessions as the process does when it stops. */
+  /** Closes the sessions, as the process does when it stops. */
   drain(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,9 +35,9 @@ export async function startToolServer(
     extra?: readonly Operation<Platform>[];
     settings?: Readonly<Record<string, string>>;
     timing?: SessionTiming;
-    /** That is there already, and stays. */
+    /** An existing database, which is not dropped. */
     on?: TestDatabase;
-    /** In place of that which the environment names. */
+    /** Default: the server that the environment names. */
     temporal?: Temporal;
   } = {},
 ): Promise<TestToolServer> {
@@ -59,8 +59,8 @@ export async function startToolServer(
     a2a: { tasks, sendMessage: sayInTask, cancelTask },
     timing,
   });
-  const tests = extra.map(({ name }) => name);
-  if (tests.length > 0) await allowTools(platform.store, tests);
+  const testOperations = extra.map(({ name }) => name);
+  if (testOperations.length > 0) await allowTools(platform.store, testOperations);
   const { app, close: drain } = tools;
   const following = await followResources(platform, tools);
   const server = await serve(app, config.settings, 0);
@@ -109,12 +109,12 @@ export async function connectHttp(url: string, key: string, query = ""): Promise
   return client;
 }
 
-/** A bare event stream, without the SDK. */
+/** An event stream without the SDK. */
 export interface Stream {
   readonly response: Response;
-  /** Path that messages are posted to. */
+  /** The path for messages. */
   readonly endpoint: string;
-  /** The raw text of the next event or comment; undefined at the stream's end. */
+  /** Returns the raw text of the next event or comment; undefined at the stream's end. */
   next(): Promise<string | undefined>;
   close(): void;
 }
@@ -145,7 +145,7 @@ async function* blocks(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-/** Posts a message. @param key none where undefined */
+/** Posts a message. */
 export function post(
   url: string,
   endpoint: string,
@@ -161,15 +161,15 @@ export function post(
   });
 }
 
-// deno-lint-ignore no-explicit-any -- the test looks into it
+// deno-lint-ignore no-explicit-any -- whatever came over the wire
 export type Json = any;
 
-/** The body of an answer. */
+/** Parses the body of a response. */
 export function jsonOf(response: Response): Promise<Json> {
   return response.json() as Promise<Json>;
 }
 
-/** The body at an address. */
+/** Gets and parses the body at an address. */
 export async function getJson(url: string): Promise<Json> {
   return await jsonOf(await fetch(url));
 }

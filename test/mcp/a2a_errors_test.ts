@@ -6,7 +6,7 @@ describe("A2A's errors", () => {
   const a2a = a2aWorld();
   const { ask, send } = a2a;
 
-  const part = (more: object) => ({ message: { ...message(""), parts: [more] } });
+  const withPart = (more: object) => ({ message: { ...message(""), parts: [more] } });
   const faults: readonly [string, unknown, number][] = [
     ["tasks/get", { id: "none" }, -32001],
     ["tasks/cancel", { id: "none" }, -32001],
@@ -17,11 +17,15 @@ describe("A2A's errors", () => {
     ["message/send", { message: { ...message("Hi"), parts: [] } }, -32602],
     ["message/send", { message: { ...message("Hi"), parts: "Hi" } }, -32602],
     ["message/send", { message: { ...message("Hi"), role: "system" } }, -32602],
-    ["message/send", part({ kind: "text" }), -32602],
-    ["message/send", part({ kind: "file" }), -32602],
-    ["message/send", part({ kind: "sound", text: "la" }), -32602],
-    ["message/send", part({ kind: "file", file: { uri: "https://example.com/a.txt" } }), -32005],
-    ["message/send", part({ kind: "data", data: { skill: "no_such_skill" } }), -32602],
+    ["message/send", withPart({ kind: "text" }), -32602],
+    ["message/send", withPart({ kind: "file" }), -32602],
+    ["message/send", withPart({ kind: "sound", text: "la" }), -32602],
+    [
+      "message/send",
+      withPart({ kind: "file", file: { uri: "https://example.com/a.txt" } }),
+      -32005,
+    ],
+    ["message/send", withPart({ kind: "data", data: { skill: "no_such_skill" } }), -32602],
     [
       "message/send",
       { message: message("Hi"), configuration: { acceptedOutputModes: ["image/png"] } },
@@ -81,7 +85,7 @@ describe("A2A's errors", () => {
 
   const nested = (levels: number): object => levels === 1 ? {} : { a: nested(levels - 1) };
   const many = (count: number) => ({ parts: Array(count).fill({ kind: "text", text: "Hi" }) });
-  const much: readonly [string, object, number, RegExp][] = [
+  const excesses: readonly [string, object, number, RegExp][] = [
     ["too many parts", many(21), -32602, /params\.message\.parts: .* <=20 items/],
     ["too long a text", { parts: [{ kind: "text", text: "x".repeat(200_001) }] }, -32602, /200000/],
     [
@@ -97,21 +101,21 @@ describe("A2A's errors", () => {
       /^params\.message\.parts\.1: nested deeper than 50 levels$/,
     ],
   ];
-  for (const [what, more, code, says] of much) {
-    it(`says in its own terms that it was sent ${what}`, async () => {
+  for (const [what, more, code, says] of excesses) {
+    it(`describes ${what}`, async () => {
       const { error } = await ask("message/send", { message: message("", more) });
       assert.equal(error.code, code);
       assert.match(error.message, says);
     });
   }
 
-  it("takes as many parts, and as deep ones, as it says", async () => {
+  it("accepts as many and as deeply nested parts as it says", async () => {
     const parts = Array(20).fill({ kind: "data", data: nested(50) });
     const { result } = await ask("message/send", { message: message("", { parts }) });
     assert.deepEqual(result.history[0].parts.length, 20);
   });
 
-  const wrong: readonly [object, RegExp][] = [
+  const wrongMessages: readonly [object, RegExp][] = [
     [{ parts: [null] }, /params\.message\.parts\.0: expected exactly one of text, data, raw, url$/],
     [{ parts: ["Hi"] }, /parts\.0: expected exactly one of/],
     [{ parts: [{ text: "Hi" }, { sound: "la" }] }, /parts\.1: expected exactly one of/],
@@ -124,8 +128,8 @@ describe("A2A's errors", () => {
     [{ role: "ROLE_KING" }, /role: expected ROLE_USER$/],
     [{ role: undefined }, /role: expected ROLE_USER$/],
   ];
-  for (const [more, says] of wrong) {
-    it(`says what is wrong with ${JSON.stringify(more).slice(0, 60)} in 1.0`, async () => {
+  for (const [more, says] of wrongMessages) {
+    it(`describes what is wrong with ${JSON.stringify(more).slice(0, 60)} in 1.0`, async () => {
       const parts = [{ text: "Hi" }];
       const params = { message: { messageId: randomUUID(), role: "ROLE_USER", parts, ...more } };
       for (const method of ["SendMessage", "SendStreamingMessage"]) {
@@ -137,7 +141,7 @@ describe("A2A's errors", () => {
     });
   }
 
-  it("says which method or field may be meant", async () => {
+  it("suggests the method or field that may be meant", async () => {
     const faults: readonly [string, object, RegExp][] = [
       ["message/sned", {}, /Method not found: message\/sned; did you mean message\/send\?/],
       ["SendMessage", {}, /Method not found: SendMessage; .*header A2A-Version: 1\.0/],

@@ -15,7 +15,7 @@ describe("an A2A message that is sent again", () => {
     return result.id;
   };
 
-  it("gives the task that it has opened, to who waits and who streams, too", async () => {
+  it("returns the task that it has opened, also when waiting or streaming", async () => {
     const params = { message: message("Hello") };
     const { result } = await ask("message/send", params);
     const again = await ask("message/send", { ...params, configuration: BLOCKING });
@@ -28,7 +28,7 @@ describe("an A2A message that is sent again", () => {
     assert.deepEqual(said.map(({ messageId }: Json) => messageId), [params.message.messageId]);
   });
 
-  it("opens one task where it is sent many times at once", async () => {
+  it("opens one task when it is sent many times at once", async () => {
     for (const params of [{ message: message("Hello") }, skill("itsm_run_test")]) {
       const ids = await Promise.all(Array.from({ length: 5 }, () => idOf(params)));
       assert.equal(new Set(ids).size, 1);
@@ -36,7 +36,7 @@ describe("an A2A message that is sent again", () => {
     }
   });
 
-  it("opens one task where several servers take it at once", async () => {
+  it("opens one task when several servers receive it at once", async () => {
     const settings = { SEALOOP_LIMIT_TOOLS: "10000" };
     const other = await startToolServer({
       on: a2a.loop.database,
@@ -56,7 +56,7 @@ describe("an A2A message that is sent again", () => {
     assert.ok(["submitted", "working", "input-required"].includes(result.status.state));
   });
 
-  it("calls a skill that starts a run once", async () => {
+  it("calls a skill that starts a run only once", async () => {
     const params = skill("itsm_run_test");
     const [one, other] = [await ask("message/send", params), await ask("message/send", params)];
     const runOf = ({ result }: Json) => result.metadata["sealoop/workflow_id"];
@@ -77,7 +77,7 @@ describe("an A2A message that is sent again", () => {
     assert.deepEqual([again.result.id, again.result.artifacts], [result.id, result.artifacts]);
   });
 
-  it("is told from another: of another key, in another context, with other words", async () => {
+  it("differs from a message of another key, in another context, or with other words", async () => {
     const said = message("Hello");
     const own = await idOf({ message: said });
     const others = [
@@ -88,7 +88,7 @@ describe("an A2A message that is sent again", () => {
     assert.equal(new Set([own, ...others]).size, 4);
   });
 
-  it("opens another task where the one before was cancelled", async () => {
+  it("opens another task after the first was cancelled", async () => {
     const params = { message: message("Hello") };
     const id = await idOf(params);
     await ask("tasks/cancel", { id });
@@ -97,7 +97,7 @@ describe("an A2A message that is sent again", () => {
     assert.equal(await idOf(params), next);
   });
 
-  it("is taken once at the gateway, too", async () => {
+  it("is handled once at the gateway, too", async () => {
     const parts = [{ kind: "text", text: "Is the gateway down?" }];
     const input = { messageId: randomUUID(), parts };
     const context = { ...a2a.server.platform, caller: { keyId: "a2a-token" } };
@@ -109,7 +109,7 @@ describe("an A2A message that is sent again", () => {
     }
   });
 
-  it("asks anew a day after its task has ended", async () => {
+  it("opens another task a day after the first has ended", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const id = await idOf(params);
     await a2a.loop.store.asPlatform().execute(
@@ -119,7 +119,7 @@ describe("an A2A message that is sent again", () => {
     assert.notEqual(await idOf(params), id);
   });
 
-  it("begins its task where what has shown it died before anything could drive it", async () => {
+  it("starts the workflow of its task where the first server died before it could", async () => {
     const params = { message: message("billing is down"), configuration: BLOCKING };
     const { result: { id } } = await ask("message/send", params);
     const { workflow, workflowService: service, options: { namespace } } = a2a.loop.client;
@@ -137,7 +137,7 @@ describe("an A2A message that is sent again", () => {
     assert.deepEqual([result.id, result.status.state], [id, "completed"]);
   });
 
-  it("changes nothing in a task that is open, and says so where it has other words", async () => {
+  it("changes nothing in its open task, and is refused with other words under its id", async () => {
     const { result: { id } } = await say("Hello", {}, BLOCKING);
     const more = message("What is up?", { taskId: id });
     const params = { message: more, configuration: BLOCKING };

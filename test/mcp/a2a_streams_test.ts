@@ -5,22 +5,22 @@ describe("A2A's streams", () => {
   const a2a = a2aWorld();
   const { ask, follow, say, send, stream } = a2a;
 
-  it("streams a task's states in their order, and marks the last", async () => {
+  it("send a task's states in order, and mark the last as final", async () => {
     const events = await stream("message/stream", { message: message("billing is down") });
-    const told = events.map(({ kind, status, final }) => [kind, status?.state, final]);
-    // What was over before it could be told of is passed over.
-    assert.deepEqual(told.filter(([, state]) => state !== "working"), [
+    const states = events.map(({ kind, status, final }) => [kind, status?.state, final]);
+    // A state that ended before it could be reported is skipped.
+    assert.deepEqual(states.filter(([, state]) => state !== "working"), [
       ["task", "submitted", undefined],
       ["artifact-update", undefined, undefined],
       ["status-update", "completed", true],
     ]);
-    if (told.length > 3) assert.deepEqual(told[1], ["status-update", "working", false]);
+    if (states.length > 3) assert.deepEqual(states[1], ["status-update", "working", false]);
     const open = await stream("message/stream", { message: message("Hello") });
     assert.equal(open.at(-1).status.state, "input-required");
     assert.equal(open.at(-1).final, true);
   });
 
-  it("gives a stream to those who come back", async () => {
+  it("can be resubscribed to", async () => {
     const { result: { id } } = await say("Hello", {}, BLOCKING);
     const rest = await follow("tasks/resubscribe", { id });
     await say("billing is down", { taskId: id }, BLOCKING);
@@ -30,7 +30,7 @@ describe("A2A's streams", () => {
     assert.equal(events.at(-1).final, true);
   });
 
-  it("tells in an event why there is no stream, but to those who take none", async () => {
+  it("send an event with the error, except to clients that accept JSON alone", async () => {
     for (
       const [method, params, code] of [
         ["tasks/resubscribe", { id: "none" }, -32001],
@@ -54,14 +54,14 @@ describe("A2A's streams", () => {
     assert.equal((await (await send(body)).json() as Json).error.code, -32602);
   });
 
-  it("answers in JSON why there is no stream in 1.0", async () => {
+  it("send errors as JSON in 1.0", async () => {
     const headers = { "a2a-version": "1.0", accept: "text/event-stream" };
     const params = { id: "none" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 3, method: "SubscribeToTask", params });
     assert.equal((await (await send(body, headers)).json() as Json).error.code, -32001);
   });
 
-  it("lets nobody keep what a stream told", async () => {
+  it("may not be cached", async () => {
     const params = { message: message("Hello") };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 3, method: "message/stream", params });
     const response = await send(body);
@@ -69,7 +69,7 @@ describe("A2A's streams", () => {
     await response.text();
   });
 
-  it("opens a task for a long skill, tells how far it is, and gives what it gave", async () => {
+  it("report the progress and the result of a long-running skill", async () => {
     const events = await stream("message/stream", skill("itsm_run_test", { scenario: "crash" }));
     const [first, ...changes] = events;
     assert.deepEqual([first.kind, first.status.state], ["task", "submitted"]);

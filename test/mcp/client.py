@@ -1,4 +1,4 @@
-"""Uses a tool server as a client of the Python SDK does: client.py ADDRESS KEY; says what it saw, as JSON."""
+"""Uses a tool server with the Python SDK: client.py ADDRESS KEY. Prints what it received, as JSON."""
 import asyncio
 import json
 import sys
@@ -20,12 +20,12 @@ async def use(transport, mode):
     async with Client(transport, mode=mode) as client:
         progress = []
 
-        async def told(done, total, message):
+        async def on_progress(done, total, message):
             progress.append(done)
 
         tools = (await client.list_tools()).tools
         found = await client.call_tool("ledger.search_receipts", {"limit": 1})
-        await client.call_tool("test_tool_with_progress", {}, progress_callback=told)
+        await client.call_tool("test_tool_with_progress", {}, progress_callback=on_progress)
         refused = await client.call_tool("itsm_create_ticket", {})
         templates = (await client.list_resource_templates()).resource_templates
         return {

@@ -28,7 +28,7 @@ const GET_TASK = JSON.stringify({
 const FULL_TOOL = "itsm_create_ticket";
 const INPUT = { title: "Not for auditors" };
 
-describe("a key, whatever it is sent to", () => {
+describe("a key of the tool server", () => {
   let server: TestToolServer;
   let key: string;
   before(async () => {
@@ -37,22 +37,22 @@ describe("a key, whatever it is sent to", () => {
   });
   after(() => server.stop());
 
-  /** Each way in: status of a request with a key. */
-  const ways: Readonly<Record<string, (key: string | undefined) => Promise<number>>> = {
+  /** Status of a request with a key, by route. */
+  const routes: Readonly<Record<string, (key: string | undefined) => Promise<number>>> = {
     "GET /sse": async (key) => {
       const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
       const response = await fetch(`${server.url}/sse`, { headers });
       await response.body?.cancel();
       return response.status;
     },
-    "POST /messages of a session that is open": async (other) => {
+    "POST /messages of an open session": async (other) => {
       const stream = await openStream(server.url, key);
       const { status } = await post(server.url, stream.endpoint, other, PING);
       stream.close();
       return status;
     },
     "POST /mcp": async (key) => (await post(server.url, "/mcp", key, PING, BOTH)).status,
-    "POST /mcp of a session that is open": async (other) =>
+    "POST /mcp of an open session": async (other) =>
       (await post(server.url, "/mcp", other, PING, { ...BOTH, ...await session() })).status,
     "POST /a2a": async (key) => (await post(server.url, "/a2a", key, GET_TASK)).status,
     "POST /a2a of 1.0": async (key) =>
@@ -76,20 +76,20 @@ describe("a key, whatever it is sent to", () => {
   };
   const badKeys: readonly (readonly [string, number, () => Promise<string | undefined>])[] = [
     ["that is missing", 401, () => Promise.resolve(undefined)],
-    ["that nobody was given", 401, () => Promise.resolve(`slp_partner_${"A".repeat(43)}`)],
-    ["that is over", 401, async () => (await server.key({ expiresAt: new Date(0) })).key],
+    ["that does not exist", 401, () => Promise.resolve(`slp_partner_${"A".repeat(43)}`)],
+    ["that has expired", 401, async () => (await server.key({ expiresAt: new Date(0) })).key],
     ["that is revoked", 401, revoked],
     ["that may approve", 403, async () => (await server.key({ mayApprove: true })).key],
   ];
   for (const [what, status, make] of badKeys) {
-    for (const [way, ask] of Object.entries(ways)) {
-      it(`${what} is refused by ${way}`, async () => {
+    for (const [route, ask] of Object.entries(routes)) {
+      it(`${what} is refused by ${route}`, async () => {
         assert.equal(await ask(await make()), status);
       });
     }
   }
 
-  it("that is sent as to the gateway is refused, with the header that takes it", async () => {
+  it("in the gateway's header is refused, with the header to use", async () => {
     const needs = "The tool server needs an API key: send Authorization: Bearer <key>";
     const sent: Record<string, string>[] = [{}, { "x-api-key": key }];
     const answers = sent.map(async (headers) => {
@@ -102,20 +102,20 @@ describe("a key, whatever it is sent to", () => {
     ]);
   });
 
-  it("of somebody else opens no session whose id it has", async () => {
+  it("of another client can't use a session by its id", async () => {
     const { key: thief } = await server.key();
     for (
-      const way of [
-        "POST /messages of a session that is open",
-        "POST /mcp of a session that is open",
+      const route of [
+        "POST /messages of an open session",
+        "POST /mcp of an open session",
       ]
     ) {
-      assert.equal(await ways[way]!(thief), 403, way);
-      assert.ok(await ways[way]!(key) < 300, way);
+      assert.equal(await routes[route]!(thief), 403, route);
+      assert.ok(await routes[route]!(key) < 300, route);
     }
   });
 
-  /** Each way to call a tool: what went wrong, and the receipt. */
+  /** Error and receipt of a tool call, by protocol. */
   const calls: Readonly<Record<string, (key: string) => Promise<[string, string]>>> = {
     "SSE": async (key) => {
       const client = await connect(server.url, key);
@@ -160,8 +160,8 @@ describe("a key, whatever it is sent to", () => {
       const { error } = await jsonOf(
         await post(server.url, "/a2a", key, JSON.stringify(body), headers),
       );
-      const told = /scope audit may not call/.test(error.message) ? "Forbidden" : error.message;
-      return [told, error.data?.receipt_id ?? await newestReceipt()];
+      const name = /scope audit may not call/.test(error.message) ? "Forbidden" : error.message;
+      return [name, error.data?.receipt_id ?? await newestReceipt()];
     },
   };
   const endOf = ({ _meta }: CallToolResult): [string, string] => [
@@ -174,8 +174,8 @@ describe("a key, whatever it is sent to", () => {
     );
     return row.id;
   };
-  for (const [way, call] of Object.entries(calls)) {
-    it(`for audits changes nothing over ${way}, and that is sealed`, async () => {
+  for (const [protocol, call] of Object.entries(calls)) {
+    it(`of scope audit can't change anything over ${protocol}, and the refusal is sealed`, async () => {
       const { key, id } = await server.key({ scope: "audit" });
       const [error, receiptId] = await call(key);
       assert.equal(error, "Forbidden");
@@ -189,7 +189,7 @@ describe("a key, whatever it is sent to", () => {
     });
   }
 
-  it("for audits is shown its six tools, and everybody the same list of all", async () => {
+  it("of scope audit sees its six tools; the public list shows all", async () => {
     const audit = await connectHttp(server.url, (await server.key({ scope: "audit" })).key);
     const names = (await audit.listTools()).tools.map(({ name }) => name).sort();
     await audit.close();

@@ -12,7 +12,7 @@ import { keyIn, startToolProcess, type ToolProcess } from "./_process.ts";
 import { type Json, jsonOf, post } from "./_tool_server.ts";
 
 const TOOL = "itsm_run_loop";
-/** In this database: those of other tests are copies of the same one, with the same numbers. */
+/** Restricts to this database: tests' databases are copies of one, with the same object ids. */
 const HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 describe("a call whose tool server is killed", () => {
@@ -39,7 +39,7 @@ describe("a call whose tool server is killed", () => {
     await database?.drop();
   });
 
-  // Reports that name no service: the loop that is started is the call's effect.
+  // The reports name no service, so the started loop is the call's only effect.
   const rule = (then: string) => ({
     name: "loops",
     when: { tools: [TOOL] },
@@ -58,14 +58,14 @@ describe("a call whose tool server is killed", () => {
     const headers = { accept: "application/json, text/event-stream" };
     return (await jsonOf(await post(process.url, "/mcp", key, body, headers))).result;
   };
-  /** Kills it, as soon as this is so. */
+  /** Kills the server as soon as a condition holds. */
   async function killedWhen(incident: string, reached: () => Promise<unknown>): Promise<void> {
     const answered = call(incident).then(() => assert.fail("it was answered"), () => {});
     await eventually(async () => await reached() || undefined);
     await process.kill();
     await answered;
   }
-  /** Keeps everybody else from a table while something is done. */
+  /** Locks a table during some work. */
   async function holding(
     table: string,
     work: (owner: pg.Client) => Promise<void>,
@@ -100,7 +100,7 @@ describe("a call whose tool server is killed", () => {
     const { rows } = await store.pool.query("SELECT payload FROM seal_outbox WHERE id = $1", [id]);
     return rows.map(({ payload }) => JSON.parse(payload));
   };
-  /** What the platform's housekeeping does, some minutes later. */
+  /** Runs the housekeeping as if some minutes had passed. @returns the number of settled calls */
   async function settled(): Promise<number> {
     await eventually(async () => {
       const { rows } = await store.pool.query(
@@ -111,7 +111,7 @@ describe("a call whose tool server is killed", () => {
       );
       return rows.length === 0 || undefined;
     });
-    // The connection by which the killed one was known to live ends a moment later.
+    // The connection that proved the server alive ends a moment later.
     await eventually(async () => {
       const { rows } = await store.pool.query(
         `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND ${HERE}`,
@@ -122,13 +122,13 @@ describe("a call whose tool server is killed", () => {
     await store.asPlatform().execute(
       "UPDATE governance_decisions SET at = now() - interval '5 minutes'",
     );
-    const operations = new Map(); // nobody can tell what a call did
+    const operations = new Map(); // no operation can recover
     return await settleLostCalls({ store, operations } as unknown as Platform);
   }
   const people = async () =>
     (await listTickets(store.asPlatform(), { escalated: true, status: "open", limit: 100 })).length;
 
-  it("before the decision is on record has done nothing, and left nothing to find out", async () => {
+  it("before the decision is stored has no effect, and leaves nothing to settle", async () => {
     const incident = report();
     await holding("governance_decisions", async (owner) => {
       await killedWhen(incident, () => waitsFor("governance_decisions"));
@@ -142,7 +142,7 @@ describe("a call whose tool server is killed", () => {
     assert.deepEqual([await begun(incident), await people()], [0, 0]);
   });
 
-  it("between the decision and the effect is sealed as unknown, and left to people", async () => {
+  it("between decision and effect is sealed as unknown, and left to people", async () => {
     const incident = report();
     await holding("services", () => killedWhen(incident, () => waitsFor("services")));
     const decision = await newest();
@@ -155,7 +155,7 @@ describe("a call whose tool server is killed", () => {
     assert.deepEqual([await begun(incident), await people()], [0, 1]);
   });
 
-  it("between the effect and the receipt is sealed as unknown, and not done again", async () => {
+  it("between effect and receipt is sealed as unknown, and not repeated", async () => {
     const incident = report();
     await killedWhen(incident, () => begun(incident));
     const decision = await newest();
@@ -168,13 +168,13 @@ describe("a call whose tool server is killed", () => {
     assert.deepEqual([await begun(incident), await people()], [1, 2]);
   });
 
-  it("while people are asked is asked about once: the same call joins what waits", async () => {
+  it("while it waits for people stays one approval, which the same call joins", async () => {
     await setGovernance(store, { rules: [rule("needs_approval")] });
     const incident = report();
     const { governance } = (await call(incident)).structuredContent;
     await process.kill();
     await start();
-    assert.equal(await settled(), 0, "there is nothing of which it is not known how it ended");
+    assert.equal(await settled(), 0, "every outcome is known");
     const again = (await call(incident)).structuredContent.governance;
     assert.deepEqual([again.approval_id, again.status], [governance.approval_id, "pending"]);
     assert.equal((await store.asPlatform().query("SELECT FROM approvals")).length, 1);

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
-import { detect } from "../../operations/loops/detection.ts";
+import { operations } from "../../operations/mod.ts";
 import {
   listDetectorRuns,
   listServiceNames,
@@ -22,7 +22,7 @@ import {
   type TestToolServer,
 } from "./_tool_server.ts";
 
-describe("a long call of a tool", () => {
+describe("a long-running tool call", () => {
   let loop: TestLoop;
   let server: TestToolServer;
   let client: Client;
@@ -59,14 +59,14 @@ describe("a long call of a tool", () => {
     ["simulate_infrastructure_attack", "attackSimulation", { scenario: "exfiltration" }],
   ] as const;
   for (const [name, type, args] of own) {
-    it(`is ended with its run, which cleans up, when the client cancels it: ${name}`, async () => {
+    it(`cancels its run, which cleans up, when the client cancels: ${name}`, async () => {
       const cancel = new AbortController();
       const call = client.callTool({ name, arguments: args }, undefined, {
         signal: cancel.signal,
         onprogress: () => cancel.abort("enough"),
       });
       await assert.rejects(call);
-      assert.ok(cancel.signal.aborted, "it was the client that ended it");
+      assert.ok(cancel.signal.aborted, "the client has cancelled");
       const run = await eventually(async () =>
         (await runsOf(type)).find(({ status }) => status.name !== "RUNNING")
       );
@@ -83,7 +83,7 @@ describe("a long call of a tool", () => {
     });
   }
 
-  it("goes on with its run, which is sealed, when only the connection of its client is lost", async () => {
+  it("continues, and is sealed, when only the client's connection is lost", async () => {
     const known = new Set((await runsOf("attackSimulation")).map(({ workflowId }) => workflowId));
     const { key } = await server.key();
     for (const open of [connect, connectHttp]) {
@@ -104,39 +104,40 @@ describe("a long call of a tool", () => {
   });
 
   for (const name of ["itsm_trigger_detection", "trigger_sie_scan"]) {
-    it(`tells of each of the five that look: ${name}`, async () => {
-      const told: [number, number | undefined, string | undefined][] = [];
+    it(`reports the progress of the five detectors: ${name}`, async () => {
+      const reported: [number, number | undefined, string | undefined][] = [];
       const { isError } = await client.callTool({ name, arguments: {} }, undefined, {
-        onprogress: ({ progress, total, message }) => told.push([progress, total, message]),
+        onprogress: ({ progress, total, message }) => reported.push([progress, total, message]),
       });
       assert.ok(!isError);
-      const done = told.map(([progress]) => progress);
+      const done = reported.map(([progress]) => progress);
       assert.deepEqual(done, [...new Set(done)].sort((a, b) => a - b), "it grows");
-      assert.ok(told.every(([progress, total]) => progress <= 5 && total === 5));
-      const [, , first] = told[0]!;
+      assert.ok(reported.every(([progress, total]) => progress <= 5 && total === 5));
+      const [, , first] = reported[0]!;
       assert.match(first!, /^looks (with|at) .*(service_probes|settings)/);
     });
   }
 
-  it("gives up looking where its caller has, and leaves their last runs as they were", async () => {
+  it("stops detection when its caller leaves, and records no run", async () => {
     const lastRuns = async () =>
       (await listDetectorRuns(loop.store.asPlatform())).filter(({ detector }) =>
         detector === "logs"
       );
     const before = await lastRuns();
     const { config, store } = loop;
-    const gone = {
+    const detect = operations.find(({ name }) => name === "itsm.detect")!;
+    const context = {
       config,
       store,
       temporal: () => Promise.resolve(loop.client),
       signal: AbortSignal.abort(),
       progress() {},
-    } as unknown as Parameters<typeof detect.run>[1];
-    await assert.rejects(Promise.resolve(detect.run({}, gone)), { name: "Cancelled" });
+    };
+    await assert.rejects(detect.run({}, context as never), { name: "Cancelled" });
     assert.deepEqual(await lastRuns(), before);
   });
 
-  it("of six agents rests on logs, measures, the graph and changes, and says what speaks against it", async () => {
+  it("of six agents cites logs, checks, the graph and changes, and names objections", async () => {
     const service = (name: string, check: object, dependsOn: object[] = []) =>
       putService(loop.store.asPlatform(), {
         name,
@@ -219,7 +220,7 @@ describe("a long call of a tool", () => {
     assert.match(objections.join(), /shop is suspected, and answers its health check now/);
   });
 
-  it("holds no standing weakness for a cause that the report does not speak of", async () => {
+  it("takes no known weakness for the cause unless the report names its service", async () => {
     const weak = { detector: "security_scan", service: "weak-host", host: "weak-host" };
     await recordFindings(loop.store.asPlatform(), [{
       ...weak,
@@ -244,7 +245,7 @@ describe("a long call of a tool", () => {
     assert.equal((await diagnosed("weak-host does not answer")).cause, "weak-host");
   });
 
-  it("refuses an incident of blanks alone, and says what would be right", async () => {
+  it("refuses an incident of blanks alone", async () => {
     const result = await client.callTool({
       name: "dispatch_crew_incident",
       arguments: { incident: " \n\t " },

@@ -10,9 +10,9 @@ import { npmPackage, pythonPackage } from "./_outside.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 const run = promisify(execFile);
-const FETCHED_WITHIN = 400_000;
+const INSTALL_TIMEOUT_MS = 400_000;
 
-describe("clients of others", () => {
+describe("third-party clients", () => {
   let server: TestToolServer;
   let key: string;
   let folder: string;
@@ -29,19 +29,19 @@ describe("clients of others", () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Without a registry there is nothing to run, and the test says so. */
-  const having = (where: string | undefined, what: string, test: Mocha.Context): string => {
+  /** Skips a test whose program can't be installed. */
+  const requireProgram = (where: string | undefined, what: string, test: Mocha.Context): string => {
     if (where !== undefined) return where;
     console.log(
-      `      ${what} is not to be had here: no registry answers, or no program to run it`,
+      `      ${what} can't be installed: no registry answers, or its runtime is missing`,
     );
     return test.skip();
   };
 
-  it("pass the scenarios of MCP's conformance runner for what is offered", async function () {
-    this.timeout(FETCHED_WITHIN);
+  it("pass MCP's conformance scenarios for the features offered", async function () {
+    this.timeout(INSTALL_TIMEOUT_MS);
     const name = "@modelcontextprotocol/conformance";
-    const where = having(await npmPackage(name, "0.1.13"), name, this);
+    const where = requireProgram(await npmPackage(name, "0.1.13"), name, this);
     const expected = join(folder, "expected.yaml");
     writeFileSync(expected, `server:\n${NOT_OFFERED.map((one) => `  - ${one}\n`).join("")}`);
     const program = join(where, "node_modules", ".bin", "conformance");
@@ -51,12 +51,12 @@ describe("clients of others", () => {
     assert.match(String(ended.stdout), /Baseline check passed/, `${ended.stdout}${ended.stderr}`);
   });
 
-  it("list and call by the Inspector's command line", async function () {
-    this.timeout(FETCHED_WITHIN);
+  it("list and call tools with the Inspector's command line", async function () {
+    this.timeout(INSTALL_TIMEOUT_MS);
     const name = "@modelcontextprotocol/inspector-cli";
-    const where = having(await npmPackage(name, "1.0.3"), name, this);
+    const where = requireProgram(await npmPackage(name, "1.0.3"), name, this);
     const scope = join(where, "node_modules", "@modelcontextprotocol");
-    // It reads its version from the Inspector's own package, which has a whole web application besides.
+    // It reads its version from the Inspector's package, which is a whole web application.
     writeFileSync(join(scope, "package.json"), '{"name":"inspector","version":"1.0.3"}');
     const program = join(scope, "inspector-cli", "build", "index.js");
     const inspect = async (path: string, transport: string, ...args: string[]) => {
@@ -73,18 +73,18 @@ describe("clients of others", () => {
     assert.match(result._meta.receipt_id, /^[0-9a-f]{16}$/);
   });
 
-  it("work as the Python SDK's do, over both transports and of either era", async function () {
-    this.timeout(FETCHED_WITHIN);
-    const where = having(await pythonPackage("mcp", "2.3.0"), "Python's mcp", this);
+  it("of the Python SDK work over both transports, in both generations", async function () {
+    this.timeout(INSTALL_TIMEOUT_MS);
+    const where = requireProgram(await pythonPackage("mcp", "2.3.0"), "Python's mcp", this);
     const script = new URL("client.py", import.meta.url).pathname;
     const { stdout } = await run(join(where, "bin", "python"), [script, server.url, key]);
-    const said = JSON.parse(stdout);
-    assert.deepEqual(said.map(({ version }: Json) => version), [
+    const results = JSON.parse(stdout);
+    assert.deepEqual(results.map(({ version }: Json) => version), [
       "2026-07-28",
       "2025-11-25",
       "2025-11-25",
     ]);
-    for (const { tools, receipt, progress, templates, error } of said) {
+    for (const { tools, receipt, progress, templates, error } of results) {
       assert.ok(tools > 20);
       assert.match(receipt, /^[0-9a-f]{16}$/);
       assert.deepEqual(progress, [0, 50, 100]);

@@ -24,7 +24,7 @@ describe("the tool server's processes", () => {
   });
   after(() => database.drop());
 
-  it("serves the operations' tools, logs no key, and stops in order with a stream open", async () => {
+  it("serve the operations' tools, log no key, and stop with a stream open", async () => {
     const { child, url, lines, exited } = await startToolProcess(database);
     try {
       assert.ok((await getJson(`${url}/health`)).tools > 10);
@@ -46,7 +46,7 @@ describe("the tool server's processes", () => {
     }
   });
 
-  it("serve the client that started one, under the key of its environment", async () => {
+  it("serve the client that starts one, with the key of its environment", async () => {
     const client = new Client({ name: "test", version: "1" });
     const transport = new StdioClientTransport({
       command: process.execPath,
@@ -67,7 +67,7 @@ describe("the tool server's processes", () => {
     await client.close();
   });
 
-  it("tell the person who set a client up what to mend, in a sentence and not in the log", async () => {
+  it("print one sentence to correct a wrong setup", async () => {
     const { key } = await keyIn(database);
     const [empty, nobody] = [await testFolder(), await freePort()];
     const here = { SEALOOP_DATABASE_APP_URL: database.urls.app };
@@ -92,7 +92,7 @@ describe("the tool server's processes", () => {
     }
   });
 
-  it("let exactly as many of 1,000 calls, hundreds at once, pass as the limit says, over both protocols", async () => {
+  it("enforce the limit exactly over 1,000 concurrent calls of two processes and both protocols", async () => {
     const [LIMIT, AT_ONCE] = [37, 333];
     const env = { SEALOOP_LIMIT_TOOLS: String(LIMIT) };
     const two = await Promise.all([1, 2].map(() => startToolProcess(database, env)));
@@ -121,7 +121,7 @@ describe("the tool server's processes", () => {
       const { passed, more } = await inOneMinute(20, async () => {
         const { key } = await keyIn(database);
         const passed: boolean[] = [];
-        // A process may have no more than 1,024 files open, of which each call takes one.
+        // Each call takes one of the 1,024 files that a process may have open.
         await Promise.all(Array.from({ length: AT_ONCE }, async (_, first) => {
           for (let n = first; n < 1_000; n += AT_ONCE) {
             const { url } = two[n % 2]!;

@@ -19,7 +19,7 @@ import {
   type TestToolServer,
 } from "./_tool_server.ts";
 
-describe("resources, prompts and sets of tools", () => {
+describe("resources and prompts", () => {
   let server: TestToolServer;
   let key: string;
   let client: Client;
@@ -75,7 +75,7 @@ describe("resources, prompts and sets of tools", () => {
     assert.deepEqual((await audit.listPrompts()).prompts.map(({ name }) => name), ["audit"]);
   });
 
-  it("are read as sealed acts, as data, with what reads like orders flagged", async () => {
+  it("are read as data, with injections flagged, and sealed", async () => {
     const { contents, _meta } = await client.readResource({ uri: `sealoop://tickets/${ticket}` });
     const [data, marker] = contents as { text: string; mimeType: string }[];
     assert.equal(JSON.parse(data!.text).title, "Printer jams");
@@ -90,7 +90,7 @@ describe("resources, prompts and sets of tools", () => {
     ]);
   });
 
-  it("are refused, and the refusal sealed, with what the protocol has for it", async () => {
+  it("are refused with errors of the protocol, and the refusal is sealed", async () => {
     const refused = async (of: Client, uri: string) =>
       await of.readResource({ uri }).then(() => assert.fail("read"), (error) => error);
     assert.equal((await refused(client, "sealoop://tickets/INC-000000000000")).code, -32002);
@@ -107,13 +107,14 @@ describe("resources, prompts and sets of tools", () => {
     assert.equal((await sealed(foreign.data.receipt_id)).outcome, "refused");
   });
 
-  it("are told of when they change, to those who subscribed", async () => {
+  it("notify subscribers of changes", async () => {
     const uri = `sealoop://tickets/${ticket}`;
     type Update = { params: { uri: string } };
-    const told: Record<"stream" | "current", string[]> = { stream: [], current: [] };
-    const take = (by: keyof typeof told) => ({ params }: Update) => void told[by].push(params.uri);
+    const updates: Record<"stream" | "current", string[]> = { stream: [], current: [] };
+    const record = (by: keyof typeof updates) => ({ params }: Update) =>
+      void updates[by].push(params.uri);
     const stream = await connect(server.url, key);
-    stream.setNotificationHandler(ResourceUpdatedNotificationSchema, take("stream"));
+    stream.setNotificationHandler(ResourceUpdatedNotificationSchema, record("stream"));
     await stream.subscribeResource({ uri });
     const current = new CurrentClient({ name: "test", version: "1" }, {
       versionNegotiation: { mode: "auto" },
@@ -121,7 +122,7 @@ describe("resources, prompts and sets of tools", () => {
     const headers = { authorization: `Bearer ${key}` };
     const address = new URL(`${server.url}/mcp`);
     await current.connect(new CurrentTransport(address, { requestInit: { headers } }));
-    current.setNotificationHandler("notifications/resources/updated", take("current"));
+    current.setNotificationHandler("notifications/resources/updated", record("current"));
     const listening = await current.listen({ resourceSubscriptions: [uri, "sealoop://nothing/1"] });
     assert.deepEqual(listening.honoredFilter, { resourceSubscriptions: [uri] });
     await assert.rejects(audit.subscribeResource({ uri }), /no resource/);
@@ -131,15 +132,15 @@ describe("resources, prompts and sets of tools", () => {
       kind: "noted",
     });
     await server.platform.store.pool.query("SELECT pg_notify('sealoop_sealed', '')");
-    while (told.stream.length === 0 || told.current.length === 0) await sleep(20);
-    // once, and once more where its making was looked at only now
-    assert.deepEqual([...new Set([...told.stream, ...told.current])], [uri]);
+    while (updates.stream.length === 0 || updates.current.length === 0) await sleep(20);
+    // twice where its creation is noticed only now
+    assert.deepEqual([...new Set([...updates.stream, ...updates.current])], [uri]);
     await stream.unsubscribeResource({ uri });
     await listening.close();
     await Promise.all([stream.close(), current.close()]);
   });
 
-  it("fill prompts in with what is known, as data, and seal that", async () => {
+  it("fill in prompts with data, and seal that", async () => {
     const { messages, _meta } = await client.getPrompt({
       name: "triage",
       arguments: { ticket_id: ticket },
@@ -173,7 +174,7 @@ describe("resources, prompts and sets of tools", () => {
     await assert.rejects(audit.getPrompt({ name: "triage" }), /may not call triage/);
   });
 
-  it("of a tool are data too", async () => {
+  it("mark a tool's result as data too", async () => {
     const { content, structuredContent, _meta } = await client.callTool({
       name: "itsm_get_ticket",
       arguments: { ticket_id: ticket },
@@ -186,7 +187,7 @@ describe("resources, prompts and sets of tools", () => {
     ]);
   });
 
-  it("are chosen in the address", async () => {
+  it("are selected with tools in the address", async () => {
     const some = await connectHttp(server.url, key, "?tools=receipts,itsm_get_ticket");
     const names = (await some.listTools()).tools.map(({ name }) => name).sort();
     assert.deepEqual(names.filter((name) => !/ledger|receipt/.test(name)), ["itsm_get_ticket"]);

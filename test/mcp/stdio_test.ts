@@ -9,14 +9,14 @@ import { counting } from "./_operations.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
 import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
 
-/** Of the revision without a handshake, every request says by itself what else would be said once. */
+/** Metadata of every request in stateless revisions. */
 const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-describe("a client at the other end of a pipe", () => {
+describe("a client over standard input and output", () => {
   let server: TestToolServer;
   before(async () => {
     server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "5" } });
@@ -27,8 +27,8 @@ describe("a client at the other end of a pipe", () => {
     const { key, id } = of ?? await server.key();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const lines = createInterface(output)[Symbol.asyncIterator]();
-    let leave = () => {};
-    const left = new Promise<void>((resolve) => leave = resolve);
+    let disconnect = () => {};
+    const left = new Promise<void>((resolve) => disconnect = resolve);
     const served = await serveStdio({
       operations: [counting],
       findInjection,
@@ -38,7 +38,7 @@ describe("a client at the other end of a pipe", () => {
       key,
       input,
       output,
-      onDisconnect: () => leave(),
+      onDisconnect: () => disconnect(),
     });
     const next = async (): Promise<Json> => JSON.parse((await lines.next()).value);
     const ask = (line: string) => {
@@ -50,7 +50,7 @@ describe("a client at the other end of a pipe", () => {
   const request = (method: string, params: object = {}, id: number = 1) =>
     JSON.stringify({ jsonrpc: "2.0", id, method, params });
 
-  it("is served by the revision that it speaks", async () => {
+  it("is served in its own revision", async () => {
     const old = await open();
     const { result } = await old.ask(request("initialize", {
       protocolVersion: "2025-06-18",
@@ -73,7 +73,7 @@ describe("a client at the other end of a pipe", () => {
     }
   });
 
-  it("is answered as JSON-RPC has it where it sends no message", async () => {
+  it("gets an error of JSON-RPC for an invalid message", async () => {
     const { ask, input, next, close } = await open();
     const cases = [
       ["{", -32700],
@@ -108,12 +108,12 @@ describe("a client at the other end of a pipe", () => {
     await close();
   });
 
-  it("is not served without a key that agents may hold", async () => {
+  it("is not served without a key for agents", async () => {
     await assert.rejects(open({ id: "" }), /Set SEALOOP_MCP_KEY/);
     await assert.rejects(open(await server.key({ mayApprove: true })), /may approve/);
   });
 
-  it("is counted, and refused when its key is revoked", async () => {
+  it("is counted, and refused once its key is revoked", async () => {
     const ping = request("ping");
     const { id, ask, close, answers } = await inOneMinute(10, async () => {
       const client = await open();
