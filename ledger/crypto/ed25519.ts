@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-/** The eight points of small order, and their spellings that are not canonical; a key among them signs anything. */
+/** The points of small order, and their encodings that are not canonical. A key among them signs anything. */
 const SMALL_ORDER = new Set([
   "0000000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000000",
@@ -11,9 +11,9 @@ const SMALL_ORDER = new Set([
   "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ]);
-/** Last bytes of such points; that of a coordinate which is too large is among them. */
+/** Last bytes of such encodings. That of a coordinate which is too large is among them. */
 const SUSPECT = new Set([...SMALL_ORDER].map((hex) => parseInt(hex.slice(-2), 16) & 0x7f));
-/** 2²⁵⁵ − 19: coordinates at or above it are no canonical spelling. */
+/** 2²⁵⁵ − 19: coordinates at or above it are not canonical. */
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 
@@ -54,9 +54,9 @@ function makeKey(hex: string): KeyObject | undefined {
   });
 }
 
-/** Whether these 32 bytes are a canonical spelling, and not one of a point of small order. */
+/** Returns true for a canonical encoding that is not a point of small order. */
 function isPoint(bytes: Uint8Array): boolean {
-  if (!SUSPECT.has(bytes[31]! & 0x7f)) return true; // the common case: told by one byte
+  if (!SUSPECT.has(bytes[31]! & 0x7f)) return true; // the common case
   const y = Uint8Array.from(bytes);
   y[31]! &= 0x7f;
   return littleEndian(y) < P && !SMALL_ORDER.has(Buffer.from(y).toString("hex"));

@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from "node:crypto";
 import type { TrustedKey } from "../rules/mod.ts";
 import { existsSync, readFileSync, statSync } from "node:fs";
 
-/** A text names no Ed25519 public key. */
+/** A text is not an Ed25519 public key. */
 export class BadPublicKey extends Error {
   override readonly name = "BadPublicKey";
 }
@@ -14,8 +14,8 @@ export class BadPublicKey extends Error {
  * @throws {BadPublicKey} it is none of these
  */
 export function readPublicKey(text: string): string {
-  const key = fromText(text) ??
-    (isFile(text) ? fromText(readFileSync(text, "latin1")) : undefined);
+  const key = parseKeyText(text) ??
+    (isFile(text) ? parseKeyText(readFileSync(text, "latin1")) : undefined);
   if (key) return key;
   throw new BadPublicKey(
     "Expected an Ed25519 public key: 32 bytes as hex or base64, PEM, or a file that holds one",
@@ -27,7 +27,7 @@ function isFile(path: string): boolean {
   return stats !== undefined && stats.isFile() && stats.size < 10_000;
 }
 
-function fromText(text: string): string | undefined {
+function parseKeyText(text: string): string | undefined {
   const plain = text.trim();
   if (/^[0-9a-fA-F]{64}$/.test(plain)) return plain.toLowerCase();
   if (/^[A-Za-z0-9+/]{43}=?$/.test(plain)) return Buffer.from(plain, "base64").toString("hex");
@@ -48,14 +48,14 @@ function fromText(text: string): string | undefined {
 }
 
 /**
- * The keys that a ledger's own fields name, as `/api/how-to-verify` and files beside it have them: `keys`, or else
- * `public_key` alone. None where they name none.
+ * Parses the keys that a ledger publishes, in the answer of `/api/how-to-verify` or in an exported file: `keys`, or else
+ * `public_key` alone. Returns none where there are none.
  *
- * @throws {BadPublicKey} what they name is no key
+ * @throws {BadPublicKey} one of them is not a key
  */
 export function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
   const { how_to_verify, keys, public_key } = fields;
-  if (Array.isArray(keys)) return keys.map(asKey);
+  if (Array.isArray(keys)) return keys.map(parseKey);
   if (typeof public_key === "string") {
     return [{ publicKey: readPublicKey(public_key), fromPosition: 0 }];
   }
@@ -66,11 +66,11 @@ export function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): T
 }
 
 /**
- * The keys to believe: the published ones; where the reader knows some, only those of them; and where none are
+ * Selects the keys to trust: the published ones; where the reader knows some, only those among them; where none are
  * published, the one that the reader knows.
  *
  * @param known lowercase hex, of the key or of its fingerprint, the SHA-256 of its 32 bytes
- * @throws {BadPublicKey} none is published that the reader knows
+ * @throws {BadPublicKey} no published key is one that the reader knows
  */
 export function selectTrustedKeys(
   fields: Readonly<Record<string, unknown>>,
@@ -81,19 +81,19 @@ export function selectTrustedKeys(
   if (published.length === 0 && known.length === 1) {
     return [{ publicKey: known[0]!, fromPosition: 0 }];
   }
-  const believed = published.filter(({ publicKey }) =>
+  const trusted = published.filter(({ publicKey }) =>
     known.includes(publicKey) || known.includes(computeFingerprint(publicKey))
   );
-  if (believed.length > 0) return believed;
+  if (trusted.length > 0) return trusted;
   throw new BadPublicKey("The ledger names other keys than those that were given");
 }
 
-/** SHA-256 of a public key's 32 bytes. @param publicKey and result are lowercase hex */
+/** Computes the SHA-256 of a public key's 32 bytes. @param publicKey and result are lowercase hex */
 export function computeFingerprint(publicKey: string): string {
   return createHash("sha256").update(Buffer.from(publicKey, "hex")).digest("hex");
 }
 
-function asKey(entry: unknown): TrustedKey {
+function parseKey(entry: unknown): TrustedKey {
   const { public_key, from_position } = (entry ?? {}) as Record<string, unknown>;
   if (
     typeof public_key !== "string" || !Number.isSafeInteger(from_position) ||

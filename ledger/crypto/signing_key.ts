@@ -19,7 +19,7 @@ export class BadKeyFile extends Error {
 }
 
 /**
- * Reads the signing key, or makes it where there is none yet.
+ * Reads the signing key, or creates it where there is none yet.
  *
  * @param path a PEM file of mode 0600 or stricter, owned by this process's user
  * @throws {BadKeyFile} others could have read or written it, or it holds something else
@@ -28,13 +28,14 @@ export function loadSigningKey(path: string): SigningKey {
   const pem = create(path) ?? read(path);
   try {
     const privateKey = createPrivateKey(pem);
-    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("another kind of key");
+    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("not an Ed25519 key");
     return { privateKey, publicKey: rawPublicKey(privateKey) };
   } catch (cause) {
     throw new BadKeyFile(`${path} holds no Ed25519 private key in PEM form`, { cause });
   }
 }
 
+/** Creates the file; returns undefined where there is one. */
 function create(path: string): string | undefined {
   let file: number;
   try {

@@ -68,7 +68,8 @@ export async function importLedger(
     return { total: size, keys, isNew: true };
   } finally {
     await file.close();
-    client?.release(true); // with its lock
+    await client?.query("SELECT pg_advisory_unlock($1)", [LOCK]).catch(() => {});
+    client?.release(true);
   }
 }
 

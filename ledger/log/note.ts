@@ -1,22 +1,22 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
 import { verifyEd25519 } from "../crypto/mod.ts";
 
-/** What a signed checkpoint says of the log. */
+/** The statement of a checkpoint about the log. */
 export interface Checkpoint {
   readonly origin: string;
-  /** Leaves. */
+  /** Number of leaves. */
   readonly size: number;
   /** 32 bytes. */
   readonly root: Uint8Array;
 }
 
-/** One who signs notes: their name and public key, with what the key's signatures are of. */
+/** A signer of notes. */
 export interface NoteKey {
   /** No spaces, no plus. */
   readonly name: string;
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** `log`: Ed25519 over the note; `witness`: over the note with a time (cosignature/v1). */
+  /** `log` signs the note; `witness` signs the note with a time (cosignature/v1). */
   readonly kind: "log" | "witness";
 }
 
@@ -28,16 +28,16 @@ export interface NoteSignature {
   readonly value: Buffer;
 }
 
-/** Numbers of the kinds of keys. @see C2SP signed-note */
+/** Numbers of the signature types. @see C2SP signed-note */
 const ALGORITHM = { log: 1, witness: 4 } as const;
 const DASH = "\u2014 ";
 
-/** A text is no note, or no verifier key. */
+/** A text is not a note, or not a verifier key. */
 export class BadNote extends Error {
   override readonly name = "BadNote";
 }
 
-/** The text that is signed. @see C2SP tlog-checkpoint */
+/** Formats the text that is signed. @see C2SP tlog-checkpoint */
 export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString("base64")}\n`;
 }
@@ -47,12 +47,12 @@ export function signNote(text: string, key: NoteKey, privateKey: KeyObject): str
   return `${text}\n${formatSignature(key, sign(null, Buffer.from(text), privateKey))}`;
 }
 
-/** A signature line, its line break included. */
+/** Formats a signature line, with its line break. */
 export function formatSignature(key: NoteKey, value: Uint8Array): string {
   return `${DASH}${key.name} ${Buffer.concat([computeKeyId(key), value]).toString("base64")}\n`;
 }
 
-/** Tells text and signatures of a note apart; verifies nothing. @throws {BadNote} */
+/** Parses a note into its text and its signatures, without verifying them. @throws {BadNote} */
 export function parseNote(note: string): { text: string; signatures: NoteSignature[] } {
   const at = note.lastIndexOf("\n\n");
   if (at < 0 || !note.endsWith("\n")) {
@@ -61,17 +61,19 @@ export function parseNote(note: string): { text: string; signatures: NoteSignatu
   return { text: note.slice(0, at + 1), signatures: parseSignatures(note.slice(at + 2)) };
 }
 
-/** Reads signature lines. @throws {BadNote} */
+/** Parses signature lines. @throws {BadNote} */
 export function parseSignatures(lines: string): NoteSignature[] {
   return lines.split("\n").slice(0, -1).map((line) => {
     const match = /^\u2014 ([^ +]+) ([A-Za-z0-9+/]+={0,2})$/.exec(line);
     const bytes = Buffer.from(match?.[2] ?? "", "base64");
-    if (!match || bytes.length < 5) throw new BadNote("A signature line is no signature line");
+    if (!match || bytes.length < 5) {
+      throw new BadNote(`Expected a signature line, not ${JSON.stringify(line.slice(0, 100))}`);
+    }
     return { name: match[1]!, keyId: bytes.subarray(0, 4), value: bytes.subarray(4) };
   });
 }
 
-/** Reads the text of a checkpoint. @throws {BadNote} */
+/** Parses the text of a checkpoint. @throws {BadNote} */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin, size, root] = text.split("\n");
   const hash = Buffer.from(root ?? "", "base64");
@@ -84,7 +86,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size: Number(size), root: hash };
 }
 
-/** Whether a note carries a good signature of this key. */
+/** Returns true where a note has a valid signature by this key. */
 export function isSignedBy(
   note: { text: string; signatures: readonly NoteSignature[] },
   key: NoteKey,
@@ -111,13 +113,13 @@ export function parseOwnCheckpoint(note: string, publicKey: Uint8Array): Checkpo
   throw new BadNote("The checkpoint is not signed by the log's key");
 }
 
-/** A key as `name+id+base64`. */
+/** Formats a key as `name+id+base64`. */
 export function formatVerifierKey(key: NoteKey): string {
   const encoded = Buffer.concat([Buffer.of(ALGORITHM[key.kind]), key.publicKey]).toString("base64");
   return `${key.name}+${computeKeyId(key).toString("hex")}+${encoded}`;
 }
 
-/** Reads a key of the form `name+id+base64`. @throws {BadNote} */
+/** Parses a key of the form `name+id+base64`. @throws {BadNote} */
 export function parseVerifierKey(text: string): NoteKey {
   const match = /^([^ +]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text);
   const bytes = Buffer.from(match?.[3] ?? "", "base64");
@@ -133,12 +135,12 @@ export function parseVerifierKey(text: string): NoteKey {
   }
   const key: NoteKey = { name: match[1]!, publicKey: bytes.subarray(1), kind };
   if (computeKeyId(key).toString("hex") !== match[2]) {
-    throw new BadNote(`The id in the key of ${key.name} is not that key's`);
+    throw new BadNote(`The id in the key of ${key.name} belongs to another key`);
   }
   return key;
 }
 
-/** @see C2SP signed-note, tlog-cosignature */
+/** Returns the 4 bytes that identify a key. @see C2SP signed-note, tlog-cosignature */
 function computeKeyId({ name, publicKey, kind }: NoteKey): Buffer {
   return createHash("sha256").update(`${name}\n`).update(Buffer.of(ALGORITHM[kind]))
     .update(publicKey).digest().subarray(0, 4);

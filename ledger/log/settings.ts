@@ -3,18 +3,18 @@ import { BadSetting, type Config } from "../../config.ts";
 import { parseVerifierKey } from "./note.ts";
 import type { Witness } from "./witness.ts";
 
-/** Where a log keeps what is not in the database, and who it is. */
+/** Settings of the log: its identity, and its files outside of the database. */
 export interface LogSettings {
-  /** PEM file of the key that signs checkpoints; made where there is none. */
+  /** PEM file of the key that signs checkpoints; created where there is none. */
   readonly keyFile: string;
-  /** File outside of the database in which the newest checkpoint is kept. */
+  /** File that holds the newest signed checkpoint. */
   readonly checkpointFile: string;
   /** Name of the log in its checkpoints: an address without scheme. */
   readonly origin: string;
   readonly witnesses: readonly Witness[];
 }
 
-/** The log's place as the settings have it. @throws {BadSetting} a witness is none */
+/** Reads the log's settings from the configuration. @throws {BadSetting} a witness is not valid */
 export function readLogSettings({ dataDir, settings }: Config): LogSettings {
   const { SEALOOP_LEDGER_ORIGIN, SEALOOP_LEDGER_URL, SEALOOP_WITNESSES = "" } = settings;
   return {
@@ -22,11 +22,13 @@ export function readLogSettings({ dataDir, settings }: Config): LogSettings {
     checkpointFile: join(dataDir, "checkpoint"),
     origin: SEALOOP_LEDGER_ORIGIN ??
       SEALOOP_LEDGER_URL?.replace(/^https?:\/\//, "").replace(/\/+$/, "") ?? "sealoop.localhost",
-    witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(witness),
+    witnesses: SEALOOP_WITNESSES.split(",").map((item) => item.trim()).filter(Boolean).map(
+      parseWitness,
+    ),
   };
 }
 
-function witness(item: string): Witness {
+function parseWitness(item: string): Witness {
   const [key = "", url = "", ...more] = item.split(/\s+/);
   try {
     const { protocol } = new URL(url);

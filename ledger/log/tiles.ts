@@ -3,7 +3,7 @@ import { computeRoot, type Hash, type Sha256 } from "../rules/mod.ts";
 /** Hashes in a full tile: eight levels of the tree. @see C2SP tlog-tiles */
 export const TILE_WIDTH = 256;
 
-/** A tile by its level (0: hashes of leaves) and its number at that level. */
+/** Address of a tile: its level (0: hashes of leaves) and its number at that level. */
 export interface TileId {
   readonly level: number;
   readonly n: number;
@@ -11,19 +11,19 @@ export interface TileId {
 
 /** A full tile. */
 export interface Tile extends TileId {
-  /** 256 of them. */
+  /** Exactly {@linkcode TILE_WIDTH}. */
   readonly hashes: readonly Hash[];
-  /** Root over the hashes: an entry of the level above. */
+  /** Root over the hashes; an entry of the level above. */
   readonly root: Hash;
 }
 
-/** Gives some hashes of one tile. @param to exclusive; `from` and `to` are within one tile */
+/** Reads hashes of one tile. @param to exclusive; `from` and `to` are within one tile */
 export type ReadHashes = (level: number, from: number, to: number) => Promise<readonly Hash[]>;
 
-/** The right edge of a growing tree: of each level, the hashes that no full tile holds yet. */
+/** The right edge of a growing tree: the hashes of each level that are in no full tile yet. */
 export type Edge = Hash[][];
 
-/** Adds leaves to the edge, and gives the tiles that became full. */
+/** Adds leaves to the edge in place, and returns the tiles that became full. */
 export function growEdge(
   edge: Edge,
   size: number,
@@ -44,7 +44,7 @@ export function growEdge(
   return full;
 }
 
-/** Root of the tree whose edge this is; undefined: it is empty. */
+/** Returns the root of the tree that has this edge, or undefined for an empty tree. */
 export function computeEdgeRoot(edge: Edge, sha256: Sha256): Hash | undefined {
   let root: Hash | undefined;
   for (const row of edge) {
@@ -54,7 +54,7 @@ export function computeEdgeRoot(edge: Edge, sha256: Sha256): Hash | undefined {
   return root;
 }
 
-/** Reads the edge of the tree of a size. */
+/** Reads the edge of the tree of the first `size` leaves. */
 export async function readEdge(size: number, read: ReadHashes): Promise<Edge> {
   const edge: Edge = [];
   for (let count = size, level = 0; count > 0; count = Math.floor(count / TILE_WIDTH), level++) {
@@ -64,13 +64,13 @@ export async function readEdge(size: number, read: ReadHashes): Promise<Edge> {
   return edge;
 }
 
-/** Root of the tree of the first `size` leaves. @param size ≥ 1 */
+/** Computes the root of the tree of the first `size` leaves. @param size ≥ 1 */
 export async function computeRootAt(size: number, read: ReadHashes, sha256: Sha256): Promise<Hash> {
-  return await rangeRoot(0, size, read, sha256);
+  return await computeRangeRoot(0, size, read, sha256);
 }
 
 /**
- * Proof that a leaf is in the tree of the first `size` leaves.
+ * Builds the proof that a leaf is in the tree of the first `size` leaves.
  *
  * @param index < size
  * @see RFC 6962 §2.1.1
@@ -84,16 +84,16 @@ export async function buildInclusionProof(
   const proof: Hash[] = [];
   let [from, to] = [0, size];
   while (to - from > 1) {
-    const middle = from + split(to - from);
+    const middle = from + splitSize(to - from);
     const other = index < middle ? [middle, to] as const : [from, middle] as const;
-    proof.push(await rangeRoot(...other, read, sha256));
+    proof.push(await computeRangeRoot(...other, read, sha256));
     [from, to] = index < middle ? [from, middle] : [middle, to];
   }
   return proof.reverse();
 }
 
 /**
- * Proof that the tree of the first `newSize` leaves begins with that of the first `oldSize`.
+ * Builds the proof that the tree of the first `newSize` leaves begins with that of the first `oldSize`.
  *
  * @param oldSize ≥ 1, ≤ newSize
  * @see RFC 6962 §2.1.2
@@ -107,21 +107,21 @@ export async function buildConsistencyProof(
   const proof: Hash[] = [];
   let [from, to] = [0, newSize];
   while (to > oldSize) {
-    const middle = from + split(to - from);
+    const middle = from + splitSize(to - from);
     if (oldSize <= middle) {
-      proof.push(await rangeRoot(middle, to, read, sha256));
+      proof.push(await computeRangeRoot(middle, to, read, sha256));
       to = middle;
     } else {
-      proof.push(await rangeRoot(from, middle, read, sha256));
+      proof.push(await computeRangeRoot(from, middle, read, sha256));
       from = middle;
     }
   }
-  if (from > 0) proof.push(await rangeRoot(from, to, read, sha256)); // else the old root itself
+  if (from > 0) proof.push(await computeRangeRoot(from, to, read, sha256)); // else the old root itself
   return proof.reverse();
 }
 
-/** Root over leaves that make a subtree of the tree: a complete one, or the right edge. */
-async function rangeRoot(
+/** Computes the root over leaves that form a subtree: a complete one, or the right edge. */
+async function computeRangeRoot(
   from: number,
   to: number,
   read: ReadHashes,
@@ -135,22 +135,22 @@ async function rangeRoot(
   ) {
     return computeRoot(await read(level, from / unit, to / unit), sha256);
   }
-  const middle = from + split(size);
+  const middle = from + splitSize(size);
   const [left, right] = [
-    await rangeRoot(from, middle, read, sha256),
-    await rangeRoot(middle, to, read, sha256),
+    await computeRangeRoot(from, middle, read, sha256),
+    await computeRangeRoot(middle, to, read, sha256),
   ];
   return computeRoot([left, right], sha256);
 }
 
-/** The largest power of two below n. @param n ≥ 2 */
-function split(n: number): number {
+/** Returns the largest power of two below n. @param n ≥ 2 */
+function splitSize(n: number): number {
   let power = 1;
   while (power * 2 < n) power *= 2;
   return power;
 }
 
-/** Path of a tile or bundle number: `x001/x234/067`. @see C2SP tlog-tiles */
+/** Formats the path of a tile or entry bundle: `x001/x234/067`. @see C2SP tlog-tiles */
 export function formatTilePath(n: number, width = TILE_WIDTH): string {
   const groups: string[] = [];
   for (let rest = n; groups.length === 0 || rest > 0; rest = Math.floor(rest / 1000)) {
@@ -159,7 +159,7 @@ export function formatTilePath(n: number, width = TILE_WIDTH): string {
   return groups.join("/") + (width === TILE_WIDTH ? "" : `.p/${width}`);
 }
 
-/** What a path names: the number and the width; undefined where it is no such path. */
+/** Parses the path of a tile or entry bundle; returns undefined where it is not one. */
 export function parseTilePath(path: string): { n: number; width: number } | undefined {
   const match = /^((?:x\d{3}\/)*)(\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path);
   if (!match) return undefined;

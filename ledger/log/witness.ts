@@ -7,55 +7,58 @@ import {
   parseSignatures,
 } from "./note.ts";
 
-/** A witness: where it is asked, and the key by which its cosignatures are known. */
+/** A witness of the log. */
 export interface Witness {
-  /** Without a slash at the end; `/add-checkpoint` comes after it. */
+  /** Without a slash at the end; `/add-checkpoint` is appended. */
   readonly url: string;
+  /** Key of its cosignatures. */
   readonly key: NoteKey;
 }
 
-/** What a witness is asked to cosign. */
+/** A checkpoint that a witness is asked to cosign. */
 export interface CosignRequest {
-  /** The checkpoint as the log has signed it. */
+  /** The checkpoint as signed by the log. */
   readonly note: string;
   readonly size: number;
-  /** Proof from an older size, > 0, to this one. */
+  /** Builds the consistency proof from an older size, > 0, to this one. */
   readonly prove: (oldSize: number) => Promise<readonly Hash[]>;
   readonly signal: AbortSignal;
 }
 
-/** A witness did not cosign; the message says why. */
+/** A witness did not cosign. */
 export class NotCosigned extends Error {
   override readonly name = "NotCosigned";
 }
 
-const MOST_BYTES = 16 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024;
 
 /**
  * Asks a witness to cosign a checkpoint.
  *
- * @param known size that the witness cosigned last, as far as is known; it says so itself where it is another
- * @returns its cosignature, which is of this checkpoint and by its key
+ * @param knownSize size that the witness is believed to have cosigned last; it answers with the right one otherwise
+ * @returns its cosignature, verified
  * @throws {NotCosigned} it refused, answered something else, or did not answer
  * @see C2SP tlog-witness
  */
 export async function cosign(
   witness: Witness,
   request: CosignRequest,
-  known = 0,
+  knownSize = 0,
 ): Promise<NoteSignature> {
-  const first = await ask(witness, request, known);
+  const first = await ask(witness, request, knownSize);
   const answer = typeof first === "number" ? await ask(witness, request, first) : first;
   if (typeof answer === "number") {
-    throw new NotCosigned(`${witness.url} says that it knows size ${known}, then ${answer}`);
+    throw new NotCosigned(
+      `${witness.url} says that it has cosigned size ${knownSize}, then size ${answer}`,
+    );
   }
   const { text } = parseNote(request.note);
-  const good = answer.find((s) => isSignedBy({ text, signatures: [s] }, witness.key));
-  if (!good) throw new NotCosigned(`${witness.url} answered without a cosignature of its key`);
-  return good;
+  const valid = answer.find((s) => isSignedBy({ text, signatures: [s] }, witness.key));
+  if (!valid) throw new NotCosigned(`${witness.url} answered without a cosignature of its key`);
+  return valid;
 }
 
-/** @returns cosignatures, or the size that the witness says it knows */
+/** @returns cosignatures, or the size that the witness has cosigned last */
 async function ask(
   { url }: Witness,
   { note, size, prove, signal }: CosignRequest,
@@ -87,7 +90,7 @@ async function post(url: string, body: string, signal: AbortSignal) {
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > MOST_BYTES) throw new Error(`more than ${MOST_BYTES} bytes`);
+      if (text.length > MAX_ANSWER_BYTES) throw new Error(`more than ${MAX_ANSWER_BYTES} bytes`);
     }
     return { status: response.status, text };
   } catch (cause) {

@@ -1,73 +1,54 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { computeLeafHash, loadSigningKey, sha256, type SigningKey } from "../crypto/mod.ts";
-import { type Hash, isSameHash } from "../rules/mod.ts";
-import { readIfPresent, writeDurably } from "./durable_file.ts";
-import { countTiledLeaves, createHashReader, getPublishedCheckpoint } from "./stored_log.ts";
-import {
-  buildConsistencyProof,
-  computeEdgeRoot,
-  computeRootAt,
-  type Edge,
-  growEdge,
-  readEdge,
-  type Tile,
-} from "./tiles.ts";
-import {
-  formatCheckpoint,
-  formatSignature,
-  formatVerifierKey,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
-  parseOwnCheckpoint,
-  signNote,
-} from "./note.ts";
-import { cosign, type Witness } from "./witness.ts";
-import { exportReceipts, getHead } from "../receipts/mod.ts";
-import { createTimeoutSignal } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { computeLeafHash, loadSigningKey, sha256, type SigningKey } from "../crypto/mod.ts";
+import { exportReceipts, getHead } from "../receipts/mod.ts";
+import { type Hash, isSameHash } from "../rules/mod.ts";
+import { type Inbox, openInbox } from "./_inbox.ts";
+import { openPublisher } from "./_publisher.ts";
+import { readIfPresent } from "./durable_file.ts";
+import { parseOwnCheckpoint } from "./note.ts";
 import type { LogSettings } from "./settings.ts";
+import { countTiledLeaves, createHashReader, storeTiles } from "./stored_log.ts";
+import { computeEdgeRoot, computeRootAt, growEdge, readEdge } from "./tiles.ts";
 
-/** What is stored is not what the log has signed. It signs no more until somebody has looked. */
+/** The stored receipts are not those that the log has signed. It signs no more until somebody has looked. */
 export class LogBroken extends Error {
   override readonly name = "LogBroken";
 }
 
-/** What a writer of the log needs. */
+/** Options of {@linkcode openLog}. */
 export interface LogOptions extends LogSettings {
   /** Of role `sequencer`. */
   readonly store: Store;
   readonly signal: AbortSignal;
-  /** Told of what goes wrong; the log goes on, unless it is {@linkcode LogBroken}. */
+  /** Called with what goes wrong. The log goes on, except after {@linkcode LogBroken}. */
   readonly onTrouble: (error: unknown) => void;
 }
 
 /** A Merkle log that follows the chain. */
 export interface LogWriter {
   /**
-   * Adds leaves that were committed to the chain. It is only faster: what is not added is read from the database.
+   * Adds leaves that were committed to the chain. It only saves time: other leaves are read from the database.
    *
-   * @param position of the first
+   * @param position of the first leaf
    */
   add(position: number, leaves: readonly Hash[]): void;
-  /** When the signal has ended it, with the last checkpoint signed. */
+  /** Settles when the signal has ended the log, with the last checkpoint signed. */
   readonly ended: Promise<void>;
 }
 
-const PAGE = 500;
-/** Leaves that wait in memory at the most. */
-const MOST_WAITING = 65_536;
-const BETWEEN_CHECKPOINTS_MS = 1_000;
-const LOOK_MS = 2_000;
+const PAGE_SIZE = 500;
+const CHECKPOINT_INTERVAL_MS = 1_000;
+const POLL_MS = 2_000;
 const RETRY_MS = 1_000;
-const WITNESS_MS = 5_000;
+const EMPTY_ROOT: Hash = sha256(new Uint8Array());
 
 /**
- * Makes the chain's Merkle log: full tiles go to the database, and at most once a second a checkpoint is signed, kept in a
- * file, cosigned by the witnesses, and published.
+ * Opens the chain's Merkle log: full tiles go to the database, and at most once a second a checkpoint is signed, written
+ * to a file, cosigned by the witnesses, and published.
  *
- * At its start it sees that the log which it has signed last is the beginning of what is stored; where the database has
- * lost its end or was changed, it says so and signs nothing. So no two checkpoints of one key contradict each other.
+ * At its start it checks that the log it has signed last is the beginning of what is stored. Where the database has lost
+ * its end or was changed, it reports that and signs nothing. So no two checkpoints of one key contradict each other.
  */
 export function openLog(options: LogOptions): LogWriter {
   const { signal, onTrouble } = options;
@@ -87,7 +68,7 @@ export function openLog(options: LogOptions): LogWriter {
   return { add: inbox.add, ended: run() };
 }
 
-/** Says what of the stored chain contradicts the checkpoint that was kept; undefined: nothing does. */
+/** Describes how the stored chain contradicts the last signed checkpoint; undefined: it does not. */
 export async function findContradiction(
   store: Store,
   { keyFile, checkpointFile }: Pick<LogSettings, "keyFile" | "checkpointFile">,
@@ -100,156 +81,53 @@ export async function findContradiction(
     return `The ledger has ${size} receipts, and a checkpoint was signed of ${signed.size}: its end is missing`;
   }
   const root = signed.size === 0
-    ? EMPTY
+    ? EMPTY_ROOT
     : await computeRootAt(signed.size, createHashReader(store), sha256);
   return isSameHash(root, signed.root)
     ? undefined
     : `The first ${signed.size} receipts are not those of which a checkpoint was signed`;
 }
 
-const EMPTY: Hash = sha256(new Uint8Array());
-
+/** Follows the chain until the signal ends it. @throws {LogBroken} @throws whatever the database throws */
 async function follow(options: LogOptions, key: SigningKey, inbox: Inbox): Promise<void> {
   const { store, signal } = options;
+  const publish = openPublisher(options, key);
   let size = await countTiledLeaves(store);
   const edge = await readEdge(size, createHashReader(store));
-  let total = Math.max(size, (await getHead(store)).size);
-  const grow = async (leaves: readonly Hash[]) => {
+  let signedSize = -1;
+
+  async function grow(leaves: readonly Hash[]): Promise<void> {
     await storeTiles(store, growEdge(edge, size, leaves, sha256));
     size += leaves.length;
-  };
-  const catchUp = async () => {
-    for (let waiting = inbox.take(size); waiting; waiting = inbox.take(size)) await grow(waiting);
-    total = Math.max(total, inbox.seen());
-    while (size < total && !signal.aborted) {
-      const found = await exportReceipts(store, { from: size, to: Math.min(total, size + PAGE) });
-      if (found[0]?.position !== size) throw new LogBroken(`There is no receipt ${size}`);
-      await grow(found.map(computeLeafHash));
-    }
-  };
-  await catchUp();
-  const wrong = await findContradiction(store, options);
-  if (wrong !== undefined) throw new LogBroken(wrong);
-  const publish = publisher(options, key);
-  let signed = -1;
-  while (!signal.aborted) {
-    if (signed < size) {
-      await publish(size, rootOf(edge), createHashReader(store));
-      signed = size;
-      await inbox.pause(BETWEEN_CHECKPOINTS_MS);
-    }
-    if (!await inbox.came(LOOK_MS)) total = (await getHead(store)).size;
-    await catchUp();
   }
-  await catchUp();
-  if (signed < size) await publish(size, rootOf(edge), createHashReader(store));
-}
 
-const rootOf = (edge: Edge): Hash => computeEdgeRoot(edge, sha256) ?? EMPTY;
+  async function catchUp(chainSize: number): Promise<void> {
+    for (let leaves = inbox.take(size); leaves; leaves = inbox.take(size)) await grow(leaves);
+    const target = Math.max(chainSize, inbox.size());
+    while (size < target && !signal.aborted) {
+      const to = Math.min(target, size + PAGE_SIZE);
+      const receipts = await exportReceipts(store, { from: size, to });
+      if (receipts[0]?.position !== size) throw new LogBroken(`There is no receipt ${size}`);
+      await grow(receipts.map(computeLeafHash));
+    }
+  }
 
-async function storeTiles({ pool }: Store, tiles: readonly Tile[]): Promise<void> {
-  if (tiles.length === 0) return;
-  await pool.query({
-    name: "log_tiles",
-    text: `INSERT INTO log_tiles (level, n, hashes, root)
-           SELECT * FROM unnest($1::smallint[], $2::bigint[], $3::bytea[], $4::bytea[])
-           ON CONFLICT (level, n) DO NOTHING`,
-    values: [
-      tiles.map(({ level }) => level),
-      tiles.map(({ n }) => n),
-      tiles.map(({ hashes }) => Buffer.concat(hashes)),
-      tiles.map(({ root }) => Buffer.from(root)),
-    ],
-  });
-}
+  async function sign(): Promise<void> {
+    await publish(size, computeEdgeRoot(edge, sha256) ?? EMPTY_ROOT);
+    signedSize = size;
+  }
 
-/** Signs, keeps, has cosigned, and publishes; in this order, so that nothing published is forgotten. */
-function publisher(options: LogOptions, { privateKey, publicKey }: SigningKey) {
-  const { store, origin, checkpointFile, witnesses, onTrouble } = options;
-  const key: NoteKey = { name: origin, publicKey, kind: "log" };
-  const known = new Map<Witness, number>();
-  return async (
-    size: number,
-    root: Hash,
-    read: ReturnType<typeof createHashReader>,
-  ): Promise<void> => {
-    const published = await getPublishedCheckpoint(store);
-    if (published && isOf(published.note, { origin, size })) return;
-    const signed = signNote(formatCheckpoint({ origin, size, root }), key, privateKey);
-    await writeDurably(checkpointFile, signed);
-    const request = {
-      note: signed,
-      size,
-      prove: (old: number) => buildConsistencyProof(old, size, read, sha256),
-      signal: createTimeoutSignal(WITNESS_MS),
-    };
-    const cosignatures = await Promise.all(witnesses.map(async (witness) => {
-      try {
-        const { value } = await cosign(witness, request, known.get(witness));
-        known.set(witness, size);
-        return formatSignature(witness.key, value);
-      } catch (error) {
-        onTrouble(error);
-        return "";
-      }
-    }));
-    await store.pool.query({
-      name: "log_publish",
-      text: `INSERT INTO log_checkpoint (size, root, note, verifier_key) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (one) DO UPDATE SET size = excluded.size, root = excluded.root,
-               note = excluded.note, verifier_key = excluded.verifier_key, signed_at = now()`,
-      values: [size, Buffer.from(root), signed + cosignatures.join(""), formatVerifierKey(key)],
-    });
-  };
-}
-
-function isOf(note: string, { origin, size }: { origin: string; size: number }): boolean {
-  const checkpoint = parseCheckpoint(parseNote(note).text);
-  return checkpoint.origin === origin && checkpoint.size === size;
-}
-
-interface Inbox {
-  add(position: number, leaves: readonly Hash[]): void;
-  /** Leaves from a position on; undefined: none wait, or others do. */
-  take(position: number): Hash[] | undefined;
-  /** How far the chain is, as far as was told. */
-  seen(): number;
-  /** Waits until something was added, at the most so long. @returns whether it was */
-  came(milliseconds: number): Promise<boolean>;
-  pause(milliseconds: number): Promise<void>;
-}
-
-function openInbox(signal: AbortSignal): Inbox {
-  let first = 0;
-  let waiting: Hash[] = [];
-  let end = 0;
-  let wake = () => {};
-  signal.addEventListener("abort", () => wake());
-  return {
-    add(position, leaves) {
-      if (waiting.length > 0 && position !== first + waiting.length) waiting = []; // a gap: they are read anew
-      if (waiting.length === 0) first = position;
-      if (waiting.length < MOST_WAITING) waiting.push(...leaves);
-      end = position + leaves.length;
-      wake();
-    },
-    take(position) {
-      const from = position - first;
-      const fit = from >= 0 && from < waiting.length ? waiting.slice(from) : undefined;
-      waiting = [];
-      return fit;
-    },
-    seen: () => end,
-    async came(milliseconds) {
-      if (waiting.length > 0 || signal.aborted) return true;
-      let timer: NodeJS.Timeout | undefined;
-      const woken = await new Promise<boolean>((resolve) => {
-        wake = () => resolve(true);
-        timer = setTimeout(() => resolve(false), milliseconds);
-      });
-      clearTimeout(timer);
-      return woken;
-    },
-    pause: (milliseconds) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
-  };
+  await catchUp((await getHead(store)).size);
+  const contradiction = await findContradiction(store, options);
+  if (contradiction !== undefined) throw new LogBroken(contradiction);
+  while (!signal.aborted) {
+    if (signedSize < size) {
+      await sign();
+      await sleep(CHECKPOINT_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    }
+    const isTold = await inbox.wait(POLL_MS);
+    await catchUp(isTold ? 0 : (await getHead(store)).size);
+  }
+  await catchUp(0);
+  if (signedSize < size) await sign();
 }

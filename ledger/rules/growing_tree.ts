@@ -1,4 +1,4 @@
-import { type Hash, hashNode, type Sha256 } from "./mod.ts";
+import { type Hash, hashNode, type Sha256 } from "./tree.ts";
 
 /** A Merkle tree that leaves are added to. It keeps only the roots of its complete subtrees. */
 export interface GrowingTree {

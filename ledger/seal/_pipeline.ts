@@ -1,4 +1,5 @@
 import type pg from "pg";
+import type { Hash } from "../rules/mod.ts";
 import type { Alarm } from "./_alarm.ts";
 import {
   type ChainHead,
@@ -9,17 +10,21 @@ import {
   type RefusedEntry,
 } from "./_link.ts";
 import type { Signer } from "./_signer.ts";
-import type { SequencerOptions } from "./sequencer.ts";
 
 /** Parts of {@linkcode runPipeline}. */
-export interface PipelineParts
-  extends Pick<SequencerOptions, "signal" | "onProgress" | "onLeaves"> {
+export interface PipelineParts {
   /** Connection that commits. */
   readonly writer: pg.Client;
   readonly reader: pg.Client;
   readonly signer: Signer;
   readonly alarm: Alarm;
   readonly publicKey: Buffer;
+  /** Ends the work after the batches that are under way. */
+  readonly signal: AbortSignal;
+  /** Called after each batch, and now and then while there is nothing to do. */
+  readonly onProgress?: ((size: number) => void) | undefined;
+  /** Called with the leaves of the Merkle log that a batch has added, once it is committed. */
+  readonly onLeaves?: ((position: number, leaves: readonly Hash[]) => void) | undefined;
 }
 
 /** A batch that is being signed or committed. */

@@ -1,5 +1,6 @@
-/** A thread that verifies a run of receipts at a time. */
+/** A thread that verifies one run of receipts after another. */
 import { parentPort, workerData } from "node:worker_threads";
+import type { PackedBytes } from "../threads/mod.ts";
 import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
 import {
   type Break,
@@ -10,55 +11,51 @@ import {
   type TrustedKey,
 } from "../rules/mod.ts";
 
-/** Receipts that follow each other. */
-export interface Run {
-  /** Their texts as UTF-8, one after the other. */
-  readonly bytes: Uint8Array;
-  /** Where each ends. */
-  readonly ends: Uint32Array;
-  /** Position of the first one whose verdict is wanted, where none before it is missing. */
+/** Consecutive receipts, as UTF-8. */
+export interface Run extends PackedBytes {
+  /** Position of the first receipt to verify, where none before it is missing. */
   readonly position: number;
-  /** Whether the one before that stands in front, as what it is linked to. */
-  readonly led: boolean;
-  /** Whether leaves of the Merkle log are wanted. */
-  readonly leaves: boolean;
+  /** True where the receipt before that comes first, for its hash. */
+  readonly hasPrevious: boolean;
+  /** True where leaves of the Merkle log are wanted. */
+  readonly wantsLeaves: boolean;
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface RunResult {
   readonly breaks: readonly Break[];
-  /** How many there are of eras 1, 2 and 3. */
+  /** Number of receipts of eras 1, 2 and 3. */
   readonly eras: readonly [number, number, number];
-  /** After the last one. */
+  /** The place after the last one. */
   readonly place: Place;
-  /** Hashes of the leaves, 32 bytes each, where they are wanted; of a receipt that has none, zeros. */
+  /** Hashes of the leaves, 32 bytes each, where they are wanted; zeros for a receipt that has none. */
   readonly leaves?: Uint8Array;
 }
 
 const keys: readonly TrustedKey[] = workerData.data;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function verifyRun({ bytes, ends, position, led, leaves: wanted }: Run): RunResult {
+function verifyRun({ bytes, ends, position, hasPrevious, wantsLeaves }: Run): RunResult {
   const breaks: Break[] = [];
   const eras: [number, number, number] = [0, 0, 0];
-  const leaves = wanted ? new Uint8Array(32 * (ends.length - (led ? 1 : 0))) : undefined;
-  const first = led ? 1 : 0;
-  let place = led
-    ? after(bytes.subarray(0, ends[0]), position - 1)
+  const first = hasPrevious ? 1 : 0;
+  const leaves = wantsLeaves ? new Uint8Array(32 * (ends.length - first)) : undefined;
+  let place = hasPrevious
+    ? getPlaceAfter(bytes.subarray(0, ends[0]), position - 1)
     : { position, previousHash: "" };
   for (let n = first; n < ends.length; n++) {
     const record = bytes.subarray(ends[n - 1] ?? 0, ends[n]);
-    const followed = examine(record, place);
+    const followed = follow(record, place);
     if (followed.found) breaks.push(followed.found);
     if (followed.era) eras[followed.era - 1]!++;
-    leaves?.set(leafFrom(record, followed.position), 32 * (n - first));
+    leaves?.set(hashLeafOf(record, followed.position), 32 * (n - first));
     place = followed.next;
   }
   return { breaks, eras, place, leaves };
 }
 
-/** Zeros where the record is none; that has been reported, and no root fits it. */
-function leafFrom(record: Uint8Array, position: number): Uint8Array {
+/** Returns zeros where the bytes are no record: that is reported as a break, and no root fits them. */
+function hashLeafOf(record: Uint8Array, position: number): Uint8Array {
   try {
     const text = utf8.decode(record);
     return computeLeafHash({ position, id: String(JSON.parse(text).id), text });
@@ -67,8 +64,8 @@ function leafFrom(record: Uint8Array, position: number): Uint8Array {
   }
 }
 
-function examine(bytes: Uint8Array, place: Place): FollowResult {
-  const text = decoded(bytes);
+function follow(bytes: Uint8Array, place: Place): FollowResult {
+  const text = decode(bytes);
   if (text !== undefined) return followRecord(text, place, keys, NODE_PRIMITIVES);
   const { position, previousEra } = place;
   return {
@@ -79,13 +76,13 @@ function examine(bytes: Uint8Array, place: Place): FollowResult {
   };
 }
 
-function after(bytes: Uint8Array, position: number): Place {
-  const text = decoded(bytes);
+function getPlaceAfter(bytes: Uint8Array, position: number): Place {
+  const text = decode(bytes);
   if (text === undefined) return { position: position + 1, previousHash: "" };
   return findPlaceAfter(text, position, keys, NODE_PRIMITIVES);
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+function decode(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {

@@ -2,28 +2,28 @@ import { sha256 } from "../crypto/mod.ts";
 import { isSignedBy, parseCheckpoint, parseNote, parseVerifierKey } from "../log/mod.ts";
 import { createGrowingTree, type Hash, isSameHash } from "../rules/mod.ts";
 
-/** A signed checkpoint, and by whose key it is to be signed. */
+/** A signed checkpoint, and the key that it must be signed by. */
 export interface SignedCheckpoint {
   /** A C2SP tlog-checkpoint. */
   readonly note: string;
-  /** Of the Merkle log, as `name+id+key`. */
+  /** Key of the Merkle log, as `name+id+key`. */
   readonly verifierKey: string;
 }
 
-/** Compares a chain with a checkpoint while the chain goes by. */
+/** Comparison of a chain with a checkpoint, while the chain is read. */
 export interface CheckpointCheck {
-  /** Receipts that the checkpoint is of. */
+  /** Number of receipts that the checkpoint covers. */
   readonly size: number;
-  /** Takes the next leaves, from the first one on. */
+  /** Adds the next leaves, beginning with the first. */
   add(leaves: readonly Hash[]): void;
-  /** At the end: where and why the chain is not what was signed, or undefined. */
+  /** Returns, at the end, where and why the chain differs from what was signed, or undefined. */
   problem(): { readonly position: number; readonly reason: string } | undefined;
 }
 
 /**
- * Begins to compare.
+ * Opens a comparison with a checkpoint.
  *
- * @throws {BadNote} checkpoint or key are none
+ * @throws {BadNote} checkpoint or key can't be parsed
  * @throws {RangeError} the checkpoint is of another log, or not signed by its key
  */
 export function openCheckpointCheck({ note, verifierKey }: SignedCheckpoint): CheckpointCheck {

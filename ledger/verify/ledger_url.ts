@@ -4,18 +4,18 @@ import type { SignedCheckpoint } from "./checkpoint_check.ts";
 import { groupReceipts } from "./receipt_file.ts";
 import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
-/** A public ledger somewhere. */
+/** A public ledger that is read over HTTP. */
 export interface RemoteLedger {
-  /** What its `/api/how-to-verify` says. */
+  /** The answer of its `/api/how-to-verify`. */
   readonly howToVerify: Readonly<Record<string, unknown>>;
-  /** The checkpoint of its Merkle log, from before any receipt was read; undefined: it has no log. */
+  /** Checkpoint of its Merkle log, read before any receipt; undefined: it has no log. */
   readonly checkpoint: SignedCheckpoint | undefined;
-  /** How many receipts it said it has, once the first have come. */
+  /** Returns how many receipts it says it has, once the first have been read. */
   total(): number | undefined;
   /**
-   * Its receipts in batches, oldest first, byte for byte. Where it is cut off it goes on from where it was.
+   * Reads its receipts in batches, oldest first, byte for byte. After an interruption it continues where it was.
    *
-   * @throws {LedgerUnreachable} it does not answer any more, or with something else
+   * @throws {LedgerUnreachable} it does not answer any more, or not with receipts
    */
   batches(): AsyncIterable<readonly Buffer[]>;
 }
@@ -26,46 +26,46 @@ export class LedgerUnreachable extends Error {
 }
 
 const NDJSON = "application/x-ndjson";
-const MOST_TRIES = 5;
-const PAUSE_MS = 250;
+const MAX_ATTEMPTS = 5;
+const RETRY_MS = 250;
 
-/** Opens a public ledger. @param url without a path @throws {LedgerUnreachable} there is none */
+/** Opens a public ledger. @param url without a path @throws {LedgerUnreachable} no ledger answers there */
 export async function openLedgerUrl(url: string): Promise<RemoteLedger> {
   const base = url.replace(/\/+$/, "");
-  const rules = await get(`${base}/api/how-to-verify`, "application/json");
-  const howToVerify = await rules.json().catch(() => undefined) as
+  const response = await get(`${base}/api/how-to-verify`, "application/json");
+  const howToVerify = await response.json().catch(() => undefined) as
     | Readonly<Record<string, unknown>>
     | undefined;
   if (typeof howToVerify !== "object") {
     throw new LedgerUnreachable(`${base}/api/how-to-verify does not say how to verify`);
   }
-  const checkpoint = await checkpointOf(base, howToVerify);
+  const checkpoint = await readCheckpoint(base, howToVerify);
   let total: number | undefined;
   async function* batches() {
-    for (let at = 0, tries = 0; total === undefined || at < total;) {
+    for (let at = 0, attempts = 0; total === undefined || at < total;) {
       const before = at;
       try {
-        for await (const batch of groupReceipts(receiptsFrom(base, at, (size) => total ??= size))) {
+        for await (const batch of groupReceipts(readReceipts(base, at, (size) => total ??= size))) {
           yield batch.map(({ bytes }) => bytes);
-          // Where some are missing, the last one says how far it has come.
+          // Where some are missing, the position that the last one claims is higher than the count.
           const claimed = readPosition(batch.at(-1)!.bytes.toString()) ?? 0;
           at = Math.max(at + batch.length, claimed + 1);
         }
-        if (at === before) return; // it ends earlier than it said; who verifies tells
+        if (at === before) return; // it ends earlier than it said, which the verifier reports
       } catch (error) {
-        if (error instanceof BadReceiptFile && at === before && tries > 0) {
-          throw asAway(base, error);
+        if (error instanceof BadReceiptFile && at === before && attempts > 0) {
+          throw asUnreachable(base, error);
         }
-        tries = at > before ? 1 : tries + 1;
-        if (tries >= MOST_TRIES) throw asAway(base, error);
-        await sleep(PAUSE_MS * tries);
+        attempts = at > before ? 1 : attempts + 1;
+        if (attempts >= MAX_ATTEMPTS) throw asUnreachable(base, error);
+        await sleep(RETRY_MS * attempts);
       }
     }
   }
   return { howToVerify, checkpoint, total: () => total, batches };
 }
 
-async function checkpointOf(
+async function readCheckpoint(
   base: string,
   { log }: Readonly<Record<string, unknown>>,
 ): Promise<SignedCheckpoint | undefined> {
@@ -75,8 +75,8 @@ async function checkpointOf(
   return { note: await response.text(), verifierKey };
 }
 
-/** What one request gives: all the rest where the ledger streams, else a page. */
-async function* receiptsFrom(
+/** Reads the receipts of one response: all the rest where the ledger streams, else a page. */
+async function* readReceipts(
   base: string,
   from: number,
   onTotal: (size: number) => void,
@@ -91,14 +91,14 @@ async function* receiptsFrom(
 
 async function get(url: string, accept: string): Promise<Response> {
   const response = await fetch(url, { headers: { accept } }).catch((error) => {
-    throw asAway(url, error);
+    throw asUnreachable(url, error);
   });
   if (response.ok) return response;
   await response.body?.cancel();
   throw new LedgerUnreachable(`${url} answers with status ${response.status}`);
 }
 
-function asAway(url: string, error: unknown): LedgerUnreachable {
+function asUnreachable(url: string, error: unknown): LedgerUnreachable {
   if (error instanceof LedgerUnreachable) return error;
   const { message, cause } = error as Error;
   const why = cause instanceof Error ? cause.message : message;

@@ -4,42 +4,42 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { BadReceiptFile, createReceiptSplitter, type RawReceipt } from "./receipt_stream.ts";
 
-/** A file of receipts: what `/api/export` gave, one receipt a line, or an array, newest or oldest first. */
+/** A file of receipts: an answer of `/api/export`, one receipt a line, or an array, newest or oldest first. */
 export interface ReceiptFile {
-  /** Fields that stand before the receipts. */
+  /** Fields before the receipts. */
   readonly envelope: Readonly<Record<string, unknown>>;
   readonly newestFirst: boolean;
   /**
-   * The receipts in batches, oldest first, each as JSON text without spaces between its tokens. Every call reads the file
-   * anew; only one batch is in memory, and of a file that is newest first a number for each.
+   * Reads the receipts in batches, oldest first, each as JSON text without spaces between its tokens. Every call reads the
+   * file again. Only one batch is in memory, and the offsets of all batches of a file that is newest first.
    *
-   * @throws {BadReceiptFile} it holds something else, or ends too early
+   * @throws {BadReceiptFile} the file holds something else, or ends too early
    */
   batches(): AsyncIterable<readonly Buffer[]>;
   close(): Promise<void>;
 }
 
-const CHUNK = 1 << 20;
-const MOST_IN_A_BATCH = 500;
-const MOST_BATCH_BYTES = 8 * 1024 * 1024;
+const CHUNK_BYTES = 1 << 20;
+const MAX_BATCH_SIZE = 500;
+const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Opens a file and looks at its beginning. @throws {BadReceiptFile} there are no receipts in it */
+/** Opens a file and reads its beginning. @throws {BadReceiptFile} there are no receipts in it */
 export async function openReceiptFile(path: string): Promise<ReceiptFile> {
   const file = await open(path);
   try {
     let envelope: Readonly<Record<string, unknown>> = {};
-    const [first, second] = await firstReceipts(path, (fields) => envelope = fields);
+    const [first, second] = await readFirstReceipts(path, (fields) => envelope = fields);
     if (Number(envelope.from) > 0) {
       throw new BadReceiptFile(
         `It begins at position ${envelope.from}, and not with the first receipt`,
       );
     }
-    // Nothing comes before the oldest one; where that is missing, the next one links to the first that is there.
+    // The oldest receipt links to nothing. Where it is missing, the second receipt of the file links to the first.
     const newestFirst = previousHash(first) !== "" && !(second && follows(second, first));
     return {
       envelope,
       newestFirst,
-      batches: () => newestFirst ? backwards(file, path) : forwards(path),
+      batches: () => newestFirst ? readBackwards(file, path) : readForwards(path),
       close: () => file.close(),
     };
   } catch (error) {
@@ -48,14 +48,14 @@ export async function openReceiptFile(path: string): Promise<ReceiptFile> {
   }
 }
 
-/** SHA-256 of a file. */
+/** Computes the SHA-256 of a file. */
 export async function hashFile(path: string): Promise<Buffer> {
   const hash = createHash("sha256");
-  for await (const chunk of chunksOf(path)) hash.update(chunk);
+  for await (const chunk of readChunks(path)) hash.update(chunk);
   return hash.digest();
 }
 
-/** Puts receipts together to batches that are bounded in number and in bytes. What came before a failure is given first. */
+/** Groups receipts into batches, bounded in number and bytes. Receipts before a failure are yielded before it is thrown. */
 export async function* groupReceipts(
   found: AsyncIterable<readonly RawReceipt[]>,
 ): AsyncGenerator<RawReceipt[]> {
@@ -73,7 +73,7 @@ export async function* groupReceipts(
       for (const receipt of value!) {
         batch.push(receipt);
         bytes += receipt.bytes.length;
-        if (batch.length < MOST_IN_A_BATCH && bytes < MOST_BATCH_BYTES) continue;
+        if (batch.length < MAX_BATCH_SIZE && bytes < MAX_BATCH_BYTES) continue;
         yield batch;
         [batch, bytes] = [[], 0];
       }
@@ -85,34 +85,34 @@ export async function* groupReceipts(
   }
 }
 
-async function* chunksOf(path: string): AsyncGenerator<Buffer> {
-  yield* createReadStream(path, { highWaterMark: CHUNK }) as AsyncIterable<Buffer>;
+async function* readChunks(path: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>;
 }
 
-async function* receiptsOf(
+async function* readReceipts(
   path: string,
   onEnvelope?: (fields: Readonly<Record<string, unknown>>) => void,
 ): AsyncGenerator<RawReceipt[]> {
   const splitter = createReceiptSplitter(onEnvelope);
-  for await (const chunk of chunksOf(path)) yield splitter.push(chunk);
+  for await (const chunk of readChunks(path)) yield splitter.push(chunk);
   splitter.end();
 }
 
-/** @returns one, where there are no two */
-async function firstReceipts(
+/** Reads the first two receipts, or one where there is no second. @throws {BadReceiptFile} there is none */
+async function readFirstReceipts(
   path: string,
   onEnvelope: (fields: Readonly<Record<string, unknown>>) => void,
 ): Promise<readonly [Buffer, Buffer?]> {
   let first: Buffer | undefined;
   try {
-    for await (const receipts of receiptsOf(path, onEnvelope)) {
+    for await (const receipts of readReceipts(path, onEnvelope)) {
       for (const { bytes } of receipts) {
         if (first) return [first, bytes];
         first = bytes;
       }
     }
   } catch (error) {
-    if (!first) throw error; // else who reads all of it comes upon that
+    if (!first) throw error; // else it is reported when all of it is read
   }
   if (first) return [first];
   throw new BadReceiptFile("There are no receipts in it");
@@ -123,7 +123,7 @@ function follows(receipt: Buffer, before: Buffer): boolean {
   return readLink(receipt.toString()) === hash_sha256;
 }
 
-/** What the first receipt says is before it. @throws {BadReceiptFile} it is none */
+/** Returns the `prev_hash` of the first receipt. @throws {BadReceiptFile} it is not a receipt */
 function previousHash(receipt: Buffer): unknown {
   let fields: Record<string, unknown>;
   try {
@@ -139,19 +139,19 @@ function previousHash(receipt: Buffer): unknown {
   return fields.prev_hash;
 }
 
-async function* forwards(path: string) {
-  for await (const batch of groupReceipts(receiptsOf(path))) {
+async function* readForwards(path: string) {
+  for await (const batch of groupReceipts(readReceipts(path))) {
     yield batch.map(({ bytes }) => bytes);
   }
 }
 
-/** Notes where batches lie, and then reads them from the last to the first. */
-async function* backwards(file: FileHandle, path: string) {
-  const places: { start: number; end: number }[] = [];
-  for await (const batch of groupReceipts(receiptsOf(path))) {
-    places.push({ start: batch[0]!.start, end: batch.at(-1)!.end });
+/** Finds the offsets of all batches, then reads them from the last to the first. */
+async function* readBackwards(file: FileHandle, path: string) {
+  const ranges: { start: number; end: number }[] = [];
+  for await (const batch of groupReceipts(readReceipts(path))) {
+    ranges.push({ start: batch[0]!.start, end: batch.at(-1)!.end });
   }
-  for (const { start, end } of places.toReversed()) {
+  for (const { start, end } of ranges.toReversed()) {
     const region = Buffer.alloc(end - start);
     await file.read(region, 0, region.length, start);
     yield createReceiptSplitter().push(region).map(({ bytes }) => bytes).toReversed();

@@ -1,6 +1,4 @@
-/** Receipts out of a stream of bytes, whatever they come in, without ever holding more than one of them. */
-
-/** A receipt of a stream. */
+/** A receipt as it was found in a stream. */
 export interface RawReceipt {
   /** JSON text of one object, without the spaces between its tokens. */
   readonly bytes: Buffer;
@@ -9,51 +7,51 @@ export interface RawReceipt {
   readonly end: number;
 }
 
-/** Takes chunks, gives the receipts that are whole. */
+/** Splits a stream of bytes into receipts. It never holds more than one that is incomplete. */
 export interface ReceiptSplitter {
+  /** Adds a chunk, and returns the receipts that are complete with it. */
   push(chunk: Buffer): RawReceipt[];
-  /** @throws {BadReceiptFile} the stream ended within a value */
+  /** Ends the stream. @throws {BadReceiptFile} it ends within a value, or is empty */
   end(): void;
 }
 
-/** A stream does not hold receipts in one of the forms that are known. */
+/** A stream does not hold receipts in one of the known forms. */
 export class BadReceiptFile extends Error {
   override readonly name = "BadReceiptFile";
 }
 
-/** Most bytes of one receipt, or of what stands before the first. */
-const MOST_BYTES = 8 * 1024 * 1024;
+/** Bytes of one receipt, or of the fields before the first. */
+const MAX_BYTES = 8 * 1024 * 1024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const RECEIPTS = ['{"receipts":', ',"receipts":'];
-/** Depth at which nothing lies. */
+/** Depth of receipts where none follow. */
 const NOWHERE = -1;
 
 /**
- * Makes a splitter for what `/api/export` gives, in both of its forms, and for a bare array: an object with an array
- * `receipts`, or several of them as pages, one object a line, or an array of objects. What is within a receipt is
- * looked at by who verifies it.
+ * Creates a splitter for the answers of `/api/export` and for arrays: an object with an array `receipts`, several of them
+ * as pages, one object a line, or an array of objects. The content of a receipt is not checked here.
  *
- * @param onEnvelope told, before the first receipt of a page, of the fields that stand before it
+ * @param onEnvelope called, before the first receipt of a page, with the fields before it
  */
 export function createReceiptSplitter(
   onEnvelope: (fields: Readonly<Record<string, unknown>>) => void = () => {},
 ): ReceiptSplitter {
-  const keeper = openKeeper();
+  const recorder = openRecorder();
   let receipts: RawReceipt[] = [];
   let chunk: Buffer = Buffer.alloc(0);
   let offset = 0; // of the chunk in the stream
   let at = 0; // within the chunk
   let depth = 0;
-  let receiptDepth = 0; // how deep receipts lie
+  let receiptDepth = 0; // depth at which receipts begin
   let inString = false;
-  let backslash = -1; // the next one in the chunk, where it is known
+  let backslash = -1; // next one in the chunk, where it is known
   let isArray = false;
-  let begun = false;
+  let hasBegun = false;
 
-  /** Goes on to where the string ends, or the chunk. */
-  function passString(): void {
+  /** Advances to the end of the string, or of the chunk. */
+  function skipString(): void {
     while (at < chunk.length) {
       const quote = orEnd(chunk.indexOf(QUOTE, at), chunk);
       if (backslash < at) backslash = orEnd(chunk.indexOf(BACKSLASH, at), chunk);
@@ -67,25 +65,27 @@ export function createReceiptSplitter(
   }
 
   function open(code: number): void {
-    if (keeper.isKeeping()) {
-      const mayBePage = code === BRACKET && depth === 1 && receiptDepth === 0;
-      if (mayBePage && RECEIPTS.includes(keeper.tail(RECEIPTS[0]!.length, chunk, at))) beginPage();
-    } else if (depth === 0 && !begun && code === BRACKET) {
+    if (recorder.isRecording()) {
+      const isPageStart = code === BRACKET && depth === 1 && receiptDepth === 0;
+      if (isPageStart && RECEIPTS.includes(recorder.tail(RECEIPTS[0]!.length, chunk, at))) {
+        beginPage();
+      }
+    } else if (depth === 0 && !hasBegun && code === BRACKET) {
       isArray = true;
       receiptDepth = 1;
-    } else if (depth === 0 && begun && isArray) {
+    } else if (depth === 0 && hasBegun && isArray) {
       unexpected();
     } else if (depth === 0 || depth === receiptDepth) {
       if (code !== BRACE) unexpected();
       if (depth === 0) receiptDepth = 0; // a page may follow a page
-      keeper.begin(offset + at, at);
+      recorder.begin(offset + at, at);
     }
-    begun = true;
+    hasBegun = true;
     depth++;
   }
 
   function beginPage(): void {
-    const text = `${keeper.take(chunk, at)}[]}`;
+    const text = `${recorder.take(chunk, at)}[]}`;
     try {
       const { receipts: _, ...fields } = JSON.parse(text);
       onEnvelope(fields);
@@ -97,10 +97,10 @@ export function createReceiptSplitter(
 
   function close(code: number): void {
     depth--;
-    if (keeper.isKeeping()) {
+    if (recorder.isRecording()) {
       if (depth !== receiptDepth) return;
-      const { start } = keeper;
-      receipts.push({ start: start(), end: offset + at + 1, bytes: keeper.take(chunk, at + 1) });
+      const { start } = recorder;
+      receipts.push({ start: start(), end: offset + at + 1, bytes: recorder.take(chunk, at + 1) });
     } else if (depth === receiptDepth - 1) {
       if (code !== BRACKET_END) unexpected();
       receiptDepth = NOWHERE;
@@ -113,16 +113,16 @@ export function createReceiptSplitter(
     throw new BadReceiptFile(`Expected receipts, and found something else at byte ${offset + at}`);
   }
 
-  function pass(code: number): void {
+  function step(code: number): void {
     if (SPACES.has(code)) {
-      keeper.leaveOut(chunk, at);
+      recorder.leaveOut(chunk, at);
     } else if (code === BRACE || code === BRACKET) {
       open(code);
     } else if (code === BRACE_END || code === BRACKET_END) {
       close(code);
     } else {
-      const between = !keeper.isKeeping() && (depth === 0 || depth === receiptDepth);
-      if (between && code !== COMMA) unexpected();
+      const isBetween = !recorder.isRecording() && (depth === 0 || depth === receiptDepth);
+      if (isBetween && code !== COMMA) unexpected();
       inString = code === QUOTE;
     }
     at++;
@@ -130,30 +130,30 @@ export function createReceiptSplitter(
 
   return {
     push(next) {
-      at -= chunk.length; // 1 where an escape goes on from the chunk before
+      at -= chunk.length; // 1 where an escape continues from the chunk before
       [chunk, receipts, backslash] = [next, [], -1];
-      keeper.next();
+      recorder.startChunk();
       while (at < chunk.length) {
-        if (inString) passString();
-        else pass(chunk[at]!);
+        if (inString) skipString();
+        else step(chunk[at]!);
       }
-      keeper.keep(chunk);
+      recorder.finishChunk(chunk);
       offset += chunk.length;
       return receipts;
     },
     end() {
       if (depth > 0 || inString) throw new BadReceiptFile("It ends in the middle of a receipt");
-      if (!begun) throw new BadReceiptFile("It is empty");
+      if (!hasBegun) throw new BadReceiptFile("It is empty");
     },
   };
 }
 
 const orEnd = (at: number, chunk: Buffer) => at < 0 ? chunk.length : at;
 
-/** Keeps a value that may begin in one chunk and end in another, without some of its bytes. */
-function openKeeper() {
-  let start = -1; // of the value in the stream; negative: none is being kept
-  let from = 0; // of what is to be kept, in the chunk
+/** Records a value that may begin in one chunk and end in another, without the bytes to leave out. */
+function openRecorder() {
+  let start = -1; // of the value in the stream; negative: none is being recorded
+  let from = 0; // of the bytes to record, in the chunk
   let pieces: Buffer[] = [];
   let bytes = 0;
 
@@ -161,13 +161,13 @@ function openKeeper() {
     if (start < 0 || to <= from) return;
     pieces.push(chunk.subarray(from, to));
     bytes += to - from;
-    if (bytes > MOST_BYTES) {
-      throw new BadReceiptFile(`What begins at byte ${start} is larger than ${MOST_BYTES} bytes`);
+    if (bytes > MAX_BYTES) {
+      throw new BadReceiptFile(`The value at byte ${start} is larger than ${MAX_BYTES} bytes`);
     }
   }
 
   return {
-    isKeeping: () => start >= 0,
+    isRecording: () => start >= 0,
     start: () => start,
     begin(offset: number, at: number) {
       [start, from] = [offset, at];
@@ -177,12 +177,12 @@ function openKeeper() {
       add(chunk, at);
       from = at + 1;
     },
-    /** Keeps the rest of the chunk. */
-    keep: (chunk: Buffer) => add(chunk, chunk.length),
-    next() {
+    /** Records the rest of the chunk. */
+    finishChunk: (chunk: Buffer) => add(chunk, chunk.length),
+    startChunk() {
       from = 0;
     },
-    /** The last bytes before a place, as text. */
+    /** Returns the last bytes before a place, as text. */
     tail(length: number, chunk: Buffer, at: number): string {
       let text = chunk.toString("latin1", Math.max(from, at - length), at);
       for (let n = pieces.length - 1; n >= 0 && text.length < length; n--) {
@@ -190,7 +190,7 @@ function openKeeper() {
       }
       return text.slice(-length);
     },
-    /** All that was kept up to a place; nothing is being kept from there on. */
+    /** Ends the recording, and returns what was recorded up to a place. */
     take(chunk: Buffer, at: number): Buffer {
       add(chunk, at);
       const value = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, bytes);

@@ -21,8 +21,8 @@ export function verifyReceipt(json: string, place: Place, keys: readonly Trusted
 /**
  * Verifies a chain from its first entry.
  *
- * An entry is linked to the hash that its predecessor claims, and entries that are missing are left out, so that one
- * fault is reported once, where it is.
+ * Each entry is compared with the hash that its predecessor claims, and missing entries are skipped, so that one fault is
+ * reported once, where it is.
  *
  * @param records exported records, oldest first, byte for byte
  */
