@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { canonicalizeFields, canonicalizeItems, type TrustedKey } from "../../ledger/mod.ts";
 
-/** A chain of the vectors: its records byte for byte, and where it must break. */
+/** A chain of the vectors. */
 export interface VectorChain {
   readonly name: string;
   readonly breaksAt: number | undefined;
@@ -33,15 +33,23 @@ export const faultyChains: readonly VectorChain[] = canonicalizeItems(read("faul
     records: canonicalizeItems(chain.get("receipts")!),
   }));
 
-/** A chain of era 1, which anybody can make. */
+/** Makes a chain of era 1, which is not signed. */
 export function unsignedChain(count: number, idOf = (n: number) => `receipt-${n}`): string[] {
   let previous = "";
   return Array.from({ length: count }, (_, n) => {
     const hash_sha256 = n.toString(16).padStart(64, "0");
     const timestamp = "2026-01-01T00:00:00+00:00";
     const text = JSON.stringify({
-      ...{ id: idOf(n), timestamp, category: "test", actor: "a", subject: "s" },
-      ...{ action: "x", outcome: "ok", details: {}, prev_hash: previous, hash_sha256 },
+      id: idOf(n),
+      timestamp,
+      category: "test",
+      actor: "a",
+      subject: "s",
+      action: "x",
+      outcome: "ok",
+      details: {},
+      prev_hash: previous,
+      hash_sha256,
     });
     previous = hash_sha256;
     return text;

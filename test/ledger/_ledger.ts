@@ -1,4 +1,4 @@
-/** A ledger of a test in this process: its sequencer, its Merkle log, and its public server. */
+/** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadConfig } from "../../config.ts";
@@ -17,7 +17,7 @@ import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
-/** A request that can be sealed. */
+/** Returns a request that can be sealed. */
 export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
   category: "test",
   actor: "tester",
@@ -27,29 +27,29 @@ export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({
   ...fields,
 });
 
-/** Many at once take their time on a busy machine. */
-const PATIENCE_MS = 120_000;
+/** Many receipts at once take long on a busy machine. */
+const SEAL_TIMEOUT_MS = 120_000;
 
-/** A sequencer at work. */
+/** A running sequencer. */
 export interface TestSealing {
   readonly database: TestDatabase;
   readonly folder: string;
   readonly app: Store;
   readonly sealer: Sealer;
-  /** What went wrong with the log, in words. */
+  /** Errors of the log. */
   readonly troubles: string[];
-  /** Seals as many, in order of their ids. @returns the ids */
+  /** Seals so many receipts, in the order of their ids. @returns the ids */
   seal(count: number): Promise<string[]>;
-  /** Ends the sequencer and the log, with the last checkpoint signed. */
+  /** Stops sequencer and log, with the last checkpoint signed. */
   pause(): Promise<void>;
-  /** Starts them (again). */
+  /** Starts them again. */
   go(): void;
-  /** Waits until so many are sealed. @throws what the sequencer ended with */
+  /** Waits until so many receipts are sealed. @throws the error that the sequencer ended with */
   untilSealed(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts one on a database of its own. @param settings by the names of environment variables */
+/** Starts sealing on a database of its own. @param settings by the names of environment variables */
 export async function startSealing(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestSealing> {
@@ -57,7 +57,7 @@ export async function startSealing(
   const app = openStore(database.urls.app, "app");
   const sequencer = openStore(database.urls.sequencer, "sequencer");
   const sealer = await openSealer(app);
-  const place = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
+  const logSettings = readLogSettings(loadConfig({ SEALOOP_DATA: folder, ...settings }));
   const troubles: string[] = [];
   let stop = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -71,7 +71,9 @@ export async function startSealing(
       signal: stop.signal,
       onStart() {
         log = openLog({
-          ...{ store: sequencer, ...place, signal: logEnd.signal },
+          ...logSettings,
+          store: sequencer,
+          signal: logEnd.signal,
           onTrouble: (error) => troubles.push(String(error)),
         });
       },
@@ -97,7 +99,7 @@ export async function startSealing(
     async seal(count) {
       const ids = Array.from({ length: count }, () => `receipt-${String(made++).padStart(6, "0")}`);
       await Promise.all(ids.map((id) => sealer.request(anyRequest({ id }))));
-      await Promise.all(ids.map((id) => sealer.sealed(id, { timeoutMs: PATIENCE_MS })));
+      await Promise.all(ids.map((id) => sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS })));
       return ids;
     },
     pause,
@@ -117,7 +119,7 @@ export async function startSealing(
   };
 }
 
-/** Serves a database's ledger. */
+/** Serves the public ledger of a database. */
 export async function serveLedger(
   { urls }: Pick<TestDatabase, "urls">,
   settings: Readonly<Record<string, string>> = {},

@@ -45,7 +45,7 @@ describe("importLedger()", () => {
     writeFileSync(path, text);
     return path;
   }
-  const take = (path: string, options: ImportOptions = { keys: [KEY] }) =>
+  const load = (path: string, options: ImportOptions = { keys: [KEY] }) =>
     importLedger(store, path, { threads: 1, ...options });
   const exported = async () =>
     (await exportReceipts(ledger.app, { from: 0, to: 10_000 })).map(({ text }) => text);
@@ -60,8 +60,8 @@ describe("importLedger()", () => {
       }]}`,
     })
   ) {
-    it(`takes over ${form}, and gives it back byte for byte`, async () => {
-      assert.deepEqual(await take(file(text)), {
+    it(`imports ${form}, and exports it byte for byte`, async () => {
+      assert.deepEqual(await load(file(text)), {
         total: records.length,
         keys: vectorKeys,
         isNew: true,
@@ -70,8 +70,8 @@ describe("importLedger()", () => {
     });
   }
 
-  it("takes over all three eras with the key that the file names, and is signed on from there", async () => {
-    await take(VECTOR, {});
+  it("imports all three eras with the key that the file names, and the sequencer continues from there", async () => {
+    await load(VECTOR, {});
     ledger.go();
     const [id] = await ledger.seal(1);
     const keys = await listLedgerKeys(ledger.app);
@@ -82,7 +82,7 @@ describe("importLedger()", () => {
     assert.deepEqual([newest.id, newest.chain_position], [id, records.length]);
     assert.equal(newest.prev_hash, JSON.parse(records.at(-1)!).hash_sha256);
 
-    assert.deepEqual(ledger.troubles, [], "the Merkle log has taken them up");
+    assert.deepEqual(ledger.troubles, [], "the Merkle log contains them");
     const watch = await watchChain(ledger.app);
     const { chain_intact, breaks, total } = await watch.catchUp();
     await watch.close();
@@ -94,9 +94,9 @@ describe("importLedger()", () => {
   });
 
   for (const { name, breaksAt, records } of faultyChains) {
-    it(`refuses a ledger with ${name} whole, and names position ${breaksAt}`, async () => {
+    it(`refuses all of a ledger with ${name}, and names position ${breaksAt}`, async () => {
       const path = file(`[${records.join(",")}]`);
-      await assert.rejects(take(path), {
+      await assert.rejects(load(path), {
         name: "ImportRefused",
         message: new RegExp(`at position ${breaksAt}: `),
       });
@@ -104,43 +104,43 @@ describe("importLedger()", () => {
     });
   }
 
-  it("refuses signatures of a key that nobody named, or of another one", async () => {
+  it("refuses signatures by a key that is not named, or by another one", async () => {
     const path = file(records.join("\n"));
-    await assert.rejects(take(path, {}), /does not name the key: give it with --key/);
-    await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
-    await assert.rejects(take(VECTOR, { keys: ["ab".repeat(32)] }), /names other keys/);
+    await assert.rejects(load(path, {}), /does not name the key: give it with --key/);
+    await assert.rejects(load(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
+    await assert.rejects(load(VECTOR, { keys: ["ab".repeat(32)] }), /names other keys/);
   });
 
   it("refuses a file that ends too early, or holds something else", async () => {
     const whole = `[${records.join(",")}]`;
-    await assert.rejects(take(file(whole.slice(0, -100))), /ends in the middle/);
-    await assert.rejects(take(file(`{"total":52,"receipts":${whole}}`)), /51 receipts .* says 52/);
-    await assert.rejects(take(file(`{"from":9,"receipts":${whole}}`)), /begins at position 9/);
+    await assert.rejects(load(file(whole.slice(0, -100))), /ends in the middle/);
+    await assert.rejects(load(file(`{"total":52,"receipts":${whole}}`)), /51 receipts .* says 52/);
+    await assert.rejects(load(file(`{"from":9,"receipts":${whole}}`)), /begins at position 9/);
     for (const text of ["", "[]", "{}", "[1,2]", "nonsense", '{"receipts":{}}', "[[]]", '["x"]']) {
-      await assert.rejects(take(file(text)), { name: "BadReceiptFile" }, text);
+      await assert.rejects(load(file(text)), { name: "BadReceiptFile" }, text);
     }
     assert.equal((await getHead(ledger.app)).size, 0);
   });
 
-  it("refuses a receipt that is there twice, and takes nothing of it", async () => {
+  it("refuses a file with a receipt twice, and imports nothing of it", async () => {
     const chain = unsignedChain(4, (n) => n === 3 ? "receipt-1" : `receipt-${n}`);
-    await assert.rejects(take(file(chain.join("\n"))), /twice: .*receipt-1/);
+    await assert.rejects(load(file(chain.join("\n"))), /twice: .*receipt-1/);
     assert.equal((await getHead(ledger.app)).size, 0);
-    assert.equal((await take(file(unsignedChain(4).join("\n")))).total, 4);
+    assert.equal((await load(file(unsignedChain(4).join("\n")))).total, 4);
   });
 
-  it("takes over into an empty ledger alone", async () => {
+  it("imports into an empty ledger only", async () => {
     ledger.go();
     await ledger.seal(1);
     await ledger.pause();
-    await assert.rejects(take(VECTOR), /has 1 receipts, and only an empty one/);
+    await assert.rejects(load(VECTOR), /has 1 receipts, and only an empty one/);
     assert.equal((await getHead(ledger.app)).size, 1);
   });
 
-  it("goes on where it was stopped, without verifying again, and does nothing the next time", async () => {
+  it("continues where it was stopped, without verifying again, and does nothing the next time", async () => {
     const path = file(unsignedChain(1700).join("\n"));
     await assert.rejects(
-      take(path, {
+      load(path, {
         onProgress: (step, done) => {
           if (step === "staged" && done >= 1000) throw new Error("killed");
         },
@@ -149,37 +149,37 @@ describe("importLedger()", () => {
     );
     assert.equal((await getHead(ledger.app)).size, 0);
     const steps = new Set<string>();
-    assert.equal((await take(path, { onProgress: (step) => steps.add(step) })).total, 1700);
+    assert.equal((await load(path, { onProgress: (step) => steps.add(step) })).total, 1700);
     assert.deepEqual([...steps], ["staged"]);
     assert.equal((await getHead(ledger.app)).size, 1700);
-    assert.deepEqual(await take(path, {}), { total: 1700, keys: [], isNew: false });
+    assert.deepEqual(await load(path, {}), { total: 1700, keys: [], isNew: false });
   });
 
-  it("begins anew where another file was begun before", async () => {
+  it("starts over where another file was begun before", async () => {
     const other = file(unsignedChain(600, (n) => `other-${n}`).join("\n"));
-    await assert.rejects(take(other, {
+    await assert.rejects(load(other, {
       onProgress: (step) => {
         if (step === "staged") throw new Error("killed");
       },
     }));
-    assert.equal((await take(VECTOR, {})).total, records.length);
+    assert.equal((await load(VECTOR, {})).total, records.length);
     assert.deepEqual((await getHead(ledger.app)).size, records.length);
   });
 
-  it("verifies again where it goes on with another key", async () => {
+  it("verifies again where it continues with another key", async () => {
     const path = file(records.join("\n"));
-    await assert.rejects(take(path, {
+    await assert.rejects(load(path, {
       keys: [KEY],
       onProgress: (step) => {
         if (step === "staged") throw new Error("killed");
       },
     }));
-    await assert.rejects(take(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
-    assert.equal((await take(path)).total, records.length);
+    await assert.rejects(load(path, { keys: ["ab".repeat(32)] }), /at position 5: .*another key/);
+    assert.equal((await load(path)).total, records.length);
   });
 
-  it("leaves the id of an imported receipt to it alone", async () => {
-    await take(VECTOR, {});
+  it("refuses requests under the id of an imported receipt", async () => {
+    await load(VECTOR, {});
     for (const position of [0, 7, 20]) {
       const { id } = JSON.parse(records[position]!);
       await assert.rejects(requestSeal(ledger.app.asPlatform(), anyRequest({ id })), {
@@ -188,20 +188,22 @@ describe("importLedger()", () => {
     }
   });
 
-  it("verifies a file on several threads as on one", async () => {
+  it("gets the same verdict on several threads as on one", async () => {
     for (const { name, records, breaksAt } of [mixedChain, ...faultyChains]) {
       const source = await openReceiptFile(file(records.join("\n")));
-      const one = await verifyInParallel(source.batches(), vectorKeys, { threads: 1 });
-      const three = await verifyInParallel(inThrees(source.batches()), vectorKeys, { threads: 3 });
+      const single = await verifyInParallel(source.batches(), vectorKeys, { threads: 1 });
+      const parallel = await verifyInParallel(splitInThrees(source.batches()), vectorKeys, {
+        threads: 3,
+      });
       await source.close();
-      assert.deepEqual(three, one);
-      assert.equal(one.firstBreaks[0]?.position, breaksAt, name);
+      assert.deepEqual(parallel, single);
+      assert.equal(single.firstBreaks[0]?.position, breaksAt, name);
     }
   });
 });
 
-/** The same in smaller batches. */
-async function* inThrees(batches: AsyncIterable<readonly Buffer[]>) {
+/** Splits batches into batches of three. */
+async function* splitInThrees(batches: AsyncIterable<readonly Buffer[]>) {
   for await (const batch of batches) {
     for (let n = 0; n < batch.length; n += 3) yield batch.slice(n, n + 3);
   }

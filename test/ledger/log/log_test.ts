@@ -1,23 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { sha256 } from "../../../ledger/crypto/mod.ts";
-import {
-  computeRootAt,
-  formatSignature,
-  formatVerifierKey,
-  isSignedBy,
-  type NoteKey,
-  parseCheckpoint,
-  parseNote,
-  parseVerifierKey,
-} from "../../../ledger/log/mod.ts";
-import {
-  createHashReader,
-  findContradiction,
-  getPublishedCheckpoint,
-  readLogSettings,
-} from "../../../ledger/mod.ts";
-import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -27,6 +9,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { loadConfig, ROOT } from "../../../config.ts";
+import { sha256 } from "../../../ledger/crypto/mod.ts";
+import {
+  computeRootAt,
+  createHashReader,
+  findContradiction,
+  formatSignature,
+  formatVerifierKey,
+  getPublishedCheckpoint,
+  isSignedBy,
+  type NoteKey,
+  parseCheckpoint,
+  parseNote,
+  parseVerifierKey,
+  readLogSettings,
+} from "../../../ledger/log/mod.ts";
+import { type Hash, isConsistent } from "../../../ledger/rules/mod.ts";
 import { testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
@@ -39,35 +37,33 @@ describe("the Merkle log", () => {
   });
   afterEach(() => sealing.stop());
 
-  /** The published checkpoint, once it is of as many leaves. */
+  /** Waits for a published checkpoint of at least so many leaves. */
   async function checkpointOf(size: number) {
     for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(20)) {
-      const found = await getPublishedCheckpoint(sealing.app);
-      if (found && found.size >= size) return found;
+      const checkpoint = await getPublishedCheckpoint(sealing.app);
+      if (checkpoint && checkpoint.size >= size) return checkpoint;
     }
     throw new Error(`No checkpoint of ${size}: ${sealing.troubles.join("; ")}`);
   }
-  const place = () => readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder }));
+  const settings = () => readLogSettings(loadConfig({ SEALOOP_DATA: sealing.folder }));
   async function asSuperuser(sql: string) {
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
     await client.connect();
     await client.query(sql).finally(() => client.end());
   }
 
-  it("signs a checkpoint of nothing, and then of all that was sealed", async () => {
+  it("signs a checkpoint of the empty log, and then of all sealed receipts", async () => {
     assert.equal((await checkpointOf(0)).size, 0);
     await sealing.seal(3);
     const { note, root, verifierKey } = await checkpointOf(3);
     const parsed = parseNote(note);
     assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
-    assert.deepEqual({ ...parseCheckpoint(parsed.text) }, {
-      ...{ origin: "sealoop.localhost", size: 3, root },
-    });
+    assert.deepEqual(parseCheckpoint(parsed.text), { origin: "sealoop.localhost", size: 3, root });
     assert.equal(await readFile(join(sealing.folder, "checkpoint"), "utf8"), note);
     assert.deepEqual(sealing.troubles, []);
   });
 
-  it("has the same tree whether it was told of a receipt or read it again", async () => {
+  it("has the same tree whether it was given a receipt's leaf or reads it from the database", async () => {
     await sealing.seal(700);
     const { size, root } = await checkpointOf(700);
     await sealing.pause();
@@ -90,7 +86,7 @@ describe("the Merkle log", () => {
     assert.deepEqual(sealing.troubles, []);
   });
 
-  it("goes on where it was, and only ever grows", async () => {
+  it("continues after a restart, and only ever grows", async () => {
     await sealing.seal(300);
     const first = await checkpointOf(300);
     await sealing.pause();
@@ -104,7 +100,7 @@ describe("the Merkle log", () => {
     assert.deepEqual(sealing.troubles, []);
   });
 
-  it("says that the end is missing, and signs no more, when the database has lost it", async () => {
+  it("reports that the end is missing, and signs no more, where the database has lost it", async () => {
     await sealing.seal(5);
     await checkpointOf(5);
     await sealing.pause();
@@ -114,34 +110,34 @@ describe("the Merkle log", () => {
       DELETE FROM log_checkpoint`);
     const missing =
       "The ledger has 3 receipts, and a checkpoint was signed of 5: its end is missing";
-    assert.equal(await findContradiction(sealing.app, place()), missing);
+    assert.equal(await findContradiction(sealing.app, settings()), missing);
     sealing.go();
-    await sealing.seal(1); // the chain itself goes on, or a break could not be sealed
+    await sealing.seal(1); // the chain itself continues, so that the break can be sealed
     while (sealing.troubles.length === 0) await sleep(10);
     assert.match(sealing.troubles[0]!, /LogBroken: .*its end is missing/);
     assert.equal(await getPublishedCheckpoint(sealing.app), undefined);
   });
 
-  it("says that what is stored is not what was signed, when a receipt was changed", async () => {
+  it("reports that stored receipts are not those it has signed, where one was changed", async () => {
     await sealing.seal(5);
     await checkpointOf(5);
     await sealing.pause();
     await asSuperuser(`SET session_replication_role = replica;
       UPDATE receipts SET signature = decode(repeat('00', 64), 'hex') WHERE position = 2`);
     assert.match(
-      (await findContradiction(sealing.app, place()))!,
+      (await findContradiction(sealing.app, settings()))!,
       /^The first 5 receipts are not those/,
     );
   });
 
-  it("is not fooled by a kept checkpoint of another key", async () => {
+  it("refuses a checkpoint file that is signed by another key, or is none", async () => {
     await sealing.seal(1);
     await checkpointOf(1);
     await sealing.pause();
     await rm(join(sealing.folder, "checkpoint.key"));
-    await assert.rejects(findContradiction(sealing.app, place()), /not signed by the log's key/);
+    await assert.rejects(findContradiction(sealing.app, settings()), /not signed by the log's key/);
     await writeFile(join(sealing.folder, "checkpoint"), "no note");
-    await assert.rejects(findContradiction(sealing.app, place()), { name: "BadNote" });
+    await assert.rejects(findContradiction(sealing.app, settings()), { name: "BadNote" });
   });
 
   it("is read and verified whole by Go's own client of transparency logs", async function () {
@@ -163,7 +159,7 @@ describe("the Merkle log", () => {
 });
 
 describe("witnesses", () => {
-  it("cosign what only grew, by the published protocol", async () => {
+  it("cosign a log that only grew, by the published protocol", async () => {
     const witness = await openWitness("witness.example/w1");
     const sealing = await startSealing({
       SEALOOP_WITNESSES: `${formatVerifierKey(witness.key)} ${witness.url}/`,
@@ -179,8 +175,8 @@ describe("witnesses", () => {
       assert.equal(parseCheckpoint(parsed.text).size, 600);
       assert.ok(isSignedBy(parsed, parseVerifierKey(verifierKey)));
       assert.ok(isSignedBy(parsed, witness.key));
-      assert.ok(witness.proofs > 0, "it has seen proofs");
-      witness.forget(); // as one that was set up anew: it says so, and is told all
+      assert.ok(witness.proofs > 0, "it was given proofs");
+      witness.forget(); // as one that was set up again: it answers with size 0, and gets no proof
       sealing.go();
       await sealing.seal(1);
       while (witness.size < 601) await sleep(10);
@@ -190,7 +186,7 @@ describe("witnesses", () => {
       await witness.stop();
     }
   });
-  it("that answer nonsense, or not at all, keep no checkpoint from being published", async () => {
+  it("that answer wrongly, or not at all, do not keep a checkpoint from being published", async () => {
     const witness = await openWitness("witness.example/w2");
     const sealing = await startSealing({
       SEALOOP_WITNESSES: [
@@ -213,7 +209,7 @@ describe("witnesses", () => {
   });
 });
 
-/** A witness as C2SP tlog-witness has it, for one log: it cosigns a checkpoint that is proven to begin with its last. */
+/** Starts a C2SP tlog-witness for one log. It cosigns a checkpoint that is proven to begin with its last. */
 async function openWitness(name: string) {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const raw = Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url");
@@ -267,12 +263,12 @@ function cosignature(text: string, privateKey: KeyObject | undefined): Buffer {
   return Buffer.concat([stamp, privateKey ? sign(null, signed, privateKey) : Buffer.alloc(64)]);
 }
 
-/** Builds the client; or why it can't be built here. */
+/** Builds the client. @returns its path, or why it can't be built here */
 async function goClient(): Promise<string | { reason: string }> {
   const path = join(await testFolder(), "tlog-client");
   try {
     await run("go", ["build", "-o", path, "."], {
-      cwd: join(ROOT, "test/ledger/tlog/client"),
+      cwd: join(ROOT, "test/ledger/log/client"),
       timeout: 90_000,
     });
     return path;

@@ -27,16 +27,18 @@ const hex = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString
 const leaves = (count: number) =>
   Array.from({ length: count }, (_, n) => hashLeaf(Buffer.from(`leaf ${n}`), sha256));
 
-/** The definition, word for word: the largest power of two below n splits. @see RFC 6962 §2.1 */
-function mth(hashes: readonly Hash[]): Hash {
+/** Computes a root by the definition: the largest power of two below n splits. @see RFC 6962 §2.1 */
+function defineRoot(hashes: readonly Hash[]): Hash {
   if (hashes.length === 1) return hashes[0]!;
   let k = 1;
   while (k * 2 < hashes.length) k *= 2;
-  return sha256(Buffer.concat([Buffer.of(1), mth(hashes.slice(0, k)), mth(hashes.slice(k))]));
+  return sha256(
+    Buffer.concat([Buffer.of(1), defineRoot(hashes.slice(0, k)), defineRoot(hashes.slice(k))]),
+  );
 }
 
-/** A tree as it grows: its tiles, its edge, and how to read both. */
-function grown(all: readonly Hash[], step: number) {
+/** Grows a tree by so many leaves at a time. @returns its tiles, its edge, and the reader of both */
+function growTree(all: readonly Hash[], step: number) {
   const edge: Edge = [];
   const tiles: Tile[] = [];
   for (let n = 0; n < all.length; n += step) {
@@ -89,8 +91,8 @@ describe("a Merkle tree", () => {
       const all = leaves(size);
       for (const step of [1, 7, 256, 1000]) {
         assert.equal(
-          hex(computeEdgeRoot(grown(all, step).edge, sha256)),
-          hex(mth(all)),
+          hex(computeEdgeRoot(growTree(all, step).edge, sha256)),
+          hex(defineRoot(all)),
           `${size} by ${step}`,
         );
       }
@@ -99,9 +101,9 @@ describe("a Merkle tree", () => {
 
   it("gives the root and the edge of every smaller size", async () => {
     const all = leaves(70_000);
-    const { read } = grown(all, 1000);
+    const { read } = growTree(all, 1000);
     for (const size of [1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 66_000, 70_000]) {
-      const expected = hex(mth(all.slice(0, size)));
+      const expected = hex(defineRoot(all.slice(0, size)));
       assert.equal(hex(await computeRootAt(size, read, sha256)), expected, `root at ${size}`);
       assert.equal(
         hex(computeEdgeRoot(await readEdge(size, read), sha256)),
@@ -111,11 +113,11 @@ describe("a Merkle tree", () => {
     }
   });
 
-  it("proves every leaf in, and nothing else", async () => {
+  it("proves that every leaf is in it, and nothing else", async () => {
     const all = leaves(300);
-    const { read } = grown(all, 300);
+    const { read } = growTree(all, 300);
     for (const size of [1, 2, 3, 7, 8, 255, 256, 257, 300]) {
-      const root = hex(mth(all.slice(0, size)));
+      const root = hex(defineRoot(all.slice(0, size)));
       for (let index = 0; index < size; index++) {
         const proof = await buildInclusionProof(index, size, read, sha256);
         const inclusion = { leafHash: all[index]!, index, size, proof };
@@ -132,10 +134,10 @@ describe("a Merkle tree", () => {
     }
   });
 
-  it("proves that it grew from each smaller one, and from no other", async () => {
+  it("proves that it begins with each smaller tree, and with no other", async () => {
     const all = leaves(300);
-    const { read } = grown(all, 300);
-    const roots = all.map((_, n) => mth(all.slice(0, n + 1)));
+    const { read } = growTree(all, 300);
+    const roots = all.map((_, n) => defineRoot(all.slice(0, n + 1)));
     for (const newSize of [1, 2, 5, 8, 255, 256, 257, 300]) {
       for (let oldSize = 1; oldSize <= newSize; oldSize++) {
         const proof = await buildConsistencyProof(oldSize, newSize, read, sha256);
@@ -160,7 +162,7 @@ describe("a Merkle tree", () => {
   });
 });
 
-describe("tilePath()", () => {
+describe("formatTilePath()", () => {
   for (
     const [n, width, path] of [
       [0, 256, "000"],
@@ -169,7 +171,7 @@ describe("tilePath()", () => {
       [5, 17, "005.p/17"],
     ] as const
   ) {
-    it(`names ${n} of width ${width} ${path}, and is read back`, () => {
+    it(`formats ${n} of width ${width} as ${path}, which is parsed back`, () => {
       assert.equal(formatTilePath(n, width), path);
       assert.deepEqual(parseTilePath(path), { n, width });
     });

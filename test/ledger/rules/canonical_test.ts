@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { canonicalize, canonicalizeText, NotCanonical } from "../../../ledger/mod.ts";
+import { canonicalize, canonicalizeText, NotCanonical } from "../../../ledger/rules/mod.ts";
 
 const vectors: { json: string; canonical: string; sha256: string }[] = JSON.parse(
   readFileSync(new URL("../../vectors/canonical-json.json", import.meta.url), "utf8"),
 );
 
-describe("canonicalFromText()", () => {
+describe("canonicalizeText()", () => {
   for (const { json, canonical, sha256 } of vectors) {
     it(`gives Python's bytes for ${json.replace(/\s+/g, " ").slice(0, 50)}`, () => {
       assert.equal(canonicalizeText(json), canonical);
@@ -17,7 +17,7 @@ describe("canonicalFromText()", () => {
 
   const refused: [string, string][] = [
     ["a duplicate key", '{"a":1,"a":2}'],
-    ["half of a surrogate pair", '"\\ud800"'],
+    ["half a surrogate pair", '"\\ud800"'],
     ["U+0000", '"\\u0000"'],
     ["a number beyond a double", "1e999"],
     ["NaN", "NaN"],
@@ -41,7 +41,7 @@ describe("canonicalFromText()", () => {
 });
 
 describe("canonicalize()", () => {
-  it("gives for a value what canonicalFromText() gives for its JSON", () => {
+  it("gives for a value what canonicalizeText() gives for its JSON", () => {
     for (const { json } of vectors) {
       const value = JSON.parse(json);
       assert.equal(canonicalize(value), canonicalizeText(JSON.stringify(value)));

@@ -7,7 +7,11 @@ const store = openStore(url, "app", 2);
 const sealer = await openSealer(store);
 const ids = await Promise.all(Array.from({ length: Number(count) }, async (_, n) => {
   const { id } = await sealer.request({
-    ...{ category: "test", actor: name, subject: "subject", action: "act", outcome: "ok" },
+    category: "test",
+    actor: name,
+    subject: "subject",
+    action: "act",
+    outcome: "ok",
     details: { n },
   });
   await sealer.sealed(id, { timeoutMs: 120_000 });

@@ -16,18 +16,18 @@ import { program } from "../../_programs.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 
 const run = promisify(execFile);
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
-async function* stored({ app }: TestSealing): AsyncGenerator<StoredReceipt> {
-  for (let from = 0;; from += PAGE) {
-    const page = await exportReceipts(app, { from, to: from + PAGE });
+async function* readReceipts({ app }: TestSealing): AsyncGenerator<StoredReceipt> {
+  for (let from = 0;; from += PAGE_SIZE) {
+    const page = await exportReceipts(app, { from, to: from + PAGE_SIZE });
     yield* page;
     if (page.length === 0) return;
   }
 }
 
-async function* texts(sealing: TestSealing) {
-  for await (const { text } of stored(sealing)) yield text;
+async function* readTexts(sealing: TestSealing) {
+  for await (const { text } of readReceipts(sealing)) yield text;
 }
 
 describe("sealing", () => {
@@ -38,23 +38,23 @@ describe("sealing", () => {
   afterEach(() => sealing.stop());
 
   it("from 16 processes, 1,000 each, makes one chain without a fork or a gap", async () => {
-    const appender = await program("test/ledger/_appender.ts");
-    const found = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
+    const appender = await program("test/ledger/seal/_appender.ts");
+    const printed = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
       const args = [appender, sealing.database.urls.app, `process-${n}`, "1000"];
       const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 20 });
       return stdout.split("\n");
     }));
-    const asked = new Set(found.flat());
-    assert.equal(asked.size, 16_000);
-    async function* seen() {
-      for await (const { id, text } of stored(sealing)) {
-        asked.delete(id);
+    const requested = new Set(printed.flat());
+    assert.equal(requested.size, 16_000);
+    async function* recordSealed() {
+      for await (const { id, text } of readReceipts(sealing)) {
+        requested.delete(id);
         yield text;
       }
     }
-    const { total, breaks } = await verifyChain(seen(), await listLedgerKeys(sealing.app));
+    const { total, breaks } = await verifyChain(recordSealed(), await listLedgerKeys(sealing.app));
     assert.deepEqual({ total, breaks }, { total: 16_000, breaks: [] });
-    assert.equal(asked.size, 0);
+    assert.equal(requested.size, 0);
   });
 
   it("keeps 100,000 generated payloads to the byte, ten in a receipt", async () => {
@@ -69,7 +69,7 @@ describe("sealing", () => {
     }
     await sealing.untilSealed(10_000);
     async function* compared() {
-      for await (const { id, text } of stored(sealing)) {
+      for await (const { id, text } of readReceipts(sealing)) {
         assert.equal(canonicalizeFields(text).get("details"), details.get(id));
         yield text;
       }
@@ -78,25 +78,32 @@ describe("sealing", () => {
     assert.deepEqual({ total, breaks }, { total: 10_000, breaks: [] });
   });
 
-  /** Every statement that changes something, on the way from a request to a published checkpoint. */
+  /** Every write between a request and the published checkpoint. */
   const statements = [
-    ...["INSERT ON seal_requests", "INSERT ON seal_outbox", "INSERT ON evidence"],
-    ...["UPDATE ON ledger_head", "INSERT ON receipts", "INSERT ON ledger_categories"],
-    ...["INSERT ON ledger_days", "DELETE ON seal_outbox", "INSERT ON ledger_keys"],
-    ...["INSERT ON log_tiles", "INSERT ON log_checkpoint"],
+    "INSERT ON seal_requests",
+    "INSERT ON seal_outbox",
+    "INSERT ON evidence",
+    "UPDATE ON ledger_head",
+    "INSERT ON receipts",
+    "INSERT ON ledger_categories",
+    "INSERT ON ledger_days",
+    "DELETE ON seal_outbox",
+    "INSERT ON ledger_keys",
+    "INSERT ON log_tiles",
+    "INSERT ON log_checkpoint",
   ];
   for (const statement of statements) {
     for (const moment of ["BEFORE", "AFTER"]) {
-      it(`leaves nothing half-done when it fails once ${moment} ${statement}`, async () => {
+      it(`leaves nothing half-done after one failure ${moment} ${statement}`, async () => {
         await sealing.pause();
         await failOnce(sealing, moment, statement);
         const ids = Array.from({ length: 300 }, (_, n) => `id-${n}`);
-        const ask = () =>
+        const requestAll = () =>
           Promise.all(
             ids.map((id) => sealing.sealer.request(anyRequest({ id, evidence: { note: id } }))),
           );
-        await ask().catch((error) => assert.match(String(error), /outbox can't be written/));
-        await ask(); // as whoever was told of the failure does
+        await requestAll().catch((error) => assert.match(String(error), /outbox can't be written/));
+        await requestAll(); // as a caller repeats after a failure
         sealing.go();
         await sealing.untilSealed(300).catch((error) => {
           assert.match(String(error), /fails once/);
@@ -107,7 +114,7 @@ describe("sealing", () => {
           while (((await getPublishedCheckpoint(sealing.app))?.size ?? 0) < 300) await sleep(10);
         }
         const { total, breaks } = await verifyChain(
-          texts(sealing),
+          readTexts(sealing),
           await listLedgerKeys(sealing.app),
         );
         assert.deepEqual({ total, breaks }, { total: 300, breaks: [] });
@@ -118,15 +125,19 @@ describe("sealing", () => {
           (SELECT count(*)::int FROM evidence) AS evidence,
           (SELECT count(*)::int FROM ledger_keys) AS keys`);
         assert.deepEqual(counts, {
-          ...{ days: 300, categories: 300, waiting: 0, evidence: 300, keys: 1 },
+          days: 300,
+          categories: 300,
+          waiting: 0,
+          evidence: 300,
+          keys: 1,
         });
-        assert.equal(await failures(sealing), 1, "it has failed");
+        assert.equal(await countFailures(sealing), 1);
       });
     }
   }
 });
 
-/** Has the database refuse a kind of statement the first time: a sequence counts, as no rollback sets it back. */
+/** Makes the database refuse a kind of statement the first time. A sequence counts, as no rollback resets it. */
 async function failOnce({ database }: TestSealing, moment: string, statement: string) {
   await asSuperuser(
     database.superuserUrl,
@@ -141,7 +152,7 @@ async function failOnce({ database }: TestSealing, moment: string, statement: st
   );
 }
 
-async function failures({ database }: TestSealing): Promise<number> {
+async function countFailures({ database }: TestSealing): Promise<number> {
   const [row] = await asSuperuser(
     database.superuserUrl,
     "SELECT least(1, last_value)::int AS n FROM times_asked WHERE is_called",
@@ -159,7 +170,7 @@ async function asSuperuser(url: string, sql: string): Promise<Record<string, unk
   }
 }
 
-/** Gives numbers from 0 to below 1, the same for the same seed. */
+/** Returns a generator of numbers in [0, 1), the same for the same seed. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {
@@ -169,27 +180,23 @@ function generator(seed: number): () => number {
 }
 
 const TEXTS = [
-  ...[
-    "",
-    "plain",
-    '"quotes\\"',
-    "\u0001\u001f\u007f\u0080",
-    "é",
-    "日本語",
-    "\u202etxt.exe\u202c",
-    "😀👩‍👩‍👧",
-  ],
-  ...[
-    "\u2028\u2029",
-    "</script>",
-    "${x}",
-    "ﬀ",
-    "e\u0301",
-    "a\tb\nc\r",
-    "\ufeffbom",
-    "'; DROP TABLE",
-    "\ud83d\ude00z",
-  ],
+  "",
+  "plain",
+  '"quotes\\"',
+  "\u0001\u001f\u007f\u0080",
+  "é",
+  "日本語",
+  "\u202etxt.exe\u202c",
+  "😀👩‍👩‍👧",
+  "\u2028\u2029",
+  "</script>",
+  "${x}",
+  "ﬀ",
+  "e\u0301",
+  "a\tb\nc\r",
+  "\ufeffbom",
+  "'; DROP TABLE",
+  "\ud83d\ude00z",
 ];
 const NUMBERS = [0, -0, 1, -1, 1.5, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, 0.1 + 0.2];
 

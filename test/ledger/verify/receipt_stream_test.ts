@@ -1,29 +1,29 @@
 import assert from "node:assert/strict";
-import { createReceiptSplitter } from "../../../ledger/verify/receipt_stream.ts";
+import { createReceiptSplitter } from "../../../ledger/verify/mod.ts";
 
 interface Split {
   readonly receipts: readonly string[];
   readonly envelopes: readonly object[];
 }
 
-/** Splits a text that comes in chunks of so many bytes. */
+/** Splits a text in chunks of so many bytes. */
 function split(text: string, size = 1 << 20): Split {
   const bytes = Buffer.from(text);
   const envelopes: object[] = [];
   const splitter = createReceiptSplitter((fields) => envelopes.push(fields));
   const receipts: string[] = [];
   for (let at = 0; at < bytes.length; at += size) {
-    for (const found of splitter.push(bytes.subarray(at, at + size))) {
-      const raw = bytes.subarray(found.start, found.end).toString();
-      assert.deepEqual(JSON.parse(raw), JSON.parse(found.bytes.toString()));
-      receipts.push(found.bytes.toString());
+    for (const receipt of splitter.push(bytes.subarray(at, at + size))) {
+      const raw = bytes.subarray(receipt.start, receipt.end).toString();
+      assert.deepEqual(JSON.parse(raw), JSON.parse(receipt.bytes.toString()));
+      receipts.push(receipt.bytes.toString());
     }
   }
   splitter.end();
   return { receipts, envelopes };
 }
 
-/** With everything in it that could be taken for something else. */
+/** Receipts with contents that look like the structure around them. */
 const HARD = [
   { id: 'a"b\\', text: '\\"receipts":[{}]', nested: { receipts: [{ a: [] }, []] } },
   { "receipts ": "]}", escaped: '"\\\\"', empty: {}, list: [1, [2], { n: null }] },
@@ -32,18 +32,18 @@ const HARD = [
 const hard = HARD.map((value) => JSON.stringify(value));
 const pretty = (value: unknown) => JSON.stringify(value, null, "\r\n\t ");
 
-describe("receiptSplitter()", () => {
+describe("createReceiptSplitter()", () => {
   const forms: Readonly<Record<string, readonly [text: string, envelopes: readonly object[]]>> = {
     "one a line": [hard.join("\n"), []],
     "an array": [`[${hard.join(",")}]`, []],
-    "an array that was printed for people": [pretty(HARD), []],
+    "an indented array": [pretty(HARD), []],
     "a page": [`{"total":3,"deep":{"receipts":[1]},"receipts":[${hard.join(",")}],"x":{"y":[]}}`, [
       { total: 3, deep: { receipts: [1] } },
     ]],
-    "a page that was printed for people": [pretty({ keys: [{ a: 1 }], receipts: HARD }), [
+    "an indented page": [pretty({ keys: [{ a: 1 }], receipts: HARD }), [
       { keys: [{ a: 1 }] },
     ]],
-    "pages one after the other": [
+    "pages one after another": [
       `${pretty({ n: 1, receipts: HARD.slice(0, 2) })}\n${
         pretty({ n: 2, receipts: HARD.slice(2) })
       }`,
@@ -60,21 +60,23 @@ describe("receiptSplitter()", () => {
 
   for (
     const text of [
-      ...[
-        "1",
-        '"x"',
-        "[1]",
-        "[[]]",
-        '["x"]',
-        "nonsense",
-        "[}",
-        "]",
-        "}",
-        "[]]",
-        '[{}]"x"',
-        "[{}]{}",
-      ],
-      ...["[{}][{}]", '{"receipts":[1]}', '{"receipts":[{}}', '{"a":b,"receipts":[]}', "[{}] x"],
+      "1",
+      '"x"',
+      "[1]",
+      "[[]]",
+      '["x"]',
+      "nonsense",
+      "[}",
+      "]",
+      "}",
+      "[]]",
+      '[{}]"x"',
+      "[{}]{}",
+      "[{}][{}]",
+      '{"receipts":[1]}',
+      '{"receipts":[{}}',
+      '{"a":b,"receipts":[]}',
+      "[{}] x",
     ]
   ) {
     it(`refuses ${text}`, () => {
@@ -84,17 +86,17 @@ describe("receiptSplitter()", () => {
   }
 
   for (const text of ["", " ", "[", '[{"a":1}', '{"receipts":[{}]', '{"a":"', '{"a":"\\']) {
-    it(`says that "${text}" ends too early`, () => {
+    it(`reports that "${text}" ends too early`, () => {
       assert.throws(() => split(text), /It is empty|It ends in the middle/);
     });
   }
 
-  it("refuses what is too large to be a receipt before it has read it all", () => {
+  it("refuses a value that is too large before it has read it all", () => {
     const splitter = createReceiptSplitter();
     const mebibyte = Buffer.alloc(1 << 20, "x");
     splitter.push(Buffer.from('{"a":"'));
     assert.throws(() => {
       for (let n = 0; n < 9; n++) splitter.push(mebibyte);
-    }, /begins at byte 0 is larger/);
+    }, /value at byte 0 is larger/);
   });
 });

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import { joinFields } from "../../../ledger/rules/canonical.ts";
-import { canonicalizeFields, getPublishedCheckpoint } from "../../../ledger/mod.ts";
+import { getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
+import { canonicalizeFields, joinFields } from "../../../ledger/rules/mod.ts";
 import { pythonWith } from "../../_python.ts";
 import { testFolder } from "../../_servers.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "../_chains.ts";
@@ -32,7 +32,7 @@ describe("the published verifier in Python", () => {
     await sealing.seal(300);
     await untilCheckpoint(300);
     ledger = await serveLedger(sealing.database);
-    // What is run is what the ledger itself gives to strangers.
+    // The test runs the program that the ledger itself publishes.
     const rules = await (await fetch(`${ledger.address}/api/how-to-verify`)).json() as {
       reference_verifier: { source: string };
     };
@@ -49,7 +49,7 @@ describe("the published verifier in Python", () => {
   }
   function verify(...args: string[]): Promise<{ status: number | string; lines: string[] }> {
     return new Promise((resolve) => {
-      const env = { ...process.env, LC_ALL: "C" }; // it speaks of errors in the machine's words
+      const env = { ...process.env, LC_ALL: "C" }; // it prints errors of the operating system
       execFile(python, [script, ...args], { env }, (error, stdout, stderr) => {
         const lines = (stdout + stderr).trim().split("\n");
         resolve({ status: error?.code ?? 0, lines });
@@ -78,7 +78,7 @@ describe("the published verifier in Python", () => {
       lines: [`${mixedChain.records.length} receipts, 0 problems`],
     });
   });
-  it("takes what the ledger streams, a receipt a line, with the key or its fingerprint", async () => {
+  it("accepts the ledger's stream, one receipt a line, with the key or its fingerprint", async () => {
     const url = `${ledger.address}/api/export`;
     const stream = await fetch(url, { headers: { accept: "application/x-ndjson" } });
     const text = await stream.text();
@@ -94,7 +94,7 @@ describe("the published verifier in Python", () => {
     assert.equal(keyless.status, 2);
     assert.match(keyless.lines[0]!, /^Cannot verify: .* signed: give it as KEY$/);
   });
-  it("takes no page of a longer chain for all of it", async () => {
+  it("does not accept a page of a longer chain as all of it", async () => {
     const page = async (query: string) =>
       await verifyText(await (await fetch(`${ledger.address}/api/export?${query}`)).text(), key);
     const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
@@ -106,7 +106,7 @@ describe("the published verifier in Python", () => {
     assert.deepEqual([middle.status, middle.lines.length], [2, 1]);
     assert.match(middle.lines[0]!, /it begins at position 100, and not with the first receipt$/);
   });
-  it("says in one line what it can't read, and ends with 2", async () => {
+  it("reports in one line what it can't read, and exits with 2", async () => {
     const folder = await testFolder();
     const text = join(folder, "text");
     await writeFile(text, "<html>\n");
@@ -115,7 +115,7 @@ describe("the published verifier in Python", () => {
     const other = createServer((_, response) => void response.writeHead(404).end());
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const wrong = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const cases: [source: string, says: RegExp][] = [
+    const cases: [source: string, message: RegExp][] = [
       [text, /it is neither JSON nor one receipt a line$/],
       [cut, /it is neither JSON nor one receipt a line$/],
       [join(folder, "nowhere"), /No such file or directory$/],
@@ -126,11 +126,11 @@ describe("the published verifier in Python", () => {
       [`${ledger.address}/api/health`, /answers with status 404/],
     ];
     try {
-      for (const [source, says] of cases) {
+      for (const [source, message] of cases) {
         const { status, lines } = await verify(source);
         assert.deepEqual([status, lines.length], [2, 1], lines.join("\n"));
         assert.match(lines[0]!, /^Cannot verify: /);
-        assert.match(lines[0]!, says);
+        assert.match(lines[0]!, message);
       }
     } finally {
       other.close();
@@ -138,7 +138,7 @@ describe("the published verifier in Python", () => {
   });
   it("finds a receipt that lost its schema_version or its signature", async () => {
     for (
-      const [lost, says] of [
+      const [lost, message] of [
         ["schema_version", /^position 40: it is of an older era than the entry before/],
         ["signature", /^position 40: a field that its schema_version needs is missing/],
       ] as const
@@ -148,10 +148,10 @@ describe("the published verifier in Python", () => {
       const records = mixedChain.records.with(40, joinFields(fields));
       const { status, lines } = await verifyFile({ ...mixedChain, records });
       assert.equal(status, 1);
-      assert.ok(lines.some((line) => says.test(line)), lines.join("\n"));
+      assert.ok(lines.some((line) => message.test(line)), lines.join("\n"));
     }
   });
-  it("names receipts that are missing once, and goes on where the next one stands", async () => {
+  it("reports missing receipts once, and goes on at the next one's position", async () => {
     const { records } = mixedChain;
     const broken = (...lines: string[]) => ({ status: 1, lines });
     assert.deepEqual(
@@ -177,7 +177,7 @@ describe("the published verifier in Python", () => {
       assert.match(lines[0]!, new RegExp(`^position ${chain.breaksAt}: `));
     });
   }
-  it("believes the keys that it is told, and no others", async () => {
+  it("trusts the keys that it is given, and no others", async () => {
     const { rows: [row] } = await sealing.app.pool.query("SELECT public_key FROM ledger_keys");
     const right = createHash("sha256").update(row.public_key).digest("hex");
     assert.equal((await verify(ledger.address, right)).status, 0);
@@ -190,7 +190,7 @@ describe("the published verifier in Python", () => {
       lines: ["Cannot verify: the checkpoint is not signed by the log's key"],
     });
   });
-  it("sees that the end was taken away, as a checkpoint was signed of it", async () => {
+  it("reports a missing end that a checkpoint covers", async () => {
     const client = new pg.Client({ connectionString: sealing.database.superuserUrl });
     await client.connect();
     await client.query(`SET session_replication_role = replica;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { canonicalizeFields, verifyChain } from "../../../ledger/mod.ts";
-import { joinFields } from "../../../ledger/rules/canonical.ts";
+import { canonicalizeFields, joinFields } from "../../../ledger/rules/mod.ts";
+import { verifyChain } from "../../../ledger/verify/mod.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../_chains.ts";
 
 describe("verifyChain()", () => {
@@ -15,7 +15,7 @@ describe("verifyChain()", () => {
     });
   }
 
-  it("names those that are missing once, and holds the others to what they say", async () => {
+  it("reports missing entries once, and verifies the others at the positions they claim", async () => {
     const chain = mixedChain.records.toSpliced(40, 1, mixedChain.records[40]!.replace("a", "b"));
     const left = chain.filter((_, n) => ![20, 21, 22, 30, 45].includes(n));
     const { total, breaks } = await verifyChain(left, vectorKeys);
@@ -26,7 +26,7 @@ describe("verifyChain()", () => {
     assert.match(breaks[2]!.reason, /canonical/);
   });
 
-  it("says once that one is out of order, or there twice", async () => {
+  it("reports once that an entry is out of order, or there twice", async () => {
     const { records } = mixedChain;
     const twice = await verifyChain(records.toSpliced(30, 0, records[25]!), vectorKeys);
     assert.deepEqual(twice.breaks, [
@@ -39,7 +39,7 @@ describe("verifyChain()", () => {
     ]);
   });
 
-  it("says at the first position of era 3 that one of an era without positions is missing", async () => {
+  it("reports a missing entry of an era without positions at the first position of era 3", async () => {
     const { breaks } = await verifyChain(mixedChain.records.toSpliced(3, 1), vectorKeys);
     assert.deepEqual(breaks, [
       { position: 3, reason: "prev_hash is not the hash of the entry before" },
@@ -47,7 +47,7 @@ describe("verifyChain()", () => {
     ]);
   });
 
-  it("follows no position that nobody has signed", async () => {
+  it("does not follow a position that is not signed", async () => {
     const { records } = mixedChain;
     const fields = new Map(canonicalizeFields(records[30]!)).set("chain_position", "45");
     const forged = records.with(30, joinFields(fields));
@@ -63,15 +63,15 @@ describe("verifyChain()", () => {
     for (let n = 0; n < 1000; n++) {
       const at = from + Math.floor(random() * (mixedChain.records.length - from));
       const records = [...mixedChain.records];
-      const what = mutate(records, at, random);
+      const mutation = mutate(records, at, random);
       records.splice(at + 3); // a break is at the place, or right after it
       const { breaks } = await verifyChain(records, vectorKeys);
-      assert.ok(breaks.length > 0, `not found: ${what} at ${at}, seed ${seed}`);
+      assert.ok(breaks.length > 0, `not found: ${mutation} at ${at}, seed ${seed}`);
     }
   });
 });
 
-/** A small generator of numbers in [0, 1), the same for the same seed. @see mulberry32 */
+/** Returns a generator of numbers in [0, 1), the same for the same seed. @see mulberry32 */
 function generator(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -5,20 +5,40 @@ import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { serveLedger } from "../_ledger.ts";
 
 const COUNT = 20_000;
-/** More than any answer holds, and far less than there are. */
-const MOST_READ = 1_100;
+/** More than any answer holds, and far fewer than there are. */
+const MAX_ROWS_READ = 1_100;
 const PLANS = ["force_custom_plan", "force_generic_plan"] as const;
 const ID = "0000000000004711";
 
-/** What everybody may ask. */
+/** Requests of everybody. */
 const PATHS: readonly string[] = [
-  ...["/", `/receipt/${ID}`, "/api/stats", "/api/receipts", "/api/receipts?page=900", "/api/chain"],
-  ...["/api/health", "/api/activity", "/api/anchors", "/api/how-to-verify", "/api/export"],
-  ...["/api/export?from=15000&to=15010", "/checkpoint", "/tile/0/007", "/tile/0/078.p/32"],
-  ...["/tile/1/000.p/78", "/tile/entries/007", "/api/log/consistency?from=1000"],
-  ...[`/api/log/inclusion/${ID}`, `/api/receipt/${ID}.ots`, `/api/receipt/${ID}.bin`],
-  ...[`/api/receipt/${ID}`, `/api/verify/${ID}`, `/api/verify/${ID.slice(0, 15)}`],
-  ...["/api/verify/00000000", "/api/verify/e5e5e5e5e5", "/api/verify/none-like-this"],
+  "/",
+  `/receipt/${ID}`,
+  "/api/stats",
+  "/api/receipts",
+  "/api/receipts?page=900",
+  "/api/chain",
+  "/api/health",
+  "/api/activity",
+  "/api/anchors",
+  "/api/how-to-verify",
+  "/api/export",
+  "/api/export?from=15000&to=15010",
+  "/checkpoint",
+  "/tile/0/007",
+  "/tile/0/078.p/32",
+  "/tile/1/000.p/78",
+  "/tile/entries/007",
+  "/api/log/consistency?from=1000",
+  `/api/log/inclusion/${ID}`,
+  `/api/receipt/${ID}.ots`,
+  `/api/receipt/${ID}.bin`,
+  `/api/receipt/${ID}`,
+  `/api/verify/${ID}`,
+  `/api/verify/${ID.slice(0, 15)}`,
+  "/api/verify/00000000",
+  "/api/verify/e5e5e5e5e5",
+  "/api/verify/none-like-this",
 ];
 
 interface Statement {
@@ -26,16 +46,16 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-describe("what the public ledger asks of a long chain", () => {
+describe("the statements of the public ledger on a long chain", () => {
   let database: TestDatabase;
   let superuser: pg.Client;
-  let asked: Statement[];
+  let statements: Statement[];
   before(async () => {
     database = await testDatabase();
     superuser = new pg.Client({ connectionString: database.superuserUrl });
     await superuser.connect();
     await fill(superuser);
-    asked = await statementsOf(database);
+    statements = await collectStatements(database);
   });
   after(async () => {
     await superuser?.end();
@@ -43,32 +63,32 @@ describe("what the public ledger asks of a long chain", () => {
   });
 
   for (const plan of PLANS) {
-    it(`is found by an index, with ${plan}`, async () => {
+    it(`use an index, with ${plan}`, async () => {
       await superuser.query(`SET ROLE ${ROLES.ledger}; SET plan_cache_mode = ${plan}`);
       const costly: unknown[] = [];
-      for (const [n, { text, values }] of asked.entries()) {
+      for (const [n, { text, values }] of statements.entries()) {
         const name = `${plan}_${n}`;
         await superuser.query(`PREPARE ${name} AS ${text}`);
         const given = values.length > 0 ? `(${values.map(literal).join()})` : "";
         const { rows: [row] } = await superuser.query(
           `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${name}${given}`,
         );
-        const read = rowsRead(row["QUERY PLAN"][0].Plan);
-        if (read > MOST_READ) costly.push({ text, read });
+        const read = countRowsRead(row["QUERY PLAN"][0].Plan);
+        if (read > MAX_ROWS_READ) costly.push({ text, read });
       }
       await superuser.query("RESET ROLE");
       assert.deepEqual(costly, []);
     });
   }
 
-  it("includes looking for receipts by id, by prefix, and for what corrects them", () => {
+  it("include those by id, by prefix, and for corrections", () => {
     for (const part of ["WHERE id = $1", "lower(id)", "supersedes_of", "position >= $1"]) {
-      assert.ok(asked.some(({ text }) => text.includes(part)), part);
+      assert.ok(statements.some(({ text }) => text.includes(part)), part);
     }
   });
 });
 
-/** Rows that look like receipts, with all that lies beside them. */
+/** Inserts rows that look like receipts, and all that belongs to them. */
 async function fill(on: pg.Client): Promise<void> {
   await on.query(`
     INSERT INTO ledger_keys (from_position, public_key) VALUES (0, sha256('key'));
@@ -93,17 +113,17 @@ async function fill(on: pg.Client): Promise<void> {
         OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'receipts'::regclass AND indpred IS NULL)`);
 }
 
-/** Asks for everything, and listens to what the server asks its database; each statement once a set of values. */
-async function statementsOf(database: TestDatabase): Promise<Statement[]> {
-  const asked = new Map<string, Statement>();
+/** Requests every path, and collects the statements of the server, each once for each set of values. */
+async function collectStatements(database: TestDatabase): Promise<Statement[]> {
+  const statements = new Map<string, Statement>();
   const { query } = pg.Client.prototype;
-  // deno-lint-ignore no-explicit-any -- handed on as it came
+  // deno-lint-ignore no-explicit-any -- passed on unchanged
   pg.Client.prototype.query = function (this: pg.Client, ...args: any[]) {
     const [config, list] = args;
     const text: string = config.text ?? config;
     const values: unknown[] = config.values ?? (Array.isArray(list) ? list : []);
     if (/^(SELECT|WITH)\b/i.test(text.trim())) {
-      asked.set(JSON.stringify([text, values]), { text, values });
+      statements.set(JSON.stringify([text, values]), { text, values });
     }
     return Reflect.apply(query, this, args);
   } as typeof query;
@@ -121,7 +141,7 @@ async function statementsOf(database: TestDatabase): Promise<Statement[]> {
     pg.Client.prototype.query = query;
     await server.stop();
   }
-  return [...asked.values()];
+  return [...statements.values()];
 }
 
 function literal(value: unknown): string {
@@ -140,10 +160,10 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Rows that were looked at, whether they were wanted or not. */
-function rowsRead(plan: Plan): number {
+/** Counts the rows that a plan read, used or not. */
+function countRowsRead(plan: Plan): number {
   const own = plan["Relation Name"] === undefined ? 0 : plan["Actual Loops"] *
     (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) +
       (plan["Rows Removed by Index Recheck"] ?? 0));
-  return own + (plan.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner), 0);
+  return own + (plan.Plans ?? []).reduce((sum, inner) => sum + countRowsRead(inner), 0);
 }

@@ -24,7 +24,7 @@ const RFC_8032 = [
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 
 const bytes = (hex: string) => Buffer.from(hex, "hex");
-/** The second, independent implementation, as strict. */
+/** Verifies by a second, independent implementation that is as strict. */
 const second = (key: string, message: Uint8Array, signature: Uint8Array) =>
   noble.verifyAsync(signature, message, bytes(key), { zip215: false }).catch(() => false);
 
@@ -72,7 +72,7 @@ describe("verifyEd25519()", () => {
     });
   }
 
-  it("agrees with the second implementation on what Node signs", async () => {
+  it("agrees with the second implementation on Node's signatures", async () => {
     for (let n = 0; n < 50; n++) {
       const { privateKey, publicKey } = generateKeyPairSync("ed25519");
       const key = Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url").toString("hex");
@@ -81,7 +81,7 @@ describe("verifyEd25519()", () => {
     }
   });
 
-  it("refuses what is no key and no signature", () => {
+  it("refuses keys and signatures of another length", () => {
     assert.equal(verifyEd25519("00", bytes(""), Buffer.alloc(64)), false);
     assert.equal(verifyEd25519(RFC_8032[0][0], bytes(""), Buffer.alloc(63)), false);
   });

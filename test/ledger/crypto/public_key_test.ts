@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { computeFingerprint, readPublicKey, selectTrustedKeys } from "../../../ledger/mod.ts";
+import {
+  computeFingerprint,
+  readPublicKey,
+  selectTrustedKeys,
+} from "../../../ledger/crypto/mod.ts";
 import { testFolder } from "../../_servers.ts";
 
 describe("public keys", () => {
@@ -11,7 +15,7 @@ describe("public keys", () => {
   const hex = raw.toString("hex");
   const other = "ab".repeat(32);
 
-  it("are read in all the forms in which people have them", async () => {
+  it("are read in all their common forms", async () => {
     const path = join(await testFolder(), "key");
     const pem = publicKey.export({ type: "spki", format: "pem" }).toString();
     const der = publicKey.export({ type: "spki", format: "der" }).toString("base64");
@@ -21,7 +25,7 @@ describe("public keys", () => {
     }
   });
 
-  it("of another kind, or none, are refused", () => {
+  it("of another kind, and other texts, are refused", () => {
     const { publicKey: x25519 } = generateKeyPairSync("x25519");
     const pem = x25519.export({ type: "spki", format: "pem" }).toString();
     for (const text of ["", "key", hex.slice(1), pem, "/nonexistent", ".", `${hex} ${hex}`]) {
@@ -29,7 +33,7 @@ describe("public keys", () => {
     }
   });
 
-  it("that are published are believed, or of them those that are known", () => {
+  it("are trusted where they are published, or where the reader knows them", () => {
     const keys = [
       { public_key: hex, from_position: 0 },
       { public_key: other, from_position: 7 },

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { openStore, type Store } from "../../../store/mod.ts";
-import { findReceipt } from "../../../ledger/mod.ts";
+import { findReceipt } from "../../../ledger/receipts/mod.ts";
 import { anyRequest, serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
-describe("a receipt that was asked for, and is not sealed yet", () => {
+describe("a receipt that was requested and is not sealed yet", () => {
   let sealing: TestSealing;
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
   let reader: Store;
@@ -20,11 +20,11 @@ describe("a receipt that was asked for, and is not sealed yet", () => {
     await sealing?.stop();
   });
   const get = (path: string) => fetch(ledger.address + path);
-  const asked = async (id: string) => void await sealing.sealer.request(anyRequest({ id }));
+  const request = async (id: string) => void await sealing.sealer.request(anyRequest({ id }));
 
-  it("is waited for by whoever asks for it, at every address", async () => {
+  it("is waited for at every address", async () => {
     const ids = ["soon-verified", "soon-received", "soon-as-bytes"];
-    await Promise.all(ids.map(asked));
+    await Promise.all(ids.map(request));
     const answers = Promise.all([
       get("/api/verify/soon-verified"),
       get("/api/receipt/soon-received"),
@@ -41,8 +41,8 @@ describe("a receipt that was asked for, and is not sealed yet", () => {
     await sealing.pause();
   });
 
-  it("is not called unknown where nothing seals: it says to ask again", async () => {
-    await asked("not-soon");
+  it("is not called unknown where nothing seals: the answer is to ask again", async () => {
+    await request("not-soon");
     for (const path of ["/api/verify/not-soon", "/api/receipt/not-soon.bin"]) {
       const answer = await get(path);
       assert.equal(answer.status, 503, path);
@@ -57,7 +57,7 @@ describe("a receipt that was asked for, and is not sealed yet", () => {
   });
 
   it("is unknown once it was refused", async () => {
-    await asked("refused-one");
+    await request("refused-one");
     const sequencer = openStore(sealing.database.urls.sequencer, "sequencer");
     await sequencer.pool.query(
       "INSERT INTO seal_refusals (id, reason) VALUES ('refused-one', 'a test')",
@@ -67,8 +67,8 @@ describe("a receipt that was asked for, and is not sealed yet", () => {
     assert.deepEqual(await answer.json(), { found: false, receipt: null });
   });
 
-  it("is unknown where it neither waits nor is sealed, as somebody has removed it", async () => {
-    await asked("removed-one");
+  it("is unknown where somebody has removed it from the outbox", async () => {
+    await request("removed-one");
     const sequencer = openStore(sealing.database.urls.sequencer, "sequencer");
     await sequencer.pool.query("DELETE FROM seal_outbox WHERE id = 'removed-one'");
     await sequencer.close();
@@ -76,7 +76,7 @@ describe("a receipt that was asked for, and is not sealed yet", () => {
     assert.deepEqual(await answer.json(), { found: false, receipt: null });
   });
 
-  it("tells who reads the ledger its id alone", async () => {
+  it("shows the public ledger's role its id alone", async () => {
     for (const table of ["seal_requests", "seal_outbox", "seal_refusals"]) {
       assert.ok((await reader.pool.query(`SELECT id FROM ${table}`)).rows.length > 0);
       await assert.rejects(reader.pool.query(`SELECT * FROM ${table}`), /permission denied/);
