@@ -5,6 +5,7 @@ import {
   endedApprovalActivities,
   heldCallActivities,
 } from "./approvals/mod.ts";
+import { crewActivities, diagnosisDraftActivities } from "./crew/mod.ts";
 import { sandboxActivities, testServiceActivities } from "./drills/mod.ts";
 import {
   anchorActivities,
@@ -22,7 +23,7 @@ import {
   undoActivities,
 } from "./loop/mod.ts";
 import type { ActivityParts } from "./parts.ts";
-import { crewActivities, draftActivities, reasoningActivities } from "./reasoning/mod.ts";
+import { answerDraftActivities, reasoningActivities } from "./reasoning/mod.ts";
 import { scanActivities } from "./security_scan.ts";
 import { sweepActivities } from "./sweep.ts";
 import { taskActivities } from "./tasks.ts";
@@ -54,8 +55,9 @@ export function createActivities(parts: ActivityParts) {
     ...endedApprovalActivities(parts),
     ...heldCallActivities(parts),
     ...reasoningActivities(parts),
+    ...answerDraftActivities(parts),
     ...crewActivities(parts),
-    ...draftActivities(parts),
+    ...diagnosisDraftActivities(parts),
     ...taskActivities(parts),
     ...webhookActivities(parts),
     ...webhookRelayActivities(parts),

@@ -8,6 +8,7 @@
  *
  * @module
  */
+export type { ScrubPass, ScrubResult } from "../ledger/mod.ts";
 export { type Activities, createActivities } from "./activities.ts";
 export type { EndedApproval } from "./approvals/mod.ts";
 export type { OpenBatches } from "./ledger/mod.ts";

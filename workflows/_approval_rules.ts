@@ -1,14 +1,14 @@
 import { ApplicationFailure } from "@temporalio/workflow";
 import type { ApprovalState } from "../domain/mod.ts";
 
-/** @throws {ApplicationFailure} `Conflict`: it is not to be decided any more */
-export function refuseDecision(approvalId: string, status: ApprovalState["status"]): void {
+/** @throws {ApplicationFailure} `Conflict`: the approval is no longer pending */
+export function assertPending(approvalId: string, status: ApprovalState["status"]): void {
   if (status === "pending") return;
   throw conflict(`Approval ${approvalId} is ${status}, and only a pending one can be decided`);
 }
 
-/** @throws {ApplicationFailure} `Conflict`: it can't be reopened */
-export function refuseReopening(approvalId: string, status: ApprovalState["status"]): void {
+/** @throws {ApplicationFailure} `Conflict`: the approval was neither denied nor has expired */
+export function assertReopenable(approvalId: string, status: ApprovalState["status"]): void {
   if (status === "denied" || status === "expired") return;
   throw conflict(
     `Approval ${approvalId} is ${status}, and only one that was denied or has expired can be reopened`,

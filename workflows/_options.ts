@@ -1,3 +1,4 @@
+/** Timeouts and retry policies of activities, by the kind of their work. */
 import {
   ActivityCancellationType,
   type ActivityOptions,
@@ -6,76 +7,79 @@ import {
 import type { Activities } from "../activities/mod.ts";
 import { ERRORS } from "../domain/mod.ts";
 
-/** Kinds of errors that trying again can't mend. */
-const NON_RETRYABLE = Object.entries(ERRORS).filter(([, rule]) => !rule.retryable)
-  .map(([name]) => name);
+/** Names of errors that a retry can't fix. */
+const NON_RETRYABLE_ERRORS = Object.entries(ERRORS)
+  .filter(([, rule]) => !rule.retryable).map(([name]) => name);
 
-/** Every activity beats once a second, so its process has died or hangs when this has gone by. */
-const HEARTBEAT = { heartbeatTimeout: "5s" } as const;
+/** Every activity sends a heartbeat each second; without one for this time, its worker is gone. */
+const HEARTBEAT_TIMEOUT = "5s";
 
 const RETRY: ActivityOptions["retry"] = {
   initialInterval: "200ms",
   maximumInterval: "10s",
-  nonRetryableErrorTypes: NON_RETRYABLE,
+  nonRetryableErrorTypes: NON_RETRYABLE_ERRORS,
 };
 
-/** A step that is cancelled ends before its run does, so that nothing goes on behind a sealed receipt. */
 const COMMON: ActivityOptions = {
-  ...HEARTBEAT,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   retry: RETRY,
+  // A cancelled activity ends before its run does, so that nothing happens after the run's receipt.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
-/** A short look or a small transaction. */
+/** A read or a small transaction. */
 export const QUICK: ActivityOptions = { ...COMMON, startToCloseTimeout: "20s" };
 
-/** A model that is asked once: what it costs is not spent again where its worker dies. */
-export const ONCE: ActivityOptions = {
+/** A read for which a person waits. */
+export const INTERACTIVE: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "10s" };
+
+/** A call of a language model. It costs money, so there is one attempt. */
+export const MODEL_CALL: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "18s",
   scheduleToCloseTimeout: "20s",
   retry: { maximumAttempts: 1 },
 };
 
-/** A check of what it wrote, for which somebody waits. */
-export const SOON: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "4s" };
+/** The check of what a model wrote, for which a person waits. */
+export const MODEL_REVIEW: ActivityOptions = { ...QUICK, scheduleToCloseTimeout: "4s" };
 
-/** A wait for services to answer. */
-export const PATIENT: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
+/** Work on many things, or a wait for services to recover. */
+export const LONG: ActivityOptions = { ...COMMON, startToCloseTimeout: "2m" };
 
-/** Questions to the outside world, each of which may be kept waiting. */
-export const OUTSIDE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" };
+/** Requests to other organizations' servers. */
+export const REMOTE: ActivityOptions = { ...COMMON, startToCloseTimeout: "5m" };
 
-/** A repair, which itself sees to it that it happens once. After this time nobody can tell what became of it. */
+/** An act that itself makes sure that it happens once. When the time is over, its result is unknown. */
 export const REPAIR: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "1h",
   scheduleToCloseTimeout: "3h",
 };
 
-/** Setting up what a test needs: where that fails for long, there is no test. */
-export const SET_UP: ActivityOptions = {
+/** The preparation of a drill. When the time is over, there is no drill. */
+export const SETUP: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "1m",
   scheduleToCloseTimeout: "3m",
 };
 
-/** Sealing: tried for ever, as nothing may end without its receipt. */
-export const SEALING: ActivityOptions = {
+/** A transaction with a receipt. It is retried for ever, as nothing may end without its receipt. */
+export const SEAL: ActivityOptions = {
   ...COMMON,
   startToCloseTimeout: "45s",
   retry: { ...RETRY, maximumInterval: "30s" },
 };
 
-/** The sequencer: runs until its process ends, and is taken over at once by another. */
-export const STANDING: ActivityOptions = {
-  ...HEARTBEAT,
+/** A turn of about an hour. If its worker stops, another worker takes over at once. */
+export const TURN: ActivityOptions = {
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
   startToCloseTimeout: "1h",
   retry: { initialInterval: "500ms", backoffCoefficient: 1, maximumInterval: "500ms" },
 };
 
 /**
- * The activities with options, and with a line that says in the Web UI what this one is about.
+ * Returns the activities with options, and with a summary of this call for the Web UI.
  *
  * ```ts
  * await perform(QUICK, "Probes billing again").detect(finding);

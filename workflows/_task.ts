@@ -1,4 +1,4 @@
-import { condition, setCurrentDetails, uuid4 } from "@temporalio/workflow";
+import { ApplicationFailure, condition, setCurrentDetails, uuid4 } from "@temporalio/workflow";
 import {
   type TaskMessage,
   type TaskRecord,
@@ -7,55 +7,67 @@ import {
 } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 
-/** A task that a workflow drives, and what its asker sees of it. */
-export interface ShownTask {
-  /** As it is now. */
+/** An A2A task that a workflow drives. */
+export interface OpenTask {
+  /** The task as it is now. */
   readonly task: TaskRecord;
-  /** Changes it, and shows it. @param by that shows it, where it adds what is too large for a workflow */
+  /**
+   * Changes the task, and stores it for its client.
+   *
+   * @param store stores it; default: as it is
+   */
   move(
     state: TaskState,
     change?: Partial<TaskRecord>,
-    by?: (task: TaskRecord) => Promise<unknown>,
+    store?: (task: TaskRecord) => Promise<void>,
   ): Promise<void>;
-  /** Waits until it has ended, and that is shown. */
+  /** Waits until the task has ended and is stored. */
   ended(): Promise<TaskRecord>;
 }
 
-/** Begins to keep a task. */
-export function keepTask(first: TaskRecord): ShownTask {
+/** Opens a task. @param first version 0, or as an earlier run left it */
+export function openTask(first: TaskRecord): OpenTask {
   let task = first;
-  let shown = 0;
-  const show = async (by: (task: TaskRecord) => Promise<unknown>) => {
-    const { version } = task;
-    await by(task);
-    shown = Math.max(shown, version);
-  };
+  let storedVersion = 0;
   return {
     get task() {
       return task;
     },
-    move(state, change = {}, by = plainly) {
+    async move(state, change = {}, store = storeAsItIs) {
       const version = task.version + 1;
       task = { ...task, ...change, state, version, since: new Date().toISOString() };
       setCurrentDetails(`**${state}** · ${task.history.length} messages`);
-      return show(by);
+      await store(task);
+      storedVersion = Math.max(storedVersion, version);
     },
     async ended() {
-      await condition(() => TERMINAL_STATES.has(task.state) && shown === task.version);
+      await condition(() => TERMINAL_STATES.has(task.state) && storedVersion === task.version);
       return task;
     },
   };
 }
 
-const plainly = (task: TaskRecord) => perform(QUICK, `Shows it as ${task.state}`).storeTask(task);
+function storeAsItIs(task: TaskRecord): Promise<void> {
+  return perform(QUICK, `Stores the task as ${task.state}`).storeTask(task);
+}
 
-/** The change by which the agent says something that stays. */
-export function said(task: TaskRecord, text: string): Partial<TaskRecord> {
-  const message = saying(text);
+/** @throws {ApplicationFailure} `Conflict`: the task has ended */
+export function assertOpen({ id, state }: TaskRecord): void {
+  if (TERMINAL_STATES.has(state)) throw conflict(`Task ${id} has ended: ${state}`);
+}
+
+/** Returns the failure of a request that the state of a task does not allow. */
+export function conflict(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, "Conflict");
+}
+
+/** Returns the change by which the agent adds a message to the history. */
+export function reply(task: TaskRecord, text: string): Partial<TaskRecord> {
+  const message = agentMessage(text);
   return { said: message, history: [...task.history, message] };
 }
 
-/** What the agent says. */
-export const saying = (text: string): TaskMessage => ({
-  ...{ message_id: uuid4(), role: "agent", parts: [{ text }] },
-});
+/** Returns a message of the agent. */
+export function agentMessage(text: string): TaskMessage {
+  return { message_id: uuid4(), role: "agent", parts: [{ text }] };
+}

@@ -19,7 +19,7 @@ import {
   type VerifyResult,
 } from "../domain/mod.ts";
 
-const REACHED = {
+const STATE_AFTER = {
   "DETECT": "detected",
   "TICKET": "ticketed",
   "DIAGNOSE": "diagnosed",
@@ -28,50 +28,48 @@ const REACHED = {
   "CLOSE+SEAL": "sealed",
 } as const;
 
-/** What a run keeps of itself. */
+/** The state of a run, shown by queries, search attributes and current details. */
 export interface Track {
   readonly steps: readonly StepRecord[];
-  /** Names in sentences what the run is about. */
-  readonly about: string;
+  /** Name of the affected service, for sentences. */
+  readonly subject: string;
   ticketId: string | null;
   /** From 1. */
   round: number;
   diagnosis?: Diagnosis;
-  /** Of the last repair that was asked for. */
+  /** Of the last repair that was requested. */
   permission?: Permission;
   /** Of the last repair. */
   effect?: RepairEffect | undefined;
-  /** What was seen after it. */
+  /** Of the last verification. */
   proof?: VerifyResult;
-  /** What became of undoing it, where that was begun. */
+  /** Undefined: nothing was to be undone. */
   undone?: UndoResult | undefined;
-  /** Approval that is waited for. */
-  readonly waiting: string | undefined;
-  /** Switch that it waits for. */
-  readonly held: ActiveStop | undefined;
-  /** Does one step, and keeps when it began and ended; as failed where it throws. */
+  /** Runs one step and records when it began and ended; as failed if it throws. */
   step<T>(name: StepName, work: () => Promise<T>): Promise<T>;
-  /** The last step found nothing (DETECT) or did not do what it should (the others). */
+  /** Corrects the record of the last step: DETECT found nothing, or another step failed. */
   amend(state: "clear" | "failed"): void;
-  /** Shows that people are waited for, or no more. */
-  wait(approvalId: string | undefined): void;
-  /** Shows that a switch stops it, or no more. */
-  hold(by: ActiveStop | undefined): void;
-  /** Shows how it ended. */
+  /** Shows the approval that the run waits for; undefined: none. */
+  showApproval(approvalId: string | undefined): void;
+  /** Shows the stop that holds back the run; undefined: none. */
+  showStop(stop: ActiveStop | undefined): void;
+  /** Shows the end of the run. */
   end(outcome: string, receiptId: string | null): void;
 }
 
-/** Starts to keep track of a run about a finding. */
+/** Begins to track a run about a finding. */
 export function track(finding: Finding): Track {
   const { service, check, code } = finding;
-  const about = service ?? (check === "report" ? "a reported incident" : code);
+  const subject = service ?? (check === "report" ? "a reported incident" : code);
   const steps: StepRecord[] = [];
   let current: StepName | null = null;
-  let waiting: string | undefined;
-  let held: ActiveStop | undefined;
+  let approval: string | undefined;
+  const showDetails = (head: string | null, ...details: readonly string[]) =>
+    setCurrentDetails([`**${head}**`, subject, ...details].join(" · "));
+
   const run: Track = {
     steps,
-    about,
+    subject,
     ticketId: null,
     round: 1,
     async step(name, work) {
@@ -80,10 +78,11 @@ export function track(finding: Finding): Track {
       const started_at = now();
       const record = (state: StepRecord["state"]) =>
         steps.push({ step: name, state, round, started_at, ended_at: now() });
-      show(name, `**${name}** · ${about} · ${finding.code} · round ${round}`);
+      showDetails(name, code, `round ${round}`);
+      showStep(name);
       try {
         const result = await work();
-        record(REACHED[name]);
+        record(STATE_AFTER[name]);
         return result;
       } catch (error) {
         record("failed");
@@ -94,22 +93,13 @@ export function track(finding: Finding): Track {
       const last = steps.pop()!;
       steps.push({ ...last, state });
     },
-    get waiting() {
-      return waiting;
+    showApproval(approvalId) {
+      approval = approvalId;
+      if (approval) showDetails(current, `waits for people: ${approval}`);
     },
-    wait(approvalId) {
-      waiting = approvalId;
-      if (waiting) setCurrentDetails(`**${current}** · ${about} · waits for people: ${waiting}`);
-    },
-    get held() {
-      return held;
-    },
-    hold(by) {
-      held = by;
-      const what = by && `${by.kind} ${by.name}`.trim();
-      setCurrentDetails(
-        `**${current}** · ${about} · ${what ? `held: ${what} is stopped` : "goes on"}`,
-      );
+    showStop(stop) {
+      const name = stop && `${stop.kind} ${stop.name}`.trim();
+      showDetails(current, name ? `held: ${name} is stopped` : "goes on");
     },
     end(outcome, receiptId) {
       current = null;
@@ -117,17 +107,13 @@ export function track(finding: Finding): Track {
         { key: ATTRIBUTE.outcome, value: outcome },
         ...(receiptId ? [{ key: ATTRIBUTE.receipt, value: receiptId } as const] : []),
       ]);
-      const ticket = run.ticketId ?? "none";
-      setCurrentDetails(
-        `**${outcome}** · ${about} · ticket ${ticket} · receipt ${receiptId ?? "none"}`,
-      );
+      showDetails(outcome, `ticket ${run.ticketId ?? "none"}`, `receipt ${receiptId ?? "none"}`);
     },
   };
 
-  function show(step: StepName, details: string): void {
-    setCurrentDetails(details);
+  function showStep(step: StepName): void {
     if (step === "DETECT") {
-      // Each change of them costs the server a write, and a run that was started with them needs none.
+      // A change costs the server a write, and a run that was started with these attributes needs none.
       const { typedSearchAttributes: known } = workflowInfo();
       if (known.get(ATTRIBUTE.step) !== step) upsertSearchAttributes(startAttributes(finding));
       return;
@@ -140,17 +126,16 @@ export function track(finding: Finding): Track {
     ]);
   }
 
-  setHandler(
-    progressQuery,
-    () => ({
-      step: current,
-      round: run.round,
-      ticket_id: run.ticketId,
-      approval_id: waiting ?? null,
-      steps,
-    }),
-  );
+  setHandler(progressQuery, () => ({
+    step: current,
+    round: run.round,
+    ticket_id: run.ticketId,
+    approval_id: approval ?? null,
+    steps,
+  }));
   return run;
 }
 
-const now = () => new Date().toISOString();
+function now(): string {
+  return new Date().toISOString();
+}

@@ -1,6 +1,5 @@
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -18,144 +17,155 @@ import {
   type TaskArtifact,
   type TaskRecord,
 } from "../domain/mod.ts";
-import { refuseEnded } from "./a2a_task.ts";
+import { describeFailedCall, failedTaskState, waitForHeldCall } from "./_held_call.ts";
 import { perform, QUICK } from "./_options.ts";
-import { untilRuled, whyNot } from "./_held_call.ts";
-import { keepTask, said, saying } from "./_task.ts";
+import { agentMessage, assertOpen, conflict, openTask, reply } from "./_task.ts";
 
-/** Seconds that one look waits for news of a run, and how often in a row until looks become rare. */
-const LOOK_SECONDS = 10;
-const PATIENT_LOOKS = 6;
-/** How long a run that was asked to end is waited for, milliseconds. */
-const ENDING_MS = 10_000;
+/** Longest that one activity waits for news of a run. */
+const WATCH_SECONDS = 10;
+/** Activities without news after which a run is read at intervals that grow to 15 seconds. */
+const MAX_QUIET_WATCHES = 6;
+const MAX_PAUSE_SECONDS = 15;
+/** How long a run is given to end after the request to. */
+const CANCEL_TIMEOUT_MS = 10_000;
+const CANCEL_WATCH_SECONDS = 5;
 
 /**
- * A call of a tool that an agent asked for, shown as a task: waits for people where they are asked first, and for the
- * run that the call has started.
+ * A call of a tool by an agent, as a task: waits for people where they are asked first, and for the run that the call has
+ * started.
  *
- * @param first version 0, or as an earlier run of this left it @param given by the call, where nobody is asked
+ * @param first version 0, or as an earlier run left it
+ * @param startedRun run of the call, where nobody is asked first
  */
-export async function a2aSkill(first: SkillTask, given?: StartedRun): Promise<TaskRecord> {
-  const shown = keepTask(first);
+export async function a2aSkill(first: SkillTask, startedRun?: StartedRun): Promise<TaskRecord> {
+  const open = openTask(first);
   const { skill } = first;
-  let canceled = false;
-  let looking: CancellationScope | undefined;
+  let isCanceled = false;
+  let watch: CancellationScope | undefined;
 
-  setHandler(sayUpdate, (_message) => shown.task, {
+  setHandler(sayUpdate, (_message) => open.task, {
     validator: (_message) => {
-      refuseEnded(shown.task);
-      throw ApplicationFailure.nonRetryable(
-        `Task ${first.id} is one call of ${skill}, and takes no more messages`,
-        "Conflict",
-      );
+      assertOpen(open.task);
+      throw conflict(`Task ${first.id} is one call of ${skill}, and takes no more messages`);
     },
   });
   setHandler(cancelUpdate, async () => {
-    canceled = true;
-    looking?.cancel();
-    return await shown.ended();
-  }, { validator: () => refuseEnded(shown.task) });
+    isCanceled = true;
+    watch?.cancel();
+    return await open.ended();
+  }, { validator: () => assertOpen(open.task) });
 
   try {
-    await run();
+    if (startedRun) await followRun(startedRun);
+    else await waitForApproval(first.approval_id!);
   } catch (error) {
     await CancellationScope.nonCancellable(() =>
       isCancellation(error)
-        ? shown.move("canceled", said(shown.task, "Canceled by an operator"))
-        : shown.move("failed", said(shown.task, `What became of ${skill} can't be told`))
+        ? end("canceled", "Canceled by an operator")
+        : end("failed", `What became of ${skill} can't be told`)
     );
     if (!isCancellation(error)) throw error;
   }
   await condition(allHandlersFinished);
-  return shown.task;
+  return open.task;
 
-  async function run(): Promise<void> {
-    if (given) return await follow(given);
-    const approval_id = first.approval_id!;
-    const call = await untilRuled(
-      { ...first, approval_id },
-      () => canceled,
-      () => shown.move("working", { said: saying(`${approval_id} is approved; it is being done`) }),
-    );
-    if (!call) return await shown.move("canceled", said(shown.task, "Canceled before it was done"));
-    if (call.run) return await follow(call.run);
-    if (call.state === "done") return await complete({ approval_id });
-    const refused = ["denied", "expired", "refused"].includes(call.state);
-    await shown.move(refused ? "rejected" : "failed", said(shown.task, whyNot(approval_id, call)));
+  /** Waits until people have decided about the call, and for its end. */
+  async function waitForApproval(approvalId: string): Promise<void> {
+    const call = await waitForHeldCall({
+      taskId: first.id,
+      approvalId,
+      isCanceled: () => isCanceled,
+      onApproved: () => progress(`${approvalId} is approved; it is being done`),
+    });
+    if (!call) return await end("canceled", "Canceled before it was done");
+    if (call.run) return await followRun(call.run);
+    if (call.state === "done") return await complete({ approval_id: approvalId });
+    await end(failedTaskState(call), describeFailedCall(approvalId, call));
   }
 
-  async function follow(run: StartedRun): Promise<void> {
-    if (shown.task.state === "submitted") await shown.move("working");
+  /** Shows the steps of a run until it ends, or the task is canceled. */
+  async function followRun(run: StartedRun): Promise<void> {
+    if (open.task.state === "submitted") await open.move("working");
     let step: string | null = null;
-    for (let quiet = 0; !canceled;) {
-      const seconds = quiet < PATIENT_LOOKS ? LOOK_SECONDS : 0;
-      const seen = await see(run, step, seconds);
-      if (!seen) continue;
-      if (seen.state !== "running") return await end(run, seen);
-      if (seen.step !== step && seen.step !== null) {
-        [step, quiet] = [seen.step, 0];
-        await shown.move("working", { said: saying(step) });
+    for (let quiet = 0; !isCanceled;) {
+      const seconds = quiet < MAX_QUIET_WATCHES ? WATCH_SECONDS : 0;
+      const state = await watchRun(run, step, seconds);
+      if (!state) continue;
+      if (state.state !== "running") return await endWith(run, state);
+      if (state.step !== step && state.step !== null) {
+        step = state.step;
+        quiet = 0;
+        await progress(step);
         continue;
       }
       quiet++;
-      if (seconds === 0) await condition(() => canceled, Math.min(quiet, 15) * 1_000);
-      if (workflowInfo().continueAsNewSuggested && !canceled) {
+      if (seconds === 0) {
+        await condition(() => isCanceled, Math.min(quiet, MAX_PAUSE_SECONDS) * 1_000);
+      }
+      if (workflowInfo().continueAsNewSuggested && !isCanceled) {
         await condition(allHandlersFinished);
-        await continueAsNew<typeof a2aSkill>(shown.task as SkillTask, run);
+        await continueAsNew<typeof a2aSkill>(open.task as SkillTask, run);
       }
     }
-    await cancel(run);
+    await cancelRun(run);
   }
 
-  /** @returns undefined: it was canceled meanwhile */
-  async function see(
+  /** @returns undefined: the task was canceled meanwhile */
+  async function watchRun(
     run: StartedRun,
     step: string | null,
     seconds: number,
   ): Promise<RunState | undefined> {
-    looking = new CancellationScope();
+    watch = new CancellationScope();
     try {
-      return await looking.run(() =>
-        perform(QUICK, `Looks how far ${run.workflow_id} is`).watchRun({ run, step, seconds })
+      return await watch.run(() =>
+        perform(QUICK, `Watches ${run.workflow_id}`).watchRun({ run, step, seconds })
       );
     } catch (error) {
-      if (isCancellation(error) && canceled) return undefined;
+      if (isCancellation(error) && isCanceled) return undefined;
       throw error;
     }
   }
 
-  async function cancel(run: StartedRun): Promise<void> {
-    const asked = await perform(QUICK, `Asks ${run.workflow_id} to end`).cancelRun({ skill, run });
-    if (!asked) {
-      const text = `Canceled; ${run.workflow_id} itself goes on, as others may wait for it`;
-      return await shown.move("canceled", said(shown.task, text));
+  /** Asks the run to end, and waits for that for a while. */
+  async function cancelRun(run: StartedRun): Promise<void> {
+    const id = run.workflow_id;
+    const isAsked = await perform(QUICK, `Asks ${id} to end`).cancelRun({ skill, run });
+    if (!isAsked) {
+      return await end("canceled", `Canceled; ${id} itself goes on, as others may wait for it`);
     }
-    const until = Date.now() + ENDING_MS;
-    for (let step: string | null = null; Date.now() < until;) {
-      const seen = await perform(QUICK, `Waits for the end of ${run.workflow_id}`)
-        .watchRun({ run, step, seconds: 5 });
-      if (seen.state !== "running") return await end(run, seen);
-      step = seen.step;
+    const deadline = Date.now() + CANCEL_TIMEOUT_MS;
+    for (let step: string | null = null; Date.now() < deadline;) {
+      const state: RunState = await perform(QUICK, `Waits for the end of ${id}`)
+        .watchRun({ run, step, seconds: CANCEL_WATCH_SECONDS });
+      if (state.state !== "running") return await endWith(run, state);
+      step = state.step;
     }
-    const text = `Canceled, as was asked for; ${run.workflow_id} is ending`;
-    await shown.move("canceled", said(shown.task, text));
+    await end("canceled", `Canceled, as was asked for; ${id} is ending`);
   }
 
-  async function end(run: StartedRun, { state, failure }: RunState): Promise<void> {
-    if (state === "completed") return await complete({ run });
-    const text = state === "canceled"
-      ? "Canceled, as was asked for"
-      : `${run.workflow_id} failed: ${failure}`;
-    await shown.move(state === "canceled" ? "canceled" : "failed", said(shown.task, text));
+  async function endWith(run: StartedRun, { state, failure }: RunState): Promise<void> {
+    if (state === "completed") await complete({ run });
+    else if (state === "canceled") await end("canceled", "Canceled, as was asked for");
+    else await end("failed", `${run.workflow_id} failed: ${failure}`);
+  }
+
+  function progress(text: string): Promise<void> {
+    return open.move("working", { said: agentMessage(text) });
+  }
+
+  function end(state: "canceled" | "rejected" | "failed", text: string): Promise<void> {
+    return open.move(state, reply(open.task, text));
   }
 
   async function complete(
-    from: { readonly run: StartedRun } | { readonly approval_id: string },
+    source: { readonly run: StartedRun } | { readonly approval_id: string },
   ): Promise<void> {
     const artifact: TaskArtifact = { artifact_id: uuid4(), name: skill, parts: [] };
-    await shown.move("completed", {
-      ...said(shown.task, `${skill} is done`),
-      artifacts: [artifact],
-    }, (task) => perform(QUICK, "Shows what it gave").storeTaskResult({ task, skill, ...from }));
+    await open.move(
+      "completed",
+      { ...reply(open.task, `${skill} is done`), artifacts: [artifact] },
+      (task) => perform(QUICK, "Stores the result").storeTaskResult({ task, skill, ...source }),
+    );
   }
 }

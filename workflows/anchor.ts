@@ -7,17 +7,22 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from "@temporalio/workflow";
-import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../domain/mod.ts";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { OUTSIDE, perform } from "./_options.ts";
+import { type AnchorBatch, type AnchorSweep, ATTRIBUTE } from "../domain/mod.ts";
+import { perform, REMOTE } from "./_options.ts";
+
+const MAX_PAUSE_MS = 6 * 60 * 60_000;
+const PAUSE_FACTOR = 1.5;
+/** Attempts after which the pause no longer grows. */
+const MAX_GROWTH_ATTEMPTS = 30;
 
 /**
- * Takes the receipts since the last anchor as a batch, and sees to it that each batch that is not confirmed has its
- * run, `anchor-<first>-<last>`.
+ * Makes a batch of the receipts since the last one, and starts a run of {@linkcode anchorBatch} for each batch that is
+ * not confirmed and has none. Its id is `anchor-<first>-<last>`.
  */
 export async function anchorReceipts(): Promise<AnchorSweep> {
   const { configured, batches, poll_seconds } = await perform(
-    OUTSIDE,
+    REMOTE,
     "Makes a batch of the receipts since the last anchor",
   ).openAnchors();
   const anchors: string[] = [];
@@ -42,34 +47,30 @@ async function startUnlessRunning(workflowId: string, batch: AnchorBatch): Promi
   }
 }
 
-/** Gives one batch to calendars, and asks again, with growing pauses, for days where it must, until its block counts. */
-export async function anchorBatch(batch: AnchorBatch): Promise<{ block_height: number }> {
+/** Submits one batch to calendars, and polls, for days if needed, until its block is confirmed. */
+export async function anchorBatch(
+  batch: AnchorBatch,
+): Promise<{ readonly block_height: number }> {
   const { first, last, poll_seconds } = batch;
-  let { attempt } = batch;
-  while (true) {
-    const { state, error, blockHeight } = await perform(OUTSIDE, "Asks calendars, checks blocks")
+  for (let { attempt } = batch;; attempt++) {
+    const { state, error, blockHeight } = await perform(REMOTE, "Asks calendars, checks blocks")
       .advanceAnchor({ first, last });
+    const details = `**${state}** · receipts ${first} to ${last}`;
     if (blockHeight !== null) {
       upsertSearchAttributes([{ key: ATTRIBUTE.outcome, value: "sealed" }]);
-      setCurrentDetails(`**${state}** · receipts ${first} to ${last} · block ${blockHeight}`);
+      setCurrentDetails(`${details} · block ${blockHeight}`);
       return { block_height: blockHeight };
     }
-    setCurrentDetails(
-      `**${state}** · receipts ${first} to ${last} · attempt ${attempt + 1}: ${error}`,
-    );
-    await sleep(pauseMs(poll_seconds, attempt++));
+    setCurrentDetails(`${details} · attempt ${attempt + 1}: ${error}`);
+    await sleep(pauseMs(poll_seconds, attempt));
     if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof anchorBatch>({ first, last, poll_seconds, attempt });
+      await continueAsNew<typeof anchorBatch>({ first, last, poll_seconds, attempt: attempt + 1 });
     }
   }
 }
 
-const LONGEST_MS = 6 * 60 * 60_000;
-const GROWTH = 1.5;
-/** Attempts after which the pause is at its longest, whatever the first one was. */
-const MOST_GROWTH = 30;
-
-/** A block comes every ten minutes, and calendars take some hours: so often at first, rarely after a day. */
+/** Returns the pause after an attempt. It grows, as a block comes within hours at first, and then hardly sooner. */
 function pauseMs(pollSeconds: number, attempt: number): number {
-  return Math.min(pollSeconds * 1000 * GROWTH ** Math.min(attempt, MOST_GROWTH), LONGEST_MS);
+  const growth = PAUSE_FACTOR ** Math.min(attempt, MAX_GROWTH_ATTEMPTS);
+  return Math.min(pollSeconds * 1_000 * growth, MAX_PAUSE_MS);
 }

@@ -1,13 +1,13 @@
 import { CancellationScope, executeChild, ParentClosePolicy } from "@temporalio/workflow";
 import { type AttackRequest, type AttackResult, ATTRIBUTE } from "../domain/mod.ts";
-import { perform, QUICK, SET_UP } from "./_options.ts";
+import { perform, QUICK, SETUP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
-/** Attacks a sandbox for real, has the detectors see it, and lets the loop contain and seal it. */
+/** Attacks a sandbox for real, waits until a detector sees it, and lets the loop contain and seal it. */
 export async function attackSimulation(request: AttackRequest): Promise<AttackResult> {
   try {
-    const { service } = await perform(SET_UP, "Opens a sandbox").openSandbox(request);
-    const finding = await perform(SET_UP, `Attacks it: ${request.scenario}`)
+    const { service } = await perform(SETUP, "Opens a sandbox").openSandbox(request);
+    const finding = await perform(SETUP, `Attacks the sandbox: ${request.scenario}`)
       .attackSandbox({ ...request, service });
     const result = await executeChild(itsmLoop, {
       workflowId: `loop-${finding.fingerprint}`,

@@ -11,129 +11,136 @@ import {
   type ReviewedDiagnosis,
   type Source,
   type Suspect,
+  type Triage,
   type Verification,
 } from "../domain/mod.ts";
+import { writeAndReview } from "./_drafts.ts";
 import { evidenceOf } from "./_evidence.ts";
-import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { written } from "./_drafts.ts";
+import { MODEL_CALL, MODEL_REVIEW, perform, QUICK } from "./_options.ts";
 
-/** Rounds in which the verifier may send the others to look elsewhere. */
-const MOST_ROUNDS = 2;
+/** Rounds in which the verifier may name further services to examine. */
+const MAX_ROUNDS = 2;
 
 /**
- * Six agents look at an incident, and give one diagnosis.
+ * Six agents examine an incident, and give one diagnosis. None of them changes anything.
  *
- * Triage says what it is about; logs, metrics, topology and change look at that side by side, each with tools of its
- * own; the verifier objects, and may name services that have to be looked at as well. None of them changes anything.
- * Where a model is configured, it writes the diagnosis from what they found, and the verifier holds that against it.
+ * Triage finds what the incident concerns; logs, metrics, topology and change examine that in parallel; the verifier
+ * objects, and may name services that have to be examined too. Where a model is configured, it writes the diagnosis from
+ * the reports, and the verifier checks it against them.
  */
 export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   const reports: AgentReport[] = [];
   setHandler(reportsQuery, () => reports);
-  const triage = await perform(QUICK, "triage: what it is, and whom it concerns").crewTriage(
-    incident,
-  );
+  const triage = await perform(QUICK, "triage: what it is, and whom it concerns")
+    .triageIncident(incident);
   reports.push(triage);
+  const verification = await examine(incident, triage, reports);
 
-  let services = triage.services;
-  let word: Verification | undefined;
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const scene: CrewScope = { incident, services, round };
-    const about = services.join(", ") || "the whole platform";
-    setCurrentDetails(`**round ${round}** · ${about}`);
-    reports.push(
-      ...await Promise.all([
-        perform(QUICK, `logs: what was written about ${about}`).crewLogs(scene),
-        perform(QUICK, `metrics: how ${about} is, and was`).crewMetrics(scene),
-        perform(QUICK, `topology: what ${about} needs`).crewTopology(scene),
-        perform(QUICK, `change: what was changed on ${about}`).crewChange(scene),
-      ]),
-    );
-    word = await perform(QUICK, "verifier: what speaks against it").crewVerify(scene, reports);
-    reports.push(word);
-    if (word.look_at.length === 0) break;
-    services = word.look_at;
-  }
-
-  const suspects = suspectsOf(reports);
-  const byRules = ruled(reports, suspects);
-  const order: DiagnosisRequest = {
+  const suspects = combineSuspects(reports);
+  const request: DiagnosisRequest = {
     incident,
     evidence: evidenceOf(reports.map(({ agent, says }) => ({ from: agent, says }))),
     support: Object.fromEntries(suspects.map(({ service, weight }) => [service, weight])),
     services: [...new Set([...triage.services, ...suspects.map(({ service }) => service)])],
   };
-  const [kept, authorship] = await diagnosisOf(order);
-  const found = kept ? { ...inMarkedWords(kept), evidence: order.evidence } : byRules;
-  const its = triage.classification;
+  const [reviewed, authorship] = await writeDiagnosis(request);
+  const diagnosis = reviewed
+    ? { ...textOfReviewed(reviewed), evidence: request.evidence }
+    : diagnosisByRules(reports, suspects[0]);
+  const { cause } = diagnosis;
   setCurrentDetails(
-    `**${found.cause ?? "no cause named"}** · ${reports.length} reports · ${authorship.written_by}`,
+    `**${cause ?? "no cause named"}** · ${reports.length} reports · ${authorship.written_by}`,
   );
   return {
-    ...found,
+    ...diagnosis,
     ...authorship,
-    category: its?.category ?? null,
-    severity: its?.severity ?? null,
-    recommended_action: its?.recommended_action ?? null,
-    citations: distinct(reports.flatMap(({ sources }) => sources)),
-    objections: word?.objections ?? [],
+    category: triage.classification?.category ?? null,
+    severity: triage.classification?.severity ?? null,
+    recommended_action: triage.classification?.recommended_action ?? null,
+    citations: distinctSources(reports.flatMap(({ sources }) => sources)),
+    objections: verification.objections,
     agents: reports,
   };
 }
 
-/** What a model makes of it, as far as the verifier lets that stand. */
-function diagnosisOf(order: DiagnosisRequest) {
-  return written({
+/** Has the agents examine the services, and adds their reports. @returns the verifier's last report */
+async function examine(
+  incident: string,
+  { services: concerned }: Triage,
+  reports: AgentReport[],
+): Promise<Verification> {
+  let services = concerned;
+  for (let round = 1;; round++) {
+    const scope: CrewScope = { incident, services, round };
+    const subject = services.join(", ") || "the whole platform";
+    setCurrentDetails(`**round ${round}** · ${subject}`);
+    reports.push(
+      ...await Promise.all([
+        perform(QUICK, `logs: errors of ${subject}`).inspectLogs(scope),
+        perform(QUICK, `metrics: health of ${subject}`).inspectMetrics(scope),
+        perform(QUICK, `topology: dependencies of ${subject}`).inspectTopology(scope),
+        perform(QUICK, `change: changes to ${subject}`).inspectChanges(scope),
+      ]),
+    );
+    const verification = await perform(QUICK, "verifier: what speaks against it")
+      .verifySuspects(scope, reports);
+    reports.push(verification);
+    if (verification.look_at.length === 0 || round === MAX_ROUNDS) return verification;
+    services = verification.look_at;
+  }
+}
+
+/** Has a model write the diagnosis, as far as it holds. */
+function writeDiagnosis(request: DiagnosisRequest) {
+  return writeAndReview({
     write: (objections) =>
-      perform(ONCE, "Has a model write the diagnosis, where one is configured")
-        .crewWrite(order, objections),
-    judge: (said: DiagnosisDraft) =>
-      perform(SOON, "verifier: what of the model's diagnosis holds").crewJudge(order, said),
+      perform(MODEL_CALL, "Has a model write the diagnosis, where one is configured")
+        .draftDiagnosis(request, objections),
+    review: (draft: DiagnosisDraft) =>
+      perform(MODEL_REVIEW, "verifier: what of the model's diagnosis holds")
+        .reviewDiagnosis(request, draft),
   });
 }
 
-function inMarkedWords({ cause, confidence, diagnosis, steps }: ReviewedDiagnosis) {
-  const text = [diagnosis, ...steps].map(marked).join("\n");
+function textOfReviewed({ cause, confidence, diagnosis, steps }: ReviewedDiagnosis) {
+  const text = [diagnosis, ...steps].map(withMarks).join("\n");
   return { diagnosis: text, cause, confidence, steps };
 }
 
-const marked = ({ text, evidence }: Claim) => `${text} ${evidence.map((n) => `[${n}]`).join("")}`;
-
-/**
- * Of whom the agents together suspect most, the first the most. Several reasons count more than one, and never more than
- * all.
- */
-function suspectsOf(reports: readonly AgentReport[]): Suspect[] {
-  const sums = new Map<string, Suspect>();
-  for (const { service, weight, why } of reports.flatMap(({ suspects }) => suspects)) {
-    const known = sums.get(service);
-    sums.set(service, {
-      service,
-      weight: known ? 1 - (1 - known.weight) * (1 - weight) : weight,
-      why: known ? `${known.why}; ${why}` : why,
-    });
-  }
-  return [...sums.values()].sort((a, b) => b.weight - a.weight || (a.service < b.service ? -1 : 1));
+function withMarks({ text, evidence }: Claim): string {
+  return `${text} ${evidence.map((n) => `[${n}]`).join("")}`;
 }
 
-function ruled(reports: readonly AgentReport[], [first]: readonly Suspect[]) {
-  const { service, weight, why } = first && first.weight > 0 ? first : {};
+/** Combines the suspicions of all agents, strongest first. Several reasons add up to at most 1. */
+function combineSuspects(reports: readonly AgentReport[]): Suspect[] {
+  const combined = new Map<string, Suspect>();
+  for (const { service, weight, why } of reports.flatMap(({ suspects }) => suspects)) {
+    const earlier = combined.get(service);
+    combined.set(service, {
+      service,
+      weight: earlier ? 1 - (1 - earlier.weight) * (1 - weight) : weight,
+      why: earlier ? `${earlier.why}; ${why}` : why,
+    });
+  }
+  return [...combined.values()]
+    .sort((a, b) => b.weight - a.weight || (a.service < b.service ? -1 : 1));
+}
+
+function diagnosisByRules(reports: readonly AgentReport[], strongest: Suspect | undefined) {
+  const suspect = strongest && strongest.weight > 0 ? strongest : undefined;
+  const head = suspect
+    ? `The cause is most likely ${suspect.service}: ${suspect.why}.`
+    : "No service can be named as the cause from what is known here.";
+  const found = reports.flatMap(({ agent, says }) => says.map((text) => `${agent}: ${text}`));
   return {
-    diagnosis: inWords(reports, service, why),
-    cause: service ?? null,
-    confidence: Math.round((weight ?? 0) * 100) / 100,
-    ...{ steps: [], evidence: [] },
+    diagnosis: [head, ...new Set(found)].join("\n"),
+    cause: suspect?.service ?? null,
+    confidence: Math.round((suspect?.weight ?? 0) * 100) / 100,
+    steps: [],
+    evidence: [],
   };
 }
 
-function inWords(reports: readonly AgentReport[], cause?: string, why?: string): string {
-  const found = reports.flatMap(({ agent, says }) => says.map((one) => `${agent}: ${one}`));
-  const head = cause
-    ? `The cause is most likely ${cause}: ${why}.`
-    : "No service can be named as the cause from what is known here.";
-  return [head, ...new Set(found)].join("\n");
-}
-
-function distinct(sources: readonly Source[]): Source[] {
+function distinctSources(sources: readonly Source[]): Source[] {
   return [...new Map(sources.map((source) => [`${source.kind} ${source.id}`, source])).values()];
 }

@@ -1,44 +1,51 @@
 import { type ChildWorkflowHandle, ParentClosePolicy, startChild } from "@temporalio/workflow";
-import { type Finding, type LoopResult, startAttributes, type SweepResult } from "../domain/mod.ts";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/common";
-import { PATIENT, perform, SEALING } from "./_options.ts";
-import { itsmLoop, runId } from "./itsm_loop.ts";
+import { type Finding, type LoopResult, startAttributes, type SweepResult } from "../domain/mod.ts";
+import { LONG, perform, SEAL } from "./_options.ts";
+import { currentRun } from "./_run.ts";
+import { itsmLoop } from "./itsm_loop.ts";
 
 /**
- * Looks with every detector, and starts a loop for each incident: one for a root with all that it is likely to be the
- * cause of. A schedule's sweep leaves out faults whose ticket waits for people.
+ * Runs every detector, and starts a loop for each incident: for its probable root, with all that the root probably
+ * causes.
  *
- * Asked for by somebody, it waits for the loops that it started, and its result is that of the first; a schedule's
- * sweep leaves them to themselves.
+ * A sweep of the schedule leaves out faults whose ticket is escalated, and doesn't wait for its loops. A requested sweep
+ * waits for the loops that it started, and returns the result of the first.
  *
- * @param requestedBy key that asked
+ * @param requestedBy requesting key; absent: the schedule
  */
 export async function itsmSweep(requestedBy?: string): Promise<SweepResult & Partial<LoopResult>> {
-  const { probed, findings, incidents, escalated } = await perform(
-    PATIENT,
-    "Looks with every detector",
-  ).runDetectors();
+  const { probed, findings, incidents, escalated } = await perform(LONG, "Runs every detector")
+    .runDetectors();
   const started: ChildWorkflowHandle<typeof itsmLoop>[] = [];
   const loops: string[] = [];
-  for (const found of incidents) {
-    if (!requestedBy && escalated.includes(found.fingerprint)) continue; // people are on it
-    const finding = requestedBy ? { ...found, requested_by: requestedBy } : found;
-    loops.push(`loop-${finding.fingerprint}`);
+  for (const incident of incidents) {
+    if (!requestedBy && escalated.includes(incident.fingerprint)) continue;
+    const finding = requestedBy ? { ...incident, requested_by: requestedBy } : incident;
+    loops.push(loopId(finding));
     const child = await startOrJoin(finding);
     if (child) started.push(child);
   }
-  const swept = { probed, findings, incidents: incidents.length, loops };
-  if (!requestedBy) return swept;
-  if (started.length === 0) return { ...swept, ...await nothingStarted(requestedBy, loops) };
-  const results = await Promise.all(started.map((child) => child.result()));
-  return { ...swept, ...results[0]! };
+  const result = { probed, findings, incidents: incidents.length, loops };
+  if (!requestedBy) return result;
+  if (started.length > 0) {
+    const [first] = await Promise.all(started.map((child) => child.result()));
+    return { ...result, ...first! };
+  }
+  return loops.length > 0 ? result : { ...result, ...await sealNothingFound(requestedBy) };
 }
 
-async function startOrJoin(finding: Finding) {
-  const workflowId = `loop-${finding.fingerprint}`;
+function loopId({ fingerprint }: Finding): string {
+  return `loop-${fingerprint}`;
+}
+
+/** Starts a loop. @returns undefined: one runs already; the detectors have counted the sighting for it */
+async function startOrJoin(
+  finding: Finding,
+): Promise<ChildWorkflowHandle<typeof itsmLoop> | undefined> {
   try {
     return await startChild(itsmLoop, {
-      workflowId,
+      workflowId: loopId(finding),
       args: [finding],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: startAttributes(finding),
@@ -46,15 +53,11 @@ async function startOrJoin(finding: Finding) {
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return undefined; // the sweep has counted the sighting
+    return undefined;
   }
 }
 
-async function nothingStarted(
-  requestedBy: string,
-  joined: readonly string[],
-): Promise<Partial<LoopResult>> {
-  if (joined.length > 0) return {};
+async function sealNothingFound(requestedBy: string): Promise<LoopResult> {
   const finding: Finding = {
     service: null,
     check: "report",
@@ -63,9 +66,7 @@ async function nothingStarted(
     observed_at: new Date().toISOString(),
     requested_by: requestedBy,
   };
-  const receipt_id = await perform(SEALING, "Seals that nothing was found").sealClear({
-    finding,
-    run: runId(),
-  });
+  const receipt_id = await perform(SEAL, "Seals that nothing was found")
+    .sealClear({ finding, run: currentRun() });
   return { outcome: "clear", steps: [], ticket_id: null, receipt_id };
 }

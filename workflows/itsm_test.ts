@@ -5,17 +5,20 @@ import {
   startAttributes,
   type TestRequest,
 } from "../domain/mod.ts";
-import { perform, QUICK, SET_UP } from "./_options.ts";
+import { perform, QUICK, SETUP } from "./_options.ts";
 import { itsmLoop } from "./itsm_loop.ts";
 
+/** Result of a test incident. */
+export interface TestResult extends LoopResult {
+  readonly scenario: Scenario;
+  readonly service: string;
+}
+
 /** Starts a small real service, breaks it, and lets the loop find and heal it. */
-export async function itsmTest(
-  request: TestRequest,
-): Promise<LoopResult & { scenario: Scenario; service: string }> {
+export async function itsmTest(request: TestRequest): Promise<TestResult> {
   try {
-    const { service } = await perform(SET_UP, "Starts a small service")
-      .prepareTestService(request);
-    const finding = await perform(SET_UP, `Breaks it: ${request.scenario}`)
+    const { service } = await perform(SETUP, "Starts a test service").prepareTestService(request);
+    const finding = await perform(SETUP, `Breaks the test service: ${request.scenario}`)
       .breakTestService({ ...request, service });
     const result = await executeChild(itsmLoop, {
       workflowId: `loop-${finding.fingerprint}`,
@@ -26,7 +29,7 @@ export async function itsmTest(
     return { ...result, scenario: request.scenario, service };
   } finally {
     await CancellationScope.nonCancellable(() =>
-      perform(QUICK, "Removes the service").removeTestService(request)
+      perform(QUICK, "Removes the test service").removeTestService(request)
     );
   }
 }

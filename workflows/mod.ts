@@ -1,8 +1,10 @@
 /**
- * What must survive a crash: deterministic, without I/O of its own. Clients start these by the names in `domain/`.
+ * Workflows: what must survive a crash. They are deterministic and do no I/O. Clients start them by their names in
+ * `domain/`.
  *
  * ```ts
- * await client.workflow.start(WORKFLOW.itsmLoop, { taskQueue: TASK_QUEUE.itsm, workflowId: `loop-${fingerprint}`, args: [finding] });
+ * const options = { taskQueue: TASK_QUEUE.itsm, workflowId: `loop-${fingerprint}`, args: [finding] };
+ * await client.workflow.start(WORKFLOW.itsmLoop, options);
  * ```
  *
  * @module
@@ -14,11 +16,12 @@ export { approval } from "./approval.ts";
 export { attackSimulation } from "./attack.ts";
 export { crew } from "./crew.ts";
 export { governedAct } from "./governed_act.ts";
-export { ledgerSequencer, reconcileRuns } from "./housekeeping.ts";
+export { reconcileRuns } from "./housekeeping.ts";
 export { itsmLoop } from "./itsm_loop.ts";
 export { itsmSweep } from "./itsm_sweep.ts";
 export { itsmTest } from "./itsm_test.ts";
 export { reasoning } from "./reasoning.ts";
 export { scrubLedger } from "./scrub.ts";
 export { securityScan } from "./security_scan.ts";
+export { ledgerSequencer } from "./sequencer.ts";
 export { webhookDelivery, webhookRelay } from "./webhook.ts";

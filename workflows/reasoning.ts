@@ -1,180 +1,186 @@
-import { isCancellation, setCurrentDetails, setHandler } from "@temporalio/workflow";
-import {
-  type AnswerDraft,
-  type AnswerRequest,
-  type Authorship,
-  type Lookup,
-  type LookupResult,
-  type NodeName,
-  type NodeRecord,
-  NODES,
-  nodesQuery,
-  type Plan,
-  type ReasoningRequest,
-  type ReasoningResult,
-  type Safety,
+import { isCancellation } from "@temporalio/workflow";
+import type {
+  AnswerDraft,
+  AnswerInput,
+  AnswerRequest,
+  Authorship,
+  Intake,
+  Lookup,
+  LookupResult,
+  Objections,
+  Plan,
+  ReasoningRequest,
+  ReasoningResult,
+  Retrieved,
+  Safety,
 } from "../domain/mod.ts";
+import { BY_RULES, resultOrReason, writeAndReview } from "./_drafts.ts";
 import { evidenceOf } from "./_evidence.ts";
-import { ONCE, perform, QUICK, SOON } from "./_options.ts";
-import { BY_RULES, orWhyNot, written } from "./_drafts.ts";
+import { trackNodes } from "./_nodes.ts";
+import { INTERACTIVE, MODEL_CALL, MODEL_REVIEW, perform, QUICK } from "./_options.ts";
 
-/** Most looks of one run, so that one prompt can't ask for all there is. */
-const MOST_LOOKS = 12;
+/** Most lookups of one run, so that one prompt can't read everything. */
+const MAX_LOOKUPS = 12;
+
+/** A plan, and the calls of a model that it took. */
+interface MadePlan {
+  readonly plan: Plan;
+  readonly calls: number;
+  /** The model that chose the lookups; absent: the rules did. */
+  readonly chosenBy?: string;
+}
+
+/** Result of the node `verify`. */
+interface Verified {
+  readonly objections: Objections;
+  /** A model's reviewed text; absent: the rules write the answer. */
+  readonly draft?: AnswerInput["draft"];
+  readonly by: Authorship;
+}
 
 /**
- * Answers a prompt from what the platform knows, in seven nodes. It only reads, and says what it rests on.
+ * Answers a prompt from what the platform knows, in seven nodes. It only reads, and cites its sources.
  *
- * Works by rules. Where a language model is configured, it judges in `retrieve`, chooses in `plan` for a prompt that names
- * nothing, and writes the answer from what `act` has seen, which `verify` holds against that.
+ * It works by rules. Where a model is configured, it classifies in `retrieve`, chooses lookups in `plan` for a prompt
+ * that names nothing, and writes the answer, which `verify` checks against what `act` has read.
  */
 export async function reasoning({ prompt }: ReasoningRequest): Promise<ReasoningResult> {
-  const run = track();
-  const intake = await run.node("intake", async () => {
-    const read = await perform(QUICK, "Reads what is asked, and finds what it names")
-      .reasonIntake(prompt);
-    const named = [...read.services, ...read.tickets, ...read.receipts, ...read.topics];
-    return [read, `${read.kind}; names ${named.join(", ") || "nothing that is known here"}`];
-  });
-  const safety = await run.node("safety", async () => {
-    const word = await safetyOf(prompt);
-    return [word, word.passed ? "passed" : word.reasons.join("; ")];
-  });
+  const run = trackNodes();
+  const intake = await run.node("intake", () => readPrompt(prompt));
+  const safety = await run.node("safety", () => checkPrompt(prompt));
   if (!safety.passed) {
-    const answer = await perform(QUICK, "Says why it is refused").reasonRefusal(safety);
-    return run.end("refused", answer);
+    const refusal = await perform(QUICK, "Says why it is refused").composeRefusal(safety);
+    return run.end("refused", refusal);
   }
-  const retrieved = await run.node("retrieve", async () => {
-    const known = await perform(QUICK, "Looks up what is known of such faults").reasonRetrieve(
-      prompt,
-    );
-    const { classification: its, articles } = known;
-    const sort = its ? `${its.category}, ${its.severity}, ${its.confidence}` : "the engine is away";
-    return [known, `${sort}; ${articles.length} passages`];
-  });
-  const { plan, calls } = await run.node("plan", async () => {
-    const made = await perform(QUICK, "Decides what to look at").reasonPlan(intake, retrieved);
-    const chosen = made.kind === "unclear" ? await chosenPlan(prompt) : undefined;
-    const looks = (chosen?.plan ?? made).lookups.map(inWords).join(", ") || "nothing to look at";
-    const found = chosen?.plan ? `${looks}; chosen by ${chosen.by}` : looks;
-    return [{ plan: chosen?.plan ?? made, calls: chosen?.calls ?? 0 }, found];
-  });
+  const retrieved = await run.node("retrieve", () => classifyPrompt(prompt));
+  const { plan, calls } = await run.node("plan", () => makePlan(prompt, intake, retrieved));
   if (plan.kind === "unclear") {
-    const answer = await perform(QUICK, "Asks what it is about").reasonQuestion(retrieved);
-    return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
+    const question = await perform(QUICK, "Asks what it is about").composeQuestion(retrieved);
+    return run.end("input_required", question, [], { ...BY_RULES, model_calls: calls });
   }
-  const seen = await run.node("act", async () => {
-    const all = await Promise.all(plan.lookups.slice(0, MOST_LOOKS).map(look));
-    return [
-      all,
-      `${all.filter(({ says }) => says.length > 0).length} of ${all.length} found something`,
-    ];
-  });
-  const { objections, answerOf, by } = await run.node("verify", async () => {
-    const word = await perform(QUICK, "Reads again what the answer will rest on")
-      .reasonVerify(intake, seen);
-    const says = seen.map(({ lookup, says }) => ({ from: lookup.tool, says }));
-    const evidence = evidenceOf([...says, { from: "verify", says: word.objections }]);
-    const [kept, by] = evidence.length > 0
-      ? await writtenAnswer({ prompt, evidence }, calls)
-      : [null, { ...BY_RULES, model_calls: calls }] as const;
-    const answerOf = kept ? { draft: { claims: kept.claims, evidence } } : {};
-    const found = [word.holds ? "nothing to object" : word.objections.join("; "), ...told(by)];
-    return [{ objections: word, answerOf, by }, found.join("; ")];
-  });
+  const results = await run.node("act", () => lookUpAll(plan));
+  const { objections, draft, by } = await run.node(
+    "verify",
+    () => verifyAndWrite(prompt, intake, results, calls),
+  );
   const { answer, citations } = await run.node("answer", async () => {
-    const put = await perform(QUICK, "Puts the answer together")
-      .reasonAnswer({ plan, retrieved, results: seen, objections, ...answerOf });
-    return [put, `${put.citations.length} citations, by ${by.written_by}`];
+    const composed = await perform(QUICK, "Composes the answer")
+      .composeAnswer({ plan, retrieved, results, objections, ...(draft ? { draft } : {}) });
+    return [composed, `${composed.citations.length} citations, by ${by.written_by}`];
   });
   return run.end("answered", answer, citations, by);
 }
 
-/** What a model would look at for a prompt that names nothing; no plan: nothing, or there is none that could be asked. */
-async function chosenPlan(
-  prompt: string,
-): Promise<{ plan?: Plan; by: string | null; calls: number }> {
-  const draft = await orWhyNot(
-    () => perform(ONCE, "Has a model choose, where one is configured").reasonChoose(prompt),
-    "away",
-  );
-  if (typeof draft === "string") return { by: null, calls: 0 };
-  const { content, model: by, asked } = draft;
-  const calls = asked ? 1 : 0;
-  if (!content || content.lookups.length === 0) return { by, calls };
-  return { plan: { kind: "question", lookups: content.lookups }, by, calls };
+async function readPrompt(prompt: string): Promise<[Intake, string]> {
+  const intake = await perform(QUICK, "Reads what the prompt names").readPrompt(prompt);
+  const { kind, services, tickets, receipts, topics } = intake;
+  const named = [...services, ...tickets, ...receipts, ...topics].join(", ");
+  return [intake, `${kind}; names ${named || "nothing that is known here"}`];
 }
 
-/** What a model makes of what was seen, as far as that stands. @param calls of one before */
-function writtenAnswer(order: AnswerRequest, calls: number) {
-  return written({
+/** While the guardrails are away, nothing is answered. */
+async function checkPrompt(prompt: string): Promise<[Safety, string]> {
+  let safety: Safety;
+  try {
+    safety = await perform(INTERACTIVE, "Checks the prompt by the guardrails").checkPrompt(prompt);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    safety = { passed: false, reasons: ["they can't be reached at the moment; ask again later"] };
+  }
+  return [safety, safety.passed ? "passed" : safety.reasons.join("; ")];
+}
+
+async function classifyPrompt(prompt: string): Promise<[Retrieved, string]> {
+  const retrieved = await perform(QUICK, "Looks up what is known of such faults")
+    .classifyPrompt(prompt);
+  const { classification, articles } = retrieved;
+  const kind = classification
+    ? `${classification.category}, ${classification.severity}, ${classification.confidence}`
+    : "the engine is away";
+  return [retrieved, `${kind}; ${articles.length} passages`];
+}
+
+/** Plans by rules; where these find nothing to look up, a model may choose. */
+async function makePlan(
+  prompt: string,
+  intake: Intake,
+  retrieved: Retrieved,
+): Promise<[MadePlan, string]> {
+  const plan = await perform(QUICK, "Plans the lookups").planLookups(intake, retrieved);
+  const made = plan.kind === "unclear" ? await choosePlan(prompt, plan) : { plan, calls: 0 };
+  const lookups = made.plan.lookups.map(describe).join(", ") || "nothing to look at";
+  return [made, made.chosenBy ? `${lookups}; chosen by ${made.chosenBy}` : lookups];
+}
+
+/** @param fallback stays where no model is configured, or it chooses nothing */
+async function choosePlan(prompt: string, fallback: Plan): Promise<MadePlan> {
+  const draft = await resultOrReason(
+    () => perform(MODEL_CALL, "Has a model choose, where one is configured").draftPlan(prompt),
+    "away",
+  );
+  if (typeof draft === "string") return { plan: fallback, calls: 0 };
+  const calls = draft.asked ? 1 : 0;
+  const lookups = draft.content?.lookups ?? [];
+  if (lookups.length === 0) return { plan: fallback, calls };
+  return { plan: { kind: "question", lookups }, calls, chosenBy: `${draft.model}` };
+}
+
+async function lookUpAll({ lookups }: Plan): Promise<[LookupResult[], string]> {
+  const results = await Promise.all(
+    lookups.slice(0, MAX_LOOKUPS).map((lookup) =>
+      perform(QUICK, `Looks up ${describe(lookup)}`).lookUp(lookup)
+    ),
+  );
+  const successful = results.filter(({ says }) => says.length > 0).length;
+  return [results, `${successful} of ${results.length} found something`];
+}
+
+/** Verifies what was read, and has a model write the answer from it. */
+async function verifyAndWrite(
+  prompt: string,
+  intake: Intake,
+  results: readonly LookupResult[],
+  calls: number,
+): Promise<[Verified, string]> {
+  const objections = await perform(QUICK, "Reads again what the answer will rest on")
+    .verifyLookups(intake, results);
+  const evidence = evidenceOf([
+    ...results.map(({ lookup, says }) => ({ from: lookup.tool, says })),
+    { from: "verify", says: objections.objections },
+  ]);
+  const [kept, by] = evidence.length > 0
+    ? await writeAnswer({ prompt, evidence }, calls)
+    : [null, { ...BY_RULES, model_calls: calls }] as const;
+  const found = [
+    objections.holds ? "nothing to object" : objections.objections.join("; "),
+    ...describeAuthorship(by),
+  ];
+  const draft = kept ? { draft: { claims: kept.claims, evidence } } : {};
+  return [{ objections, by, ...draft }, found.join("; ")];
+}
+
+/** Has a model write the answer, as far as it holds. @param calls of a model earlier in this run */
+function writeAnswer(request: AnswerRequest, calls: number) {
+  return writeAndReview({
     calls,
     write: (objections) =>
-      perform(ONCE, "Has a model write the answer, where one is configured")
-        .reasonWrite(order, objections),
-    judge: (said: AnswerDraft) =>
-      perform(SOON, "Holds the model's answer against what was seen").reasonJudge(order, said),
+      perform(MODEL_CALL, "Has a model write the answer, where one is configured")
+        .draftAnswer(request, objections),
+    review: (draft: AnswerDraft) =>
+      perform(MODEL_REVIEW, "Checks the model's answer against what was read")
+        .reviewAnswer(request, draft),
   });
 }
 
-/** What there is to say of a model that was asked. */
-function told({ written_by, model_calls, dropped, fallback }: Authorship): string[] {
+function describeAuthorship(
+  { written_by, model_calls, dropped, fallback }: Authorship,
+): string[] {
   if (fallback !== null) return [`the rules answer, as ${fallback}`];
   if (model_calls === 0) return [];
   const lost = dropped.length > 0 ? `, without what does not hold: ${dropped.join("; ")}` : "";
   return [`what ${written_by} wrote holds${lost}`];
 }
 
-/** While the guardrails can't be asked, nothing is answered. */
-async function safetyOf(prompt: string): Promise<Safety> {
-  try {
-    return await perform(SHORT, "Holds the prompt against the guardrails").reasonSafety(prompt);
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    return { passed: false, reasons: ["they can't be reached at the moment; ask again later"] };
-  }
-}
-
-/** Somebody waits for the answer. */
-const SHORT = { ...QUICK, scheduleToCloseTimeout: "10s" } as const;
-
-const look = (one: Lookup): Promise<LookupResult> =>
-  perform(QUICK, `Asks ${inWords(one)}`).reasonLook(one);
-
-const inWords = ({ tool, arguments: given }: Lookup) => [tool, ...Object.values(given)].join(" ");
-
-function track() {
-  const steps: NodeRecord[] = [];
-  setHandler(nodesQuery, () => steps);
-  const ways = () => steps.map(({ node }) => node).join(" → ");
-  return {
-    async node<T>(node: NodeName, work: () => Promise<[T, string]>): Promise<T> {
-      setCurrentDetails(`**${node}** · ${ways()}`);
-      const began = Date.now();
-      const seconds = () => (Date.now() - began) / 1000;
-      try {
-        const [result, found] = await work();
-        steps.push({ node, state: "done", seconds: seconds(), found });
-        return result;
-      } catch (error) {
-        steps.push({ node, state: "failed", seconds: seconds(), found: "" });
-        throw error;
-      }
-    },
-    end(
-      outcome: ReasoningResult["outcome"],
-      answer: string,
-      citations: ReasoningResult["citations"] = [],
-      by: Authorship = BY_RULES,
-    ): ReasoningResult {
-      setCurrentDetails(`**${outcome}** · ${ways()}`);
-      const skipped = (node: NodeName): NodeRecord => ({
-        node,
-        state: "skipped",
-        seconds: 0,
-        found: "",
-      });
-      const all = NODES.map((node) => steps.find((step) => step.node === node) ?? skipped(node));
-      return { outcome, answer, citations, ...by, steps: all };
-    },
-  };
+function describe({ tool, arguments: args }: Lookup): string {
+  return [tool, ...Object.values(args)].join(" ");
 }

@@ -1,31 +1,26 @@
 import { continueAsNew, setCurrentDetails, workflowInfo } from "@temporalio/workflow";
-import type { ScrubPass, ScrubResult } from "../ledger/mod.ts";
-import { PATIENT, perform } from "./_options.ts";
+import type { ScrubPass, ScrubResult } from "../activities/mod.ts";
+import { LONG, perform } from "./_options.ts";
 
 /**
  * Verifies the whole ledger from its stored bytes: one pass. A schedule starts one after the other.
  *
- * How far a pass is, and in its result what it knows of the chain for the next one, is kept here, so that nobody who can
- * write to the ledger's database can make a pass leave something out, or forget an end that was cut off.
+ * The progress of a pass, and in its result the chain as it was seen, are kept by Temporal: whoever can write to the
+ * ledger's database can't make a pass skip a part, or hide that the end of the chain was cut off.
  *
- * @param under a pass that goes on in this run
+ * @param begun a pass that continues in this run
  */
-export async function scrubLedger(under?: ScrubPass): Promise<ScrubResult> {
-  let pass = under ??
-    await perform(PATIENT, "Compares the ledger with what was known of it").beginScrub();
+export async function scrubLedger(begun?: ScrubPass): Promise<ScrubResult> {
+  let pass = begun ?? await perform(LONG, "Compares the ledger with the last pass").beginScrub();
   while (pass.place.position < pass.size) {
-    const { place, size, found } = pass;
-    setCurrentDetails(
-      `**pass ${pass.pass}** · ${place.position} of ${size} receipts · ${found} breaks`,
-    );
+    const { place: { position }, size, found } = pass;
+    setCurrentDetails(`**pass ${pass.pass}** · ${position} of ${size} receipts · ${found} breaks`);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof scrubLedger>(pass);
-    pass = await perform(PATIENT, `Verifies receipts from position ${place.position}`)
-      .scrubPart(pass);
+    pass = await perform(LONG, `Verifies receipts from position ${position}`).scrubPart(pass);
   }
-  const result = await perform(PATIENT, "Compares the head, and says what has healed")
+  const result = await perform(LONG, "Compares the head, and clears breaks that are repaired")
     .endScrub(pass);
-  setCurrentDetails(
-    `**pass ${pass.pass}** · ${result.verified} receipts · ${result.breaks} breaks`,
-  );
+  const { verified, breaks } = result;
+  setCurrentDetails(`**pass ${pass.pass}** · ${verified} receipts · ${breaks} breaks`);
   return result;
 }

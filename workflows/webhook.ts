@@ -1,38 +1,27 @@
-import {
-  continueAsNew,
-  isCancellation,
-  setCurrentDetails,
-  sleep,
-  workflowInfo,
-} from "@temporalio/workflow";
+import { continueAsNew, setCurrentDetails, sleep } from "@temporalio/workflow";
 import type { DeliveryResult } from "../domain/mod.ts";
-import { OUTSIDE, perform, STANDING } from "./_options.ts";
+import { perform, REMOTE, TURN } from "./_options.ts";
+import { repeatTurns } from "./_turns.ts";
 
-/** Pauses are a little longer at random, so that what failed together does not come back together. */
-const SPREAD = 0.1;
+/** Random part of a pause, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
 
 /**
- * Tells one webhook one piece of news, at least once: tries with growing pauses, and gives up after the last of them. Its
- * id is `webhook-<delivery id>`.
+ * Delivers one message to one webhook at least once: retries with growing pauses, and gives up after the last. Its id is
+ * `webhook-<delivery id>`.
  */
 export async function webhookDelivery(deliveryId: string): Promise<DeliveryResult> {
   for (let attempt = 1;; attempt++) {
-    const { state, code, retry_in_seconds } = await perform(OUTSIDE, `Attempt ${attempt}`)
+    const { state, code, retry_in_seconds } = await perform(REMOTE, `Attempt ${attempt}`)
       .deliverWebhook({ delivery_id: deliveryId, attempt });
     setCurrentDetails(`**${state}** · attempt ${attempt} · ${code}`);
     if (retry_in_seconds === null) return { state, attempts: attempt, code };
-    await sleep(retry_in_seconds * 1000 * (1 + SPREAD * Math.random()));
+    await sleep(retry_in_seconds * 1_000 * (1 + JITTER * Math.random()));
   }
 }
 
-/** Keeps the relay running that starts a {@linkcode webhookDelivery} for all that is queued. Its id is `webhook-relay`. */
+/** Keeps the relay running, which starts a {@linkcode webhookDelivery} for each queued delivery. Its id is `webhook-relay`. */
 export async function webhookRelay(): Promise<void> {
-  while (!workflowInfo().continueAsNewSuggested) {
-    try {
-      await perform(STANDING, "Starts what is queued for webhooks").relayWebhooks();
-    } catch (error) {
-      if (isCancellation(error)) throw error; // else its hour is over: another turn
-    }
-  }
+  await repeatTurns(() => perform(TURN, "Starts the queued deliveries").relayWebhooks());
   await continueAsNew<typeof webhookRelay>();
 }

@@ -1,62 +1,47 @@
 import type { Intake, Retrieved, Topic } from "../../domain/mod.ts";
+import { findNames } from "../writing/mod.ts";
+import { FAILURE, TOPIC_WORDS } from "./_prompt_words.ts";
 
-/** Words by which a prompt asks about a part of the platform. */
-const TOPIC_WORDS: Readonly<Record<Topic, RegExp>> = {
-  status:
-    /\b(platform|system|overall|cluster)\b.{0,30}\b(status|health|state)|\b(status|health|state)\b.{0,30}\b(platform|system|overall|everything|cluster)\b/i,
-  incidents: /\b(incidents?|tickets?|outages?)\b/i,
-  approvals: /\b(approvals?|waiting for people|pending decisions?)\b/i,
-  ledger: /\b(ledger|receipts?|hash chain|chain intact)\b/i,
-  services:
-    /\b(services?|cmdb|dependenc(?:y|ies)|depends on)\b.{0,40}\b(list|which|up|down|known|status|are there|healthy)\b|\b(list|which|what|show)\b.{0,30}\b(services|cmdb)\b/i,
-  repairs: /\b(repairs?|remediations?|self[- ]?heal\w*)\b/i,
-};
+/** Most services, tickets and receipts of one prompt that are looked up, each. */
+const MAX_NAMES = 4;
+/** Confidence from which the engine alone makes a prompt an incident, as in other languages than English. */
+const MIN_INCIDENT_CONFIDENCE = 0.9;
 
-/** Words by which somebody says that something fails. */
-const FAILS = new RegExp(
-  [
-    String
-      .raw`\b(is|are|was|were|seems?|keeps?|went|goes|gone|been|stays?)\s+(\w+\s+){0,2}(down|slow|unreachable|unavailable|broken|failing|stuck|hanging|frozen|full|dead|crashing|crashed|degraded|unhealthy|unresponsive|offline|expired|corrupt(ed)?|locked|overloaded|leaking|restarting|flapping)\b`,
-    String
-      .raw`\b(fails?|failed|failing|crash(es|ed|ing)?|hangs|timed? ?outs?|timeouts?|refused|unreachable|expired|outage|deadlocks?|oom|out of memory|no space left|disk full|not respond(ing)?|stopped working|does(n't| not) (work|start|answer|respond)|can(not|'t|not) (\w+\s+){0,2}(log ?in|connect|reach|open|write|read|resolve|send|start|access))\b`,
-    String
-      .raw`\b(5\d\d|4\d\d)\b.{0,20}\b(errors?|responses?|status)\b|\b(returns?|answers?|responds?)\b.{0,20}\b(errors?|5\d\d|4\d\d)\b`,
-    String.raw`\b(brute[- ]?force|ransomware|malware|intrusion|exfiltration|breach|phishing)\b`,
-    String.raw`\b(high|100 ?%|9\d ?%)\b.{0,20}\b(cpu|memory|load|latency|usage)\b`,
-  ].join("|"),
-  "i",
-);
-
-/** How sure the engine has to be where no word above says that something fails, as in other languages. */
-const SURE = 0.9;
-
-/** Names that a text has as words. @param known names of all services */
-export function findNames(text: string, known: readonly string[]): string[] {
-  const words = new Set(
-    text.toLowerCase().split(/[^a-z0-9._-]+/).map((word) => word.replace(/[.]+$/, "")),
-  );
-  return known.filter((name) => words.has(name.toLowerCase()));
-}
-
-/** What a prompt names, by its words alone. @param known names of all services */
-export function readPrompt(prompt: string, known: readonly string[]): Intake {
-  const services = findNames(prompt, known).slice(0, 4);
+/**
+ * Returns what a prompt names, by its words alone.
+ *
+ * @param knownServices names of all services
+ */
+export function readPromptWords(prompt: string, knownServices: readonly string[]): Intake {
+  const services = findNames(prompt, knownServices).slice(0, MAX_NAMES);
   const tickets = unique(prompt.match(/\bINC-[0-9a-f]{12}\b/gi) ?? [])
-    .map((id) => `INC-${id.slice(4).toLowerCase()}`);
+    .map((id) => `INC-${id.slice(4)}`);
   const receipts = unique(prompt.match(/\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b/gi) ?? []);
-  const topics = (Object.keys(TOPIC_WORDS) as Topic[]).filter((topic) =>
-    TOPIC_WORDS[topic].test(prompt)
-  );
-  const names = services.length + tickets.length + receipts.length + topics.length > 0;
-  const kind = FAILS.test(prompt) ? "incident" : names ? "question" : "unclear";
-  return { kind, services, tickets: tickets.slice(0, 4), receipts: receipts.slice(0, 4), topics };
+  const topics = (Object.keys(TOPIC_WORDS) as Topic[])
+    .filter((topic) => TOPIC_WORDS[topic].test(prompt));
+  const namesAny = services.length + tickets.length + receipts.length + topics.length > 0;
+  const kind = FAILURE.test(prompt) ? "incident" : namesAny ? "question" : "unclear";
+  return {
+    kind,
+    services,
+    tickets: tickets.slice(0, MAX_NAMES),
+    receipts: receipts.slice(0, MAX_NAMES),
+    topics,
+  };
 }
 
-/** The same, after the engine has judged: what it is sure of is an incident, whatever the language. */
-export function kindOfPrompt({ kind }: Intake, { classification: its }: Retrieved): Intake["kind"] {
-  if (kind !== "unclear" || !its || its.category === "other") return kind;
-  const grave = its.severity === "critical" || its.severity === "high";
-  return grave && its.confidence >= SURE ? "incident" : kind;
+/** Returns the kind of a prompt after the engine has classified it. */
+export function kindOfPrompt(
+  { kind }: Intake,
+  { classification }: Retrieved,
+): Intake["kind"] {
+  if (kind !== "unclear" || !classification || classification.category === "other") return kind;
+  const { severity, confidence } = classification;
+  const isSevere = severity === "critical" || severity === "high";
+  return isSevere && confidence >= MIN_INCIDENT_CONFIDENCE ? "incident" : kind;
 }
 
-const unique = (texts: readonly string[]) => [...new Set(texts.map((text) => text.toLowerCase()))];
+/** Returns the texts in lower case, each once. */
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts.map((text) => text.toLowerCase()))];
+}

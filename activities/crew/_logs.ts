@@ -1,0 +1,69 @@
+import type { Config } from "../../config.ts";
+import { findLoggedErrors } from "../../detection/mod.ts";
+import type { AgentReport, CrewScope } from "../../domain/mod.ts";
+import { listOpenFindings } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { MAX_LISTED, serviceSource } from "./_sources.ts";
+
+/** Age of the oldest errors that count. */
+const MAX_AGE_MS = 3_600_000;
+const ERRORS_WEIGHT = 0.4;
+const FINDING_WEIGHT = 0.5;
+
+/** Errors in the logs of a service. */
+interface ServiceErrors {
+  readonly service: string;
+  /** A sentence for each known log. */
+  readonly says: readonly string[];
+  /** Number of lines with errors. */
+  readonly errors: number;
+}
+
+/** Reports the errors in the services' logs, and the findings of the log detector. */
+export async function reportLogs(
+  { config, store }: Pick<ActivityParts, "config" | "store">,
+  { services, round }: CrewScope,
+): Promise<AgentReport> {
+  const logs = await Promise.all(services.map((name) => readServiceErrors(config, name)));
+  const findings = (await listOpenFindings(store.asPlatform()))
+    .filter(({ kind, service }) =>
+      kind === "log" && (service === null || services.includes(service))
+    ).slice(0, MAX_LISTED);
+  const affected = findings.flatMap(({ service }) => service ?? []);
+  return {
+    agent: "logs",
+    round,
+    says: [
+      ...logs.flatMap(({ says }) => says),
+      ...(findings.length === 0
+        ? ["no finding of the log detector is open"]
+        : findings.map(({ summary, sightings }) => `${summary} (${sightings} times)`)),
+    ],
+    sources: [
+      ...logs.filter(({ says }) => says.length > 0).map(({ service }) => serviceSource(service)),
+      ...affected.map(serviceSource),
+    ],
+    suspects: [
+      ...logs.filter(({ errors }) => errors > 0).map(({ service }) => {
+        return { service, weight: ERRORS_WEIGHT, why: "its log tells of errors within the hour" };
+      }),
+      ...affected.map((service) => {
+        return { service, weight: FINDING_WEIGHT, why: "its log tells of it" };
+      }),
+    ],
+  };
+}
+
+async function readServiceErrors(config: Config, service: string): Promise<ServiceErrors> {
+  const since = new Date(Date.now() - MAX_AGE_MS);
+  const logs = await findLoggedErrors({ config, service, since });
+  return {
+    service,
+    says: logs.map(({ log, count, most }) =>
+      count === 0
+        ? `the log ${log} of ${service} tells of no error within the hour`
+        : `the log ${log} of ${service} tells of ${count} errors within the hour, most often: ${most}`
+    ),
+    errors: logs.reduce((sum, { count }) => sum + count, 0),
+  };
+}

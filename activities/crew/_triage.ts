@@ -1,0 +1,90 @@
+import { SCAN_DETECTOR } from "../../compliance/scans/mod.ts";
+import { DRILL_SERVICE_PATTERN, type Triage } from "../../domain/mod.ts";
+import { type ClassifyResult, type Engine, EngineUnavailable } from "../../engine/mod.ts";
+import { type Db, listOpenFindings, listServiceNames } from "../../store/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { readPromptWords } from "../reasoning/mod.ts";
+import { MAX_LISTED, serviceSource } from "./_sources.ts";
+
+const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
+const MAX_PASSAGES = 3;
+/** Weight of a service that is only named. */
+const NAMED_WEIGHT = 0.2;
+
+/** Services that an incident concerns, with the reason. */
+interface Concern {
+  readonly names: readonly string[];
+  readonly why: string;
+}
+
+/** Reports the kind and severity of an incident, and the services that it concerns. */
+export async function reportTriage(
+  { store, engine }: Pick<ActivityParts, "store" | "engine">,
+  incident: string,
+): Promise<Triage> {
+  const [{ names, why }, classified] = await Promise.all([
+    concernOf(store.asPlatform(), incident),
+    classify(engine, incident),
+  ]);
+  const passages = classified?.rag_context.passages.slice(0, MAX_PASSAGES) ?? [];
+  return {
+    agent: "triage",
+    round: 1,
+    services: names,
+    classification: classified ? shortClassification(classified) : null,
+    says: [
+      describeClassification(classified),
+      names.length > 0 ? `concerns ${names.join(", ")}` : "names no service that is known",
+    ],
+    sources: [
+      ...passages.map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
+      ...names.map(serviceSource),
+    ],
+    suspects: names.map((service) => ({ service, weight: NAMED_WEIGHT, why })),
+  };
+}
+
+/**
+ * Returns the services that are named, or else those with an open finding. The finding of a security scan is older than
+ * the incident, so it only makes its service known by name.
+ */
+async function concernOf(db: Db, incident: string): Promise<Concern> {
+  const [known, findings] = await Promise.all([listServiceNames(db), listOpenFindings(db)]);
+  const scanned = findings.filter(({ detector }) => detector === SCAN_DETECTOR);
+  const measured = findings.filter(({ detector }) => detector !== SCAN_DETECTOR);
+  const nameable = new Set([...known, ...scanned.flatMap(({ service }) => service ?? [])]);
+  const named = readPromptWords(incident, [...nameable]).services;
+  if (named.length > 0) return { names: named, why: "it is named" };
+  const affected = measured.flatMap(({ service }) =>
+    service && !DRILL_SERVICE.test(service) ? [service] : []
+  );
+  return {
+    names: [...new Set(affected)].slice(0, MAX_LISTED),
+    why: "something was found on it that stands open",
+  };
+}
+
+/** @returns undefined while the engine is away */
+async function classify(
+  engine: Engine,
+  description: string,
+): Promise<ClassifyResult | undefined> {
+  try {
+    return await engine.classify({ description, source: "crew" });
+  } catch (error) {
+    if (error instanceof EngineUnavailable) return undefined;
+    throw error;
+  }
+}
+
+function shortClassification({ classification }: ClassifyResult): Triage["classification"] {
+  const { category, severity, confidence, recommended_action } = classification;
+  return { category, severity, confidence, recommended_action };
+}
+
+function describeClassification(classified: ClassifyResult | undefined): string {
+  if (!classified) return "the engine is away, so its kind is not judged";
+  const { classification: { category, severity, confidence }, provider } = classified;
+  return `by its words it is ${category}, ${severity} ` +
+    `(confidence ${confidence.toFixed(2)}, judged by ${provider})`;
+}

@@ -1,0 +1,53 @@
+import type { AgentReport, CrewScope, Triage, Verification } from "../../domain/mod.ts";
+import type { ActivityParts } from "../parts.ts";
+import { reportChanges } from "./_changes.ts";
+import { reportLogs } from "./_logs.ts";
+import { reportMetrics } from "./_metrics.ts";
+import { reportTopology } from "./_topology.ts";
+import { reportTriage } from "./_triage.ts";
+import { reportVerification } from "./_verification.ts";
+
+/** Creates the activities of the crew's agents. All are safe to repeat: they only read. */
+export function crewActivities(parts: ActivityParts) {
+  /** Classifies an incident, and finds the services that it concerns. */
+  async function triageIncident(incident: string): Promise<Triage> {
+    return await reportTriage(parts, incident);
+  }
+
+  /** Reads the services' logs, and the findings of the log detector. */
+  async function inspectLogs(scope: CrewScope): Promise<AgentReport> {
+    return await reportLogs(parts, scope);
+  }
+
+  /** Probes the services, and compares with their last probes. */
+  async function inspectMetrics(scope: CrewScope): Promise<AgentReport> {
+    return await reportMetrics(parts, scope);
+  }
+
+  /** Finds the services' dependencies that are down. */
+  async function inspectTopology(scope: CrewScope): Promise<AgentReport> {
+    return await reportTopology(parts, scope);
+  }
+
+  /** Finds what was repaired, opened or changed within a day. */
+  async function inspectChanges(scope: CrewScope): Promise<AgentReport> {
+    return await reportChanges(parts, scope);
+  }
+
+  /** Probes the suspects of the other agents again, and objects where a suspect is healthy. */
+  async function verifySuspects(
+    scope: CrewScope,
+    reports: readonly AgentReport[],
+  ): Promise<Verification> {
+    return await reportVerification(parts, scope, reports);
+  }
+
+  return {
+    triageIncident,
+    inspectLogs,
+    inspectMetrics,
+    inspectTopology,
+    inspectChanges,
+    verifySuspects,
+  };
+}

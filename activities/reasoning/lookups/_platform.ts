@@ -1,0 +1,75 @@
+import { asProblem } from "../../../contract/mod.ts";
+import { findReceipt, getHead, verifyStored } from "../../../ledger/mod.ts";
+import { countOpenBreaks, getPlatformCounts, listApprovals } from "../../../store/mod.ts";
+import { type LookupTool, NOTHING, PLATFORM_SOURCE } from "./_lookup.ts";
+
+const MAX_APPROVALS = 20;
+
+/** Looks up a receipt by its id or hash, and verifies it. */
+export const receipt: LookupTool = async ({ store }, id) => {
+  const stored = await findReceipt(store, id).catch((error) => {
+    if (asProblem(error).rule.status < 500) return undefined;
+    throw error;
+  });
+  if (!stored) return NOTHING;
+  const { verified, checks } = await verifyStored(store, stored);
+  const failed = Object.entries(checks)
+    .filter(([, result]) => result === "fail").map(([name]) => name);
+  return {
+    says: [
+      `Receipt ${stored.id} is at position ${stored.position} of the ledger and ` +
+      (verified ? "verifies." : `does not verify: ${failed.join(", ")}.`),
+    ],
+    sources: [{
+      id: stored.id,
+      kind: "receipt",
+      title: `Receipt at position ${stored.position}`,
+      sha256: stored.hash,
+    }],
+    data: { position: stored.position, verified },
+  };
+};
+
+/** Looks up the size of the ledger, and whether the scrub has found breaks. */
+export const ledger: LookupTool = async ({ store, db }) => {
+  const [{ size }, { breaks, first }] = await Promise.all([getHead(store), countOpenBreaks(db)]);
+  const scrub = breaks === 0
+    ? "the scrub knows of no break."
+    : `the scrub knows of ${breaks} breaks, the first at position ${first}.`;
+  return {
+    says: [`The ledger has ${size} receipts; ${scrub}`],
+    sources: [PLATFORM_SOURCE],
+    data: { receipts: size, breaks },
+  };
+};
+
+/** Looks up the state of the whole platform: services, tickets, approvals. */
+export const platform: LookupTool = async ({ db }) => {
+  const { tickets, services, pending_approvals } = await getPlatformCounts(db);
+  const health = Object.entries(services).map(([status, n]) => `${n} ${status}`).join(", ");
+  return {
+    says: [
+      `Services: ${health || "none are known"}.`,
+      `Tickets: ${tickets.open} open (${tickets.escalated} with people), ${tickets.resolved} resolved.`,
+      `${pending_approvals} approvals wait for people.`,
+    ],
+    sources: [PLATFORM_SOURCE],
+    data: { tickets, services, pending_approvals },
+  };
+};
+
+/** Looks up the approvals that wait for people. */
+export const approvals: LookupTool = async ({ db }) => {
+  const pending = await listApprovals(db, { status: "pending", limit: MAX_APPROVALS });
+  const data = { pending: pending.length };
+  if (pending.length === 0) {
+    return { says: ["No approval waits for people."], sources: [PLATFORM_SOURCE], data };
+  }
+  return {
+    says: pending.map(({ id, subject, askedAt }) =>
+      `Approval ${id} on ${subject} waits since ${askedAt}.`
+    ),
+    sources: pending.map(({ id }) => ({ id, kind: "approval", title: `Approval ${id}` })),
+    data,
+  };
+};

@@ -1,0 +1,112 @@
+import { isCancellation } from "@temporalio/workflow";
+import type { RepairOrder, RepairRequest } from "../activities/mod.ts";
+import type { ActiveStop, RepairResult, UndoResult } from "../domain/mod.ts";
+import { askPeople } from "./_approval_of_repair.ts";
+import { isFailureOf, reasonOf } from "./_failures.ts";
+import { perform, QUICK, REPAIR } from "./_options.ts";
+import { retryWhileStopped } from "./_stops.ts";
+import type { Track } from "./_track.ts";
+
+/** Outcome of the step REMEDIATE. */
+interface Outcome {
+  /** Reason to leave the incident to people; absent: there is none. */
+  readonly obstacle?: string;
+  /** Whether the repair is done, or no longer needed. */
+  readonly done: boolean;
+}
+
+/** Obstacles by the decision about a repair that was not permitted. */
+const OBSTACLES = {
+  allow: "not_permitted",
+  deny: "refused_by_guardrails",
+  needs_approval: "approval_of_another_action",
+  away: "guardrails_away",
+} as const;
+
+/** Repairs, if that is permitted. @returns reason to leave the incident to people; undefined: verify the result */
+export async function repair(run: Track, request: RepairRequest): Promise<string | undefined> {
+  run.effect = undefined;
+  run.undone = undefined;
+  try {
+    const { obstacle, done } = await run.step("REMEDIATE", () => repairIfPermitted(run, request));
+    if (!done) run.amend("failed");
+    return obstacle;
+  } catch (error) {
+    const code = reasonOf(error);
+    if (code === "Conflict" || !isFailureOf("remediate", error)) throw error; // nothing was done
+    const { id } = request.action;
+    run.effect = { id, state: "unknown", code, steps: [], undoable: false };
+    if (isCancellation(error)) throw error;
+    return "unknown_effect";
+  }
+}
+
+/** Undoes a repair that did not help. If that fails, its result is unknown. */
+export async function undo(run: Track, order: RepairOrder): Promise<UndoResult> {
+  try {
+    return await retryWhileStopped(run, order.finding, async () => {
+      const summary = `Undoes ${order.action.runbook}, last step first`;
+      return run.undone = await perform(REPAIR, summary).undo(order);
+    });
+  } catch (error) {
+    if (isFailureOf("undo", error)) {
+      run.undone = { state: "unknown", code: reasonOf(error), steps: [] };
+    }
+    if (isCancellation(error)) throw error;
+    return run.undone!;
+  }
+}
+
+async function repairIfPermitted(run: Track, request: RepairRequest): Promise<Outcome> {
+  const { finding, action } = request;
+  const { resumes } = finding;
+  const earlierApproval = resumes?.action_sha256 === action.sha256
+    ? resumes.approval_id
+    : undefined;
+  let result = await remediate(run, request, earlierApproval);
+  if (result === "healed") return { done: true };
+  if (result.permission.decision === "needs_approval" && !result.permission.granted) {
+    const { approvalId, status } = await askPeople(run, request, result.permission);
+    if (status !== "approved") return { obstacle: `approval_${status}`, done: false };
+    if (await isHealed(run, request)) return { done: true }; // the next step proves it
+    result = await remediate(run, request, approvalId);
+    if (result === "healed") return { done: true };
+  }
+  const { permission, held } = result;
+  if (!permission.granted) return { obstacle: OBSTACLES[permission.decision], done: false };
+  if (run.effect?.state === "unknown") return { obstacle: "unknown_effect", done: false };
+  if (held) return { obstacle: "stopped", done: false };
+  return { done: run.effect?.state === "done" };
+}
+
+/** Runs the repair, again after a stop; not if the service has healed while the stop held back all of it. */
+async function remediate(
+  run: Track,
+  request: RepairRequest,
+  approvalId: string | undefined,
+): Promise<RepairResult | "healed"> {
+  const { runbook, service } = request.action;
+  let held: ActiveStop | undefined;
+  let healed = false;
+  const result = await retryWhileStopped(run, request.finding, async () => {
+    if (held && run.effect?.state === "not_done" && await isHealed(run, request)) {
+      healed = true;
+      run.effect = undefined;
+      return { permission: run.permission!, effect: null };
+    }
+    const summary = `${runbook} for ${service}, if permitted, each step at most once`;
+    const repaired = await perform(REPAIR, summary)
+      .remediate({ ...request, ...(approvalId ? { approval_id: approvalId } : {}) });
+    run.permission = repaired.permission;
+    run.effect = repaired.effect ?? undefined;
+    held = repaired.held;
+    return repaired;
+  });
+  return healed ? "healed" : result;
+}
+
+async function isHealed(run: Track, { finding }: RepairRequest): Promise<boolean> {
+  const { present } = await perform(QUICK, `Probes ${run.subject} again after the wait`)
+    .detect(finding);
+  return !present;
+}
