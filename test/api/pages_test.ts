@@ -7,9 +7,9 @@ import { newPage, type TestPage } from "../_browser.ts";
 import { serveLedger } from "../ledger/_ledger.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
-const doorsOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
+const routesOf = (all: readonly { readonly rest?: Readonly<Record<string, string>> }[]) =>
   all.flatMap(({ rest = {} }) => Object.entries(rest));
-const PATIENCE = { timeout: 120_000 };
+const WAIT = { timeout: 120_000 };
 
 describe("documentation pages", () => {
   let gateway: TestGateway;
@@ -32,8 +32,8 @@ describe("documentation pages", () => {
   const open = (path: string, server = gateway.url) =>
     tab.page.goto(`${server}${path}`, { waitUntil: "networkidle0" });
 
-  /** Nothing failed, nothing broke the policy, and nobody but the server was asked for anything. */
-  function assertQuiet(server = gateway.url): void {
+  /** Checks that nothing failed or violated the policy, and that nothing was loaded from elsewhere. */
+  function assertClean(server = gateway.url): void {
     assert.deepEqual(tab.troubles, []);
     const elsewhere = tab.requests.filter((url) => !/^(data|blob):/.test(url))
       .filter((url) => new URL(url).origin !== server);
@@ -41,48 +41,48 @@ describe("documentation pages", () => {
   }
 
   const servers = {
-    "of the gateway": { url: () => gateway.url, doors: doorsOf(operations) },
-    "of the public ledger": { url: () => ledger.address, doors: doorsOf(ledgerOperations) },
+    "of the gateway": { url: () => gateway.url, routes: routesOf(operations) },
+    "of the public ledger": { url: () => ledger.address, routes: routesOf(ledgerOperations) },
   };
-  for (const [whose, { url, doors }] of Object.entries(servers)) {
-    it(`/docs ${whose} shows every operation, in quiet`, async () => {
+  for (const [whose, { url, routes }] of Object.entries(servers)) {
+    it(`/docs ${whose} shows every operation, without errors`, async () => {
       await open("/docs", url());
-      await tab.page.waitForSelector(".opblock", PATIENCE);
+      await tab.page.waitForSelector(".opblock", WAIT);
       const shown = await texts(tab.page, ".opblock-summary-path");
-      const paths = doors.map(([, door]) => door.split(" ")[1]!);
+      const paths = routes.map(([, route]) => route.split(" ")[1]!);
       assert.deepEqual(shown.toSorted(), paths.toSorted());
-      assertQuiet(url());
+      assertClean(url());
     });
 
-    it(`/redoc ${whose} shows every operation, in quiet`, async () => {
+    it(`/redoc ${whose} shows every operation, without errors`, async () => {
       await open("/redoc", url());
-      await tab.page.waitForSelector('[data-section-id*="/operation/"]', PATIENCE);
+      await tab.page.waitForSelector('[data-section-id*="/operation/"]', WAIT);
       const shown = await tab.page.$$eval(
         '[data-section-id*="/operation/"]',
         (all) => all.map((section) => section.getAttribute("data-section-id")!.split("/").at(-1)!),
       );
-      assert.deepEqual(shown.toSorted(), doors.map(([id]) => id).toSorted());
-      assertQuiet(url());
+      assert.deepEqual(shown.toSorted(), routes.map(([id]) => id).toSorted());
+      assertClean(url());
     });
   }
 
-  it("/docs draws a padlock where a key is needed, and nowhere else", async () => {
+  it("/docs draws a padlock only where a key or token is needed", async () => {
     await open("/docs");
-    await tab.page.waitForSelector(".opblock .authorization__btn", PATIENCE);
+    await tab.page.waitForSelector(".opblock .authorization__btn", WAIT);
     const locked = await tab.page.$$eval(
       ".opblock:has(.authorization__btn)",
       (all) => all.map(({ id }) => id),
     );
-    const needing = operations.filter(({ access }) => access !== "public")
+    const protectedIds = operations.filter(({ access }) => access !== "public")
       .flatMap(({ group, rest = {} }) =>
         Object.keys(rest).map((id) => `operations-${group}-${id}`)
       );
-    assert.deepEqual(locked.toSorted(), needing.toSorted());
+    assert.deepEqual(locked.toSorted(), protectedIds.toSorted());
     const unlocked = await tab.page.$$(".opblock .authorization__btn .unlocked");
-    assert.equal(unlocked.length, needing.length, "no key was given yet");
+    assert.equal(unlocked.length, protectedIds.length, "no key was given yet");
   });
 
-  it("/docs takes a key in its dialog, and tries operations out with it", async () => {
+  it("/docs takes a key in its dialog, and sends it with operations", async () => {
     const key = await gateway.key({ tier: "admin" });
     await open("/docs");
     await tab.page.locator(".btn.authorize").click();
@@ -94,16 +94,16 @@ describe("documentation pages", () => {
     assert.match(body, /tickets/);
     const { sent } = await tryOut("#operations-core-health");
     assert.ok(sent.includes(key), "a key is also sent where none is needed");
-    assertQuiet();
+    assertClean();
   });
 
-  /** Runs an operation that needs no input from its block in the page. */
+  /** Runs an operation without input in its block of the page. */
   async function tryOut(block: string): Promise<{ body: string; sent: string }> {
     await tab.page.locator(`${block} .opblock-summary-control`).click();
     await tab.page.locator(`${block} .try-out__btn`).click();
     await tab.page.locator(`${block} .execute`).click();
     const answer = `${block} .live-responses-table tbody`;
-    const status = await tab.page.waitForSelector(`${answer} .response-col_status`, PATIENCE);
+    const status = await tab.page.waitForSelector(`${answer} .response-col_status`, WAIT);
     assert.match(await status!.evaluate((cell) => cell.textContent ?? ""), /^\s*200/);
     const [body] = await texts(tab.page, `${answer} .response-col_description`);
     const [sent] = await texts(tab.page, `${block} .curl-command`);
@@ -111,22 +111,22 @@ describe("documentation pages", () => {
   }
 
   for (const path of ["/docs", "/redoc"]) {
-    it(`${path} may not run what a page could be made to hold`, async () => {
+    it(`${path} runs no script that is injected`, async () => {
       const response = await fetch(gateway.url + path);
       const policy = response.headers.get("content-security-policy") ?? "";
       assert.match(policy, /default-src 'none'/);
       assert.match(policy, /script-src 'self'/);
       assert.doesNotMatch(policy, /unsafe|\*|https?:/);
       await tab.page.goto(gateway.url + path, { waitUntil: "domcontentloaded" });
-      const broken = () => tab.troubles.filter((trouble) => trouble.includes("policy: script"));
+      const violations = () => tab.troubles.filter((message) => message.includes("policy: script"));
       await tab.page.evaluate(`{
         const script = document.createElement("script");
         script.textContent = "globalThis.wasRun = true";
         document.body.append(script);
       }`);
       assert.equal(await tab.page.evaluate("globalThis.wasRun"), undefined);
-      while (broken().length === 0) await sleep(20); // it is told a moment later
-      assert.equal(broken().length, 1, tab.troubles.join("\n"));
+      while (violations().length === 0) await sleep(20); // reported a moment later
+      assert.equal(violations().length, 1, tab.troubles.join("\n"));
     });
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { toJsonSchema, buildOpenApi, parseInput } from "../../contract/mod.ts";
+import { buildOpenApi, parseInput, toJsonSchema } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
 
 interface ListedOperation {
@@ -23,7 +23,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta
 const listed: ListedOperation[] = read("operations.json");
 const tools: ListedTool[] = read("tools.json");
 
-/** Names of all properties in a schema. */
+/** Returns the names of all properties in a schema. */
 function namesIn(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([key, inner]) => [
@@ -34,13 +34,13 @@ function namesIn(schema: unknown): string[] {
 
 describe("the operations", () => {
   for (const operation of operations) {
-    for (const [operationId, door] of Object.entries(operation.rest ?? {})) {
+    for (const [operationId, route] of Object.entries(operation.rest ?? {})) {
       it(`${operationId} is as the contract lists it`, () => {
         const entry = listed.find((known) => known.operationId === operationId);
         assert.ok(entry, "not in the contract");
         const { access, effect } = operation;
-        assert.deepEqual({ door, access, effect }, {
-          door: `${entry.method} ${entry.path}`,
+        assert.deepEqual({ route, access, effect }, {
+          route: `${entry.method} ${entry.path}`,
           access: entry.access,
           effect: entry.effect,
         });
@@ -72,7 +72,7 @@ describe("the operations", () => {
     });
   }
 
-  it("of each group that is there are all there", () => {
+  it("are complete in the groups that exist", () => {
     const bound = new Set(operations.flatMap(({ rest }) => Object.keys(rest ?? {})));
     const groups = ["core", "cmdb", "sealing", "workflows", "itsm", "governance", "learning"];
     const wanted = listed.filter(({ group, operationId }) =>
@@ -81,7 +81,7 @@ describe("the operations", () => {
     assert.deepEqual(wanted.filter(({ operationId }) => !bound.has(operationId)), []);
   });
 
-  it("that are tools are all there but for the groups to come", () => {
+  it("include all tools but those of planned groups", () => {
     const bound = new Set(operations.flatMap(({ tool }) => Object.keys(tool ?? {})));
     const groups = ["integrations", "devices", "crm", "voice"];
     const wanted = tools.filter(({ group }) => !groups.includes(group));
@@ -89,7 +89,7 @@ describe("the operations", () => {
     assert.deepEqual(wanted.filter(({ name }) => !bound.has(name)), []);
   });
 
-  it("by which people decide or stop are for no agent, and these alone", () => {
+  it("of human control are these five, and no agent reaches them", () => {
     const control = operations.filter(({ humanControl }) => humanControl);
     const reached = control.filter(({ tool, resource, prompt }) => tool ?? resource ?? prompt);
     assert.deepEqual(reached, []);
@@ -99,7 +99,7 @@ describe("the operations", () => {
     ]);
   });
 
-  it("that give agents the words of others say that these are data", () => {
+  it("that return words of others to agents mark them as data", () => {
     const trusted: Readonly<Record<string, string>> = {
       "tickets.create": "the caller's own words",
       "ledger.self_heal_journal": "ids, codes and counts, which the loop wrote",
@@ -121,14 +121,14 @@ describe("the operations", () => {
     assert.deepEqual(open.map(({ name }) => name).sort(), Object.keys(trusted).sort());
   });
 
-  it("have each name once", () => {
+  it("have unique names", () => {
     const names = operations.map(({ name }) => name);
     assert.deepEqual(names, [...new Set(names)]);
   });
 });
 
 describe("the description", () => {
-  it("has every bound door with parameters, answers and errors described", () => {
+  it("describes parameters, responses and errors of every route", () => {
     const description = buildOpenApi(operations, { title: "t", description: "d" }) as {
       openapi: string;
       info: { version: string };
@@ -146,16 +146,16 @@ describe("the description", () => {
     };
     assert.equal(description.openapi, "3.1.0");
     assert.equal(description.info.version, "1.0.0");
-    const doors = Object.values(description.paths).flatMap((path) => Object.values(path));
-    assert.equal(doors.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
+    const routes = Object.values(description.paths).flatMap((path) => Object.values(path));
+    assert.equal(routes.length, operations.flatMap(({ rest }) => Object.keys(rest ?? {})).length);
     const held = operations.filter(({ effect, humanControl, access }) =>
       effect !== "read" && !humanControl && access !== "token"
     ).flatMap(({ rest }) => Object.keys(rest ?? {}));
-    const saysSo = doors.filter(({ responses }) =>
+    const described = routes.filter(({ responses }) =>
       /asks people/.test(responses["202"]?.description ?? "")
     );
-    assert.deepEqual(saysSo.map(({ operationId }) => operationId).sort(), held.sort());
-    for (const { responses, parameters } of doors) {
+    assert.deepEqual(described.map(({ operationId }) => operationId).sort(), held.sort());
+    for (const { responses, parameters } of routes) {
       for (const status of ["422", "429", "500"]) assert.ok(status in responses);
       for (const { description } of parameters) assert.ok(description.length > 0);
     }

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import { collecting } from "../_garbage.ts";
 
-const FIRES_MS = 300;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 300;
+const MAX_WAIT_MS = 30_000;
 
-/** Whether it fires at all. */
-async function fired(signal: AbortSignal): Promise<unknown> {
+/** Returns the reason of an aborted signal; "never" where it does not abort in time. */
+async function abortReason(signal: AbortSignal): Promise<unknown> {
   const done = new AbortController();
-  const late = sleep(PATIENCE_MS, "never", { signal: done.signal }).catch(() => undefined);
+  const late = sleep(MAX_WAIT_MS, "never", { signal: done.signal }).catch(() => undefined);
   const reason = new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
   });
@@ -21,19 +21,19 @@ async function fired(signal: AbortSignal): Promise<unknown> {
   return first;
 }
 
-describe("timeoutSignal()", () => {
-  it("fires with a TimeoutError that says how long it was", async () => {
-    const reason = await fired(createTimeoutSignal(FIRES_MS)) as DOMException;
+describe("createTimeoutSignal()", () => {
+  it("aborts with a TimeoutError that names the time", async () => {
+    const reason = await abortReason(createTimeoutSignal(TIMEOUT_MS)) as DOMException;
     assert.deepEqual([reason.name, reason.message], ["TimeoutError", "Not done within 300 ms"]);
   });
 
-  it("fires through another signal that is made of it, which alone is known, whatever is collected", async () => {
+  it("aborts a combined signal although only that one is referenced", async () => {
     const { signal } = new AbortController();
-    const reason = await collecting(() => fired(AbortSignal.any([createTimeoutSignal(FIRES_MS), signal])));
+    const reason = await collecting(() => abortReason(AbortSignal.any([createTimeoutSignal(TIMEOUT_MS), signal])));
     assert.equal((reason as Error).name, "TimeoutError");
   });
 
-  it("ends what is fetched, before its head and within its body", async () => {
+  it("ends a fetch before the head and within the body", async () => {
     const server = createServer(({ url }, response) => {
       if (url === "/body") response.writeHead(200).write("a");
     }).listen(0, "127.0.0.1");
@@ -41,7 +41,7 @@ describe("timeoutSignal()", () => {
     const { port } = server.address() as AddressInfo;
     const { signal } = new AbortController();
     const fetched = async (path: string) => {
-      const late = AbortSignal.any([createTimeoutSignal(FIRES_MS), signal]);
+      const late = AbortSignal.any([createTimeoutSignal(TIMEOUT_MS), signal]);
       return await (await fetch(`http://127.0.0.1:${port}${path}`, { signal: late })).text();
     };
     try {

@@ -8,11 +8,15 @@ import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
 import { putService } from "../../store/mod.ts";
 import { freePort } from "../_servers.ts";
-import { type TestCertificate, testCertificate, type Wanted } from "../web/_certificate.ts";
+import {
+  type CertificateOptions,
+  type TestCertificate,
+  testCertificate,
+} from "../web/_certificate.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 
 const DAY = 86_400_000;
-const LONG: Wanted = { from: -100 * DAY, to: 100 * DAY };
+const LONG: CertificateOptions = { from: -100 * DAY, to: 100 * DAY };
 
 describe("certificates", () => {
   let context: TestContext;
@@ -36,7 +40,10 @@ describe("certificates", () => {
   });
 
   /** Serves a certificate. @returns `host:port` */
-  async function serve(wanted: Wanted, chain: readonly TestCertificate[] = []): Promise<string> {
+  async function serve(
+    wanted: CertificateOptions,
+    chain: readonly TestCertificate[] = [],
+  ): Promise<string> {
     const { cert, key } = testCertificate({ issuer: authority, ...LONG, ...wanted });
     const server = createServer({ cert: [cert, ...chain.map(({ cert }) => cert)].join(""), key })
       .on("tlsClientError", () => {}).listen(0, "127.0.0.1");

@@ -1,35 +1,36 @@
-/** Certificates that nobody but the test that made them trusts. */
+/** Certificates of tests. */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-/** Both in PEM form. */
+/** A certificate and its key, in PEM form. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;
-  /** Name that it is made out to. */
+  /** Common name. */
   readonly subject: string;
 }
 
-/** What a certificate is to be like. */
-export interface Wanted {
+/** Options of a certificate. */
+export interface CertificateOptions {
   /** Default: `test`. */
   readonly subject?: string;
-  /** DNS names, besides 127.0.0.1. */
+  /** DNS names, in addition to 127.0.0.1. */
   readonly names?: readonly string[];
   /** Milliseconds from now. Default: an hour ago, and in an hour. */
   readonly from?: number;
   readonly to?: number;
-  /** Who signs it. Default: itself. */
+  /** Default: itself. */
   readonly issuer?: TestCertificate;
-  /** Whether it may sign others. */
+  /** True where it may sign others. */
   readonly authority?: boolean;
 }
 
 const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 const HOUR = 3_600_000;
 
-/** Makes a certificate for 127.0.0.1: self-signed and valid for an hour, where nothing else is wanted. @see RFC 5280 §4.1 */
+/** Creates a certificate for 127.0.0.1. @see RFC 5280 §4.1 */
 export function testCertificate(
-  { subject = "test", names = [], from = -HOUR, to = HOUR, issuer, authority = false }: Wanted = {},
+  { subject = "test", names = [], from = -HOUR, to = HOUR, issuer, authority = false }:
+    CertificateOptions = {},
 ): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const alternatives = sequence(
@@ -93,7 +94,7 @@ function oid(dotted: string): Buffer {
   return der(0x06, Buffer.from([first * 40 + second, ...bytes]));
 }
 
-/** In the form for any century. */
+/** Encodes GeneralizedTime. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/\D/g, "");
   return der(0x18, Buffer.from(`${digits.slice(0, 14)}Z`));

@@ -1,8 +1,8 @@
-/** Talking to a server below HTTP, where its manners can be seen. */
+/** Raw HTTP connections. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** One answer as it came. */
+/** A response as received. */
 export interface RawAnswer {
   readonly status: number;
   /** Names in lower case. */
@@ -13,41 +13,41 @@ export interface RawAnswer {
 /** A connection to a server. */
 export interface RawConnection {
   write(data: string | Uint8Array): void;
-  /** Waits for the next whole answer; fails where the server ends the connection instead. */
+  /** Waits for the next response. @throws {Error} the server ends the connection first */
   answer(options?: { head?: boolean }): Promise<RawAnswer>;
-  /** Resolves when the connection has ended, with all that was not taken as an answer. */
+  /** Resolves at the end of the connection, with the text that was no whole response. */
   readonly ended: Promise<string>;
   close(): void;
 }
 
-/** Connects to 127.0.0.1. @throws where nobody listens */
+/** Connects to 127.0.0.1. */
 export async function openConnection(port: number): Promise<RawConnection> {
   const socket: Socket = connect(port, "127.0.0.1");
   let text = "";
-  let changed = () => {};
+  let onChange = () => {};
   socket.setEncoding("latin1").on("data", (chunk: string) => {
     text += chunk;
-    changed();
+    onChange();
   });
   await once(socket, "connect");
-  socket.on("error", () => {}); // a connection that is reset has ended, too
+  socket.on("error", () => {}); // a reset connection has ended, too
   const ended = new Promise<string>((resolve) => socket.once("close", () => resolve(text)));
   let open = true;
   void ended.then(() => {
     open = false;
-    changed();
+    onChange();
   });
   return {
     write: (data) => void socket.write(data),
     async answer({ head = false } = {}) {
       for (;;) {
-        const found = take(text, head);
-        if (found) {
-          text = text.slice(found.length);
-          return found.answer;
+        const parsed = parseResponse(text, head);
+        if (parsed) {
+          text = text.slice(parsed.length);
+          return parsed.answer;
         }
         if (!open) throw new Error(`The connection ended after ${JSON.stringify(text)}`);
-        await new Promise<void>((resolve) => changed = resolve);
+        await new Promise<void>((resolve) => onChange = resolve);
       }
     },
     ended,
@@ -55,8 +55,8 @@ export async function openConnection(port: number): Promise<RawConnection> {
   };
 }
 
-/** Reads the first answer of a text, where all of it is there. Answers have a length, as ours do. */
-function take(text: string, head: boolean) {
+/** Parses the first response, which must have a content length. @returns undefined where it is incomplete */
+function parseResponse(text: string, head: boolean) {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const [first = "", ...lines] = text.slice(0, end).split("\r\n");
