@@ -47,9 +47,7 @@ export {
 export {
   AmbiguousReceipt,
   canonicalize,
-  computeCommitment,
   exportReceipts,
-  findCorrection,
   findReceipt,
   formatReceiptTime,
   getHead,
@@ -57,7 +55,6 @@ export {
   type LedgerHead,
   listLedgerKeys,
   listReceipts,
-  prepareRequest,
   randomHex,
   ReceiptConflict,
   ReceiptNotFound,
@@ -66,13 +63,9 @@ export {
 } from "./receipts/mod.ts";
 export {
   type Break,
-  canonicalizeFields,
-  canonicalizeItems,
-  canonicalizeText,
   type Check,
   type Checks,
   formatLeaf,
-  NotCanonical,
   type Place,
   type TrustedKey,
   type Verdict,
@@ -127,6 +120,5 @@ export {
   type StoredVerdict,
   verifyChain,
   verifyInParallel,
-  verifyReceipt,
   verifyStored,
 } from "./verify/mod.ts";

@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/mod.ts";
 
-/** The same id was asked to be sealed with other content. */
+/** The id of a request is taken by other content. */
 export class ReceiptConflict extends Problem {
   /** @param differsIn names of the fields that differ, where they are known */
   constructor(readonly id: string, readonly differsIn: readonly string[] = []) {

@@ -6,7 +6,7 @@
  * const receipts = await exportReceipts(store, { from: 0, to: 500 });
  * ```
  *
- * Doesn't trust: the database. What is read is verified by whoever uses it (see `verify/`).
+ * Trusts nothing it reads: receipts prove themselves (see `verify/`).
  * @module
  */
 export { canonicalize } from "./canonicalize.ts";

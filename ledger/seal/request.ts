@@ -111,7 +111,7 @@ function listDifferences(requested: string, taken: string): string[] {
     .map(([name]) => name);
 }
 
-/** Returns the fields that make a request the same, as text. Commitments are salted anew each time. */
+/** Returns the fields that make a request the same, as text. Each request has other salts, so commitments are left out. */
 function comparableFields(payload: string): Record<string, string> {
   const { timestamp: _, details = {}, ...rest } = JSON.parse(payload);
   const { commitments: __, ...plainDetails } = details;

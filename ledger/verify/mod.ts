@@ -6,7 +6,7 @@
  * const { total, firstBreaks } = await verifyInParallel(file.batches(), selectTrustedKeys(file.envelope, []));
  * ```
  *
- * Trusts: the keys it is given. Doesn't trust: the receipts, nor whoever hands them over.
+ * Trusts: the keys it is given. Doesn't trust: the receipts, nor their source.
  * @module
  */
 export {

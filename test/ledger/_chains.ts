@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { canonicalizeFields, canonicalizeItems, type TrustedKey } from "../../ledger/mod.ts";
+import { canonicalizeFields, canonicalizeItems, type TrustedKey } from "../../ledger/rules/mod.ts";
 
 /** A chain of the vectors. */
 export interface VectorChain {

@@ -71,11 +71,11 @@ describe("the Merkle log", () => {
     await client.connect();
     await client.query("SET session_replication_role = replica; DELETE FROM log_tiles");
     await client.end();
-    const anew = await computeRootAt(size, async (level, from, to) => {
+    const rebuilt = await computeRootAt(size, async (level, from, to) => {
       assert.ok(level === 0 || from === to, "no tile is there");
       return await createHashReader(sealing.app)(level, from, to);
     }, sha256).catch((error) => error);
-    assert.ok(anew instanceof Error, "whole tiles are needed for a tree of 700");
+    assert.ok(rebuilt instanceof Error, "whole tiles are needed for a tree of 700");
     sealing.go();
     await sealing.seal(1);
     await checkpointOf(701);

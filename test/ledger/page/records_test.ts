@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { canonicalizeItems } from "../../../ledger/mod.ts";
+import { canonicalizeItems } from "../../../ledger/rules/mod.ts";
 import { pieces, recordsOf, valueOf } from "../../../ledger/page/records.ts";
 import { mixedChain } from "../_chains.ts";
 

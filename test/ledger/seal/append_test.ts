@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import pg from "pg";
 import {
   canonicalize,
-  canonicalizeFields,
   exportReceipts,
   getPublishedCheckpoint,
   listLedgerKeys,
   type StoredReceipt,
   verifyChain,
 } from "../../../ledger/mod.ts";
+import { canonicalizeFields } from "../../../ledger/rules/mod.ts";
 import { program } from "../../_programs.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 
