@@ -6,17 +6,28 @@
  * ```
  * @module
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { similarNames } from "./contract/mod.ts";
 
-const here = dirname(fileURLToPath(import.meta.url));
+/** The project's folder: the nearest one with a package.json above this code, which may be bundled in `dist/`. */
+export const ROOT: string = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** The project's folder, from the sources as from their compiled form in `dist/`. */
-export const ROOT: string = here.endsWith("dist") ? dirname(here) : here;
+function findRoot(folder: string): string {
+  return existsSync(join(folder, "package.json")) ? folder : findRoot(dirname(folder));
+}
+
+/**
+ * Returns the path of a program's bundle, which `npm run build` makes.
+ *
+ * @param source path of the program in the project: `processes/gateway.ts`
+ */
+export function programPath(source: string): string {
+  return join(ROOT, "dist", source.replace(/\.ts$/, ".js"));
+}
 
 const port = (fallback: number, about: string) =>
   z.coerce.number().int().min(1).max(65535).default(fallback).describe(about);

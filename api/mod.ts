@@ -2,7 +2,7 @@
  * The gateway: the operations as REST routes, and the pages that describe them.
  *
  * ```ts
- * const app = createRestApp({ operations, invoke, shell, info });
+ * const app = createRestApp({ operations, invoke, http, info });
  * ```
  *
  * @module

@@ -14,7 +14,7 @@ import { bindOperations } from "./bind.ts";
 export interface RestServer<C> {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
-  readonly shell: AppOptions;
+  readonly http: AppOptions;
   readonly info: OpenApiInfo;
   /** Binds routes that are no operations: files, pages. They come before those of the operations. */
   readonly routes?: (router: Router<RequestState>) => void;
@@ -22,9 +22,9 @@ export interface RestServer<C> {
 
 /** Creates the application of a REST server, with its description at `/openapi.json`, `/docs` and `/redoc`. */
 export function createRestApp<C>(
-  { operations, invoke, shell, info, routes }: RestServer<C>,
+  { operations, invoke, http, info, routes }: RestServer<C>,
 ): Koa<RequestState> {
-  const app = createApp(shell);
+  const app = createApp(http);
   const router = new Router<RequestState>();
   routes?.(router);
   bindOperations(router, operations, invoke);

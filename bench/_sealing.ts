@@ -1,10 +1,11 @@
 /** Sealing as the house does it: callers in this process, the sequencer in another, PostgreSQL with fsync. */
 import { type ChildProcess, fork } from "node:child_process";
+import { testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { openSealer, type Sealer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { testDatabase, testFolder } from "../test/_servers.ts";
 
 /** How many ask at once, each for one receipt at a time. */
 export const CALLERS = 256;

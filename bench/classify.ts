@@ -5,11 +5,12 @@
  * Engine, bare server, PostgreSQL and callers are processes of their own; the callers ask as the gateway does.
  */
 import { writeFile } from "node:fs/promises";
+import { freePort, testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, openEngine, readReports } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { freePort, testDatabase, testFolder } from "../test/_servers.ts";
 import { ROOT } from "../config.ts";
 import { type Figure, inTurns, quantile } from "./_figures.ts";
 import { type Server, startServer } from "./_servers.ts";

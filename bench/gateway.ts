@@ -5,8 +5,9 @@
  * Gateway, bare server, PostgreSQL and clients are processes of their own.
  */
 import { writeFile } from "node:fs/promises";
+import { freePort, testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
 import { join } from "node:path";
-import { freePort, testDatabase, testFolder } from "../test/_servers.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import { fillLedger } from "./_fill.ts";
 import { ask, startServer } from "./_servers.ts";

@@ -6,12 +6,13 @@
  * Both ledgers and the bare server are processes of their own. Requests come one after the other.
  */
 import { execFileSync } from "node:child_process";
+import { freePort, testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
 import { createWriteStream } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, testDatabase, testFolder } from "../test/_servers.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import { fillLedger } from "./_fill.ts";
 import { ask, type Server, startServer } from "./_servers.ts";

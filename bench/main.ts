@@ -3,7 +3,7 @@
  * figure stands beside a bare baseline that was measured in the same run.
  */
 import { cpus, loadavg } from "node:os";
-import { mochaGlobalTeardown } from "../test/_servers.ts";
+import { mochaGlobalTeardown } from "../test/_run.ts";
 import { type Figure, row, table } from "./_figures.ts";
 
 const MEASUREMENTS: readonly string[] = [

@@ -3,6 +3,7 @@
  * person must be asked about, so that as many loops and as many approvals wait; then all are approved, repair, and end.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { testFolder } from "../test/_run.ts";
 import { createServiceFinding } from "../detection/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
@@ -14,7 +15,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { listPendingApprovals, putServices } from "../store/mod.ts";
-import { testFolder } from "../test/_servers.ts";
 import { person, say } from "../test/workflows/_people.ts";
 import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
 
@@ -53,7 +53,9 @@ export async function run(): Promise<readonly never[]> {
     const before = await most.now();
     const started = performance.now();
     const handles = await inTurns(services.all, (service) => start(platform, service));
-    await until(async () => (await listPendingApprovals(platform.store.asPlatform())).length === LOOPS);
+    await until(async () =>
+      (await listPendingApprovals(platform.store.asPlatform())).length === LOOPS
+    );
     const opened = performance.now();
     const open = await running(platform);
     const atOpen = await most.now();
@@ -140,7 +142,10 @@ async function running({ client }: CompiledPlatform): Promise<number> {
 
 async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
-  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(store));
+  const { breaks } = await verifyChain(
+    receipts.map(({ text }) => text),
+    await listLedgerKeys(store),
+  );
   return breaks.length;
 }
 

@@ -4,12 +4,12 @@
  * grows a tiled log in its caller's process. Both are built from their Go modules; without Go there is nothing to see.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { freePort, testFolder } from "../test/_run.ts";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort, testFolder } from "../test/_servers.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import { CALLERS, openSealing, rate } from "./_sealing.ts";
 

@@ -5,17 +5,17 @@
  * Workers and client share this process; each kind of server is a process of its own, with its state in a file.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { Client } from "@temporalio/client";
 import {
   bundleWorkflowCode,
   NativeConnection,
   Worker,
   type WorkerOptions,
 } from "@temporalio/worker";
+import { freePort, testFolder } from "../test/_run.ts";
+import { fileURLToPath } from "node:url";
+import { Client } from "@temporalio/client";
 import { loadConfig, type TemporalSettings } from "../config.ts";
 import { claimDataFolder, startTemporal } from "../embedded/mod.ts";
-import { freePort, testFolder } from "../test/_servers.ts";
 import { quietRuntime } from "../test/workflows/_loop.ts";
 import type { Kind } from "./_bare_workflow.ts";
 import { type Figure, inTurns } from "./_figures.ts";

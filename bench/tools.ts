@@ -8,11 +8,11 @@
  * second, so both have before they are measured.
  */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { ENTRIES } from "../processes/mod.ts";
+import { testFolder } from "../test/_run.ts";
+import { type TestDatabase, testDatabase } from "../test/_servers.ts";
 import { openStore } from "../store/mod.ts";
 import { connect, connectHttp } from "../test/mcp/_tool_server.ts";
 import { program } from "../test/_programs.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../test/_servers.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 import { startSequencer, stopSequencer } from "./_sealing.ts";
 import { startServer } from "./_servers.ts";
@@ -24,8 +24,6 @@ const CALLS_IN_TURN = 250;
 /** Calls of each before it is measured. */
 const WARMING = 4_000;
 const IN_FLIGHT = 16;
-/** Options of Node that the tool server is started with; the bare one has them as well. */
-const NODE = ENTRIES.find(({ name }) => name === "mcp")!.node;
 const TRANSPORTS = { SSE: connect, "Streamable HTTP": connectHttp } as const;
 /** What only reads is not decided on, only sealed; what changes something is both. */
 const TOOLS = ["read", "write"];
@@ -34,12 +32,10 @@ const TOOLS = ["read", "write"];
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
   const sequencer = startSequencer(database.urls.sequencer, folder, true);
-  const bare = await startServer(await program("bench/_bare_sdk.ts"), [], {}, NODE);
+  const bare = await startServer(await program("bench/_bare_sdk.ts"), []);
   const house = await startServer(
     await program("bench/_tool_server_process.ts"),
     [JSON.stringify(database)],
-    {},
-    NODE,
   );
   const servers = {
     bare: { url: bare.address, key: "none" },

@@ -2,9 +2,9 @@ import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { homedir } from "node:os";
-import { delimiter, dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { programPath } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { identifyProcess } from "./_process_id.ts";
 import type { Tree } from "./tree.ts";
@@ -90,8 +90,7 @@ async function download(
 ): Promise<string> {
   if (!await isReachable(DOWNLOAD_HOST)) throw new Error(`${DOWNLOAD_HOST} is out of reach`);
   progress(`downloading the Temporal CLI ${version}`);
-  const self = fileURLToPath(import.meta.url);
-  const child = fork(join(dirname(self), `_temporal_download${extname(self)}`), [version, folder], {
+  const child = fork(programPath("embedded/_temporal_download_program.ts"), [version, folder], {
     stdio: "ignore",
     timeout: DOWNLOAD_MS,
   });

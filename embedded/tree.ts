@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { programPath } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
 import { readJson } from "./_log_file.ts";
 import {
@@ -242,11 +242,8 @@ function takeAway(path: string, aside: string): void {
 
 /** @returns what ends the lifeline, when there is nothing left for it to do */
 function startLifeline(dataDir: string, self: ProcessId): () => Promise<void> {
-  const here = fileURLToPath(import.meta.url);
-  const entry = join(dirname(here), `lifeline${extname(here)}`);
-  const args = [...process.execArgv, entry, dataDir, String(self.pid), self.start_time];
-  const child = spawn(process.execPath, args, {
-    cwd: dirname(here),
+  const program = programPath("embedded/_lifeline_program.ts");
+  const child = spawn(process.execPath, [program, dataDir, String(self.pid), self.start_time], {
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,

@@ -2,7 +2,7 @@
  * The tool server: the operations as tools, resources and prompts of the Model Context Protocol, and as skills of A2A.
  *
  * ```ts
- * const { app, close } = createToolServer({ operations, invoke, auth, shell, limits, findInjection, loopback: true });
+ * const { app, close } = createToolServer({ operations, invoke, auth, http, limits, findInjection, loopback: true });
  * const server = await serve(app, settings, 8081);
  * ```
  *

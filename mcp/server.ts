@@ -25,7 +25,7 @@ export interface ToolServerParts<C> extends ServerNames {
   readonly operations: readonly Operation<C>[];
   readonly invoke: Invoke<C>;
   readonly auth: ToolServerAuth;
-  readonly shell: AppOptions;
+  readonly http: AppOptions;
   /** Requests per minute and key, shown by `/health`. `auth` and `invoke` enforce them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
   readonly findInjection: FindInjection;
@@ -52,12 +52,12 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** Creates the application of a tool server: MCP at `/mcp`, `/sse` and `/messages`; A2A; `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
-  const { operations, invoke, auth, shell, findInjection, timing = SESSION_TIMING } = parts;
+  const { operations, invoke, auth, findInjection, timing = SESSION_TIMING } = parts;
   const { heartbeatMs } = timing;
   const tools = bindTools(operations);
   const sseSessions = createSseSessions(timing);
   const httpSessions = createHttpSessions(timing);
-  const statelessClients = serveStatelessClients((err) => shell.log.warn({ err }, "session"));
+  const statelessClients = serveStatelessClients((err) => parts.http.log.warn({ err }, "session"));
   const changes = createResourceChanges();
   const calls = new Set<Promise<unknown>>();
   const isClosing = () => sseSessions.isClosing;
@@ -65,7 +65,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     operations,
     invoke,
     auth,
-    log: shell.log,
+    log: parts.http.log,
     findInjection,
     onResourceChange: changes.listen,
   });
@@ -92,7 +92,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
     tools,
     invoke,
     auth,
-    log: shell.log,
+    log: parts.http.log,
     findInjection,
     url: parts.url,
     gatewayUrl: parts.gatewayUrl,
@@ -101,7 +101,7 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   });
 
   const app = createApp({
-    ...shell,
+    ...parts.http,
     maxBytes: (path) => A2A_PATH.test(path) ? MAX_A2A_BODY : undefined,
   });
   if (a2a) app.use(rewriteRootPost);

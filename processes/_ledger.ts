@@ -19,7 +19,7 @@ import { createRestApp } from "../api/mod.ts";
 import { bindSite } from "../ledger/page/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import type { Parts, Running } from "./_process.ts";
+import type { ProcessParts, RunningProcess } from "./_process.ts";
 
 /** Pause between two times that this process verifies the whole chain by itself. */
 const RECHECK_MS = 5 * 60_000;
@@ -30,9 +30,9 @@ const RECHECK_MS = 5 * 60_000;
  * @param port TCP port; 0 takes a free one
  */
 export async function startLedger(
-  { config, log, databaseUrl }: Parts,
+  { config, log, databaseUrl }: ProcessParts,
   port = config.settings.SEALOOP_LEDGER_PORT,
-): Promise<Running & { readonly address: string }> {
+): Promise<RunningProcess & { readonly address: string }> {
   const { settings } = config;
   const store = openStore(databaseUrl("ledger"), "ledger");
   const chain = await watchChain(store, {
@@ -53,7 +53,7 @@ export async function startLedger(
       bindLog(router, store);
       bindExportStream(router, store);
     },
-    shell: {
+    http: {
       log,
       trustedHops: settings.SEALOOP_TRUSTED_HOPS,
       secure: isSecure(settings),

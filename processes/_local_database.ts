@@ -2,12 +2,12 @@ import { BadSetting, type Config } from "../config.ts";
 import { databaseUrl } from "../embedded/mod.ts";
 
 /**
- * The database that the settings name for those who are not started by the supervisor, or else that of a platform that
- * `npm start` runs on this machine.
+ * Returns the connection string of role `app` for programs that the supervisor does not start: from the settings, else
+ * that of the platform that `npm start` runs on this machine.
  *
- * @throws {BadSetting} there is none
+ * @throws {BadSetting} there is neither
  */
-export function appDatabase({ settings, dataDir }: Config): string {
+export function localDatabaseUrl({ settings, dataDir }: Config): string {
   const url = settings.SEALOOP_DATABASE_APP_URL ?? settings.DATABASE_URL ??
     databaseUrl(dataDir, settings.SEALOOP_POSTGRES_PORT, "app");
   if (url !== undefined) return url;

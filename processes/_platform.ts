@@ -1,23 +1,27 @@
+import type { Config } from "../config.ts";
 import { createInvoke, openKeyring, type Platform } from "../calls/mod.ts";
 import type { Invoke } from "../contract/mod.ts";
+import { type Engine, loadEngineSecret, openEngine } from "../engine/mod.ts";
 import { openSealer, watchChain } from "../ledger/mod.ts";
 import { registry } from "../operations/mod.ts";
 import { openStore, openUsageMeter } from "../store/mod.ts";
 import { openLazyTemporal } from "../temporal/mod.ts";
 import { type AppOptions, isSecure } from "../web/mod.ts";
-import { openConfiguredEngine } from "./_engine.ts";
-import type { Parts } from "./_process.ts";
+import type { ProcessParts } from "./_process.ts";
 
-/** An open platform. */
+/** The parts that gateway, tool server and worker share. */
 export interface OpenPlatform {
   readonly platform: Platform;
   readonly invoke: Invoke<Platform>;
-  readonly shell: AppOptions;
+  /** Options of the process's HTTP server. */
+  readonly http: AppOptions;
   close(): Promise<void>;
 }
 
-/** Opens the parts that gateway, tool server and worker share. */
-export async function openPlatform({ config, log, databaseUrl }: Parts): Promise<OpenPlatform> {
+/** Opens the platform on its database; Temporal is connected to when it is first needed. */
+export async function openPlatform(
+  { config, log, databaseUrl }: ProcessParts,
+): Promise<OpenPlatform> {
   const { settings } = config;
   const store = openStore(databaseUrl("app"), "app", 20);
   const [sealer, chain, keyring] = await Promise.all([
@@ -34,7 +38,7 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
     chain,
     usage: openUsageMeter(store.asPlatform()),
     keyring,
-    engine: openConfiguredEngine(config),
+    engine: connectEngine(config),
     temporal: temporal.client,
     urls: {
       gateway: settings.SEALOOP_GATEWAY_URL ?? `http://127.0.0.1:${settings.SEALOOP_GATEWAY_PORT}`,
@@ -45,10 +49,19 @@ export async function openPlatform({ config, log, databaseUrl }: Parts): Promise
   return {
     platform,
     invoke: createInvoke(platform),
-    shell: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
+    http: { log, trustedHops: settings.SEALOOP_TRUSTED_HOPS, secure: isSecure(settings) },
     async close() {
       await Promise.allSettled([sealer.close(), chain.close(), keyring.close(), temporal.close()]);
       await store.close();
     },
   };
+}
+
+function connectEngine({ settings, dataDir }: Config): Engine {
+  let secret: string | undefined;
+  return openEngine({
+    url: settings.SEALOOP_ENGINE_URL?.replace(/\/$/, "") ??
+      `http://127.0.0.1:${settings.SEALOOP_ENGINE_PORT}`,
+    secret: () => secret ??= settings.SEALOOP_ENGINE_SECRET ?? loadEngineSecret(dataDir),
+  });
 }

@@ -1,76 +1,76 @@
 import { BadSetting, type Config, loadConfig } from "../config.ts";
 import { createLog, type Log, STANDARD_ERROR } from "../web/mod.ts";
 import type { Role } from "../store/mod.ts";
-import { told } from "./_told.ts";
+import { operatorErrorText } from "./_operator_error.ts";
 
-/** What every process of the platform is given to start with. */
-export interface Parts {
+/** Configuration, log and database access of a process. */
+export interface ProcessParts {
   readonly config: Config;
   readonly log: Log;
   /**
-   * Connection string of a database role, as the environment names it.
+   * Returns the connection string of a database role from the settings.
    *
-   * @throws {BadSetting} it names neither that role's nor a `DATABASE_URL`
+   * @throws {BadSetting} they have neither that role's nor `DATABASE_URL`
    */
   databaseUrl(role: Role): string;
 }
 
 /** A process that does its work. */
-export interface Running {
-  /** URL that it serves, if it serves. */
+export interface RunningProcess {
+  /** URL that it serves, if it serves one. */
   readonly address?: string;
-  /** Takes nothing new, finishes what it has, closes what it opened. */
+  /** Takes no new work, finishes what it has begun, and closes what it opened. */
   stop(): Promise<void>;
 }
 
-/** What a process tells the one that started it, over IPC. */
+/** Message of a process to the supervisor, over IPC. */
 export type Report = { readonly loaded: true } | {
   readonly ready: true;
   readonly address?: string;
 };
 
-/** What the supervisor tells a process that it started with {@linkcode SUPERVISED}. */
-export interface Go {
-  readonly go: true;
+/** Message of the supervisor to a process that it started with {@linkcode SUPERVISED}. */
+export interface StartMessage {
+  readonly start: true;
   /** Added to the environment before the configuration is read. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Argument of a process that is to load, and to wait for {@linkcode Go} before it starts. */
+/** Argument of a process that loads and waits for {@linkcode StartMessage} before it starts. */
 export const SUPERVISED = "--supervised";
 
-/** Longest that a process takes to stop, milliseconds; after that it ends as it is. */
-const STOP_MS = 9_000;
+/** Time that a process has to stop, milliseconds; then it ends as it is. */
+const MAX_STOP_MS = 9_000;
 
 /**
- * Runs a process of the platform to its end: reads the configuration, starts the work, says that it is ready, and stops
- * gracefully on SIGINT, SIGTERM, or when its parent has gone. Whatever goes wrong is one line of its log, and exit 1.
+ * Runs a process of the platform to its end: reads the configuration, starts the work, reports that it is ready, and stops
+ * gracefully on SIGINT, SIGTERM, or when its parent has ended. An error becomes one line of its log, and exit code 1.
  *
  * ```ts
  * await runProcess("ledger", async ({ config, log, databaseUrl }) => { … return { address, stop }; });
  * ```
  *
  * @param name of the process in its log
- * @param start does the work; it has thrown, or what it gives can be stopped
- * @param output whose standard output it is; the log of a process that talks to a client there goes beside it, and so
- * does, as a plain sentence, what the person can mend who set the client up
+ * @param start starts the work
+ * @param output what standard output is for. `client`: for messages to a client; the log goes to standard error, and an
+ * error that the client's owner can correct is printed there as a plain sentence
  */
 export async function runProcess(
   name: string,
-  start: (parts: Parts) => Promise<Running>,
+  start: (parts: ProcessParts) => Promise<RunningProcess>,
   output: "log" | "client" = "log",
 ): Promise<void> {
-  const stopped = untilAsked();
+  const stopRequest = waitForStopRequest();
   if (process.argv.includes(SUPERVISED)) {
-    const go = await Promise.race([untilGo(), stopped]);
-    if (!go) process.exit(0);
-    Object.assign(process.env, go.env);
+    const message = await Promise.race([waitForStart(), stopRequest]);
+    if (!message) process.exit(0);
+    Object.assign(process.env, message.env);
   }
-  const config = configuration();
-  const to = output === "client" ? STANDARD_ERROR : undefined;
-  const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, to);
+  const config = readConfig();
+  const destination = output === "client" ? STANDARD_ERROR : undefined;
+  const log = createLog(name, config.settings.SEALOOP_LOG_LEVEL, destination);
   const fail = (error: unknown) => {
-    const sentence = output === "client" ? told(error) : undefined;
+    const sentence = output === "client" ? operatorErrorText(error) : undefined;
     if (sentence) process.stderr.write(`${sentence}\n`);
     else log.fatal({ err: error }, error instanceof Error ? error.message : String(error));
     process.exit(1);
@@ -78,14 +78,15 @@ export async function runProcess(
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
 
-  stopped.then(() => {
-    setTimeout(() => fail(new Error(`Not stopped within ${STOP_MS / 1000} s`)), STOP_MS).unref();
+  stopRequest.then(() => {
+    setTimeout(() => fail(new Error(`Not stopped within ${MAX_STOP_MS / 1000} s`)), MAX_STOP_MS)
+      .unref();
   });
   try {
     const running = await start({ config, log, databaseUrl: (role) => databaseUrl(config, role) });
     log.info({ address: running.address }, "ready");
     report({ ready: true, address: running.address });
-    await stopped;
+    await stopRequest;
     log.info("stopping");
     await running.stop();
     log.info("stopped");
@@ -95,7 +96,7 @@ export async function runProcess(
   process.exit(0);
 }
 
-function configuration(): Config {
+function readConfig(): Config {
   try {
     return loadConfig(process.env);
   } catch (error) {
@@ -106,20 +107,20 @@ function configuration(): Config {
 }
 
 function databaseUrl({ settings }: Config, role: Role): string {
-  const own = {
+  const roleUrl = {
     owner: undefined,
     app: settings.SEALOOP_DATABASE_APP_URL,
     sequencer: settings.SEALOOP_DATABASE_SEQUENCER_URL,
     ledger: settings.SEALOOP_DATABASE_LEDGER_URL,
   }[role];
-  const url = own ?? settings.DATABASE_URL;
+  const url = roleUrl ?? settings.DATABASE_URL;
   if (url) return url;
   const name = role === "owner" ? "" : `SEALOOP_DATABASE_${role.toUpperCase()}_URL or `;
   throw new BadSetting(`No database to use: set ${name}DATABASE_URL, or use \`npm start\``);
 }
 
-/** Resolves when this process is asked to stop, or when the one that started it has gone. */
-function untilAsked(): Promise<undefined> {
+/** Resolves when this process is asked to stop, or when the one that started it has ended. */
+function waitForStopRequest(): Promise<undefined> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.on(signal, () => resolve(undefined));
@@ -128,13 +129,15 @@ function untilAsked(): Promise<undefined> {
   });
 }
 
-function untilGo(): Promise<Go> {
-  const message = new Promise<Go>((resolve) => process.once("message", resolve as () => void));
+function waitForStart(): Promise<StartMessage> {
+  const message = new Promise<StartMessage>((resolve) =>
+    process.once("message", resolve as () => void)
+  );
   report({ loaded: true });
   return message;
 }
 
-/** The parent may have gone meanwhile, which `disconnect` tells as well. */
+/** Sends a message to the parent, if it still runs; its end is noticed by `disconnect`. */
 function report(report: Report): void {
   process.send?.(report, () => {});
 }

@@ -1,6 +1,6 @@
+import { governanceFileSchema } from "../calls/governance/mod.ts";
 import type { JsonSchema } from "../contract/mod.ts";
 import { detectorsFileSchema, servicesFileSchema } from "../detection/mod.ts";
-import { governanceFileSchema } from "../calls/governance/mod.ts";
 
 /** Schemas of the files that users write, by the names under which they are published. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {

@@ -1,17 +1,25 @@
 import { join } from "node:path";
-import { type ClassifyReport, createEngineApp, createReportClassifier, type KnowledgeBase, loadEngineSecret, openClassifier, openKnowledgeBase, openModel, openWriter } from "../engine/mod.ts";
+import type { Config, Settings } from "../config.ts";
+import {
+  type ClassifyReport,
+  createEngineApp,
+  createReportClassifier,
+  type KnowledgeBase,
+  loadEngineSecret,
+  openClassifier,
+  openKnowledgeBase,
+  openModel,
+  openWriter,
+} from "../engine/mod.ts";
 import { followPolicyFile, openGuard } from "../guard/mod.ts";
 import { openStore } from "../store/mod.ts";
 import { isSecure, serve } from "../web/mod.ts";
-import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
+import { type ProcessParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 
 await runProcess("engine", startEngine);
 
-/**
- * Serves judgement to the other processes. It listens at once, and says that it is not ready until it has learnt what
- * ships with the product: the first time that takes seconds of a core, which the others need to start.
- */
-async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running> {
+/** Serves judgement to the other processes. It listens at once, and answers "not ready" until its classifier is loaded. */
+async function startEngine({ config, log, databaseUrl }: ProcessParts): Promise<RunningProcess> {
   const { settings, dataDir } = config;
   const store = openStore(databaseUrl("app"), "app", 10);
   const model = openModel(settings);
@@ -24,21 +32,21 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
     classify: () => classify,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
   });
-  const server = await serve(app, reach(settings), settings.SEALOOP_ENGINE_PORT);
-  const timer = setTimeout(async () => {
+  const server = await serve(app, bindSettings(settings), settings.SEALOOP_ENGINE_PORT);
+  const loading = setTimeout(async () => {
     const classifier = await openClassifier();
     knowledge = openKnowledgeBase({ store, classifier, log });
-    await knowledge.stored; // or the guardrails would find nothing of what is cited
+    await knowledge.stored; // the guardrails look citations up there
     const asking = model && { model, ms: settings.SEALOOP_MODEL_MS };
     classify = createReportClassifier({ classifier, knowledge, asking, log });
     log.info("the classifier is ready");
   });
-  const following = followPolicyFile(policyFile(config), store, log);
+  const policy = await followPolicyFile(policyFilePath(config), store, log);
   return {
     address: server.address,
     async stop() {
-      (await following).stop();
-      clearTimeout(timer);
+      policy.stop();
+      clearTimeout(loading);
       await server.close();
       await knowledge?.close();
       await store.close();
@@ -46,8 +54,8 @@ async function startEngine({ config, log, databaseUrl }: Parts): Promise<Running
   };
 }
 
-/** Started together with those who ask it, it is for this machine alone. */
-function reach(settings: Parts["config"]["settings"]): Parts["config"]["settings"] {
+/** Returns the settings of the server. Started by the supervisor, the engine serves this machine alone. */
+function bindSettings(settings: Settings): Settings {
   if (!process.argv.includes(SUPERVISED)) return settings;
   return {
     ...settings,
@@ -57,7 +65,6 @@ function reach(settings: Parts["config"]["settings"]): Parts["config"]["settings
   };
 }
 
-/** The policy's file: named by the settings, or in the data folder. */
-function policyFile({ settings, dataDir }: Parts["config"]): string {
+function policyFilePath({ settings, dataDir }: Config): string {
   return settings.SEALOOP_POLICY ?? join(dataDir, "sealoop.policy.yaml");
 }

@@ -1,12 +1,15 @@
 import { startLedger } from "./_ledger.ts";
 import { runProcess } from "./_process.ts";
 
-const [, , task, ...words] = process.argv;
-if (task === "ledger" && words.length > 0) {
+const [, , word] = process.argv;
+if (word === "import") {
+  await import("./commands/import.ts");
+} else if (word !== undefined && !word.startsWith("--")) {
   console.error(
-    `There is no ${words[0]}: npm run ledger serves the ledger, ` +
+    `There is no ${word}: npm run ledger serves the ledger, ` +
       "and npm run ledger -- import <file> takes one over",
   );
   process.exit(1);
+} else {
+  await runProcess("ledger", startLedger);
 }
-await runProcess("ledger", startLedger);

@@ -1,18 +1,20 @@
-import { serveStdio } from "../mcp/mod.ts";
-import { findInjection } from "../guard/mod.ts";
-import { operations } from "../operations/mod.ts";
-import { appDatabase } from "./_local_database.ts";
-import { openPlatform } from "./_platform.ts";
-import { type Parts, type Running, runProcess } from "./_process.ts";
 import { createToolServerAuth, followResources } from "../calls/mod.ts";
+import { findInjection } from "../guard/mod.ts";
+import { serveStdio } from "../mcp/mod.ts";
+import { operations } from "../operations/mod.ts";
+import { localDatabaseUrl } from "./_local_database.ts";
+import { openPlatform } from "./_platform.ts";
+import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
 
-/** Serves the tool doors of all operations to the one client that started this process. */
-async function startStdio(parts: Parts): Promise<Running> {
+await runProcess("mcp-stdio", startStdio, "client");
+
+/** Serves the operations as tools to the client that started this process, over standard input and output. */
+async function startStdio(parts: ProcessParts): Promise<RunningProcess> {
   const { platform, invoke, close } = await openPlatform({
     ...parts,
-    databaseUrl: () => appDatabase(parts.config),
+    databaseUrl: () => localDatabaseUrl(parts.config),
   });
-  const client = await serveStdio({
+  const tools = await serveStdio({
     operations,
     findInjection,
     invoke,
@@ -21,14 +23,12 @@ async function startStdio(parts: Parts): Promise<Running> {
     key: parts.config.settings.SEALOOP_MCP_KEY,
     onDisconnect: () => process.kill(process.pid, "SIGTERM"),
   });
-  const following = await followResources(platform, client);
+  const resources = await followResources(platform, tools);
   return {
     async stop() {
-      await client.close();
-      await following.close();
+      await tools.close();
+      await resources.close();
       await close();
     },
   };
 }
-
-await runProcess("mcp-stdio", startStdio, "client");

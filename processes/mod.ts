@@ -1,34 +1,24 @@
 /**
- * The processes of the platform: how each runs, and how they are kept running together.
+ * What the programs of the platform are made of. Each program is a file of this folder; {@linkcode runProcess} runs it.
  *
  * ```ts
- * const gateway = openChild({ name: "gateway", entry, … }); // loads
- * const address = await gateway.go({ DATABASE_URL: … });    // starts
+ * await runProcess("gateway", async (parts) => {
+ *   const { invoke, close } = await openPlatform(parts);
+ *   …
+ * });
  * ```
  *
  * @module
  */
-export { type Child, type ChildOptions, openChild } from "./supervisor/child.ts";
+export { GATEWAY_INFO } from "./_gateway_info.ts";
+export { startLedger } from "./_ledger.ts";
+export { type OpenPlatform, openPlatform } from "./_platform.ts";
 export {
-  baseEnvironment,
-  ENTRIES,
-  type Entry,
-  type Environment,
-  grants,
-  temporalEnvironment,
-  type Urls,
-  usesOwnTemporal,
-} from "./environment.ts";
-export {
-  applyGovernanceFile,
-  type GovernanceFile,
-  governanceFileOf,
-} from "../calls/governance/mod.ts";
-export { checkPorts, type WantedPort } from "./supervisor/ports.ts";
-export { openProgress, type Progress, type Step } from "./supervisor/progress.ts";
-export {
-  keepServer,
-  type KeptServer,
-  type RunningServer,
-  type ServerOptions,
-} from "./supervisor/server.ts";
+  type ProcessParts,
+  type Report,
+  type RunningProcess,
+  runProcess,
+  type StartMessage,
+  SUPERVISED,
+} from "./_process.ts";
+export { SCHEMAS } from "./_schemas.ts";

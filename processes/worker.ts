@@ -24,14 +24,14 @@ import {
   startWorkers,
 } from "../temporal/mod.ts";
 import { openPlatform } from "./_platform.ts";
-import { type Parts, type Running, runProcess, SUPERVISED } from "./_process.ts";
+import { type ProcessParts, type RunningProcess, runProcess, SUPERVISED } from "./_process.ts";
 
 const RETRY_MS = 1_000;
 
 await runProcess("worker", startWorker);
 
 /** Takes work from the task queues until it is asked to stop. */
-async function startWorker(parts: Parts): Promise<Running> {
+async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
   const { config, log, databaseUrl } = parts;
   const ignore = () => {};
   Runtime.install({

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../config.ts";
 import type { WorkerConnection } from "./mod.ts";
@@ -13,7 +11,7 @@ export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath
 export interface WorkerParts {
   readonly config: Config;
   readonly activities: object;
-  /** Default: the bundle that the build made, or the sources where there is none. */
+  /** Default: the bundle that `npm run build` makes. */
   readonly workflows?: WorkflowCode;
   /** Connects to Temporal. */
   connect(): Promise<WorkerConnection>;
@@ -28,6 +26,9 @@ const CACHED_RUNS = 500;
 /** How long a run waits for the worker that remembers it before any other takes it: that one may be dead. */
 const FAITHFUL = "3s";
 const PAUSE_MS = 1_000;
+const BUILT_WORKFLOWS: WorkflowCode = {
+  workflowBundle: { codePath: join(ROOT, "dist", "workflow-bundle.js") },
+};
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
 
@@ -96,7 +97,7 @@ async function begin(parts: WorkerParts): Promise<Life> {
 }
 
 function createWorkers(
-  { config, activities, workflows = workflowCode() }: WorkerParts,
+  { config, activities, workflows = BUILT_WORKFLOWS }: WorkerParts,
   place: WorkerConnection,
 ): Promise<Worker[]> {
   const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
@@ -132,11 +133,4 @@ function versioning(buildId: string | undefined): Pick<WorkerOptions, "workerDep
       defaultVersioningBehavior: "AUTO_UPGRADE",
     },
   };
-}
-
-function workflowCode(): WorkflowCode {
-  const bundle = join(ROOT, "dist", "workflow-bundle.js");
-  const compiled = fileURLToPath(import.meta.url).endsWith(".js");
-  if (compiled && existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
-  return { workflowsPath: fileURLToPath(new URL("../workflows/mod.ts", import.meta.url)) };
 }

@@ -1,10 +1,10 @@
 /** A whole platform of a test: `npm start` in a process of its own, on free ports and with data of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { freePort, TEST_DETECTORS } from "./_run.ts";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { readJson, type TreeProcess } from "../embedded/mod.ts";
-import { freePort, TEST_DETECTORS } from "./_servers.ts";
 
 /** A platform that was started. */
 export interface TestPlatform {

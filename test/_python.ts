@@ -1,8 +1,8 @@
 /** Python with a package, where there is one: the machine's own, or else one in a folder of the run. */
 import { execFile } from "node:child_process";
+import { testFolder } from "./_run.ts";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { testFolder } from "./_servers.ts";
 
 const run = promisify(execFile);
 const INSTALL_MS = 60_000;

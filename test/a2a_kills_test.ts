@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { testFolder } from "./_run.ts";
 import { join } from "node:path";
 import { type A2aClient, a2aClient, message, skill } from "./mcp/_a2a.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { testFolder } from "./_servers.ts";
 import { eventually } from "./workflows/_story.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it

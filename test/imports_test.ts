@@ -1,88 +1,89 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ROOT } from "../config.ts";
+import {
+  findCycles,
+  type Import,
+  isFaceOf,
+  isProduct,
+  readImports,
+  roomOf,
+  ROOMS,
+} from "../scripts/imports/mod.ts";
 
-/** What a folder may import of the others. Those that put parts together (main.ts, processes) may import all. */
-const MAY: Readonly<Record<string, readonly string[]>> = {
-  contract: [],
-  store: ["contract"],
-  web: ["contract"],
-  engine: ["contract", "store", "web"],
-  governance: ["contract", "store", "ledger", "engine"],
-  embedded: ["store"],
-  integrations: ["contract", "store", "embedded"],
-  ledger: ["contract", "store"],
-  temporal: ["contract"],
-  activities: ["contract", "store", "ledger", "integrations", "workflows", "engine"],
-  workflows: ["contract", "temporal", "activities", "ledger"],
-  operations: [
-    "contract",
-    "store",
-    "ledger",
-    "integrations",
-    "workflows",
-    "activities",
-    "temporal",
-    "engine",
-    "governance",
-  ],
-  api: ["contract", "web", "operations"],
-  mcp: ["contract", "web", "operations"],
-};
-/** Only types of these, as what runs may not reach there. */
-const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = {
-  workflows: ["activities", "ledger"],
-};
+/** What every room may import. */
+const EVERYWHERE = ["contract", "domain", "config.ts"];
+/** Rooms of which only types may be imported, by the rooms that do. */
+const TYPES_ONLY: Readonly<Record<string, string>> = { workflows: "activities" };
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-  readonly typeOnly: boolean;
-}
+describe("imports", () => {
+  const imports = readImports();
+  const product = imports.filter(({ from }) => isProduct(from));
+  const show = (wrong: readonly Import[]) => wrong.map(({ from, to }) => `${from} imports ${to}`);
 
-function importsOf(folder: string): Import[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => {
-      const from = join(folder, name);
-      const text = readFileSync(join(ROOT, from), "utf8");
-      const found = text.matchAll(/^(?:import|export)( type)?[^"';]*? from "(\.[^"]+)";/gms);
-      return [...found].map(([, type, path]) => ({
-        from,
-        to: normalize(join(dirname(from), path!)),
-        typeOnly: type !== undefined,
-      }));
+  it("form no cycle, types and dynamic imports included", () => {
+    assert.deepEqual(findCycles(product).map((cycle) => cycle.join(" → ")), []);
+  });
+
+  it("form no cycle between rooms", () => {
+    const between = product.map(({ from, to, isType }) => ({
+      from: roomOf(from),
+      to: roomOf(to),
+      isType,
+    })).filter(({ from, to }) => from !== to && to !== "config.ts");
+    assert.deepEqual(findCycles(between).map((cycle) => cycle.join(" → ")), []);
+  });
+
+  for (const [room, allowed] of Object.entries(ROOMS)) {
+    it(`of ${room} point to nothing but ${[...EVERYWHERE, ...allowed].join(", ")}`, () => {
+      const wrong = product.filter(({ from, to }) =>
+        roomOf(from) === room && roomOf(to) !== room &&
+        ![...EVERYWHERE, ...allowed].includes(roomOf(to))
+      );
+      assert.deepEqual(show(wrong), []);
     });
-}
+  }
 
-/** Files in which a word stands. */
-function filesWith(folder: string, word: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.includes("browser"))
-    .map((name) => join(folder, name))
-    .filter((path) => readFileSync(join(ROOT, path), "utf8").includes(word));
-}
+  it("point from every room of the product to a room that has rules", () => {
+    const rooms = new Set(product.map(({ from }) => roomOf(from)));
+    const known = [...Object.keys(ROOMS), "main.ts", "config.ts"];
+    assert.deepEqual([...rooms].filter((room) => !known.includes(room)), []);
+  });
 
-describe("what runs on Node", () => {
-  it("has timeouts that no garbage collection takes away, those of timeoutSignal()", () => {
-    const all = [...Object.keys(MAY), "processes"];
-    assert.deepEqual(all.flatMap((folder) => filesWith(folder, "AbortSignal.timeout(")), []);
+  for (const [room, target] of Object.entries(TYPES_ONLY)) {
+    it(`of ${room} take only types from ${target}`, () => {
+      const wrong = product.filter(({ from, to, isType }) =>
+        roomOf(from) === room && roomOf(to) === target && !isType
+      );
+      assert.deepEqual(show(wrong), []);
+    });
+  }
+
+  it("of other folders' files pass through the folder's mod.ts, those of tests as well", () => {
+    assert.deepEqual(show(imports.filter((one) => !isFaceOf(one) && !isWithinTest(one))), []);
+  });
+
+  it("of workflows are made by tests alone", () => {
+    const wrong = product.filter(({ from, to }) =>
+      roomOf(to) === "workflows" && roomOf(from) !== "workflows"
+    );
+    assert.deepEqual(show(wrong), []);
   });
 });
 
-describe("imports", () => {
-  for (const [folder, allowed] of Object.entries(MAY)) {
-    it(`of ${folder} point to ${["config.ts", ...allowed].join(", ")} alone, through their faces`, () => {
-      for (const { from, to, typeOnly } of importsOf(folder)) {
-        const [target, ...rest] = to.split("/");
-        if (target === folder || to === "config.ts") continue;
-        assert.ok(allowed.includes(target!), `${from} imports ${to}`);
-        assert.ok(!rest.at(-1)!.startsWith("_"), `${from} imports the private ${to}`);
-        if (TYPES_ONLY[folder]?.includes(target!)) {
-          assert.ok(typeOnly, `${from} imports more than types of ${to}`);
-        }
-      }
-    });
-  }
+describe("the sources", () => {
+  it("use timeoutSignal() and not AbortSignal.timeout(), whose timer can be garbage-collected", () => {
+    const files = new Set(readImports().map(({ from }) => from).filter(isProduct));
+    const wrong = [...files].filter((path) =>
+      readFileSync(join(ROOT, path), "utf8").includes("AbortSignal.timeout(")
+    );
+    assert.deepEqual(wrong, []);
+  });
 });
+
+/** Tests share helpers, which need no faces. */
+function isWithinTest({ from, to }: Import): boolean {
+  return /^(test|bench)\//.test(from) && to.startsWith("test/") ||
+    from.startsWith("bench/") && to.startsWith("bench/");
+}

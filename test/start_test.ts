@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { testFolder } from "./_run.ts";
+import { testDatabase, testTemporal } from "./_servers.ts";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { isRunning } from "../embedded/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { testDatabase, testFolder, testTemporal } from "./_servers.ts";
 
 const READY = /sealoop is ready/;
 
@@ -114,7 +115,7 @@ describe("npm start", () => {
     await running.until(
       /PostgreSQL is back[^]*Temporal is back|Temporal is back[^]*PostgreSQL is back/,
     );
-    assert.match(running.output(), /PostgreSQL ended \(.*\); starting it again in 0\.5 s/);
+    assert.match(running.output(), /PostgreSQL ended \(.*\); restarting it in 0\.5 s/);
     assert.deepEqual(await query("SELECT answer FROM kept"), [{ answer: 42 }]);
     assert.equal(await running.end("SIGINT"), 0);
     assert.deepEqual(running.processes(), []);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import { testFolder } from "./_run.ts";
 import { readFileSync, statSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +11,6 @@ import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
 import { asPattern, type Block, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { testFolder } from "./_servers.ts";
 import { withinOneDay } from "./_time.ts";
 import { eventually } from "./workflows/_story.ts";
 

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { ROOT } from "../config.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -17,10 +17,9 @@ export const SWAGGER_UI: Readonly<Record<string, { type: string; text: () => str
 /** Logo that Redoc loads from its makers' server. It is replaced, so that no page loads anything from elsewhere. */
 const REDOC_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/** Returns Redoc as one script: the copy beside the compiled form, or else the package's. */
+/** Returns Redoc as one script. The build copies it, as its package is needed for nothing else. */
 export const redocBundle: () => string = memoize(() => {
-  const copy = join(dirname(fileURLToPath(import.meta.url)), "redoc", "redoc.standalone.js");
-  const path = existsSync(copy) ? copy : require.resolve("redoc/bundles/redoc.standalone.js");
+  const path = join(ROOT, "dist", "web", "redoc", "redoc.standalone.js");
   return readFileSync(path, "utf8").replaceAll(REDOC_LOGO, "data:,");
 });
 

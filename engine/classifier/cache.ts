@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { deserialize, serialize } from "node:v8";
 import { ROOT } from "../../config.ts";
 
@@ -38,24 +37,12 @@ export function cache<T>(sources: readonly string[], make: () => T, folder = CAC
 /** Hashes the contents of files, the engine's code, and the version of Node, which may compute differently. */
 function cacheKey(sources: readonly string[]): string {
   const hash = createHash("sha256").update(process.version);
-  for (const path of [...codeFiles(), ...sources].flatMap(listFiles)) {
+  const code = filesBelow(join(ROOT, "engine"), ".ts");
+  for (const path of [...code, ...sources].flatMap(listFiles)) {
     const content = readFileSync(path);
     hash.update(`\n${path.length} ${path} ${content.length}\n`).update(content);
   }
   return hash.digest("hex").slice(0, 32);
-}
-
-/**
- * Lists the engine's sources, for compiled code as well, so that both share one file. Where a source is newer than the
- * compiled code, lists the compiled code.
- */
-function codeFiles(): string[] {
-  const self = fileURLToPath(import.meta.url);
-  const sources = filesBelow(join(ROOT, "engine"), ".ts");
-  const builtAt = statSync(self).mtimeMs;
-  const isNewer = (path: string) => statSync(path).mtimeMs > builtAt;
-  if (extname(self) === ".ts" || sources.length > 0 && !sources.some(isNewer)) return sources;
-  return filesBelow(dirname(dirname(self)), extname(self));
 }
 
 function filesBelow(folder: string, extension: string): string[] {

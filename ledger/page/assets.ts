@@ -38,12 +38,12 @@ const TYPES: Readonly<Record<string, string>> = {
  */
 export function loadAssets(folder = FOLDER): Assets {
   if (!existsSync(folder)) {
-    throw new Error(`The page's files are not in ${folder}: run "node start.mjs build"`);
+    throw new Error(`The page's files are not in ${folder}: run npm run build`);
   }
   const names = readdirSync(folder);
   const load = (kind: string): Asset => {
     const name = names.find((name) => new RegExp(`^${kind}-\\w+\\.(js|css|svg)$`).test(name));
-    if (!name) throw new Error(`There is no ${kind} in ${folder}: run "node start.mjs build"`);
+    if (!name) throw new Error(`There is no ${kind} in ${folder}: run npm run build`);
     const bytes = readFileSync(join(folder, name));
     return {
       path: ASSETS_PATH + name,

@@ -36,7 +36,7 @@ export function openThreadedVerifier({ url, role }: Store, signal: AbortSignal):
   return {
     async verify(request) {
       signal.throwIfAborted();
-      const current = thread ??= startThread(new URL("./_span_worker.ts", import.meta.url), source);
+      const current = thread ??= startThread("ledger/scrub/_span_worker.ts", source);
       try {
         const answer = await current.ask(request);
         if ("error" in answer) throw new Error(answer.error);

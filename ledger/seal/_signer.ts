@@ -10,8 +10,7 @@ export interface Signer {
 
 /** Starts a signer. A list costs its caller nothing; Node's asynchronous `sign` costs as much as signing does. */
 export function openSigner(privateKey: KeyObject): Signer {
-  const script = new URL("./_sign_worker.ts", import.meta.url);
-  const thread = startThread<PackedBytes, Uint8Array>(script, privateKey);
+  const thread = startThread<PackedBytes, Uint8Array>("ledger/seal/_sign_worker.ts", privateKey);
   return {
     async sign(messages) {
       if (messages.length === 0) return [];

@@ -2,7 +2,7 @@
  * Worker threads that answer one message after another.
  *
  * ```ts
- * const thread = startThread<PackedBytes, Uint8Array>(new URL("./_sign_worker.ts", import.meta.url), key);
+ * const thread = startThread<PackedBytes, Uint8Array>("ledger/seal/_sign_worker.ts", key);
  * const signatures = await thread.ask(packBytes(messages));
  * ```
  *

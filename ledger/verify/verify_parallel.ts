@@ -44,8 +44,8 @@ export async function verifyInParallel(
   keys: readonly TrustedKey[],
   { threads = availableParallelism(), onProgress = () => {}, onLeaves }: ParallelOptions = {},
 ): Promise<ChainVerdict> {
-  const script = new URL("./_verify_worker.ts", import.meta.url);
-  const pool = Array.from({ length: threads }, () => startThread<Run, RunResult>(script, keys));
+  const program = "ledger/verify/_verify_worker.ts";
+  const pool = Array.from({ length: threads }, () => startThread<Run, RunResult>(program, keys));
   const addLeaves = onLeaves && openReordering(onLeaves);
   const eras: [number, number, number] = [0, 0, 0];
   const firstBreaks: Break[] = [];

@@ -1,43 +1,43 @@
-/** Says on standard error how far a long count has come, and how fast it goes. */
+/** Prints on standard error how far a long count is, and its rate. */
 export interface Meter {
   /** @param count so far */
-  at(count: number): void;
-  /** Says the last word. */
+  update(count: number): void;
+  /** Prints the last line. */
   end(): void;
 }
 
-const SAY_MS = 1_000;
+const PRINT_EVERY_MS = 1_000;
 
 /**
- * Starts one.
+ * Starts a meter.
  *
- * @param done what was done with them, like `verified`
- * @param total how many there are, where it is known
- * @param from how many had been done before
+ * @param action done to each receipt, in the past tense: `verified`
+ * @param total returns the count at the end, where it is known
+ * @param from count that was reached before
  */
-export function openMeter(done: string, total: () => number | undefined, from = 0): Meter {
-  const started = performance.now();
-  const terminal = process.stderr.isTTY === true;
-  let said = started;
-  let last = from;
-  const say = () => {
-    const seconds = (performance.now() - started) / 1000;
-    const rate = Math.round((last - from) / Math.max(seconds, 0.001));
+export function openMeter(action: string, total: () => number | undefined, from = 0): Meter {
+  const startedAt = performance.now();
+  const isTerminal = process.stderr.isTTY === true;
+  let printedAt = startedAt;
+  let count = from;
+  const print = () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    const rate = Math.round((count - from) / Math.max(seconds, 0.001));
     const all = total();
-    const share = all ? ` of ${all} (${Math.floor((last / all) * 100)} %)` : "";
-    const line = `${last}${share} receipts ${done} in ${seconds.toFixed(1)} s, ${rate}/s`;
-    process.stderr.write(terminal ? `\r\x1b[K${line}` : `${line}\n`);
+    const share = all ? ` of ${all} (${Math.floor((count / all) * 100)} %)` : "";
+    const line = `${count}${share} receipts ${action} in ${seconds.toFixed(1)} s, ${rate}/s`;
+    process.stderr.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
   };
   return {
-    at(count) {
-      last = count;
-      if (performance.now() - said < SAY_MS) return;
-      said = performance.now();
-      say();
+    update(newCount) {
+      count = newCount;
+      if (performance.now() - printedAt < PRINT_EVERY_MS) return;
+      printedAt = performance.now();
+      print();
     },
     end() {
-      say();
-      if (terminal) process.stderr.write("\n");
+      print();
+      if (isTerminal) process.stderr.write("\n");
     },
   };
 }

@@ -1,4 +1,4 @@
-/** `npm run governance -- …`: shows what decides on calls, stops them, and lets them go on. */
+/** `npm run governance -- …`: shows the policy on calls, stops calls and resumes them. */
 import { readFileSync } from "node:fs";
 import {
   GOVERNANCE_POLICY,
@@ -10,7 +10,9 @@ import {
   suggestion,
   unknownNamesIn,
 } from "../../calls/governance/mod.ts";
+import { similarNames } from "../../contract/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import {
   addStop,
   currentPolicy,
@@ -23,49 +25,52 @@ import {
   type Stop,
   type Store,
 } from "../../store/mod.ts";
-import { similarNames } from "../../contract/mod.ts";
-import { OPERATOR, runCommand, table, userHere } from "./_command.ts";
-import { registry } from "../../operations/mod.ts";
-import { Misused } from "./_typed.ts";
+import { UsageError } from "./_arguments.ts";
+import { currentUser, formatTable, OPERATOR, runCommand } from "./_command.ts";
 
 const USAGE = `Usage: npm run governance -- show
        npm run governance -- stop all|key <key id>|tool <name> --reason "<sentence>" [--anyway]
        npm run governance -- resume all|key <key id>|tool <name>
        npm run governance -- check <file>
 
-stop: from the next call on, nothing that changes something is run, of that key, by that tool, or at all; what people have
-approved and has not begun is not run either. The loop's own repairs and undoings are held too, by all, by the key that
-asked for the run, and by the tool itsm_run_loop, and drills are not begun. Reading goes on, and so does what people decide
-or stop by: approvals, cancelling runs, revoking keys. Sealed, as resuming is.
---anyway: also a key or a tool that is not here.
-check: says whether a policy file can be put in force; sealoop.governance.yaml in the data folder is followed by itself.`;
+stop: from the next call on, refuses every call that changes something: of that key, by that tool, or all. Approved calls
+that have not begun are not run. Repairs and undos of incident loops are refused too: by stop all, by a stop of the key that
+requested the run, and by a stop of the tool itsm_run_loop. Drills do not begin. Reading, votes on approvals, cancelling runs
+and revoking keys still work. stop and resume are sealed.
+--anyway: stops a key or a tool that does not exist here, too.
+check: checks a policy file. The file sealoop.governance.yaml in the data folder is applied when it changes.`;
 
-await runCommand("governance", USAGE, {
+await runCommand(USAGE, {
   reason: { type: "string" },
   anyway: { type: "boolean" },
-}, async (open, given) => {
-  const [verb, ...rest] = given.words;
-  if (verb === "show" && rest.length === 0) return await show(open());
+}, async (openStore, { words, options }) => {
+  const [verb, ...rest] = words;
+  if (verb === "show" && rest.length === 0) return await show(openStore());
   if (verb === "check" && rest.length === 1) return check(rest[0]!);
-  if (verb !== "stop" && verb !== "resume") throw new Misused("There is show, stop, resume, check");
-  const what = readStop(rest);
-  if (verb === "resume") return await resume(open(), what);
-  const { reason } = given.options;
-  if (typeof reason !== "string" || reason === "") throw new Misused("stop needs --reason");
-  const store = open();
-  if (given.options.anyway !== true) await refuseUnknown(store, what);
-  await stop(store, { ...what, reason });
+  if (verb !== "stop" && verb !== "resume") {
+    throw new UsageError("Give one of show, stop, resume, check");
+  }
+  const target = readTarget(rest);
+  if (verb === "resume") return await resume(openStore(), target);
+  const { reason } = options;
+  if (typeof reason !== "string" || reason === "") throw new UsageError("stop needs --reason");
+  const store = openStore();
+  if (options.anyway !== true) await refuseUnknown(store, target);
+  await stop(store, { ...target, reason });
 });
 
-/** Who stops what is misspelt would take it for stopped. */
-async function refuseUnknown(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
-  const why = await whyUnknown(store, what);
-  if (why) throw new Error(`Nothing was stopped: ${why} (--anyway stops it all the same)`);
+/** A stop without its reason. */
+type StopTarget = Pick<Stop, "kind" | "name">;
+
+/** Refuses a misspelt name, as its owner would believe it stopped. */
+async function refuseUnknown(store: Store, target: StopTarget): Promise<void> {
+  const problem = await findNameProblem(store, target);
+  if (problem) throw new Error(`Nothing was stopped: ${problem} (--anyway stops it all the same)`);
 }
 
-async function whyUnknown(
+async function findNameProblem(
   store: Store,
-  { kind, name }: Pick<Stop, "kind" | "name">,
+  { kind, name }: StopTarget,
 ): Promise<string | undefined> {
   if (kind === "all") return undefined;
   if (kind === "tool") {
@@ -83,43 +88,46 @@ async function whyUnknown(
   return `there is no valid key ${name}${near}`;
 }
 
-function readStop([kind, name = "", ...more]: readonly string[]): Pick<Stop, "kind" | "name"> {
-  const fits = kind === "all" && name === "" || kind === "tool" && /^[\w.-]{1,200}$/.test(name) ||
+function readTarget([kind, name = "", ...more]: readonly string[]): StopTarget {
+  const isValid = kind === "all" && name === "" ||
+    kind === "tool" && /^[\w.-]{1,200}$/.test(name) ||
     kind === "key" && /^[0-9a-f]{16}$/.test(name);
-  if (!fits || more.length > 0) throw new Misused("Say all, key and its id, or tool and its name");
+  if (!isValid || more.length > 0) {
+    throw new UsageError("Give all, key and its id, or tool and its name");
+  }
   return { kind: kind as Stop["kind"], name };
 }
 
-function nameOf({ kind, name }: Pick<Stop, "kind" | "name">): string {
+function nameOf({ kind, name }: StopTarget): string {
   return `${kind}${name ? ` ${name}` : ""}`;
 }
 
-async function stop(store: Store, what: Stop): Promise<void> {
+async function stop(store: Store, target: Stop): Promise<void> {
   await store.asPlatform().transaction(async (trx) => {
-    if (!await addStop(trx, what)) throw new Error(`${nameOf(what)} is stopped already`);
-    await requestSeal(trx, receiptOf(what, "stopped"));
+    if (!await addStop(trx, target)) throw new Error(`${nameOf(target)} is stopped already`);
+    await requestSeal(trx, receiptOf(target, "stopped"));
   });
-  console.log(`Stopped ${nameOf(what)}`);
+  console.log(`Stopped ${nameOf(target)}`);
 }
 
-async function resume(store: Store, what: Pick<Stop, "kind" | "name">): Promise<void> {
+async function resume(store: Store, target: StopTarget): Promise<void> {
   await store.asPlatform().transaction(async (trx) => {
-    if (!await removeStop(trx, what)) throw new Error(await whyNotResumed(trx, what));
-    await requestSeal(trx, receiptOf({ ...what, reason: "" }, "resumed"));
+    if (!await removeStop(trx, target)) throw new Error(await explainNotStopped(trx, target));
+    await requestSeal(trx, receiptOf({ ...target, reason: "" }, "resumed"));
   });
-  const still = (await listStops(store.asPlatform())).find(isOfFile);
-  if (what.kind === "all" && still) console.log(`Still stopped: ${still.reason}`);
-  else console.log(`${nameOf(what)} goes on`);
+  const fileStop = (await listStops(store.asPlatform())).find(isOfFile);
+  if (target.kind === "all" && fileStop) console.log(`Still stopped: ${fileStop.reason}`);
+  else console.log(`Resumed ${nameOf(target)}`);
 }
 
 function isOfFile({ kind, name }: Stop): boolean {
   return kind === "all" && name === FILE_STOP;
 }
 
-async function whyNotResumed(on: Db, what: Pick<Stop, "kind" | "name">): Promise<string> {
-  const stop = what.kind === "all" ? (await listStops(on)).find(isOfFile) : undefined;
-  if (stop) return `Everything is stopped by the governance file alone: ${stop.reason}`;
-  return `${nameOf(what)} is not stopped`;
+async function explainNotStopped(on: Db, target: StopTarget): Promise<string> {
+  const stop = target.kind === "all" ? (await listStops(on)).find(isOfFile) : undefined;
+  if (stop) return `All calls are stopped by the governance file alone: ${stop.reason}`;
+  return `${nameOf(target)} is not stopped`;
 }
 
 function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed") {
@@ -129,7 +137,7 @@ function receiptOf({ kind, name, reason }: Stop, outcome: "stopped" | "resumed")
     subject: name ? `${kind}:${name}` : kind,
     action: outcome === "stopped" ? "governance.stop" : "governance.resume",
     outcome,
-    evidence: { reason, user: userHere() },
+    evidence: { reason, user: currentUser() },
   };
 }
 
@@ -138,19 +146,21 @@ async function show(store: Store): Promise<void> {
   const policy = stored ? GOVERNANCE_POLICY.parse(stored.policy) : NO_RULES;
   const rules = [
     ...policy.rules.map((rule) => [rule, "policy"] as const),
-    ...SHIPPED_RULES.map((rule) => [rule, "ships"] as const),
+    ...SHIPPED_RULES.map((rule) => [rule, "shipped"] as const),
   ];
   console.log(
-    `Policy ${governanceVersion(stored?.version ?? 0, policy)}; the first rule that fits decides\n`,
+    `Policy ${
+      governanceVersion(stored?.version ?? 0, policy)
+    }; the first rule that matches decides\n`,
   );
-  console.log(table(
+  console.log(formatTable(
     ["rule", "from", "then", "when"],
     rules.map(([rule, from]) => [rule.name, from, rule.then, JSON.stringify(rule.when)]),
   ));
   const file = await getPolicyFileStatus(store.asPlatform());
   if (file?.error) {
     console.log(
-      `\nNOT FOLLOWED: the file ${file.path}: ${file.error}\nWhat is above stays in force`,
+      `\nNOT APPLIED: the file ${file.path}: ${file.error}\nThe policy above stays in force`,
     );
   }
   const stops = await listStops(store.asPlatform());
@@ -160,11 +170,11 @@ async function show(store: Store): Promise<void> {
 
 function check(path: string): void {
   const file = readGovernanceFile(readFileSync(path, "utf8"));
-  const misses = unknownNamesIn(file, [...registry.values()]);
-  if (misses.length > 0) {
-    const list = misses.map((miss) => `\n  ${miss}`).join("");
-    throw new Error(`${path} would be put in force, but not all of it can ever fit:${list}`);
+  const unknown = unknownNamesIn(file, [...registry.values()]);
+  if (unknown.length > 0) {
+    const list = unknown.map((problem) => `\n  ${problem}`).join("");
+    throw new Error(`${path} is valid, but some of its names do not exist:${list}`);
   }
   const { length } = file.policy.rules;
-  console.log(`${path} can be put in force: ${length} ${length === 1 ? "rule" : "rules"}`);
+  console.log(`${path} is valid: ${length} ${length === 1 ? "rule" : "rules"}`);
 }

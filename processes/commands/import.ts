@@ -5,31 +5,32 @@ import { claimDataFolder, startPostgres } from "../../embedded/mod.ts";
 import { importLedger, type ImportOptions, readPublicKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role } from "../../store/mod.ts";
 import { type Meter, openMeter } from "./_meter.ts";
-import { Misused, readWords, sentenceOf } from "./_typed.ts";
+import { errorText, parseArguments, UsageError } from "./_arguments.ts";
 
 const USAGE = `Usage: npm run ledger -- import <file> [--key <key>]
 
-Takes over a ledger as the beginning of this one, which must be empty: what /api/export gave, one receipt a line,
-or an array, newest or oldest first. All of it is verified before; called again after it was stopped, it goes on.
---key: the public key that signed it, as hex, base64, PEM, or a file with it; needed where the file names none.`;
+Takes over a ledger as the beginning of this one, which must be empty. The file is an export of a ledger (/api/export):
+one receipt a line, or an array, newest or oldest first. It is verified as a whole first. An interrupted import continues
+where it stopped.
+--key: the public key that signed it, as hex, base64, PEM, or a file with one of these; needed if the file has none.`;
 
-/** A database to import into. */
+/** The database to import into. */
 interface Database {
   readonly urls: Readonly<Pick<Record<Role, string>, "owner" | "sequencer">>;
   stop(): Promise<void>;
 }
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(`\nNothing was taken over: ${sentenceOf(error, USAGE)}`);
+  console.error(`\nNothing was imported: ${errorText(error, USAGE)}`);
   return 1;
 });
 process.exit();
 
 async function main(): Promise<number> {
-  const { positionals: [path, ...more], values } = readWords("import", USAGE, {
+  const { positionals: [path, ...more], values } = parseArguments(USAGE, {
     key: { type: "string", multiple: true },
-  });
-  if (path === undefined || more.length > 0) throw new Misused("it takes one file");
+  }, process.argv.slice(3)); // after the word import
+  if (path === undefined || more.length > 0) throw new UsageError("Give one file");
   const keys = (values.key ?? []).map(readPublicKey);
   accessSync(path, constants.R_OK); // before a database is made for it
   const database = await openDatabase(loadConfig(process.env));
@@ -38,11 +39,14 @@ async function main(): Promise<number> {
     await migrate(owner).finally(() => owner.close());
     const store = openStore(database.urls.sequencer, "sequencer", 2);
     try {
-      const progress = sayer();
-      const { total, isNew } = await importLedger(store, path, { keys, onProgress: progress.say })
+      const progress = openProgress();
+      const { total, isNew } = await importLedger(store, path, {
+        keys,
+        onProgress: progress.report,
+      })
         .finally(progress.end);
       console.log(
-        isNew ? `Took over ${total} receipts` : `These ${total} receipts were taken over before`,
+        isNew ? `Imported ${total} receipts` : `These ${total} receipts were imported before`,
       );
     } finally {
       await store.close();
@@ -53,7 +57,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The database that the environment names, or this machine's own, started for this alone. */
+/** Opens the database of the settings, or starts this machine's own for the import. */
 async function openDatabase({ settings, dataDir }: Config): Promise<Database> {
   const { DATABASE_URL, SEALOOP_DATABASE_SEQUENCER_URL: sequencer = DATABASE_URL } = settings;
   if (DATABASE_URL && sequencer) {
@@ -76,18 +80,18 @@ async function openDatabase({ settings, dataDir }: Config): Promise<Database> {
   }
 }
 
-/** Says how far each step has come, on a line of its own. */
-function sayer(): { say: NonNullable<ImportOptions["onProgress"]>; end(): void } {
+/** Prints the progress of each step on a line of its own. */
+function openProgress(): { report: NonNullable<ImportOptions["onProgress"]>; end(): void } {
   let step: string | undefined;
   let meter: Meter | undefined;
   return {
-    say(next, done, total) {
+    report(next, done, total) {
       if (next !== step) {
         meter?.end();
         meter = openMeter(next, () => total, done);
         step = next;
       }
-      meter?.at(done);
+      meter?.update(done);
     },
     end: () => meter?.end(),
   };

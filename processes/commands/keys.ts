@@ -1,14 +1,20 @@
 /** `npm run keys -- …`: lists, issues, rotates and revokes keys. */
-import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
-import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
-import { OPERATOR, runCommand, seconds, table, type Words } from "./_command.ts";
-import { Misused } from "./_typed.ts";
 import {
   type IssuedKey,
   issueSealedKey,
   revokeSealedKey,
   rotateSealedKey,
 } from "../../calls/mod.ts";
+import { type Scope, type Tier, TIERS } from "../../contract/mod.ts";
+import { type KeyListing, listKeys, type Store } from "../../store/mod.ts";
+import { UsageError } from "./_arguments.ts";
+import {
+  type CommandArguments,
+  formatTable,
+  OPERATOR,
+  parseSeconds,
+  runCommand,
+} from "./_command.ts";
 
 const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- issue --tenant <name> [--tier free|partner|enterprise|admin] [--scope full|audit]
@@ -16,12 +22,12 @@ const USAGE = `Usage: npm run keys -- list [--all]
        npm run keys -- rotate <key id> [--grace 24h] [--expires 90d]
        npm run keys -- revoke <key id>
 
-A new key is printed once, and nowhere else to be read: only its hash is kept. Everything but listing is sealed.
-list --all: revoked and expired ones too. rotate: issues one like it, which ends after as long as the old one was given;
-the old one ends after the grace, a day by default.
---may-approve: for a person who approves, over REST alone; the tool server refuses such keys.`;
+A new key is printed once; only its hash is stored. All but list is sealed.
+list --all: with revoked and expired keys. rotate: issues a key like the old one, valid for as long as that was; the old
+one expires after the grace, by default a day.
+--may-approve: for a person who decides on approvals, over REST alone; the tool server refuses such keys.`;
 
-await runCommand("keys", USAGE, {
+await runCommand(USAGE, {
   all: { type: "boolean" },
   tenant: { type: "string" },
   tier: { type: "string", default: "partner" },
@@ -30,26 +36,26 @@ await runCommand("keys", USAGE, {
   "may-approve": { type: "boolean", default: false },
   expires: { type: "string" },
   grace: { type: "string", default: "24h" },
-}, async (open, { words, options }) => {
+}, async (openStore, { words, options }) => {
   const [verb, id, ...more] = words;
-  if (more.length > 0) throw new Misused(`${more.join(" ")} is too much`);
-  if (verb === "list") return await list(open(), options.all === true);
-  if (verb === "issue") return await issue(open, options);
+  if (more.length > 0) throw new UsageError(`Unexpected argument: ${more.join(" ")}`);
+  if (verb === "list") return await list(openStore(), options.all === true);
+  if (verb === "issue") return await issue(openStore(), options);
   if (verb !== "rotate" && verb !== "revoke") {
-    throw new Misused("There is list, issue, rotate, revoke");
+    throw new UsageError("Give one of list, issue, rotate, revoke");
   }
   if (!/^[0-9a-f]{16}$/.test(id ?? "")) {
-    throw new Misused(`${verb} takes the id of a key, 16 hex characters; list shows them`);
+    throw new UsageError(`${verb} needs the id of a key, 16 hex characters; list shows them`);
   }
   if (verb === "revoke") {
-    await revokeSealedKey(open(), OPERATOR, id!);
-    return console.log(`Revoked ${id}: no process takes it any more`);
+    await revokeSealedKey(openStore(), OPERATOR, id!);
+    return console.log(`Revoked ${id}: every process refuses it from now on`);
   }
   const { grace, expires } = options as Record<string, string | undefined>;
-  const life = expires === undefined ? undefined : seconds(expires);
-  const rotated = await rotateSealedKey(open(), OPERATOR, id!, seconds(grace!), life);
-  show(rotated);
-  console.log(`The old one, ${id}, ends at ${rotated.oldUntil.toISOString()}`);
+  const life = expires === undefined ? undefined : parseSeconds(expires);
+  const rotated = await rotateSealedKey(openStore(), OPERATOR, id!, parseSeconds(grace!), life);
+  printKey(rotated);
+  console.log(`The old key, ${id}, expires at ${rotated.oldUntil.toISOString()}`);
 });
 
 async function list(store: Store, all: boolean): Promise<void> {
@@ -58,9 +64,15 @@ async function list(store: Store, all: boolean): Promise<void> {
     all || stateOf(key, now) === "valid"
   );
   const rows = keys.map((key) => [
-    ...[key.id, stateOf(key, now), key.tier, key.scope, key.tenant, key.principal],
+    key.id,
+    stateOf(key, now),
+    key.tier,
+    key.scope,
+    key.tenant,
+    key.principal,
     key.mayApprove ? "yes" : "no",
-    ...[day(key.expiresAt, "never"), day(key.lastUsedAt, "never")],
+    formatTime(key.expiresAt),
+    formatTime(key.lastUsedAt),
   ]);
   const head = [
     "id",
@@ -70,10 +82,10 @@ async function list(store: Store, all: boolean): Promise<void> {
     "tenant",
     "principal",
     "may approve",
-    "ends",
+    "expires",
     "last used",
   ];
-  console.log(table(head, rows));
+  console.log(formatTable(head, rows));
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyListing, now: Date): string {
@@ -81,26 +93,28 @@ function stateOf({ revokedAt, expiresAt }: KeyListing, now: Date): string {
   return expiresAt && expiresAt <= now ? "expired" : "valid";
 }
 
-function day(at: Date | null, none: string): string {
-  return at?.toISOString().slice(0, 16).replace("T", " ") ?? none;
+function formatTime(at: Date | null): string {
+  return at?.toISOString().slice(0, 16).replace("T", " ") ?? "never";
 }
 
-async function issue(open: () => Store, options: Words["options"]): Promise<void> {
+async function issue(store: Store, options: CommandArguments["options"]): Promise<void> {
   const { tenant, tier, scope, principal, expires } = options as Record<string, string | undefined>;
-  if (!tenant) throw new Misused("issue needs --tenant");
-  if (!TIERS.includes(tier as Tier)) throw new Misused(`--tier is one of ${TIERS.join(", ")}`);
-  if (scope !== "full" && scope !== "audit") throw new Misused("--scope is full or audit");
-  show(
-    await issueSealedKey(open(), OPERATOR, {
-      ...{ tenant, tier: tier as Tier, scope: scope as Scope, principal: principal ?? tenant },
-      mayApprove: options["may-approve"] === true,
-      expiresAt: expires ? new Date(Date.now() + seconds(expires) * 1000) : null,
-    }),
-  );
+  if (!tenant) throw new UsageError("issue needs --tenant");
+  if (!TIERS.includes(tier as Tier)) throw new UsageError(`--tier is one of ${TIERS.join(", ")}`);
+  if (scope !== "full" && scope !== "audit") throw new UsageError("--scope is full or audit");
+  const issued = await issueSealedKey(store, OPERATOR, {
+    tenant,
+    tier: tier as Tier,
+    scope: scope as Scope,
+    principal: principal ?? tenant,
+    mayApprove: options["may-approve"] === true,
+    expiresAt: expires ? new Date(Date.now() + parseSeconds(expires) * 1000) : null,
+  });
+  printKey(issued);
 }
 
-function show({ key, record }: IssuedKey): void {
+function printKey({ key, record }: IssuedKey): void {
   const { id, expiresAt } = record;
-  const end = expiresAt ? ` It ends at ${expiresAt.toISOString()}.` : "";
-  console.log(`${key}\nIts id is ${id}.${end} It is shown here once.`);
+  const end = expiresAt ? ` It expires at ${expiresAt.toISOString()}.` : "";
+  console.log(`${key}\nIts id is ${id}.${end} It is shown this once.`);
 }

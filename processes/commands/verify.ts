@@ -1,58 +1,59 @@
-/** `npm run verify -- <url or file>`: verifies a whole ledger, without a database and without its word. */
+/** `npm run verify -- <url or file>`: verifies a whole ledger from its receipts alone, without the platform's database. */
 import { readFileSync } from "node:fs";
 import {
   type ChainVerdict,
-  openCheckpointCheck,
   type CheckpointCheck,
   computeFingerprint,
-  selectTrustedKeys,
+  openCheckpointCheck,
   openLedgerUrl,
   openReceiptFile,
   readPublicKey,
+  selectTrustedKeys,
   type SignedCheckpoint,
   type TrustedKey,
   verifyInParallel,
 } from "../../ledger/mod.ts";
+import { errorText, parseArguments, UsageError } from "./_arguments.ts";
 import { openMeter } from "./_meter.ts";
-import { Misused, readWords, sentenceOf } from "./_typed.ts";
 
 const USAGE =
   `Usage: npm run verify -- <address of a public ledger, or file> [--key <key>] [--log-key <key>]
          [--checkpoint <file>] [--threads <n>]
 
-Verifies every receipt and every link, and that the ledger's signed checkpoint is of these receipts. A file is what /api/export gave, one receipt a line, or an array.
---key: a public key that you know, as hex, base64, PEM, or a file with it, or the fingerprint of a published one;
-without it the published ones are believed. A ledger that has had several keys takes one --key for each.
---log-key: the verifier key of its Merkle log that you know; --checkpoint: a checkpoint that you have kept, which this
-ledger must still hold.
-Ends with 0 where everything holds, with 1 where it does not, and with 2 where that can't be told.`;
+Verifies every receipt, every link, and that the ledger's signed checkpoint matches the receipts. A file is an export of a
+ledger (/api/export): one receipt a line, or an array.
+--key: a public key that you know, as hex, base64, PEM, a file with one of these, or the fingerprint of a published key;
+without it the published keys are trusted. Give one --key for each key that the ledger has had.
+--log-key: the verifier key of its Merkle log that you know. --checkpoint: a file with a checkpoint that you kept, which
+the ledger must still match.
+Exit code: 0 everything is valid, 1 something is not, 2 the verification failed.`;
 
-/** What is verified. */
+/** A ledger to verify. */
 interface Subject {
   readonly keys: readonly TrustedKey[];
-  /** A checkpoint that it must fit; undefined: there is none. */
+  /** A checkpoint that the receipts must match, if there is one. */
   readonly checkpoint: CheckpointCheck | undefined;
-  /** How many receipts there should be; undefined: nobody says. */
+  /** Returns how many receipts there should be, if the source says so. */
   total(): number | undefined;
   batches(): AsyncIterable<readonly Buffer[]>;
   close(): Promise<void>;
 }
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(`Cannot verify: ${sentenceOf(error, USAGE)}`);
+  console.error(`Cannot verify: ${errorText(error, USAGE)}`);
   return 2;
 });
 process.exit();
 
 async function main(): Promise<number> {
-  const { positionals: [source, ...more], values } = readWords("verify", USAGE, {
+  const { positionals: [source, ...more], values } = parseArguments(USAGE, {
     key: { type: "string", multiple: true },
     "log-key": { type: "string" },
     checkpoint: { type: "string" },
     threads: { type: "string" },
   });
   if (source === undefined || more.length > 0) {
-    throw new Misused("it takes one address or file");
+    throw new UsageError("Give one address or file");
   }
   const subject = await open(source, {
     keys: values.key ?? [],
@@ -62,8 +63,8 @@ async function main(): Promise<number> {
   const meter = openMeter("verified", subject.total);
   try {
     const verdict = await verifyInParallel(subject.batches(), subject.keys, {
-      threads: values.threads === undefined ? undefined : threads(values.threads),
-      onProgress: meter.at,
+      threads: values.threads === undefined ? undefined : parseThreads(values.threads),
+      onProgress: meter.update,
       onLeaves: subject.checkpoint?.add,
     });
     meter.end();
@@ -74,16 +75,16 @@ async function main(): Promise<number> {
   }
 }
 
-function threads(text: string): number {
+function parseThreads(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   throw new Error(`--threads ${text} is not a number from 1 to 99`);
 }
 
-/** What the caller knows of a ledger beforehand. */
+/** The caller's own knowledge of a ledger. */
 interface Known {
   readonly keys: readonly string[];
   readonly logKey: string | undefined;
-  /** Path of a kept checkpoint. */
+  /** Path of a checkpoint that the caller kept. */
   readonly checkpoint: string | undefined;
 }
 
@@ -110,7 +111,7 @@ async function open(source: string, known: Known): Promise<Subject> {
   };
 }
 
-/** What is kept comes before what the ledger says of itself. */
+/** Opens the check of the caller's checkpoint, else of the published one. */
 function openCheckpoint(
   known: Known,
   published: SignedCheckpoint | undefined,
@@ -121,17 +122,17 @@ function openCheckpoint(
   const verifierKey = known.logKey ?? published?.verifierKey;
   if (note === undefined) return undefined;
   if (verifierKey === undefined) {
-    throw new Error("a checkpoint needs its key: give it by --log-key");
+    throw new Error("a checkpoint needs its verifier key: give it with --log-key");
   }
   return openCheckpointCheck({ note, verifierKey });
 }
 
-/** Without a key, what is signed would look as if it were signed by a wrong one. */
+/** Refuses to go on without a key: every receipt would look as if it were signed with a wrong one. */
 function refuseWithoutKey({ eras: [, v2, v3] }: ChainVerdict, { keys }: Subject): void {
   if (keys.length > 0 || v2 + v3 === 0) return;
   throw new Error(
-    `${v2 + v3} receipts are signed, and the file does not say by which key: give it by --key ` +
-      "(the ledger has it in /api/how-to-verify as public_key)",
+    `${v2 + v3} receipts are signed, and the file has no key: give it with --key ` +
+      "(public_key in the ledger's /api/how-to-verify)",
   );
 }
 
@@ -144,11 +145,13 @@ function report(
   const expected = subject.total() ?? end;
   const missing = expected - end;
   if (missing > 0) console.log(`position ${end}: Missing: there should be ${expected} receipts`);
-  const compared = end === total ? checkpoint : undefined; // else it can't fit
+  const compared = end === total ? checkpoint : undefined; // it cannot match if receipts are missing
   const problem = compared?.problem();
   if (problem) console.log(`position ${problem.position}: ${problem.reason}`);
   for (const { publicKey, fromPosition } of keys) {
-    console.log(`key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`);
+    console.log(
+      `key of fingerprint ${computeFingerprint(publicKey)}, from position ${fromPosition}`,
+    );
   }
   const [v1, v2, v3] = eras;
   console.log(

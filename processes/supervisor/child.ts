@@ -7,100 +7,97 @@ import {
   readLastLines,
   type Tree,
 } from "../../embedded/mod.ts";
-import { pauses, STEADY_MS } from "./_pauses.ts";
-import { type Go, type Report, SUPERVISED } from "../_process.ts";
+import { type Report, type StartMessage, SUPERVISED } from "../_process.ts";
+import { restartDelays, STABLE_MS } from "./_restart_delays.ts";
 
-/** A process of the platform that is kept running. */
+/** A process of the platform that is restarted when it ends. */
 export interface Child {
   /**
-   * Lets it start its work; until then it only loads.
+   * Lets the process start its work; until then it only loads.
    *
-   * @returns URL that it serves, if it serves, once it does
-   * @throws {EmbeddedError} it ended before, with the reason from its log
+   * @returns URL that it serves, once it does; undefined if it serves none
+   * @throws {EmbeddedError} it ended first, with the reason from its log
    */
-  go(env: Go["env"]): Promise<string | undefined>;
-  /** From here on it is left ended when it ends. */
-  retire(): void;
+  start(env: StartMessage["env"]): Promise<string | undefined>;
+  /** Leaves the process ended when it ends from now on. */
+  stopRestarting(): void;
 }
 
-/** What a child is, and whom to tell about it. */
+/** A child process and where its news go. */
 export interface ChildOptions {
-  /** Of its log: `gateway`. */
+  /** Name of its log: `gateway`. */
   readonly name: string;
-  /** For people: `Gateway`. */
+  /** Name for people: `Gateway`. */
   readonly title: string;
-  /** Path of its entry, which calls `runProcess`. */
-  readonly entry: string;
-  /** All of its environment until {@linkcode Child.go}. */
+  /** Path of its program, which calls `runProcess`. */
+  readonly program: string;
+  /** All of its environment until {@linkcode Child.start}. */
   readonly env: Readonly<Record<string, string>>;
-  /** Options of Node, besides those of this process; default: none. */
-  readonly node?: readonly string[] | undefined;
   readonly dataDir: string;
   readonly tree: Tree;
-  /** Tells a person what happened. */
-  say(text: string): void;
-  /** How long it has to live to be started again without a longer pause, milliseconds; default a minute. */
-  readonly steadyMs?: number;
+  /** Prints a line for the operator. */
+  print(text: string): void;
+  /** After a life of this length it is restarted without a longer delay, milliseconds; default a minute. */
+  readonly stableMs?: number;
 }
 
 /** One life of a child. */
 interface Life {
   readonly process: ChildProcess;
   readonly ready: Promise<string | undefined>;
-  /** With the reason, as far as its log tells. */
+  /** Resolves with the reason, as far as the process's log tells. */
   readonly ended: Promise<string>;
 }
 
-/** Starts a child loading at once. When it ends later without being asked to, it is started again. */
+/** Starts loading a child process. When it ends later without being asked to, it is restarted. */
 export function openChild(options: ChildOptions): Child {
-  const { title, say, steadyMs = STEADY_MS } = options;
-  let retired = false;
-  const pausing = pauses(steadyMs);
+  const { title, print, stableMs = STABLE_MS } = options;
+  let restarts = true;
+  const delays = restartDelays(stableMs);
   let life = launch(options);
 
-  async function begin(env: Go["env"]): Promise<string | undefined> {
+  async function begin(env: StartMessage["env"]): Promise<string | undefined> {
     const { process: child, ready, ended } = life;
-    child.send({ go: true, env } satisfies Go, () => {});
+    child.send({ start: true, env } satisfies StartMessage, () => {});
     const failed = ended.then((reason) => {
       throw new EmbeddedError(`${title} could not start: ${reason}`);
     });
     return await Promise.race([ready, failed]);
   }
 
-  async function keep(env: Go["env"]): Promise<void> {
+  async function keepRunning(env: StartMessage["env"]): Promise<void> {
     while (true) {
-      const started = Date.now();
+      const startedAt = Date.now();
       const reason = await life.ended;
-      if (retired) return;
-      const pause = pausing.after(Date.now() - started);
-      say(`${title} ended (${reason}); starting it again in ${pause / 1000} s`);
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      if (retired) return;
+      if (!restarts) return;
+      const delay = delays.next(Date.now() - startedAt);
+      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      if (!restarts) return;
       life = launch(options);
       await begin(env).then(
-        () => say(`${title} is back`),
-        () => {}, // it has ended, which the next round says
+        () => print(`${title} is back`),
+        () => {}, // it has ended, which the next round prints
       );
     }
   }
 
   return {
-    go: async (env) => {
+    start: async (env) => {
       const address = await begin(env);
-      keep(env);
+      void keepRunning(env);
       return address;
     },
-    retire: () => {
-      retired = true;
+    stopRestarting: () => {
+      restarts = false;
     },
   };
 }
 
-function launch({ name, entry, env, node = [], dataDir, tree }: ChildOptions): Life {
+function launch({ name, program, env, dataDir, tree }: ChildOptions): Life {
   const log = openLog(dataDir, name);
-  const child = fork(entry, [SUPERVISED], {
+  const child = fork(program, [SUPERVISED], {
     env,
-    execArgv: [...process.execArgv, ...node],
     stdio: ["ignore", log, log, "ipc"],
     detached: true,
   });
@@ -116,23 +113,24 @@ function launch({ name, entry, env, node = [], dataDir, tree }: ChildOptions): L
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => {
       if (id) tree.remove(id);
-      resolve(reasonOf(dataDir, name) ?? (signal ? `killed by ${signal}` : `exit ${code}`));
+      const reason = findReason(readLastLines(dataDir, name, 30));
+      resolve(reason ?? (signal ? `killed by ${signal}` : `exit ${code}`));
     });
   });
   return { process: child, ready, ended };
 }
 
-/** What a child's log says of its end: our own line, or what Node prints when a process fails to load. */
-function reasonOf(dataDir: string, name: string): string | undefined {
-  for (const line of readLastLines(dataDir, name, 30).reverse()) {
-    const { level, msg } = (parse(line) ?? {}) as { level?: string; msg?: string };
+/** Finds why a process ended in its log: in a line of ours, or in what Node prints when a program fails to load. */
+function findReason(lines: string[]): string | undefined {
+  for (const line of lines.reverse()) {
+    const { level, msg } = (parseLine(line) ?? {}) as { level?: string; msg?: string };
     if (level === "fatal" || level === "error") return msg;
     if (/^\w*Error\b.*: /.test(line)) return line;
   }
   return undefined;
 }
 
-function parse(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -1,49 +1,49 @@
-/** What a person who starts the platform sees of it. */
+/** The progress of a start, as the operator sees it. */
 export interface Progress {
   /**
-   * Runs a step, and prints a line with what came of it and how long it took.
+   * Runs a step, and prints a line with its result and how long it took.
    *
    * @param title of the part, at most 12 characters
-   * @param work may say what it is doing; resolves with the text of the line
    */
-  step<T>(title: string, work: Step<T>): Promise<T>;
+  step<T>(title: string, step: Step<T>): Promise<T>;
   /** Prints a line. */
   line(text: string): void;
-  /** Steps that still run print nothing from here on. */
+  /** Silences the steps that still run. */
   mute(): void;
 }
 
-/** A step on the way up. `told` gives the text of its line. */
+/** A step of a start. */
 export interface Step<T> {
-  run(doing: (text: string) => void): Promise<T>;
-  told(result: T): string;
+  /** @param report shows what the step is doing */
+  run(report: (text: string) => void): Promise<T>;
+  /** Returns the text of the step's line. */
+  describe(result: T): string;
 }
 
-const TITLE = 13;
-const TEXT = 36;
-/** Where lines can't be written over, a step that takes long says so this often, milliseconds. */
-const QUIET_MS = 30_000;
+const TITLE_WIDTH = 13;
+const TEXT_WIDTH = 36;
+/** Where lines cannot be written over, a long step prints what it is doing this often, milliseconds. */
+const REPORT_EVERY_MS = 30_000;
 
-/** Prints progress: on a terminal the newest thing being done is shown below the lines, elsewhere only lines are. */
-export function openProgress(out: NodeJS.WriteStream): Progress {
-  out.on("error", () => {}); // nobody reads any more; the platform goes on
-  const terminal = out.isTTY === true;
-  const erase = terminal ? "\r\x1b[K" : "";
-
-  let muted = false;
+/** Prints progress. A terminal shows what is being done below the finished lines; elsewhere only lines are printed. */
+export function openProgress(output: NodeJS.WriteStream): Progress {
+  output.on("error", () => {}); // nobody reads any more; the platform goes on
+  const isTerminal = output.isTTY === true;
+  const erase = isTerminal ? "\r\x1b[K" : "";
+  let isMuted = false;
 
   function line(text: string): void {
-    out.write(`${erase}${text}\n`);
+    output.write(`${erase}${text}\n`);
   }
 
-  function doing(title: string): (text: string) => void {
-    let said = Date.now();
+  function reporter(title: string): (text: string) => void {
+    let reportedAt = Date.now();
     return (text) => {
-      if (muted) return;
-      const shown = `  ${title.padEnd(TITLE)}${text} …`;
-      if (terminal) return void out.write(`${erase}${shown.slice(0, out.columns - 1)}`);
-      if (Date.now() - said < QUIET_MS) return;
-      said = Date.now();
+      if (isMuted) return;
+      const shown = `  ${title.padEnd(TITLE_WIDTH)}${text} …`;
+      if (isTerminal) return void output.write(`${erase}${shown.slice(0, output.columns - 1)}`);
+      if (Date.now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = Date.now();
       line(shown);
     };
   }
@@ -51,17 +51,16 @@ export function openProgress(out: NodeJS.WriteStream): Progress {
   return {
     line,
     mute: () => {
-      muted = true;
+      isMuted = true;
     },
-    async step(title, { run, told }) {
-      const started = performance.now();
-      const say = doing(title);
-      say("starting");
-      const result = await run(say);
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      if (!muted) {
-        line(`  ${title.padEnd(TITLE)}${told(result).padEnd(TEXT)} ${seconds.padStart(5)} s`);
-      }
+    async step(title, { run, describe }) {
+      const startedAt = performance.now();
+      const report = reporter(title);
+      report("starting");
+      const result = await run(report);
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
+      const text = describe(result).padEnd(TEXT_WIDTH);
+      if (!isMuted) line(`  ${title.padEnd(TITLE_WIDTH)}${text} ${seconds} s`);
       return result;
     },
   };

@@ -3,8 +3,8 @@ import { bindSchemas, createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { operations } from "../../operations/mod.ts";
-import { openPlatform } from "../../processes/_platform.ts";
-import { SCHEMAS } from "../../processes/_schemas.ts";
+import { openPlatform } from "../../processes/mod.ts";
+import { SCHEMAS } from "../../processes/mod.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
@@ -39,11 +39,11 @@ export async function startGateway(
   let logged = "";
   const log = createLog("test", "debug", { write: (line) => void (logged += line) });
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
+  const { platform, invoke, http, close } = await openPlatform({ config, log, databaseUrl });
   const app = createRestApp({
     operations: [...operations, ...extra],
     invoke,
-    shell,
+    http,
     info: { title: "sealoop gateway", description: "A gateway of a test." },
     routes: (router) => bindSchemas(router, SCHEMAS),
   });

@@ -70,7 +70,7 @@ export async function openPeople(
   const app = createRestApp({
     operations: all,
     invoke: createInvoke(platform),
-    shell: { log, trustedHops: 0, secure: false },
+    http: { log, trustedHops: 0, secure: false },
     info: { title: "sealoop gateway", description: "A gateway of a test." },
   });
   const server = await serve(app, loadConfig({}).settings, 0);
@@ -90,7 +90,7 @@ export async function openPeople(
       invoke: createInvoke(platform),
       auth: createToolServerAuth(platform),
       a2a: { tasks, sendMessage: sayInTask, cancelTask },
-      shell: { log, trustedHops: 0, secure: false },
+      http: { log, trustedHops: 0, secure: false },
       limits: { perMinute: 60, simulatePerMinute: 10 },
       findInjection,
       loopback: true,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { testFolder } from "../_run.ts";
 import { insertRows } from "../_rows.ts";
 import { type Invoke, Problem } from "../../contract/mod.ts";
 import { EVIDENCE } from "../../compliance/mod.ts";
 import { requestSeal, runSequencer } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { clearFinding, openStore, recordFindings } from "../../store/mod.ts";
-import { testFolder } from "../_servers.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 

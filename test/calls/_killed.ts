@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defineOperation, type Operation } from "../../contract/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { openPlatform } from "../../processes/_platform.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 

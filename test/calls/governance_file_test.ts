@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   addStop,
   currentPolicy,
@@ -8,9 +7,11 @@ import {
   listStops,
   removeStop,
 } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
+import { testStore } from "../_servers.ts";
+import { join } from "node:path";
 import { registry } from "../../operations/mod.ts";
 import { createLog } from "../../web/mod.ts";
-import { testFolder, testStore } from "../_servers.ts";
 import { followGovernanceFile, type GovernanceFile } from "../../calls/governance/mod.ts";
 
 interface LogLine {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { testFolder } from "../_run.ts";
 import { progressQuery } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";
@@ -16,7 +17,6 @@ import { exportReceipts } from "../../ledger/mod.ts";
 import { putService } from "../../store/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { setGovernance } from "../_governance.ts";
-import { testFolder } from "../_servers.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../workflows/_story.ts";

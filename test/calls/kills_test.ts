@@ -6,7 +6,7 @@ import { Problem, type Recovery } from "../../contract/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
-import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
+import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import {
   addDecisions,
   getHeldCall,

@@ -3,7 +3,7 @@ import pg from "pg";
 import { z } from "zod";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
-import { type OpenPlatform, openPlatform } from "../../processes/_platform.ts";
+import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { addStop, issueKey, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";

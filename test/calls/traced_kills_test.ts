@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import { sha256 } from "../../operations/_shapes.ts";
-import { openPlatform } from "../../processes/_platform.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import {
   addLearningItems,
   getHeldCall,

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { freePort } from "../_run.ts";
+import {
+  type CertificateOptions,
+  type TestCertificate,
+  testCertificate,
+} from "../web/_certificate.ts";
 import { detectAll, recheck } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { writeFile } from "node:fs/promises";
@@ -7,12 +13,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
 import { putService } from "../../store/mod.ts";
-import { freePort } from "../_servers.ts";
-import {
-  type CertificateOptions,
-  type TestCertificate,
-  testCertificate,
-} from "../web/_certificate.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 
 const DAY = 86_400_000;

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import {
   createServiceFinding,
   detectAll,
   type DetectedFinding,
   recheck,
 } from "../../detection/mod.ts";
+import { freePort } from "../_run.ts";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getFinding, putService } from "../../store/mod.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
 import { collecting } from "../_garbage.ts";
-import { freePort } from "../_servers.ts";
 
 /** Settings for a busy machine. */
 const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";

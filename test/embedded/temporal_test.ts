@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { freePort, testFolder } from "../_run.ts";
+import { testTemporal } from "../_servers.ts";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
 import { startTemporal } from "../../embedded/mod.ts";
 import { findTemporal } from "../../embedded/_temporal_binary.ts";
-import { freePort, testFolder, testTemporal } from "../_servers.ts";
 
 const { temporal } = loadConfig({});
 

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { testFolder } from "../_run.ts";
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bootId, claimDataFolder, identifyProcess, isRunning, type ProcessId } from "../../embedded/mod.ts";
-import { testFolder } from "../_servers.ts";
+import {
+  bootId,
+  claimDataFolder,
+  identifyProcess,
+  isRunning,
+  type ProcessId,
+} from "../../embedded/mod.ts";
 
 /** An identity that nobody has: the first process of the system, had it started at another time. */
 const NOBODY: ProcessId = { pid: 1, start_time: "never" };

@@ -1,9 +1,5 @@
 /** The engine's process of a test: the real one, on a free port, that can be killed and started again. */
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig } from "../../config.ts";
-import { openGuard } from "../../guard/mod.ts";
 import {
   type Classifier,
   createEngineApp,
@@ -15,10 +11,14 @@ import {
   openModel,
   openWriter,
 } from "../../engine/mod.ts";
+import { freePort } from "../_run.ts";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "../../config.ts";
+import { openGuard } from "../../guard/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
-import { freePort } from "../_servers.ts";
 
 /** What is asked of a busy machine still comes; two seconds after, the platform goes on without. */
 export const PATIENCE_MS = 30_000;

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../config.ts";
-import { testFolder } from "../_servers.ts";
+import { testFolder } from "../_run.ts";
 
 /** Program that tries what an attacker must not do, and prints the results. */
 const PROBE = `

@@ -1,7 +1,5 @@
 /** A ledger for tests, in this process: its sequencer, its Merkle log, and its public server. */
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { loadConfig } from "../../config.ts";
 import {
   getHead,
   type LogWriter,
@@ -12,10 +10,13 @@ import {
   type Sealer,
   type SealRequest,
 } from "../../ledger/mod.ts";
-import { startLedger } from "../../processes/_ledger.ts";
+import { testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "../../config.ts";
+import { startLedger } from "../../processes/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
 
 /** Returns a request that can be sealed. */
 export const anyRequest = (fields: Partial<SealRequest> = {}): SealRequest => ({

@@ -8,7 +8,7 @@ import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
 import { cancelTask, operations, sayInTask } from "../../operations/mod.ts";
-import { openPlatform } from "../../processes/_platform.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
 import { createLog, serve } from "../../web/mod.ts";
@@ -45,7 +45,7 @@ export async function startToolServer(
   const config = loadConfig({ SEALOOP_LOG_LEVEL: "silent", ...settings });
   const log = createLog("test", config.settings.SEALOOP_LOG_LEVEL);
   const databaseUrl = (role: keyof TestDatabase["urls"]) => database.urls[role];
-  const { platform, invoke, shell, close } = await openPlatform({ config, log, databaseUrl });
+  const { platform, invoke, http, close } = await openPlatform({ config, log, databaseUrl });
   if (temporal) Object.assign(platform, { temporal: () => Promise.resolve(temporal) });
   const tasks = await watchTasks(platform);
   const tools = createToolServer({
@@ -53,7 +53,7 @@ export async function startToolServer(
     findInjection,
     invoke,
     auth: createToolServerAuth(platform),
-    shell,
+    http,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     loopback: true,
     a2a: { tasks, sendMessage: sayInTask, cancelTask },

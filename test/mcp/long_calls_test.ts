@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
-import { operations } from "../../operations/mod.ts";
 import {
   listDetectorRuns,
   listServiceNames,
@@ -11,9 +7,7 @@ import {
   putService,
   recordFindings,
 } from "../../store/mod.ts";
-import { testFolder } from "../_servers.ts";
-import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../workflows/_story.ts";
+import { testFolder } from "../_run.ts";
 import {
   connect,
   connectHttp,
@@ -21,6 +15,12 @@ import {
   startToolServer,
   type TestToolServer,
 } from "./_tool_server.ts";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
+import { operations } from "../../operations/mod.ts";
+import { openLoop, type TestLoop } from "../workflows/_loop.ts";
+import { eventually } from "../workflows/_story.ts";
 
 describe("a long-running tool call", () => {
   let loop: TestLoop;

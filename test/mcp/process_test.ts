@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ROOT } from "../../config.ts";
-import { program } from "../_programs.ts";
-import { freePort, type TestDatabase, testDatabase, testFolder } from "../_servers.ts";
-import { inOneMinute } from "../_time.ts";
-import { keyIn, startToolProcess } from "./_process.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
 import {
   connect,
   connectHttp,
@@ -16,6 +11,12 @@ import {
   openStream,
   post,
 } from "./_tool_server.ts";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ROOT } from "../../config.ts";
+import { program } from "../_programs.ts";
+import { inOneMinute } from "../_time.ts";
+import { keyIn, startToolProcess } from "./_process.ts";
 
 describe("the tool server's processes", () => {
   let database: TestDatabase;

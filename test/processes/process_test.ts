@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SUPERVISED } from "../../processes/_process.ts";
+import { SUPERVISED } from "../../processes/mod.ts";
 import { program } from "../_programs.ts";
 
 interface Line {
@@ -44,7 +44,7 @@ describe("runProcess()", () => {
     assert.deepEqual(await probe.message(), { loaded: true });
     await sleep(100);
     assert.deepEqual(probe.lines(), []);
-    probe.process.send({ go: true, env: { PROBE: "told" } });
+    probe.process.send({ start: true, env: { PROBE: "told" } });
     assert.deepEqual(await probe.message(), { ready: true, address: "http://probe/told" });
   });
 

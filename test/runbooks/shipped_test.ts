@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import {
   checkCommand,
   type ParameterValues,
@@ -10,13 +9,15 @@ import {
   type StepOutcome,
   verifyStep,
 } from "../../runbooks/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { testPostgres } from "../_servers.ts";
+import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
-import { freePort, testFolder, testPostgres } from "../_servers.ts";
 import { createContext, newId, shipped, writeOldFile } from "./_runbook.ts";
 
 /** Result of a runbook: the code of each step, and of verifying it. */

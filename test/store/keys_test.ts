@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import {
   type Db,
   ensureAdminKey,
@@ -19,7 +18,9 @@ import {
   revokeKey,
   touchKeys,
 } from "../../store/mod.ts";
-import { testFolder, testStore } from "../_servers.ts";
+import { testFolder } from "../_run.ts";
+import { testStore } from "../_servers.ts";
+import { join } from "node:path";
 
 const PARTNER: NewKey = {
   tenant: "acme",

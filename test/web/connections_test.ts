@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { testFolder } from "../_run.ts";
 import { createServer } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { handleConnections } from "../../web/mod.ts";
-import { testFolder } from "../_servers.ts";
 import { testCertificate } from "./_certificate.ts";
 import { detailOf, testServer } from "./_server.ts";
 import { openConnection } from "./_socket.ts";

@@ -1,8 +1,5 @@
 /** A platform in its compiled form, its servers and processes kept running as `npm start` does. */
 import { EventEmitter, once } from "node:events";
-import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { loadConfig, ROOT } from "../../config.ts";
 import {
   claimDataFolder,
   readJson,
@@ -10,12 +7,21 @@ import {
   startTemporal,
   type TreeProcess,
 } from "../../embedded/mod.ts";
+import { testFolder } from "../_run.ts";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { loadConfig, programPath } from "../../config.ts";
 import { DEFAULT_POLICY } from "../../guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
-import { baseEnvironment, ENTRIES, grants, keepServer, openChild } from "../../processes/mod.ts";
+import {
+  initialEnvironment,
+  keepServer,
+  openChild,
+  PROCESSES,
+  serverEnvironment,
+} from "../../processes/supervisor/mod.ts";
 import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { platformSettings } from "../_platform.ts";
-import { testFolder } from "../_servers.ts";
 import { withinOneDay } from "../_time.ts";
 
 /** What is killed. */
@@ -68,12 +74,12 @@ export async function compiledPlatform(
   };
   const common = {
     fail: (error: Error) => say(error.message),
-    say(text: string) {
+    print(text: string) {
       say(text);
       const back = / is back$/.exec(text);
       if (back) news.emit(text.slice(0, back.index).toLowerCase());
     },
-    steadyMs: STEADY_MS,
+    stableMs: STEADY_MS,
   };
   const [postgres, temporal] = await Promise.all([
     keepServer({
@@ -95,17 +101,17 @@ export async function compiledPlatform(
   await allowMany(store);
 
   const { address, namespace, clientConfig } = temporal.current();
-  const children = ENTRIES.filter(({ name }) => ["worker", "engine"].includes(name));
+  const children = PROCESSES.filter(({ name }) => ["worker", "engine"].includes(name));
   const opened = await Promise.all(children.map(async (entry) => {
     const child = openChild({
       ...entry,
       ...common,
-      entry: join(ROOT, "dist", "processes", `${entry.name}.js`),
-      env: baseEnvironment(entry, env),
+      program: programPath(`processes/${entry.name}.ts`),
+      env: initialEnvironment(entry, env),
       dataDir,
       tree,
     });
-    await child.go(grants(entry, urls, { TEMPORAL_CONFIG_FILE: clientConfig }));
+    await child.start(serverEnvironment(entry, urls, { TEMPORAL_CONFIG_FILE: clientConfig }));
     return child;
   }));
   const processes = () => {
@@ -124,7 +130,7 @@ export async function compiledPlatform(
     },
     processes,
     async close() {
-      for (const part of [postgres, temporal, ...opened]) part.retire();
+      for (const part of [postgres, temporal, ...opened]) part.stopRestarting();
       await Promise.allSettled([sealer.close(), connection.close()]);
       await store.close();
       await tree.stop();

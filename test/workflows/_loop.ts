@@ -8,15 +8,17 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { serveEngine } from "../engine/_engine.ts";
 import {
   bundleWorkflowCode,
   NativeConnection,
   Runtime,
   type WorkflowBundle,
 } from "@temporalio/worker";
+import { TEST_DETECTORS, testFolder } from "../_run.ts";
+import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { serveEngine } from "../engine/_engine.ts";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openKeyring, type Platform } from "../../calls/mod.ts";
@@ -27,14 +29,6 @@ import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore, openUsageMeter } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
-import {
-  TEST_DETECTORS,
-  type TestDatabase,
-  testDatabase,
-  testFolder,
-  type TestTemporal,
-  testTemporal,
-} from "../_servers.ts";
 
 /** Told when an activity begins and when it has ended; the activity waits for it. */
 export type Watch = (

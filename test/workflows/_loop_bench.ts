@@ -1,5 +1,7 @@
 /** Everything that loops need, on real servers: a database, a namespace, and workers that can be killed. */
 import { fork } from "node:child_process";
+import { TEST_DETECTORS, testFolder } from "../_run.ts";
+import { testDatabase, testTemporal } from "../_servers.ts";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +10,6 @@ import { loadConfig } from "../../config.ts";
 import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { program } from "../_programs.ts";
-import { TEST_DETECTORS, testDatabase, testFolder, testTemporal } from "../_servers.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { testBundle, unscheduled } from "./_loop.ts";
 

@@ -1,12 +1,12 @@
 /** Ways of the loop to be recorded in which runbooks are undone, or people are asked. */
 import { randomBytes } from "node:crypto";
+import { testFolder } from "../_run.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkflowHandle } from "@temporalio/client";
 import { getApproval, putService, type VoteMove } from "../../store/mod.ts";
-import { testFolder } from "../_servers.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
 import { person, say } from "./_people.ts";

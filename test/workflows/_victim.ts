@@ -9,13 +9,13 @@ import {
   type Service,
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
+import { freePort } from "../_run.ts";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../config.ts";
 import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
 import { putService, removeService, type Store } from "../../store/mod.ts";
-import { freePort } from "../_servers.ts";
 
 /** Where a victim lives. */
 export interface VictimPlace {

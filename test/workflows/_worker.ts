@@ -13,7 +13,7 @@ import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openEngine } from "../../engine/mod.ts";
-import { openPlatform } from "../../processes/_platform.ts";
+import { openPlatform } from "../../processes/mod.ts";
 import { loadCatalogue } from "../../runbooks/mod.ts";
 import { openStore } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
+import { freePort, testFolder } from "../_run.ts";
 import { type RunId, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { join } from "node:path";
@@ -7,7 +8,6 @@ import { ScheduleOverlapPolicy, WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { listTicketEvents, listTickets, putService } from "../../store/mod.ts";
-import { freePort, testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 
 describe("itsmSweep", () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { testFolder } from "../_run.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
-import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { person, say } from "./_people.ts";
 import { eventually, storyOf } from "./_story.ts";

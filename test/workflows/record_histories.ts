@@ -1,5 +1,5 @@
 /**
- * Records the histories that the replay test replays, on the real servers: `npm run record-histories`. With arguments,
+ * Records the histories that the replay test replays, on the real servers: `npm run histories`. With arguments,
  * those of these names alone.
  */
 import { once } from "node:events";
@@ -27,7 +27,7 @@ import {
 } from "../../store/mod.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
-import { mochaGlobalTeardown } from "../_servers.ts";
+import { mochaGlobalTeardown } from "../_run.ts";
 import { HISTORIES, print } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { EXPIRES_SECONDS, loopScenarios, recordersRunbooks } from "./_loop_scenarios.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
+import { freePort } from "../_run.ts";
 import { createServiceFinding } from "../../detection/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { type LoopResult, WORKFLOW } from "../../domain/mod.ts";
@@ -7,7 +8,6 @@ import type { itsmLoop } from "../../workflows/mod.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { putServices } from "../../store/mod.ts";
-import { freePort } from "../_servers.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";

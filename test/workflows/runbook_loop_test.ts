@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createServiceFinding } from "../../detection/mod.ts";
-import type { Service } from "../../integrations/host/mod.ts";
+import { loadCatalogue, measureUsage, putInForce } from "../../runbooks/mod.ts";
 import {
   listRepairsOfTicket,
   putServices,
   removeService,
   replaceRunbookValues,
 } from "../../store/mod.ts";
+import { freePort, testFolder } from "../_run.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
+import type { Service } from "../../integrations/host/mod.ts";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -16,10 +18,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { loadCatalogue, putInForce } from "../../runbooks/mod.ts";
-import { measureUsage } from "../../runbooks/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { freePort, testFolder } from "../_servers.ts";
 import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { testFolder } from "../_run.ts";
 import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
@@ -8,7 +9,6 @@ import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { getTicket, issueKey } from "../../store/mod.ts";
 import { packages } from "../_packages.ts";
-import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 const KEY = {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { createServiceFinding } from "../../detection/mod.ts";
 import {
   addStop,
   listTestServiceNames,
@@ -9,6 +8,8 @@ import {
   removeStop,
   type Stop,
 } from "../../store/mod.ts";
+import { testFolder } from "../_run.ts";
+import { createServiceFinding } from "../../detection/mod.ts";
 import { type Finding, progressQuery, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { existsSync } from "node:fs";
@@ -17,7 +18,6 @@ import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPABLE_NAMES } from "../../activities/stops.ts";
 import { operations } from "../../operations/mod.ts";
-import { testFolder } from "../_servers.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
 import { person, say } from "./_people.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { freePort } from "../../_run.ts";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { probe } from "../../../integrations/host/mod.ts";
-import { freePort } from "../../_servers.ts";
 
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000;

@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import {
+  findManagedProcess,
+  findOutcome,
+  restart,
+  type RestartRequest,
+  stopManagedProcess,
+} from "../../../integrations/host/mod.ts";
+import { testFolder } from "../../_run.ts";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,14 +16,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
 import { commandLine, identifyProcess, parentOf } from "../../../embedded/mod.ts";
-import {
-  findManagedProcess,
-  findOutcome,
-  restart,
-  type RestartRequest,
-  stopManagedProcess,
-} from "../../../integrations/host/mod.ts";
-import { testFolder } from "../../_servers.ts";
 
 /** Finds the process that starts commands for another one. */
 async function findLauncher(parent: number): Promise<number | undefined> {

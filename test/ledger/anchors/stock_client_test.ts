@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { testFolder } from "../../_run.ts";
 import { createReadStream } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { advanceAnchor } from "../../../ledger/mod.ts";
-import { testFolder } from "../../_servers.ts";
 import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { serveLedger } from "../_ledger.ts";
 import { startBitcoinCore, type TestServer } from "../anchors/ots/_chain.ts";

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
-import { brotliDecompressSync } from "node:zlib";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import pg from "pg";
-import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
 import {
   exportReceipts,
   getPublishedCheckpoint,
   listLedgerKeys,
   verifyChain,
 } from "../../../ledger/mod.ts";
+import { freePort, testFolder } from "../../_run.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliDecompressSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import pg from "pg";
+import { claimDataFolder, startPostgres } from "../../../embedded/mod.ts";
 import { migrate, openStore } from "../../../store/mod.ts";
-import { freePort, testFolder } from "../../_servers.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
 /** What everybody may ask, with an id that is there. */

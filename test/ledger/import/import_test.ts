@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   exportReceipts,
   getHead,
@@ -12,8 +11,9 @@ import {
   verifyInParallel,
   watchChain,
 } from "../../../ledger/mod.ts";
+import { testFolder } from "../../_run.ts";
+import { join } from "node:path";
 import { openStore, type Store } from "../../../store/mod.ts";
-import { testFolder } from "../../_servers.ts";
 import { faultyChains, mixedChain, unsignedChain, vectorKeys } from "../_chains.ts";
 import { anyRequest, startSealing, type TestSealing } from "../_ledger.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { testFolder } from "../../_run.ts";
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -11,7 +12,6 @@ import { ROOT } from "../../../config.ts";
 import { getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
 import { canonicalizeFields, joinFields } from "../../../ledger/rules/mod.ts";
 import { pythonWith } from "../../_python.ts";
-import { testFolder } from "../../_servers.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "../_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 

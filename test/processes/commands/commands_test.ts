@@ -1,19 +1,28 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import {
+  findKeyById,
+  findKeys,
+  hashKey,
+  openStore,
+  setPolicyFileStatus,
+  type Store,
+} from "../../../store/mod.ts";
+import { testFolder } from "../../_run.ts";
+import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../../../config.ts";
-import {
-  findKeys,
-  findKeyById,
-  hashKey,
-  setPolicyFileStatus,
-  openStore,
-  type Store,
-} from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../../_servers.ts";
+
+/** Programs of the commands, by the names of their scripts in package.json. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  keys: "processes/commands/keys.ts",
+  governance: "processes/commands/governance.ts",
+  verify: "processes/commands/verify.ts",
+  ledger: "processes/ledger.ts",
+};
 
 describe("commands of an operator", () => {
   let database: TestDatabase;
@@ -28,10 +37,10 @@ describe("commands of an operator", () => {
   });
 
   const run = async (command: string, ...words: string[]) => {
-    const file = await program(`processes/${command}.ts`);
+    const file = await program(PROGRAMS[command]!);
     const env = { PATH: process.env.PATH, SEALOOP_DATABASE_APP_URL: database.urls.app };
     try {
-      const args = [file, command, ...words];
+      const args = [file, ...words];
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
       return stdout;
     } catch (error) {
@@ -58,7 +67,7 @@ describe("commands of an operator", () => {
     const other = /Its id is (\w{16})/.exec(rotated)![1]!;
     const { expiresAt } = (await findKeys(store.asPlatform(), [hashKey(key)]))[0]!;
     assert.ok(Math.abs(expiresAt!.getTime() - Date.now() - 7_200_000) < 60_000);
-    assert.match(await run("keys", "revoke", id), /no process takes it any more/);
+    assert.match(await run("keys", "revoke", id), /every process refuses it/);
     assert.equal((await findKeys(store.asPlatform(), [hashKey(key)]))[0], undefined);
     assert.ok(!(await run("keys", "list")).includes(id));
     assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
@@ -80,7 +89,7 @@ describe("commands of an operator", () => {
     };
     const old = idOf(await run("keys", "issue", "--tenant", "acme", "--expires", "90d"));
     const rotated = await run("keys", "rotate", old);
-    assert.match(rotated, /It ends at 20/);
+    assert.match(rotated, /It expires at 20/);
     assert.deepEqual([await life(old), await life(idOf(rotated))], [24, 90 * 24]);
     const short = await run("keys", "rotate", idOf(rotated), "--expires", "7d");
     assert.equal(await life(idOf(short)), 7 * 24);
@@ -92,7 +101,7 @@ describe("commands of an operator", () => {
       await run("keys", "issue", "--tenant", "acme", "--principal", "night\u200b-agent"),
       /refused: principal: The name has a character that can't be seen \(U\+200B\); leave it out/,
     );
-    assert.match(await run("keys", "rotate", "x"), /takes the id of a key, 16 hex characters/);
+    assert.match(await run("keys", "rotate", "x"), /needs the id of a key, 16 hex characters/);
     assert.match(await run("governance", "stop", "tool", "x"), /stop needs --reason/);
     assert.match(
       await run("keys", "issue", "--tennant", "acme"),
@@ -110,7 +119,7 @@ describe("commands of an operator", () => {
     );
   });
 
-  for (const command of ["keys", "governance", "verify", "import"]) {
+  for (const command of ["keys", "governance", "verify"]) {
     it(`say at --help how ${command} is used`, async () => {
       assert.match(await run(command, "--help"), /^Usage: npm run /);
     });
@@ -122,14 +131,17 @@ describe("commands of an operator", () => {
       /Stopped tool itsm_run_test/,
     );
     const shown = await run("governance", "show");
-    assert.match(shown, /unlisted +ships +needs_approval/);
+    assert.match(shown, /unlisted +shipped +needs_approval/);
     assert.match(shown, /tool itsm_run_test: look first/);
-    assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /goes on/);
+    assert.match(await run("governance", "resume", "tool", "itsm_run_test"), /^Resumed/);
     assert.match(await run("governance", "show"), /Nothing is stopped/);
-    await setPolicyFileStatus(store.asPlatform(), { path: "/etc/policy.yaml", error: "line 3: rule own" });
+    await setPolicyFileStatus(store.asPlatform(), {
+      path: "/etc/policy.yaml",
+      error: "line 3: rule own",
+    });
     assert.match(
       await run("governance", "show"),
-      /NOT FOLLOWED: the file \/etc\/policy\.yaml: line 3: rule own\nWhat is above stays in force/,
+      /NOT APPLIED: the file \/etc\/policy\.yaml: line 3: rule own\nThe policy above stays in force/,
     );
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
       ...["tool:itsm_run_test", "tool:itsm_run_test"],
@@ -154,17 +166,17 @@ describe("commands of an operator", () => {
     assert.match(await stop("key", id), new RegExp(`^Stopped key ${id}`));
     assert.match(await stop("tool", "no_such", "--anyway"), /^Stopped tool no_such/);
     await run("governance", "resume", "key", id);
-    assert.match(await run("governance", "resume", "tool", "no_such"), /goes on/);
+    assert.match(await run("governance", "resume", "tool", "no_such"), /^Resumed/);
   });
 
   it("check a policy file where there is no platform yet", async () => {
     const folder = await testFolder();
     const file = join(folder, "policy.yaml");
     await writeFile(file, "rules: []\n");
-    const args = [await program("processes/governance.ts"), "governance", "check", file];
+    const args = [await program("processes/commands/governance.ts"), "check", file];
     const env = { PATH: process.env.PATH, SEALOOP_DATA: join(folder, "none") };
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
-    assert.match(stdout, /can be put in force: 0 rules/);
+    assert.match(stdout, /is valid: 0 rules/);
   });
 
   it("check a policy file", async () => {
@@ -173,7 +185,7 @@ describe("commands of an operator", () => {
       file,
       "rules:\n  - { name: night, when: { hours: { from: '22:00', to: '06:00' } }, then: deny }\n",
     );
-    assert.match(await run("governance", "check", file), /can be put in force: 1 rule$/m);
+    assert.match(await run("governance", "check", file), /is valid: 1 rule$/m);
     await writeFile(file, "rules:\n  - { name: night, when: { hour: 3 }, then: deny }\n");
     assert.match(
       await run("governance", "check", file),

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { testFolder } from "../../_run.ts";
+import { type TestDatabase, testDatabase } from "../../_servers.ts";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +11,6 @@ import { getHead } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { unsignedChain } from "../../ledger/_chains.ts";
-import { type TestDatabase, testDatabase, testFolder } from "../../_servers.ts";
 import { eventually } from "../../workflows/_story.ts";
 
 const COUNT = 12_000;
@@ -23,7 +24,7 @@ describe("npm run ledger -- import", () => {
   let importer: string;
 
   before(async () => {
-    importer = await program("processes/import.ts");
+    importer = await program("processes/ledger.ts");
     database = await testDatabase();
     store = openStore(database.urls.sequencer, "sequencer");
     file = join(await testFolder(), "ledger.ndjson");
@@ -95,7 +96,7 @@ describe("npm run ledger -- import", () => {
 
     const { status, text } = await start(file).ended;
     assert.equal(status, 0, text);
-    assert.match(text, new RegExp(`Took over ${COUNT} receipts`));
+    assert.match(text, new RegExp(`Imported ${COUNT} receipts`));
     assert.doesNotMatch(text, /verified/, "which was done");
     assert.equal((await getHead(store)).size, COUNT);
     assert.equal(await putAside(), 0);
@@ -107,7 +108,7 @@ describe("npm run ledger -- import", () => {
     const env = { PATH: process.env.PATH, SEALOOP_DATA: data };
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, env });
     assert.equal(status, 1);
-    assert.match(String(stderr), /Nothing was taken over: There is no file \S+gone$/m);
+    assert.match(String(stderr), /Nothing was imported: There is no file \S+gone$/m);
     assert.deepEqual(readdirSync(data), []);
   });
 
@@ -119,8 +120,8 @@ describe("npm run ledger -- import", () => {
       start("/nonexistent").ended,
     ]);
     assert.deepEqual([again.status, filled.status, none.status], [0, 1, 1]);
-    assert.match(again.text, /were taken over before/);
-    assert.match(filled.text, /^Nothing was taken over: (The ledger has|Another import)/m);
-    assert.match(none.text, /^Nothing was taken over: There is no file \/nonexistent$/m);
+    assert.match(again.text, /were imported before/);
+    assert.match(filled.text, /^Nothing was imported: (The ledger has|Another import)/m);
+    assert.match(none.text, /^Nothing was imported: There is no file \/nonexistent$/m);
   });
 });

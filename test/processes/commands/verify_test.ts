@@ -1,5 +1,20 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
+import {
+  formatCheckpoint,
+  formatVerifierKey,
+  type NoteKey,
+  signNote,
+} from "../../../ledger/log/mod.ts";
+import {
+  formatLeaf,
+  getPublishedCheckpoint,
+  importLedger,
+  openLedgerUrl,
+  selectTrustedKeys,
+  verifyInParallel,
+} from "../../../ledger/mod.ts";
+import { testFolder } from "../../_run.ts";
 import { generateKeyPairSync, hash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
@@ -7,24 +22,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { ROOT } from "../../../config.ts";
-import {
-  importLedger,
-  selectTrustedKeys,
-  formatLeaf,
-  openLedgerUrl,
-  getPublishedCheckpoint,
-  verifyInParallel,
-} from "../../../ledger/mod.ts";
-import {
-  formatCheckpoint,
-  formatVerifierKey,
-  type NoteKey,
-  signNote,
-} from "../../../ledger/log/mod.ts";
 import { createGrowingTree, hashLeaf } from "../../../ledger/rules/mod.ts";
 import { openStore } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
-import { testFolder } from "../../_servers.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../../ledger/_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../../ledger/_ledger.ts";
 import { eventually } from "../../workflows/_story.ts";
@@ -40,7 +40,7 @@ interface Ended {
 
 /** Runs the command as npm does. */
 async function verify(...args: readonly string[]): Promise<Ended> {
-  const command = [await program("processes/verify.ts"), "verify", "--threads", "1", ...args];
+  const command = [await program("processes/commands/verify.ts"), "--threads", "1", ...args];
   return await new Promise((resolve) => {
     execFile(process.execPath, command, { cwd: ROOT }, (error, out, err) => {
       resolve({ status: Number(error?.code ?? 0), out, err });
@@ -73,7 +73,7 @@ describe("npm run verify", () => {
     assert.match(good.out, /^51 receipts \(5 of era 1, 6 of era 2, 40 of era 3\), 0 breaks$/m);
     assert.match(good.err, /51 receipts verified in .* s, \d+\/s/);
     assert.equal(keyless.status, 2);
-    assert.match(keyless.err, /^Cannot verify: \d+ receipts are signed, .* give it by --key/m);
+    assert.match(keyless.err, /^Cannot verify: \d+ receipts are signed, .* give it with --key/m);
     assert.equal(bad.status, 1);
     assert.match(bad.out, new RegExp(`^position ${breaksAt}: `, "m"));
     assert.equal(nothing.status, 2);
@@ -130,7 +130,10 @@ describe("npm run verify", () => {
       for (const [position, text] of texts.slice(0, size).entries()) {
         tree.add(hashLeaf(
           Buffer.from(
-            formatLeaf({ position, id: JSON.parse(text).id, text }, (bytes) => hash("sha256", bytes)),
+            formatLeaf(
+              { position, id: JSON.parse(text).id, text },
+              (bytes) => hash("sha256", bytes),
+            ),
           ),
           sha256,
         ));
@@ -172,7 +175,7 @@ describe("npm run verify", () => {
       const unknown = await verify(...args(note));
       assert.match(
         unknown.err,
-        /^Cannot verify: a checkpoint needs its key: give it by --log-key/m,
+        /^Cannot verify: a checkpoint needs its verifier key: give it with --log-key/m,
       );
       assert.deepEqual([foreign.status, unknown.status], [2, 2]);
     });
@@ -318,12 +321,12 @@ describe("npm run verify", () => {
 
     it("gives up on one that only ever fails", async () => {
       const url = await serve((_, response) => void response.writeHead(503).end());
-      await assert.rejects(verdictOf(url), { name: "LedgerAway", message: /status 503/ });
+      await assert.rejects(verdictOf(url), { name: "LedgerUnreachable", message: /status 503/ });
     });
 
     it("gives up on one that speaks of something else", async () => {
       const url = await serve((_, response) => void response.end("<html>not found</html>"));
-      await assert.rejects(verdictOf(url), { name: "LedgerAway" });
+      await assert.rejects(verdictOf(url), { name: "LedgerUnreachable" });
     });
   });
 });

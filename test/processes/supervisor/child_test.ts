@@ -1,56 +1,61 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { testFolder } from "../../_run.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { ROOT } from "../../../config.ts";
-import { claimDataFolder, isRunning, readJson, type Tree, type TreeProcess } from "../../../embedded/mod.ts";
-import { type Child, ENTRIES, openChild } from "../../../processes/mod.ts";
-import { testFolder } from "../../_servers.ts";
+import {
+  claimDataFolder,
+  isRunning,
+  readJson,
+  type Tree,
+  type TreeProcess,
+} from "../../../embedded/mod.ts";
+import { type Child, openChild, PROCESSES } from "../../../processes/supervisor/mod.ts";
 
-const PROBE = fileURLToPath(new URL("_probe.ts", import.meta.url));
+const PROBE = join(ROOT, "test", "processes", "_probe.ts");
 
 describe("openChild()", () => {
   let dataDir: string;
   let tree: Tree;
-  let said: string[];
+  let printed: string[];
   const children: Child[] = [];
 
   beforeEach(async () => {
     dataDir = await testFolder();
     tree = await claimDataFolder(dataDir);
-    said = [];
+    printed = [];
   });
 
   afterEach(async () => {
-    for (const child of children.splice(0)) child.retire();
+    for (const child of children.splice(0)) child.stopRestarting();
     await tree.stop();
     await tree.release();
   });
 
   it("starts a process again that was killed, and says so", async () => {
     const child = open({});
-    assert.equal(await child.go({ PROBE: "once" }), "http://probe/once");
+    assert.equal(await child.start({ PROBE: "once" }), "http://probe/once");
     const [first] = watched();
     process.kill(first!.pid, "SIGKILL");
-    await until(() => said.includes("Probe is back"));
+    await until(() => printed.includes("Probe is back"));
     const [second] = watched();
     assert.notEqual(second!.pid, first!.pid);
-    assert.match(said[0]!, /^Probe ended \(killed by SIGKILL\); starting it again in 0\.5 s$/);
+    assert.match(printed[0]!, /^Probe ended \(killed by SIGKILL\); restarting it in 0\.5 s$/);
   });
 
   it("leaves a retired process ended", async () => {
     const child = open({});
-    await child.go({});
-    child.retire();
+    await child.start({});
+    child.stopRestarting();
     await tree.stop();
     await sleep(700);
     assert.deepEqual(watched(), []);
-    assert.deepEqual(said, []);
+    assert.deepEqual(printed, []);
   });
 
   it("says why a process could not start", async () => {
-    await assert.rejects(open({ PROBE: "fail" }).go({}), {
+    await assert.rejects(open({ PROBE: "fail" }).start({}), {
       name: "EmbeddedError",
       message: "Probe could not start: The probe was told to fail",
     });
@@ -59,35 +64,29 @@ describe("openChild()", () => {
   it("gives a process no other environment than that it was given", async () => {
     process.env.SEALOOP_STRAY = "would be refused as unknown";
     try {
-      await open({}).go({});
+      await open({}).start({});
     } finally {
       delete process.env.SEALOOP_STRAY;
     }
     assert.ok(isRunning(watched()[0]!));
   });
 
-  it("gives it the options of Node that it is to have", async () => {
-    const child = open({ PROBE: "options" }, ["--use-largepages=silent"]);
-    assert.equal(await child.go({ PROBE: "options" }), "http://probe/--use-largepages=silent");
-  });
-
-  it("has the same options of Node where the process is started by its own command", async () => {
+  it("is given for each process a command of its own in package.json", async () => {
     const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-    for (const { name, node } of ENTRIES) {
-      assert.equal(scripts[name], ["node", ...node, "start.mjs", name].join(" "));
+    for (const { name } of PROCESSES) {
+      assert.equal(scripts[name], `node start.mjs processes/${name}.ts`);
     }
   });
 
-  function open(env: Record<string, string>, node?: readonly string[]) {
+  function open(env: Record<string, string>) {
     const child = openChild({
       name: "probe",
       title: "Probe",
-      entry: PROBE,
+      program: PROBE,
       env: { PATH: process.env.PATH!, ...env },
-      node,
       dataDir,
       tree,
-      say: (text) => said.push(text),
+      print: (text) => printed.push(text),
     });
     children.push(child);
     return child;

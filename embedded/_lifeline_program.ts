@@ -1,8 +1,8 @@
 /**
- * A process of its own that outlives the one which started it by as long as it takes to stop what that one left running.
+ * Stops the processes that a killed supervisor left running. It holds the other end of a pipe of the supervisor, which the
+ * system closes however the supervisor ends.
  *
- * It holds the other end of a pipe, so it learns of that end however it came: the system closes the pipe.
- * Arguments: the data folder, and whose list is to be stopped.
+ * Arguments: the data folder; pid and start time of the supervisor.
  */
 import type { ProcessId } from "./_process_id.ts";
 import { stopLeftovers } from "./tree.ts";

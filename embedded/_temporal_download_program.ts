@@ -1,4 +1,4 @@
-/** A process of its own: has the SDK download a Temporal CLI of a version into a folder. */
+/** Downloads a Temporal CLI with the SDK. Arguments: its version; the folder. */
 import { TestWorkflowEnvironment } from "@temporalio/testing";
 
 const [version, downloadDir] = process.argv.slice(2);

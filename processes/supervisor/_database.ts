@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { applyGovernanceFile, governanceFileOf } from "../../calls/governance/mod.ts";
+import { EmbeddedError, startPostgres } from "../../embedded/mod.ts";
+import { ensureAdminKey, migrate, openStore } from "../../store/mod.ts";
+import { keepServer } from "./kept_server.ts";
+import type { DatabaseUrls } from "./process_list.ts";
+import type { Supervisor } from "./_supervisor.ts";
+
+/**
+ * Starts PostgreSQL, unless the settings name one, brings its schema up to date, makes the first admin key and puts the
+ * governance file in force.
+ */
+export async function bringUpDatabase(supervisor: Supervisor): Promise<DatabaseUrls> {
+  const { config: { settings, dataDir }, progress } = supervisor;
+  const urls = settings.DATABASE_URL === undefined
+    ? await startEmbedded(supervisor)
+    : externalUrls(settings.DATABASE_URL, settings);
+  const { firstKey } = await progress.step("Database", {
+    run: () => prepare(urls, join(dataDir, "admin.key")),
+    describe: ({ migrations }) => migrations === 0 ? "up to date" : `${migrations} migrations`,
+  });
+  if (firstKey) progress.line(`  First key    ${firstKey}  (admin; shown this once)`);
+  await applyPolicy(supervisor, urls.app);
+  return urls;
+}
+
+async function startEmbedded(
+  { config: { settings, dataDir }, progress, tree, restarted, fail }: Supervisor,
+): Promise<DatabaseUrls> {
+  const { urls } = await progress.step("PostgreSQL", {
+    async run() {
+      const server = await keepServer({
+        title: "PostgreSQL",
+        start: () => startPostgres(dataDir, settings.SEALOOP_POSTGRES_PORT, tree),
+        print: (text) => progress.line(`  ${text}`),
+        fail,
+      });
+      restarted.push(server);
+      return server.current();
+    },
+    describe: ({ version, port }) => `${version} on 127.0.0.1:${port}`,
+  });
+  return urls;
+}
+
+function externalUrls(owner: string, settings: Supervisor["config"]["settings"]): DatabaseUrls {
+  return {
+    owner,
+    app: settings.SEALOOP_DATABASE_APP_URL ?? owner,
+    sequencer: settings.SEALOOP_DATABASE_SEQUENCER_URL ?? owner,
+    ledger: settings.SEALOOP_DATABASE_LEDGER_URL ?? owner,
+  };
+}
+
+async function prepare(
+  urls: DatabaseUrls,
+  adminKeyFile: string,
+): Promise<{ migrations: number; firstKey: string | undefined }> {
+  const owner = openStore(urls.owner, "owner", 2);
+  const app = openStore(urls.app, "app", 1);
+  try {
+    const { length: migrations } = await migrate(owner);
+    return { migrations, firstKey: await ensureAdminKey(app.asPlatform(), adminKeyFile) };
+  } catch (error) {
+    const { host } = new URL(urls.owner);
+    throw new EmbeddedError(`Cannot use the database at ${host}: ${(error as Error).message}`);
+  } finally {
+    await Promise.all([owner.close(), app.close()]);
+  }
+}
+
+/** Applies the governance file before the first call can arrive. */
+async function applyPolicy({ config, progress }: Supervisor, url: string): Promise<void> {
+  const store = openStore(url, "app", 1);
+  try {
+    const file = governanceFileOf(config);
+    const { version, trouble } = await applyGovernanceFile(file, store);
+    if (!trouble) return;
+    progress.line(`  The governance file ${file.path} is not followed: ${trouble}`);
+    progress.line(`  Policy ${version} stays in force`);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,15 @@
+import type { Config } from "../../config.ts";
+import type { Tree } from "../../embedded/mod.ts";
+import type { Progress } from "./progress.ts";
+
+/** What the steps of a start share. */
+export interface Supervisor {
+  readonly config: Config;
+  readonly env: NodeJS.ProcessEnv;
+  readonly progress: Progress;
+  readonly tree: Tree;
+  /** Children and servers, which are no longer restarted when the platform stops. */
+  readonly restarted: { stopRestarting(): void }[];
+  /** Stops the platform with a line that says why. */
+  fail(error: Error): void;
+}

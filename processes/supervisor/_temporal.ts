@@ -1,0 +1,33 @@
+import { startTemporal } from "../../embedded/mod.ts";
+import { keepServer } from "./kept_server.ts";
+import { type Environment, temporalEnvironment, usesOwnTemporal } from "./process_list.ts";
+import type { Supervisor } from "./_supervisor.ts";
+
+/** How processes reach Temporal. */
+export interface TemporalAccess {
+  readonly env: Environment;
+  /** URL of the Web UI, if the platform started it. */
+  readonly ui?: string;
+}
+
+/** Starts Temporal, unless the environment names one. */
+export async function bringUpTemporal(supervisor: Supervisor): Promise<TemporalAccess> {
+  const { config: { settings, temporal, dataDir }, env, progress, tree, restarted, fail } =
+    supervisor;
+  if (usesOwnTemporal(env)) return { env: temporalEnvironment(env) };
+  const ports = { grpc: settings.SEALOOP_TEMPORAL_PORT, ui: settings.SEALOOP_TEMPORAL_UI_PORT };
+  const { clientConfig, ui } = await progress.step("Temporal", {
+    async run(report) {
+      const server = await keepServer({
+        title: "Temporal",
+        start: () => startTemporal(dataDir, ports, temporal, { progress: report, tree }),
+        print: (text) => progress.line(`  ${text}`),
+        fail,
+      });
+      restarted.push(server);
+      return server.current();
+    },
+    describe: ({ version, address }) => `${version} on ${address}`,
+  });
+  return { env: { TEMPORAL_CONFIG_FILE: clientConfig }, ui };
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EmbeddedError } from "../../embedded/mod.ts";
+import { restartDelays, STABLE_MS } from "./_restart_delays.ts";
+
+/** A server that runs. */
+export interface RunningServer {
+  /** Resolves when the server has ended, with the reason as far as its log tells. */
+  readonly ended: Promise<string>;
+}
+
+/** A server that is restarted when it ends. */
+export interface KeptServer<S extends RunningServer> {
+  /** Returns the server that runs, or the last one that ran. */
+  current(): S;
+  /** Leaves the server ended when it ends from now on. */
+  stopRestarting(): void;
+}
+
+/** A server and where its news go. */
+export interface ServerOptions<S extends RunningServer> {
+  /** Name for people: `PostgreSQL`. */
+  readonly title: string;
+  /** Starts the server on the same data and the same ports; resolves when it answers. */
+  start(): Promise<S>;
+  /** Prints a line for the operator. */
+  print(text: string): void;
+  /** Called when the server cannot be kept running and the platform has to stop. */
+  fail(error: EmbeddedError): void;
+  /** After a life of this length it is restarted without a longer delay, milliseconds; default a minute. */
+  readonly stableMs?: number;
+}
+
+/** After more short lives in a row the server is given up: a minute of trying. */
+const MAX_SHORT_LIVES = 7;
+
+/**
+ * Starts a server and restarts it when it ends without being asked to; its clients bear its absence.
+ *
+ * @throws {EmbeddedError} it cannot start the first time, which is not tried again
+ */
+export async function keepServer<S extends RunningServer>(
+  { title, start, print, fail, stableMs = STABLE_MS }: ServerOptions<S>,
+): Promise<KeptServer<S>> {
+  let restarts = true;
+  let server = await start();
+  const delays = restartDelays(stableMs);
+
+  async function keepRunning(): Promise<void> {
+    let startedAt = Date.now();
+    let reason = await server.ended;
+    while (restarts) {
+      const delay = delays.next(Date.now() - startedAt);
+      if (delays.shortLifeCount() > MAX_SHORT_LIVES) {
+        return fail(new EmbeddedError(`${title} ended: ${reason}`));
+      }
+      print(`${title} ended (${reason}); restarting it in ${delay / 1000} s`);
+      await sleep(delay);
+      if (!restarts) return;
+      startedAt = Date.now();
+      try {
+        server = await start();
+        print(`${title} is back`);
+        startedAt = Date.now();
+        reason = await server.ended;
+      } catch (error) {
+        reason = (error as Error).message;
+        startedAt = Date.now();
+      }
+    }
+  }
+  void keepRunning();
+  return {
+    current: () => server,
+    stopRestarting: () => {
+      restarts = false;
+    },
+  };
+}

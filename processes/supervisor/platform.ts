@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import { BadSetting, loadConfig, programPath } from "../../config.ts";
+import { claimDataFolder, EmbeddedError, type Tree } from "../../embedded/mod.ts";
+import { bringUpDatabase } from "./_database.ts";
+import { waitForStopRequest } from "./_stop_request.ts";
+import type { Supervisor } from "./_supervisor.ts";
+import { bringUpTemporal } from "./_temporal.ts";
+import { listWantedPorts } from "./_wanted_ports.ts";
+import { type Child, openChild } from "./child.ts";
+import { checkPorts } from "./ports.ts";
+import {
+  initialEnvironment,
+  type ProcessEntry,
+  PROCESSES,
+  serverEnvironment,
+} from "./process_list.ts";
+import { openProgress } from "./progress.ts";
+
+/**
+ * Runs the platform until it is asked to stop or cannot go on.
+ *
+ * @param output shows the progress
+ * @returns exit code
+ */
+export async function runPlatform(
+  env: NodeJS.ProcessEnv,
+  output: NodeJS.WriteStream,
+): Promise<number> {
+  const progress = openProgress(output);
+  let fail!: (error: unknown) => void;
+  const failure = new Promise<never>((_, reject) => fail = reject);
+  failure.catch(() => {});
+  process.on("uncaughtException", fail).on("unhandledRejection", fail);
+  const restarted: Supervisor["restarted"] = [];
+  let tree: Tree | undefined;
+  let code = 0;
+  try {
+    const config = loadConfig(env);
+    tree = await claimDataFolder(config.dataDir, (names) => {
+      progress.line(`  Left over by one that was killed, and stopped: ${names.join(", ")}`);
+    });
+    const stopRequest = waitForStopRequest(tree);
+    const supervisor: Supervisor = { config, env, progress, tree, restarted, fail };
+    await checkPorts(listWantedPorts(supervisor));
+    await Promise.race([bringUp(supervisor), stopRequest, failure]);
+    const reason = await Promise.race([stopRequest, failure]);
+    progress.mute();
+    progress.line(`\nStopping: ${reason}`);
+  } catch (error) {
+    progress.mute();
+    progress.line(`\n${explain(error)}`);
+    code = 1;
+  }
+  for (const part of restarted) part.stopRestarting();
+  await tree?.stop();
+  await tree?.release();
+  if (tree) progress.line("Stopped");
+  return code;
+}
+
+/** Brings up the servers and prepares them while the processes load, then starts these. */
+async function bringUp(supervisor: Supervisor): Promise<void> {
+  const { config: { dataDir }, progress } = supervisor;
+  const children = loadProcesses(supervisor);
+  const [urls, temporal] = await Promise.all([
+    bringUpDatabase(supervisor),
+    bringUpTemporal(supervisor),
+  ]);
+  const addresses = await Promise.all(children.map(async ({ entry, child }) => {
+    const address = await progress.step(entry.title, {
+      run: () => child.start(serverEnvironment(entry, urls, temporal.env)),
+      describe: (address) => address ? address.replace(/^https?:\/\//, "on ") : "taking work",
+    });
+    return [entry.name, address] as const;
+  }));
+  const { gateway, mcp, ledger } = Object.fromEntries(addresses);
+  const seconds = (performance.now() / 1000).toFixed(1); // since this process was started
+  progress.line(`\nsealoop is ready (${seconds} s)`);
+  const places = {
+    Gateway: gateway && `${gateway}  (documentation: ${gateway}/docs)`,
+    "Tool server": mcp && `${mcp}/mcp`,
+    Ledger: ledger,
+    "Temporal UI": temporal.ui,
+    "Admin key": join(dataDir, "admin.key"),
+    Logs: join(dataDir, "logs"),
+  };
+  for (const [title, place] of Object.entries(places)) {
+    if (place) progress.line(`  ${title.padEnd(13)}${place}`);
+  }
+}
+
+/** A process that loads or runs. */
+interface LoadedProcess {
+  readonly entry: ProcessEntry;
+  readonly child: Child;
+}
+
+/** Starts loading the processes. */
+function loadProcesses({ config, env, tree, restarted, progress }: Supervisor): LoadedProcess[] {
+  const isElsewhere = ({ name }: ProcessEntry) =>
+    name === "engine" && config.settings.SEALOOP_ENGINE_URL !== undefined;
+  return PROCESSES.filter((entry) => !isElsewhere(entry)).map((entry) => {
+    const child = openChild({
+      name: entry.name,
+      title: entry.title,
+      program: programPath(`processes/${entry.name}.ts`),
+      env: initialEnvironment(entry, env),
+      dataDir: config.dataDir,
+      tree,
+      print: (text) => progress.line(`  ${text}`),
+    });
+    restarted.push(child);
+    return { entry, child };
+  });
+}
+
+/** Returns the text of an error for the operator; an unforeseen one with its stack. */
+function explain(error: unknown): string {
+  if (error instanceof EmbeddedError || error instanceof BadSetting) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC") return `The disk is full: ${error.message}`;
+  return code ? error.message : error.stack ?? error.message;
+}

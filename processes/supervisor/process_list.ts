@@ -1,0 +1,99 @@
+import type { Role } from "../../store/mod.ts";
+
+/** Environment variables of a process. */
+export type Environment = Record<string, string>;
+
+/** Connection strings by role. */
+export type DatabaseUrls = Readonly<Record<Role, string>>;
+
+/** A process of the platform: the rights and settings it gets. */
+export interface ProcessEntry {
+  /** Name of its program in `processes/`. */
+  readonly name: string;
+  /** Name for people. */
+  readonly title: string;
+  /** Database roles that it connects as. */
+  readonly roles: readonly Role[];
+  readonly usesTemporal: boolean;
+  /** Names of the settings that it gets. */
+  readonly settings: RegExp;
+}
+
+const ALL = /^SEALOOP_/;
+/** All but the keys of models, which the engine alone asks. */
+const NO_MODEL_KEYS = /^SEALOOP_(?!(ANTHROPIC|OPENAI)_API_KEY$)/;
+const LEDGER_SETTINGS =
+  /^SEALOOP_(DATA|BIND|TLS_\w+|TRUSTED_HOPS|LEDGER_\w+|GATEWAY_URL|LOG_LEVEL)$/;
+
+/** The processes of the platform, besides PostgreSQL and Temporal. */
+export const PROCESSES: readonly ProcessEntry[] = [
+  {
+    name: "worker",
+    title: "Worker",
+    roles: ["app", "sequencer"],
+    usesTemporal: true,
+    settings: NO_MODEL_KEYS,
+  },
+  { name: "engine", title: "Engine", roles: ["app"], usesTemporal: false, settings: ALL },
+  {
+    name: "gateway",
+    title: "Gateway",
+    roles: ["app"],
+    usesTemporal: true,
+    settings: NO_MODEL_KEYS,
+  },
+  {
+    name: "mcp",
+    title: "Tool server",
+    roles: ["app"],
+    usesTemporal: true,
+    settings: NO_MODEL_KEYS,
+  },
+  {
+    name: "ledger",
+    title: "Ledger",
+    roles: ["ledger"],
+    usesTemporal: false,
+    settings: LEDGER_SETTINGS,
+  },
+];
+
+/** System variables that any process may need. */
+const SYSTEM =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_CACHE_HOME|SSL_CERT_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS)|(HTTPS?|NO)_PROXY)$/i;
+const DATABASE = /^(DATABASE_URL$|SEALOOP_DATABASE_)/;
+
+/** Returns whether Temporal's own settings name a server, so that none is to be started. */
+export function usesOwnTemporal(env: NodeJS.ProcessEnv): boolean {
+  return Boolean(env.TEMPORAL_ADDRESS || env.TEMPORAL_CONFIG_FILE || env.TEMPORAL_PROFILE);
+}
+
+/** Returns Temporal's own settings. */
+export function temporalEnvironment(env: NodeJS.ProcessEnv): Environment {
+  return pick(env, /^TEMPORAL_/);
+}
+
+/** Returns the environment that a process loads with: settings, but no way into a database. */
+export function initialEnvironment(
+  { settings }: ProcessEntry,
+  env: NodeJS.ProcessEnv,
+): Environment {
+  const chosen = pick(env, settings);
+  for (const name of Object.keys(chosen)) if (DATABASE.test(name)) delete chosen[name];
+  return { ...pick(env, SYSTEM), ...chosen };
+}
+
+/** Returns the environment that a process gets when the servers run: its database roles, and Temporal if it uses it. */
+export function serverEnvironment(
+  { roles, usesTemporal }: ProcessEntry,
+  urls: DatabaseUrls,
+  temporalEnv: Environment,
+): Environment {
+  const databases = roles.map((role) => [`SEALOOP_DATABASE_${role.toUpperCase()}_URL`, urls[role]]);
+  return { ...Object.fromEntries(databases), ...(usesTemporal ? temporalEnv : {}) };
+}
+
+function pick(env: NodeJS.ProcessEnv, names: RegExp): Environment {
+  const chosen = Object.entries(env).filter(([name, value]) => names.test(name) && value);
+  return Object.fromEntries(chosen) as Environment;
+}

@@ -1,0 +1,165 @@
+/**
+ * Builds `dist/` from the sources: the programs, each bundled into one file, the files of the ledger's page, and the
+ * bundle of the workflows. Does nothing where `dist/` is up to date.
+ */
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { run } from "./_run.mjs";
+import { step } from "./_step.mjs";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = join(ROOT, "dist");
+const CACHE = join(ROOT, "node_modules", ".cache", "sealoop");
+const PAGE = join(ROOT, "ledger", "page", "browser");
+/** Folders without sources of programs. */
+const NOT_SOURCE = new Set(["node_modules", "dist", "test", "bench", "docs"]);
+const SOURCE = /\.(ts|css|svg|mjs)$/;
+/** Programs, by their paths: all of them processes or commands, or named `…_program.ts`, or `…_worker.ts` if threads. */
+const PROGRAM = /^(main|processes\/(commands\/)?(?!mod\b)[a-z]\w*|.*_(program|worker))\.ts$/;
+const REDOC = ["bundles/redoc.standalone.js", "bundles/redoc.standalone.js.LICENSE.txt", "LICENSE"];
+const DAY_MS = 86_400_000;
+
+/** Builds what is not up to date. */
+export async function build() {
+  const sources = listFiles(ROOT).filter((path) => SOURCE.test(path));
+  const stamp = digest(
+    [...sources, join(ROOT, "package-lock.json")].map((path) => {
+      const { size, mtimeMs } = statSync(path);
+      return `${path} ${size} ${mtimeMs}`;
+    }),
+  );
+  const stampFile = join(DIST, ".stamp");
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+  const fresh = `${DIST}.new-${process.pid}`;
+  await step("Programs", () => buildPrograms(sources, fresh));
+  copyRedoc(join(fresh, "web", "redoc"));
+  await step("Workflows", () => buildWorkflows(join(fresh, "workflow-bundle.js")));
+  writeFileSync(join(fresh, ".stamp"), stamp);
+  const old = `${DIST}.old-${process.pid}`;
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(fresh, DIST);
+  rmSync(old, { recursive: true, force: true });
+  await step("Classifier", trainClassifier);
+}
+
+/** Bundles each program into one file: a start that loads hundreds of files takes a fifth longer. */
+async function buildPrograms(sources, folder) {
+  const esbuild = await import("esbuild");
+  const paths = sources.map((path) => relative(ROOT, path).replaceAll("\\", "/"));
+  const programs = paths.filter((path) => PROGRAM.test(path));
+  try {
+    await Promise.all([
+      esbuild.build({
+        absWorkingDir: ROOT,
+        entryPoints: programs,
+        outdir: folder,
+        outbase: ROOT,
+        bundle: true,
+        packages: "external",
+        platform: "node",
+        format: "esm",
+        target: "node20",
+        logLevel: "warning",
+      }),
+      esbuild.build({
+        entryPoints: ["app.ts", "worker.ts", "page.css", "icon.svg"].map((name) =>
+          join(PAGE, name)
+        ),
+        outdir: join(folder, "ledger", "page", "assets"),
+        entryNames: "[name]-[hash]",
+        bundle: true,
+        minify: true,
+        format: "iife",
+        target: ["chrome111", "firefox128", "safari17"],
+        loader: { ".svg": "copy" },
+        charset: "utf8",
+        legalComments: "none",
+        logLevel: "warning",
+      }),
+    ]);
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error("The sources cannot be bundled; what is wrong is above");
+  } finally {
+    await esbuild.stop(); // or its process would live as long as this one
+  }
+  return `${programs.length} bundled`;
+}
+
+/** Copies what is served of a package that is needed for nothing else. */
+function copyRedoc(folder) {
+  mkdirSync(folder, { recursive: true });
+  for (const path of REDOC) {
+    copyFileSync(join(ROOT, "node_modules", "redoc", path), join(folder, basename(path)));
+  }
+}
+
+/** Bundles the workflows for Temporal's sandbox. That takes seconds, so bundles are kept by a hash of their sources. */
+async function buildWorkflows(file) {
+  const entry = join(ROOT, "workflows", "mod.ts");
+  const version = readFileSync(
+    join(ROOT, "node_modules/@temporalio/workflow/package.json"),
+    "utf8",
+  );
+  const kept = join(CACHE, `workflows-${digest([version, await bundledText(entry)])}.js`);
+  const isKept = existsSync(kept);
+  if (!isKept) {
+    const { bundleWorkflowCode, DefaultLogger } = await import("@temporalio/worker");
+    const logger = new DefaultLogger("WARN");
+    const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger });
+    mkdirSync(CACHE, { recursive: true });
+    removeOldBundles();
+    writeFileSync(`${kept}.${process.pid}`, code);
+    renameSync(`${kept}.${process.pid}`, kept);
+  }
+  copyFileSync(kept, file);
+  return isKept ? "as before" : `bundled ${Math.round(statSync(file).size / 1024)} KiB`;
+}
+
+/** Returns the text of a program with all of our own code that it imports. */
+async function bundledText(entry) {
+  const { build, stop } = await import("esbuild");
+  const { outputFiles: [file] } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    packages: "external",
+    write: false,
+    platform: "node",
+    format: "esm",
+  });
+  await stop();
+  return file.text;
+}
+
+/** Younger ones may be in use: by a run of the tests, for example. */
+function removeOldBundles() {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    if (Date.now() - statSync(path).mtimeMs > DAY_MS) rmSync(path, { recursive: true });
+  }
+}
+
+/** Trains the classifier, so that the first process to use it need not wait for that. */
+async function trainClassifier() {
+  const code = await run([join(DIST, "engine", "classifier", "_train_program.js")]);
+  if (code !== 0) throw new Error("The classifier cannot be trained; what is wrong is above");
+  return "trained";
+}
+
+function listFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => a.name < b.name ? -1 : 1)
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) return [path];
+      const isSkipped = entry.name.startsWith(".") || entry.name.startsWith("dist.") ||
+        folder === ROOT && NOT_SOURCE.has(entry.name);
+      return isSkipped ? [] : listFiles(path);
+    });
+}
+
+function digest(parts) {
+  return createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 32);
+}

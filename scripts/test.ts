@@ -1,0 +1,37 @@
+/**
+ * Runs the tests, each file in a process of its own, as many at once as there are cores and two more, as many tests wait:
+ *
+ *     npm test                  checks and all tests
+ *     npm test -- -g receipts   arguments go to mocha
+ *     npm run test:unit         tests without servers
+ *     npm run test:system       tests with PostgreSQL, Temporal or a browser
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { run } from "./_run.mjs";
+import { check } from "./check.ts";
+import { listTests, type TestKind } from "./_list_tests.ts";
+
+/** What the code under test prints goes here; see test/_run.ts. */
+const LOGS = join("node_modules", ".cache", "sealoop", "test-logs");
+
+const [kind = "all", ...args] = process.argv.slice(2);
+const failed = kind === "all" ? await check() : [];
+const code = await runMocha(kind as TestKind, args);
+if (failed.length > 0) console.error(`  These checks failed, see above: ${failed.join(", ")}`);
+process.exit(failed.length > 0 ? 1 : code);
+
+async function runMocha(kind: TestKind, args: readonly string[]): Promise<number> {
+  const mocha = join("node_modules", "mocha", "bin", "mocha.js");
+  const namesFiles = args.some((arg) => /\.ts$|[/\\]/.test(arg));
+  if (namesFiles) return await run([mocha, ...args], { output: "inherit" });
+  rmSync(LOGS, { recursive: true, force: true });
+  mkdirSync(LOGS, { recursive: true });
+  process.env.TEST_LOGS = LOGS;
+  if (kind === "unit") process.env.TEST_SERVERS = "none";
+  const jobs = ["--parallel", "--jobs", String(availableParallelism() + 2)];
+  const code = await run([mocha, ...jobs, ...args, ...listTests(kind)], { output: "inherit" });
+  if (code !== 0) console.error(`  Output of the code under test is in ${LOGS}`);
+  return code;
+}

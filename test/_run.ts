@@ -1,0 +1,103 @@
+/**
+ * A run of the tests: what it shares with its worker processes, and what it removes at its end. Every test file loads this
+ * (see .mocharc.json).
+ */
+import { randomBytes, randomInt } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../config.ts";
+import { build } from "../scripts/build.mjs";
+
+/** Settings of detectors that probe services only, so that no test depends on the machine that it runs on. */
+export const TEST_DETECTORS: string = join(ROOT, "test", "_detectors.yaml");
+
+/** Number of this process among those of the run. */
+export const workerNumber = Number(process.env.MOCHA_WORKER_ID ?? 0);
+/** Part of the names of the run's folders. The main process passes it on to its workers. */
+const runId: string = process.env.TEST_RUN_ID ??= randomBytes(4).toString("hex");
+const endings: (() => Promise<unknown>)[] = [];
+
+/** Has work done when the run has ended, before its folders are removed. */
+export function atEndOfRun(work: () => Promise<unknown>): void {
+  endings.push(work);
+}
+
+/** Mocha calls this in its main process before anything else. */
+export async function mochaGlobalSetup(): Promise<void> {
+  await build();
+}
+
+/** Mocha calls this in its main process when the run has ended, however it did. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  await Promise.all(endings.map((work) => work()));
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix()));
+  // A child of a killed process may still write there; that does not fail the run.
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  const report = (error: Error) => console.error(`  Cannot remove: ${error.message}`);
+  await Promise.all(folders.map((name) => rm(join(tmpdir(), name), options).catch(report)));
+}
+
+/** Creates an empty folder that is removed when the run ends. */
+export async function testFolder(): Promise<string> {
+  return await mkdtemp(join(tmpdir(), prefix()));
+}
+
+function prefix(): string {
+  return `sealoop-test-${runId}-`;
+}
+
+/**
+ * Returns a TCP port of 127.0.0.1 that nobody listened on a moment ago and that no other test gets, in any process or
+ * run. It is outside the ranges from which the system takes ports of outgoing connections and the platform its free
+ * ports, so that neither takes it before it is used.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = claimedPorts.pop();
+    if (port === undefined) claimedPorts.push(...await claimPorts());
+    else if (await isFree(port)) return port;
+  }
+}
+
+const PORT_RANGE = [10_000, 20_000] as const;
+/** Ports are claimed in blocks of this size: the process that listens on the first owns the others. */
+const BLOCK_SIZE = 50;
+const claimedPorts: number[] = [];
+
+async function claimPorts(): Promise<number[]> {
+  const [from, to] = PORT_RANGE;
+  for (let attempt = 0; attempt < 1_000; attempt++) {
+    const first = from + BLOCK_SIZE * randomInt((to - from) / BLOCK_SIZE);
+    const claim = await listenOn(first);
+    if (claim) {
+      claim.unref(); // held until this process ends
+      return Array.from({ length: BLOCK_SIZE - 1 }, (_, n) => first + 1 + n);
+    }
+  }
+  throw new Error(`No ports are free between ${PORT_RANGE.join(" and ")}`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listenOn(port);
+  if (server) await new Promise((resolve) => server.close(resolve));
+  return server !== undefined;
+}
+
+/** Listens on a port; returns undefined where somebody else does. */
+function listenOn(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(undefined))
+      .listen(port, "127.0.0.1", () => resolve(server));
+  });
+}
+
+/** Sends what the code under test prints to a file. The reports of mocha's workers reach the main process another way. */
+function logToFile(folder: string): void {
+  const log = createWriteStream(join(folder, `worker-${workerNumber}.log`), { flags: "a" });
+  process.stdout.write = process.stderr.write = log.write.bind(log) as typeof log.write;
+}
+
+if (process.env.TEST_LOGS && workerNumber > 0) logToFile(process.env.TEST_LOGS);
