@@ -1,4 +1,4 @@
-/** The engine's process of a test: the real one, on a free port, that can be killed and started again. */
+/** Engines for tests: the application within this process, or a real process that can be killed and started again. */
 import { type ChildProcess, fork } from "node:child_process";
 import {
   type Classifier,
@@ -20,26 +20,28 @@ import { openStore } from "../../store/mod.ts";
 import { createLog, serve } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 
-/** What is asked of a busy machine still comes; two seconds after, the platform goes on without. */
-export const PATIENCE_MS = 30_000;
+/** Time limit of clients in tests. The platform's own is two seconds, which a busy machine may exceed. */
+export const TEST_TIMEOUT_MS = 30_000;
 
-/** An engine that runs. */
+/** A running engine process. */
 export interface TestEngine {
   /** Without a slash at the end. */
   readonly url: string;
   readonly secret: string;
   readonly client: Engine;
-  /** Starts it (again), and waits until it is ready for everything. */
+  /** Starts it (again), and waits until it is ready. */
   start(): Promise<void>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as a crash would end it. */
   kill(): Promise<void>;
 }
 
-let learning: Promise<Classifier> | undefined;
+let classifierOnce: Promise<Classifier> | undefined;
+
 /**
- * The engine's application, served by this process, for tests of those who ask it.
+ * Serves the engine's application within this process, for tests of its clients.
  *
- * @param databaseUrl as role `app` @param env by the names of environment variables; of the model that writes
+ * @param databaseUrl as role `app`
+ * @param env environment variables of the model that writes
  */
 export async function serveEngine(databaseUrl: string, env: Record<string, string> = {}) {
   const secret = "a secret of a test, of more than 32 characters";
@@ -47,14 +49,14 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
   const { settings } = loadConfig(env);
   const model = openModel(settings);
   const log = createLog("test", "silent");
-  const classifier = await (learning ??= openClassifier());
+  const classifier = await (classifierOnce ??= openClassifier());
   const knowledge = openKnowledgeBase({ store, classifier, log });
   await knowledge.stored;
-  const judge = createReportClassifier({ classifier, knowledge, log });
+  const classify = createReportClassifier({ classifier, knowledge, log });
   const app = createEngineApp({
     secret,
     http: { log, trustedHops: 0, secure: false },
-    classify: () => judge,
+    classify: () => classify,
     write: openWriter({ asking: model && { model, ms: settings.SEALOOP_MODEL_WRITE_MS }, log }),
     guard: openGuard({ store }),
   });
@@ -62,7 +64,7 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
   return {
     url: server.address,
     secret,
-    client: openEngine({ url: server.address, secret, timeoutMs: PATIENCE_MS }),
+    client: openEngine({ url: server.address, secret, timeoutMs: TEST_TIMEOUT_MS }),
     async close() {
       await server.close(0);
       await knowledge.close();
@@ -71,7 +73,12 @@ export async function serveEngine(databaseUrl: string, env: Record<string, strin
   };
 }
 
-/** Starts one. @param databaseUrl as role `app` @param settings by the names of environment variables */
+/**
+ * Starts an engine process.
+ *
+ * @param databaseUrl as role `app`
+ * @param settings environment variables
+ */
 export async function startEngine(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
@@ -84,7 +91,7 @@ export async function startEngine(
   const engine: TestEngine = {
     url,
     secret,
-    client: openEngine({ url, secret, timeoutMs: PATIENCE_MS }),
+    client: openEngine({ url, secret, timeoutMs: TEST_TIMEOUT_MS }),
     async start() {
       child = fork(entry, [], {
         execArgv: [],
@@ -97,7 +104,7 @@ export async function startEngine(
           ...settings,
         },
       });
-      await Promise.race([untilReady(url), once(child, "exit").then(ended)]);
+      await Promise.race([waitUntilReady(url), once(child, "exit").then(throwOnExit)]);
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -110,13 +117,13 @@ export async function startEngine(
   return engine;
 }
 
-async function untilReady(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   for (;; await sleep(50)) {
     const health = await fetch(`${url}/health`).then((answer) => answer.json(), () => undefined);
     if ((health as { ready?: { classify: boolean } })?.ready?.classify) return;
   }
 }
 
-function ended([code]: unknown[]): never {
+function throwOnExit([code]: unknown[]): never {
   throw new Error(`The engine ended with ${code}; set SEALOOP_LOG_LEVEL to see why`);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { arbitrate, type Arbitration } from "../../engine/arbiter.ts";
+import { arbitrate, type Arbitration } from "../../engine/mod.ts";
 import {
   addTicketEvent,
   listUnlearntTickets,
@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from "../_servers.ts";
 const NOTE = "Turned the ribbon of the label printer around and cleaned its print head";
 const RUNBOOK = "Runbook restart-service 1.0.0, and found healthy in round 1";
 
-describe("the arbiter of what tickets teach", () => {
+describe("arbitrate()", () => {
   let database: TestDatabase;
   let store: Store;
   before(async () => {
@@ -25,8 +25,8 @@ describe("the arbiter of what tickets teach", () => {
   });
 
   let tickets = 0;
-  /** Rules on a ticket that was opened so many hours ago, and resolved at once. */
-  async function ruled(
+  /** Scores a ticket that was opened some hours ago and resolved at once. */
+  async function arbitrateTicket(
     { hours = 0, fault = null, outcome = "sealed", resolution = RUNBOOK, by, diagnosed = true }: {
       hours?: number;
       fault?: string | null;
@@ -38,8 +38,16 @@ describe("the arbiter of what tickets teach", () => {
   ): Promise<Arbitration> {
     const id = `INC-${String(tickets++).padStart(12, "0")}`;
     await openTicket(store.asPlatform(), {
-      ...{ id, title: "It fails", description: "", severity: "high", phase: "sealed" },
-      ...{ service: "shop", fingerprint: fault, workflowId: null, runId: null, requestedBy: "t" },
+      id,
+      title: "It fails",
+      description: "",
+      severity: "high",
+      phase: "sealed",
+      service: "shop",
+      fingerprint: fault,
+      workflowId: null,
+      runId: null,
+      requestedBy: "t",
     });
     if (diagnosed) {
       const data = {
@@ -49,7 +57,9 @@ describe("the arbiter of what tickets teach", () => {
       await addTicketEvent(store.asPlatform(), id, { key: "diagnosed-1", kind: "diagnosed", data });
     }
     await addTicketEvent(store.asPlatform(), id, {
-      ...{ key: "resolved", kind: "resolved", data: { ...(by ? { by } : {}) } },
+      key: "resolved",
+      kind: "resolved",
+      data: by ? { by } : {},
     });
     await store.pool.query(
       `UPDATE tickets SET status = 'resolved', outcome = $2, resolution = $3, receipt_id = 'r',
@@ -62,27 +72,30 @@ describe("the arbiter of what tickets teach", () => {
     )!;
     return arbitrate(ticket, "application");
   }
-  const named = ({ factors }: Arbitration) => factors.map(({ factor }) => factor);
+  const factorsOf = ({ factors }: Arbitration) => factors.map(({ factor }) => factor);
 
-  it("leaves an unsure repair to people, and applies it once the runbook has mended that fault before", async () => {
-    const first = await ruled({ fault: "crash", hours: 72 });
+  it("queues an uncertain repair for people, and applies it once the runbook has repaired that fault before", async () => {
+    const first = await arbitrateTicket({ fault: "crash", hours: 72 });
     assert.deepEqual([first.score, first.state], [85, "queued"]);
-    const again = await ruled({ fault: "crash", hours: 30 });
-    assert.ok(named(again).includes("mended_before"));
+    const again = await arbitrateTicket({ fault: "crash", hours: 30 });
+    assert.ok(factorsOf(again).includes("mended_before"));
     assert.equal(again.state, "applied");
-    const soon = await ruled({ fault: "crash", hours: 20 });
-    assert.ok(!named(soon).includes("mended_before"), "it had come back within a day");
+    const soon = await arbitrateTicket({ fault: "crash", hours: 20 });
+    assert.ok(!factorsOf(soon).includes("mended_before"), "the fault came back within a day");
     assert.equal(soon.state, "queued");
-    const other = await ruled({ fault: "crash", resolution: RUNBOOK.replace("restart", "clear") });
-    assert.ok(!named(other).includes("mended_before"), "another runbook did it");
+    const other = await arbitrateTicket({
+      fault: "crash",
+      resolution: RUNBOOK.replace("restart", "clear"),
+    });
+    assert.ok(!factorsOf(other).includes("mended_before"), "another runbook repaired it");
   });
 
-  it("trusts the note of somebody who closes a ticket only where the key is a person's", async () => {
-    const end = { outcome: "resolved", resolution: NOTE, diagnosed: false } as const;
-    const person = await ruled({ ...end, by: "person" });
-    assert.deepEqual(named(person), ["closed_by_a_person", "receipt", "note_says_much"]);
+  it("trusts the note of a closed ticket only if a person's key closed it", async () => {
+    const closing = { outcome: "resolved", resolution: NOTE, diagnosed: false } as const;
+    const person = await arbitrateTicket({ ...closing, by: "person" });
+    assert.deepEqual(factorsOf(person), ["closed_by_a_person", "receipt", "note_says_much"]);
     assert.deepEqual([person.score, person.state], [50, "queued"]);
-    const agent = await ruled(end);
+    const agent = await arbitrateTicket(closing);
     assert.deepEqual([agent.score, agent.state], [25, "dropped"]);
   });
 });

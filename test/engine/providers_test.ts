@@ -7,7 +7,7 @@ import { createReportClassifier, type KnowledgeBase, openClassifier } from "../.
 import { NoAnswer, openModel, type Question } from "../../engine/providers/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { startEngine } from "./_engine.ts";
-import { KEY, provider, say, WIRES } from "./_wires.ts";
+import { answerJson, KEY, serveProvider, WIRE_FORMATS } from "./_providers.ts";
 import { testDatabase } from "../_servers.ts";
 import { eventually } from "../workflows/_story.ts";
 
@@ -28,7 +28,10 @@ const GOOD = {
 };
 
 const PROMPT = {
-  ...{ name: "say", system: "One word.", user: "Is it down?", tokens: 50 },
+  name: "say",
+  system: "One word.",
+  user: "Is it down?",
+  tokens: 50,
   schema: {
     type: "object",
     properties: { word: { type: "string" } },
@@ -38,17 +41,17 @@ const PROMPT = {
 };
 const WORD = z.strictObject({ word: z.string() });
 
-for (const [name, wire] of Object.entries(WIRES)) {
+for (const [name, wire] of Object.entries(WIRE_FORMATS)) {
   describe(`a model of ${name}`, () => {
     const modelAt = (url: string) => openModel(loadConfig(wire.settings(url)).settings)!;
     const answering = async (answer: unknown) =>
-      modelAt(await provider((_, response) => say(response, wire.put(answer))));
+      modelAt(await serveProvider((_, response) => answerJson(response, wire.answerBody(answer))));
 
-    it("is asked with the key, the passages and a schema, and what it answers is given", async () => {
+    it("is asked with the key, the passages and a schema, and its answer is returned", async () => {
       let seen: { request: IncomingMessage; body: string } | undefined;
-      const url = await provider((request, answer, body) => {
+      const url = await serveProvider((request, answer, body) => {
         seen = { request, body };
-        say(answer, wire.put(GOOD));
+        answerJson(answer, wire.answerBody(GOOD));
       });
       const model = modelAt(url);
       assert.equal(model.provider, name);
@@ -62,16 +65,16 @@ for (const [name, wire] of Object.entries(WIRES)) {
       }
       assert.doesNotMatch(body, new RegExp(KEY));
       assert.match(body, /A file system is full/);
-      const schema = wire.schemaOf(JSON.parse(body)) as { required: string[] };
+      const schema = wire.readSchema(JSON.parse(body)) as { required: string[] };
       assert.deepEqual(schema.required.toSorted(), Object.keys(GOOD).toSorted());
     });
 
-    it("is given the report between marks that its writer could not know", async () => {
+    it("gets the report between marks that its writer could not know", async () => {
       const bodies: string[] = [];
       const model = modelAt(
-        await provider((_, answer, body) => {
+        await serveProvider((_, answer, body) => {
           bodies.push(body);
-          say(answer, wire.put(GOOD));
+          answerJson(answer, wire.answerBody(GOOD));
         }),
       );
       await model.classify(QUESTION, 60_000);
@@ -92,23 +95,23 @@ for (const [name, wire] of Object.entries(WIRES)) {
       ["nothing", null],
     ];
     for (const [what, answer] of useless) {
-      it(`that answers ${what} has given no answer`, async () => {
+      it(`that answers ${what} gives NoAnswer`, async () => {
         const model = await answering(answer);
         await assert.rejects(model.classify(QUESTION, 60_000), NoAnswer);
       });
     }
 
-    it("that is slow has given no answer in its time", async () => {
-      const model = modelAt(await provider(() => {}));
+    it("that exceeds its time gives NoAnswer", async () => {
+      const model = modelAt(await serveProvider(() => {}));
       await assert.rejects(model.classify(QUESTION, 200), /no answer within 200 ms/);
     });
 
-    it("that fails is asked once, says no secret, and is left alone after three times", async () => {
+    it("that fails is asked once, reveals no secret, and is paused after three failures", async () => {
       let calls = 0;
       const model = modelAt(
-        await provider((_, answer) => {
+        await serveProvider((_, answer) => {
           calls++;
-          say(answer, { error: { type: "x", message: `bad key ${KEY}` } }, 529);
+          answerJson(answer, { error: { type: "x", message: `bad key ${KEY}` } }, 529);
         }),
       );
       for (let i = 0; i < 3; i++) {
@@ -121,26 +124,26 @@ for (const [name, wire] of Object.entries(WIRES)) {
       assert.equal(calls, 3);
     });
 
-    it("writes what it is asked for, within a bound of tokens", async () => {
+    it("writes within a limit of tokens", async () => {
       const bodies: Record<string, unknown>[] = [];
-      const url = await provider((_, answer, body) => {
+      const url = await serveProvider((_, answer, body) => {
         bodies.push(JSON.parse(body));
-        say(answer, wire.put({ word: "yes" }, "say"));
+        answerJson(answer, wire.answerBody({ word: "yes" }, "say"));
       });
       const model = modelAt(url);
       assert.deepEqual(await model.write(PROMPT, WORD, 60_000), { word: "yes" });
-      assert.equal(wire.tokensOf(bodies[0]!), PROMPT.tokens);
-      assert.match(wire.promptOf(bodies[0]!), /One word\.\nIs it down\?/);
-      assert.deepEqual(wire.schemaOf(bodies[0]!), PROMPT.schema);
+      assert.equal(wire.readTokens(bodies[0]!), PROMPT.tokens);
+      assert.match(wire.readPrompt(bodies[0]!), /One word\.\nIs it down\?/);
+      assert.deepEqual(wire.readSchema(bodies[0]!), PROMPT.schema);
     });
 
-    it("that writes another shape has written nothing, and rests from that alone", async () => {
+    it("that writes another shape gives NoAnswer, and is paused for writing alone", async () => {
       let calls = 0;
       const model = modelAt(
-        await provider((_, answer, body) => {
+        await serveProvider((_, answer, body) => {
           calls++;
-          const asked = wire.promptOf(JSON.parse(body)).startsWith(PROMPT.system);
-          say(answer, asked ? wire.put({ word: 7 }, "say") : wire.put(GOOD));
+          const asked = wire.readPrompt(JSON.parse(body)).startsWith(PROMPT.system);
+          answerJson(answer, asked ? wire.answerBody({ word: 7 }, "say") : wire.answerBody(GOOD));
         }),
       );
       for (let i = 0; i < 3; i++) {
@@ -151,11 +154,11 @@ for (const [name, wire] of Object.entries(WIRES)) {
       assert.deepEqual(await model.classify(QUESTION, 60_000), GOOD);
     });
 
-    it("is no longer asked by one who has gone", async () => {
+    it("is aborted when the caller has gone", async () => {
       const gone = new AbortController();
       let left = () => {};
       const closed = new Promise<void>((resolve) => left = resolve);
-      const url = await provider((request) => {
+      const url = await serveProvider((request) => {
         request.socket.once("close", left);
         gone.abort();
       });
@@ -163,14 +166,16 @@ for (const [name, wire] of Object.entries(WIRES)) {
       await closed;
     });
 
-    it("does not follow its server elsewhere", async () => {
+    it("does not follow redirects", async () => {
       let reached = false;
-      const elsewhere = await provider((_, answer) => {
+      const elsewhere = await serveProvider((_, answer) => {
         reached = true;
-        say(answer, wire.put(GOOD));
+        answerJson(answer, wire.answerBody(GOOD));
       });
       const model = modelAt(
-        await provider((_, answer) => void answer.writeHead(307, { location: elsewhere }).end()),
+        await serveProvider((_, answer) =>
+          void answer.writeHead(307, { location: elsewhere }).end()
+        ),
       );
       await assert.rejects(model.classify(QUESTION, 60_000), NoAnswer);
       assert.equal(reached, false);
@@ -179,7 +184,7 @@ for (const [name, wire] of Object.entries(WIRES)) {
 }
 
 describe("openModel()", () => {
-  it("gives none where none is configured, and refuses to send a key in the clear", () => {
+  it("returns undefined without configuration, and refuses to send a key unencrypted", () => {
     assert.equal(openModel(loadConfig({}).settings), undefined);
     for (const name of ["SEALOOP_ANTHROPIC_URL", "SEALOOP_OPENAI_URL"]) {
       assert.throws(() => loadConfig({ [name]: "http://models.example" }), /https/);
@@ -188,11 +193,11 @@ describe("openModel()", () => {
 });
 
 describe("the engine with a model", () => {
-  it("gives a verdict where the look at what is known has taken of the model's time", async () => {
+  it("answers where retrieval has used up some of the model's time", async () => {
     let asked = 0;
-    const url = await provider((_, answer) => {
+    const url = await serveProvider((_, answer) => {
       asked++;
-      say(answer, WIRES.openai!.put({ ...GOOD, citations: [] }));
+      answerJson(answer, WIRE_FORMATS.openai!.answerBody({ ...GOOD, citations: [] }));
     });
     const judge = createReportClassifier({
       classifier: await openClassifier(),
@@ -200,7 +205,10 @@ describe("the engine with a model", () => {
         find: () => sleep(100, []),
         article: () => undefined,
       } as unknown as KnowledgeBase,
-      asking: { model: openModel(loadConfig(WIRES.openai!.settings(url)).settings)!, ms: 1_800 },
+      asking: {
+        model: openModel(loadConfig(WIRE_FORMATS.openai!.settings(url)).settings)!,
+        ms: 1_800,
+      },
       log: createLog("test", "silent"),
     });
     const report = { description: "Writes to db01 fail: no space left on device", source: "test" };
@@ -210,23 +218,23 @@ describe("the engine with a model", () => {
     });
   });
 
-  it("says who answered, and answers itself where the model does not", async () => {
+  it("names the provider, and answers itself where the model does not", async () => {
     const database = await testDatabase();
     let good = true;
     let confidence = 0.9;
-    const url = await provider((_, answer, body) => {
+    const url = await serveProvider((_, answer, body) => {
       const [id] = /storage-[a-z-]+/.exec(body)!;
       const its = { ...GOOD, category: "backup", citations: [id], confidence };
-      if (good) say(answer, WIRES.openai!.put(its));
+      if (good) answerJson(answer, WIRE_FORMATS.openai!.answerBody(its));
     });
-    const settings = WIRES.openai!.settings(url);
+    const settings = WIRE_FORMATS.openai!.settings(url);
     const engine = await startEngine(database.urls.app, { ...settings, SEALOOP_MODEL_MS: "1800" });
     const report = { description: "Writes to db01 fail: no space left on device", source: "test" };
-    /** What the model judges, once it has answered in its time: on a busy machine, loading its SDK takes that. */
+    /** Waits for an answer by the model: on a busy machine, loading its SDK may exceed its time. */
     const byModel = () =>
       eventually(async () => {
-        const told = await engine.client.classify(report);
-        return told.provider === "openai" ? told : undefined;
+        const result = await engine.client.classify(report);
+        return result.provider === "openai" ? result : undefined;
       });
     try {
       const { classification } = await byModel();
@@ -247,42 +255,52 @@ describe("the engine with a model", () => {
     }
   });
 
-  it("has it write, and says where it wrote nothing or was not asked", async () => {
+  it("has the model write, and says why it wrote nothing or was not asked", async () => {
     const database = await testDatabase();
     const claim = { text: "db01 is full.", evidence: [1] };
     const bodies: string[] = [];
     let said: unknown = { claims: [claim] };
-    const url = await provider((_, answer, body) => {
+    const url = await serveProvider((_, answer, body) => {
       bodies.push(body);
-      say(answer, WIRES.anthropic!.put(said, "answer"));
+      answerJson(answer, WIRE_FORMATS.anthropic!.answerBody(said, "answer"));
     });
-    const settings = WIRES.anthropic!.settings(url);
+    const settings = WIRE_FORMATS.anthropic!.settings(url);
     const engine = await startEngine(database.urls.app, settings);
     const request = {
-      ...{ task: "answer" as const, report: "Is db01 full?", services: [], objections: [] },
+      task: "answer" as const,
+      report: "Is db01 full?",
+      services: [],
+      objections: [],
       evidence: [
         { n: 1, from: "service", text: "db01 has no space left" },
         { n: 2, from: "logs", text: "login with password=Tr0ub4dor&3 failed" },
       ],
     };
     const { SEALOOP_ANTHROPIC_MODEL: model } = loadConfig({}).settings;
-    const by = { provider: "anthropic", model, diagnosis: null, plan: null };
+    const author = { provider: "anthropic", model, diagnosis: null, plan: null };
     try {
       assert.deepEqual(await engine.client.write(request), {
-        ...{ ...by, answer: { claims: [claim] }, asked: true, reason: null },
+        ...author,
+        answer: { claims: [claim] },
+        asked: true,
+        reason: null,
       });
       assert.match(bodies[0]!, /db01 has no space left/);
       assert.doesNotMatch(bodies[0]!, /Tr0ub4dor/);
       said = { claims: [] };
       assert.deepEqual(await engine.client.write(request), {
-        ...{ ...by, answer: null, asked: true, reason: "its answer has another shape" },
+        ...author,
+        answer: null,
+        asked: true,
+        reason: "its answer has another shape",
       });
       const secret = { ...request, report: "password=Tr0ub4dor&3 is refused" };
       const untold = await engine.client.write(secret);
       assert.deepEqual([untold.asked, untold.answer, bodies.length], [false, null, 2]);
       await engine.kill();
       const off = await startEngine(database.urls.app, {
-        ...{ ...settings, SEALOOP_MODEL_WRITE_MS: "0" },
+        ...settings,
+        SEALOOP_MODEL_WRITE_MS: "0",
       });
       const unasked = await off.client.write(request);
       await off.kill();

@@ -11,7 +11,7 @@ import { EngineUnavailable, loadEngineSecret, openEngine } from "../../engine/mo
 import { openStore, type Store } from "../../store/mod.ts";
 import { startEngine, type TestEngine } from "./_engine.ts";
 
-const away = (reason: RegExp) => (error: unknown) => {
+const isUnavailable = (reason: RegExp) => (error: unknown) => {
   assert.ok(error instanceof EngineUnavailable, String(error));
   assert.equal(error.rule.status, 503);
   assert.match(error.reason, reason);
@@ -36,8 +36,8 @@ describe("the engine's process", () => {
     await database?.drop();
   });
 
-  it("classifies, and cites passages whose hashes are those of their texts in the store", async () => {
-    await untilStored();
+  it("classifies, and cites passages by the hashes of their texts in the store", async () => {
+    await waitUntilStored();
     const { classification, rag_context } = await engine.client.classify(report);
     assert.equal(classification.category, "storage");
     assert.ok(rag_context.passages.length >= 3);
@@ -51,7 +51,7 @@ describe("the engine's process", () => {
     }
   });
 
-  it("validates", async () => {
+  it("validates an action", async () => {
     const verdict = await engine.client.validate({
       incident: "The web server hangs",
       action: { description: "Restart the web server", confidence: 0.9, blast_radius: 1 },
@@ -60,11 +60,11 @@ describe("the engine's process", () => {
     assert.equal(verdict.approved, verdict.decision === "allow");
   });
 
-  it("refuses whoever does not know the secret, and says nothing else to them", async () => {
+  it("refuses callers without the secret", async () => {
     for (const secret of ["", "wrong", `${engine.secret}x`]) {
       await assert.rejects(
         openEngine({ url: engine.url, secret }).classify(report),
-        away(/does not accept our secret/),
+        isUnavailable(/does not accept our secret/),
       );
     }
     for (const path of ["/classify", "/validate"]) {
@@ -74,18 +74,18 @@ describe("the engine's process", () => {
     }
   });
 
-  it("comes back by itself for a client that saw it die", async () => {
+  it("serves a client again after a crash and a restart", async () => {
     await engine.client.classify(report);
     await engine.kill();
-    await assert.rejects(engine.client.classify(report), away(/ECONN/));
-    await assert.rejects(engine.client.health(), away(/ECONN/));
+    await assert.rejects(engine.client.classify(report), isUnavailable(/ECONN/));
+    await assert.rejects(engine.client.health(), isUnavailable(/ECONN/));
     await engine.start();
     assert.equal((await engine.client.classify(report)).provider, "local");
     assert.deepEqual(await engine.client.health(), { classify: true, validate: true });
   });
 
-  it("learns from each ticket that was mended, tells the house of it, and nobody else", async () => {
-    await untilStored();
+  it("learns from each repaired ticket, and shows it to the house audience alone", async () => {
+    await waitUntilStored();
     const ticket = (id: string, fault: string | null) => ({
       id,
       title: "Frobnicator of the Ostrava plant overheats",
@@ -146,7 +146,7 @@ describe("the engine's process", () => {
     assert.ok(sealed.every(({ payload }) => !/frobnicator|fan/i.test(payload)));
   });
 
-  it("answers from memory while its database is away", async () => {
+  it("answers from memory while the database is away", async () => {
     const elsewhere = await startEngine("postgres://nobody@127.0.0.1:9/none");
     try {
       const { classification, rag_context } = await elsewhere.client.classify(report);
@@ -157,7 +157,7 @@ describe("the engine's process", () => {
     }
   });
 
-  async function untilStored(): Promise<void> {
+  async function waitUntilStored(): Promise<void> {
     const count = async () => (await store.asPlatform().query("SELECT FROM knowledge")).length;
     while (await count() < 200) await sleep(20);
   }
@@ -176,11 +176,11 @@ describe("openEngine()", () => {
     return openEngine({ url: `http://127.0.0.1:${port}`, secret: "s", timeoutMs });
   }
 
-  it("gives up after its time, also where the answer has begun", async () => {
+  it("gives up after its time limit, also where the answer has begun", async () => {
     const silent = await answering(() => {}, 200);
-    await assert.rejects(silent.classify(report), away(/no answer within 200 ms/));
+    await assert.rejects(silent.classify(report), isUnavailable(/no answer within 200 ms/));
     const slow = await answering((_, answer) => void answer.writeHead(200).write("{"), 200);
-    await assert.rejects(slow.classify(report), away(/no answer within 200 ms/));
+    await assert.rejects(slow.classify(report), isUnavailable(/no answer within 200 ms/));
   });
 
   for (
@@ -200,24 +200,24 @@ describe("openEngine()", () => {
       ["nothing", null],
     ] as const
   ) {
-    it(`takes ${what} for no verdict`, async () => {
+    it(`refuses ${what} as a verdict`, async () => {
       const engine = await answering((_, answer) => void answer.end(JSON.stringify(verdict)));
-      await assert.rejects(engine.validate({ incident: "x" }), away(/another shape/));
+      await assert.rejects(engine.validate({ incident: "x" }), isUnavailable(/another shape/));
     });
   }
 
-  it("says what kept it from an answer", async () => {
+  it("says why there is no answer", async () => {
     const broken = await answering((_, answer) => void answer.writeHead(500).end("oops"));
-    await assert.rejects(broken.classify(report), away(/answered 500/));
+    await assert.rejects(broken.classify(report), isUnavailable(/answered 500/));
     const loading = await answering((_, answer) => void answer.writeHead(503).end("{}"));
-    await assert.rejects(loading.classify(report), away(/not ready yet/));
+    await assert.rejects(loading.classify(report), isUnavailable(/not ready yet/));
     const endless = await answering((_, answer) => void answer.end("x".repeat(2 * 1024 * 1024)));
-    await assert.rejects(endless.classify(report), away(/too long/));
+    await assert.rejects(endless.classify(report), isUnavailable(/too long/));
     const nobody = openEngine({ url: `http://127.0.0.1:${await freePort()}`, secret: "s" });
-    await assert.rejects(nobody.classify(report), away(/ECONNREFUSED/));
+    await assert.rejects(nobody.classify(report), isUnavailable(/ECONNREFUSED/));
   });
 
-  it("keeps its connection, and makes another where the engine has closed it", async () => {
+  it("keeps its connection, and opens another when the engine has closed it", async () => {
     const ports = new Set<number | undefined>();
     let calls = 0;
     const engine = await answering((request, answer) => {
@@ -235,7 +235,7 @@ describe("openEngine()", () => {
 });
 
 describe("loadEngineSecret()", () => {
-  it("makes a file that only its owner can read, once", async () => {
+  it("creates a file that only its owner can read, once", async () => {
     const folder = join(await testFolder(), "data");
     const secret = loadEngineSecret(folder);
     assert.ok(secret.length >= 32);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkCommand, isReadOnly } from "../../guard/shell/mod.ts";
 
-/** The worst that is said of a line. */
+/** Returns the weight of the worst objection to a line. */
 function weightOf(line: string): string {
   const weights = checkCommand(line).map(({ weight }) => weight);
   return weights.includes("deny") ? "deny" : weights[0] ?? "fine";
@@ -9,7 +9,7 @@ function weightOf(line: string): string {
 
 const b64 = (text: string) => Buffer.from(text).toString("base64");
 
-describe("commandObjections()", () => {
+describe("checkCommand()", () => {
   for (
     const [line, weight] of [
       ["rm -rf /", "deny"],
@@ -63,17 +63,17 @@ describe("commandObjections()", () => {
       ["cat script.sh | bash", "ask"],
     ] as const
   ) {
-    it(`says ${weight} of ${JSON.stringify(line)}`, () => assert.equal(weightOf(line), weight));
+    it(`gives ${weight} for ${JSON.stringify(line)}`, () => assert.equal(weightOf(line), weight));
   }
 
-  it("does not take what is printed for what is run", () => {
+  it("does not take printed text for commands", () => {
     assert.equal(weightOf("echo 'never run rm -rf / here'"), "fine");
     assert.equal(weightOf("grep -rn 'DROP TABLE' /opt/app/logs"), "fine");
   });
 });
 
-describe("onlyLooks()", () => {
-  it("tells reading from writing", () => {
+describe("isReadOnly()", () => {
+  it("tells lines that only read from lines that write", () => {
     assert.equal(isReadOnly("df -h && du -sh /var/* | sort -h"), true);
     assert.equal(isReadOnly("df -h > /etc/motd"), false);
     assert.equal(isReadOnly("systemctl restart nginx"), false);
