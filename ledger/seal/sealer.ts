@@ -53,28 +53,28 @@ export async function openSealer(store: Store): Promise<Sealer> {
     (requests) => writeRequests(db, requests),
     { maxSize: MAX_REQUESTS, concurrency: MAX_STATEMENTS },
   );
-  const hurry = batch<void, void>(async (calls) => {
-    await db.query(HURRY);
-    return calls;
-  });
-  const lookUp = batch<void, void>(async (calls) => {
-    const ids = waitList.ids();
-    if (ids.length > 0) settle(await db.query(LOOK_UP, [ids]));
-    return calls;
-  });
-  // Where the database is away, the next notification or poll looks again.
-  const look = () => void lookUp().catch(() => {});
-
-  function settle(rows: readonly Record<string, string>[]): void {
-    for (const { id, position, hash, reason } of rows) {
+  /** Looks up receipts, and gives those that are sealed or refused to their waiters. */
+  async function lookUp(ids: readonly string[]): Promise<void> {
+    for (const { id, position, hash, reason } of await db.query(LOOK_UP, [ids])) {
       if (reason === null) {
-        waitList.resolve({ id: id!, position: Number(position), hash: hash! });
+        waitList.resolve({ id, position: Number(position), hash });
       } else {
         const refused = new Problem("InvalidInput", `Receipt ${id} was refused: ${reason}`);
-        waitList.reject(id!, refused);
+        waitList.reject(id, refused);
       }
     }
   }
+  const lookUpNew = batch<string, void>(async (ids) => {
+    await Promise.all([db.query(HURRY), lookUp(ids)]);
+    return ids.map(() => undefined);
+  });
+  const lookUpAll = batch<void, void>(async (calls) => {
+    const ids = waitList.ids();
+    if (ids.length > 0) await lookUp(ids);
+    return calls;
+  });
+  // Where the database is away, the next notification or poll looks again.
+  const look = () => void lookUpAll().catch(() => {});
 
   const listener = await listen(store, ["sealoop_sealed"], { onNotify: look, onConnect: look });
   const poll = setInterval(look, SAFETY_POLL_MS).unref();
@@ -82,8 +82,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
     request: async (request) => await write(prepareRequest(request)),
     sealed(id, { timeoutMs = 30_000, signal } = {}) {
       const receipt = waitList.add(id, timeoutMs, signal);
-      hurry().catch(() => {});
-      look();
+      lookUpNew(id).catch(() => {});
       return receipt;
     },
     async close() {
