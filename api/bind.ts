@@ -18,7 +18,7 @@ import { createFieldReader, type FieldReader } from "./_fields.ts";
 /**
  * Binds the REST routes of operations to a router.
  *
- * The path tells its parameters; the other fields come from the query for GET and DELETE, and from the JSON body for
+ * Parameters of the path come from there; the other fields come from the query for GET and DELETE, and from the JSON body for
  * other methods. An unknown field is refused.
  */
 export function bindOperations<C>(

@@ -17,7 +17,7 @@ const object = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema =>
 });
 const RECEIPT_ERROR = {
   error: text("What was wrong"),
-  receipt_id: text("The id or prefix that was asked for"),
+  receipt_id: text("The requested id or prefix"),
 };
 
 /** Schemas of error bodies, by name. */
@@ -109,21 +109,21 @@ const COMMON_HEADERS = { "x-request-id": header("string", "Id of this request, a
 const LIMIT_HEADERS = {
   "ratelimit-limit": header(
     "integer",
-    "Requests a day; each key is counted by itself, and those of higher tiers have more",
+    "Requests a day of this key; higher tiers have more",
   ),
-  "ratelimit-remaining": header("integer", "Requests that are left of them"),
+  "ratelimit-remaining": header("integer", "Requests left today"),
   "ratelimit-reset": header("integer", "Seconds until the next day begins"),
 };
 const RECEIPT_HEADERS = {
-  "x-receipt-id": header("string", "Receipt of this call, where it was one that is sealed"),
-  "x-governance-decision": header("string", "allow, needs_approval or deny, where it was decided"),
+  "x-receipt-id": header("string", "Receipt of this call, if it was sealed"),
+  "x-governance-decision": header("string", "allow, needs_approval or deny, if governance decided"),
   "x-governance-decision-id": header("string", "As in GET /v1/governance/decisions"),
   "x-governance-rule": header("string", "The rule that decided"),
 };
 const EARLIER_HEADERS = {
   [EARLIER_HEADER]: header(
     "string",
-    "When it ended, where people had approved this call before: nothing was done now, and this is what it gave then",
+    "Present where the answer is the outcome of the same call that people had approved before: when that ended",
   ),
 };
 const OWN_HEADERS: Partial<Record<ErrorName, JsonSchema>> = {

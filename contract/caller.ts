@@ -1,4 +1,4 @@
-/** What a key reaches on the tool server: `full` all tools, `audit` only those that name it. */
+/** The tools that a key reaches on the tool server: `full` all of them, `audit` those that name it. */
 export type Scope = "full" | "audit";
 
 /** Tiers of keys, lowest first. */

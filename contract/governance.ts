@@ -11,16 +11,18 @@ export const GovernanceAnswerSchema = z.object({
   governance: z.object({
     decision: z.enum(DECISIONS),
     dry_run: z.boolean().describe(
-      "True: this was only asked, and nothing is run whatever is decided",
+      "True: a dry run, so nothing is run whatever is decided",
     ),
     decision_id: z.string().describe("As in GET /v1/governance/decisions"),
     rule: z.string().describe("Rule of the policy that decided"),
     reasons: z.array(z.string()),
     policy_version: z.string(),
     tool: z.string(),
-    arguments: z.record(z.string(), z.unknown()).describe("As checked; exactly these would be run"),
-    approval_id: z.string().nullable().describe("What people are asked; null: nobody is asked"),
-    status: z.enum(["pending", "approved"]).nullable().describe("Where that stands"),
+    arguments: z.record(z.string(), z.unknown()).describe(
+      "As validated; exactly these would be run",
+    ),
+    approval_id: z.string().nullable().describe("The approval that people decide on; null: none"),
+    status: z.enum(["pending", "approved"]).nullable().describe("Status of the approval"),
     next: z.string().describe("What to do next"),
   }),
 }).meta({ id: "Governed" });

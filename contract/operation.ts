@@ -7,7 +7,7 @@ import type { LostCall, Recovery } from "./recovery.ts";
 /** `read` changes nothing; `write` changes a record; `run` moves a durable workflow, or acts on the outside. */
 export type Effect = "read" | "write" | "run";
 
-/** Who may call an operation over REST. Tools are bound by {@linkcode Scope} instead. */
+/** The callers that may use an operation over REST. Tools are bound by {@linkcode Scope} instead. */
 export type Access = "public" | "key" | "partner" | "admin" | "device" | "token";
 
 /** Operations that start a workflow which outlives the call: how the run's result becomes the output. */
@@ -28,7 +28,7 @@ export interface Example {
 export interface StableInput {
   /** The whole input, with everything resolved that the caller left open. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** What it means, a sentence for people without a full stop. */
+  /** Its meaning, a sentence for people without a full stop. */
   readonly about: string;
 }
 

@@ -15,7 +15,7 @@ export type Recovery = {
   /** The operation's output. */
   readonly output: unknown;
 } | {
-  /** What it created exists, and has failed or was lost with its process. */
+  /** Its effect exists, and has failed or was lost with its process. */
   readonly state: "failed";
   readonly ids: Readonly<Record<string, string>>;
   /** `name` is a kind in `ERRORS`. */
@@ -25,6 +25,6 @@ export type Recovery = {
   readonly state: "not_done";
 } | {
   readonly state: "unknown";
-  /** Where people can check, as the end of a sentence that begins with "look". */
+  /** The place for people to check, as the end of a sentence that begins with "look". */
   readonly look?: string;
 };

@@ -1,4 +1,4 @@
-import type { JsonRpcRequest } from "./_jsonrpc.ts";
+import type { JsonRpcRequest } from "./json_rpc.ts";
 import { COMPLETED_ARGUMENTS } from "./resources.ts";
 
 /** Requests that call an operation, which counts them, and the parameter that names what is called. */

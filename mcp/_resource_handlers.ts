@@ -1,5 +1,5 @@
 import { outputValue } from "../contract/mod.ts";
-import type { Sender } from "./_auth.ts";
+import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { NO_RESOURCE, type OperationCall } from "./_operation_call.ts";
 import { refuseUnknownRequest, type UnknownRequest } from "./_unknown_request.ts";

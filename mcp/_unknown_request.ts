@@ -1,6 +1,6 @@
 import { asProblem, Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
-import type { Sender } from "./_auth.ts";
+import type { Sender } from "./auth.ts";
 import { toJsonRpcError } from "./_operation_call.ts";
 import { JsonRpcError } from "./requests.ts";
 import { receiptMeta } from "./tool_call.ts";

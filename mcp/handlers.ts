@@ -1,5 +1,5 @@
 import { PRODUCT, TOOL_SERVER_VERSION } from "../domain/mod.ts";
-import type { Sender } from "./_auth.ts";
+import type { Sender } from "./auth.ts";
 import type { HandlerParts } from "./_handler_parts.ts";
 import { createOperationCall } from "./_operation_call.ts";
 import { createPromptHandlers } from "./_prompt_handlers.ts";

@@ -2,10 +2,10 @@ import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
 import { disconnectSignal, type RequestState } from "../web/mod.ts";
-import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./_auth.ts";
+import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { sendWebResponse, toWebRequest } from "./_http.ts";
-import { asksForProgress, isInitialize, readMessages, requestsOf } from "./_jsonrpc.ts";
+import { sendWebResponse, toWebRequest } from "./http.ts";
+import { asksForProgress, isInitialize, readMessages, requestsOf } from "./json_rpc.ts";
 import type { HttpSessions, KeySession } from "./http_sessions.ts";
 import { type HttpExchange, openHttpSession, type StatelessClients } from "./protocol/mod.ts";
 import type { RequestHandlers } from "./requests.ts";
@@ -103,7 +103,7 @@ async function sendWhileKeyIsValid(
   }
 }
 
-/** Handles a request without a session. When the client leaves, what it asked for is cancelled. */
+/** Handles a request without a session. It is cancelled when the client leaves. */
 async function handleAlone(
   parts: HttpParts,
   ctx: Context,

@@ -14,7 +14,7 @@ export function createResourceChanges(): ResourceChanges {
       return listeners.size;
     },
     listen(listener) {
-      const own = (uri: string) => listener(uri); // a function that is given twice listens twice
+      const own = (uri: string) => listener(uri); // a function that subscribes twice is called twice
       listeners.add(own);
       return () => listeners.delete(own);
     },

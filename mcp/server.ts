@@ -1,22 +1,14 @@
 import Router from "@koa/router";
 import type Koa from "koa";
 import type { Context, Next } from "koa";
+import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Invoke, Operation } from "../contract/mod.ts";
 import { SERVICE, TOOL_SERVER_VERSION } from "../domain/mod.ts";
-import type { ToolServerAuth } from "../calls/mod.ts";
 import { type AppOptions, createApp, refuseMethods, type RequestState } from "../web/mod.ts";
-import type { Sender } from "./_auth.ts";
-import { settledWithin, trackCalls } from "./_calls_under_way.ts";
 import { refuseForeignPages, type ServerNames } from "./_origin.ts";
 import { bindA2a, MAX_A2A_BODY, type TaskParts } from "./a2a/mod.ts";
-import { createHandlers } from "./handlers.ts";
-import { createHttpRoute } from "./http_routes.ts";
-import { createHttpSessions } from "./http_sessions.ts";
-import { serveStatelessClients } from "./protocol/mod.ts";
-import { createResourceChanges } from "./resource_changes.ts";
+import { bindMcp } from "./mcp_routes.ts";
 import { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
-import { createSseRoutes } from "./sse_routes.ts";
-import { createSseSessions } from "./sse_sessions.ts";
 import { bindTools, describeTools, selectTools, type Tools } from "./tools.ts";
 import type { FindInjection } from "./untrusted.ts";
 
@@ -52,56 +44,28 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** Creates the application of a tool server: MCP at `/mcp`, `/sse` and `/messages`; A2A; `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
-  const { operations, invoke, auth, findInjection, timing = SESSION_TIMING } = parts;
-  const { heartbeatMs } = timing;
+  const { operations, invoke, auth, http, findInjection, timing = SESSION_TIMING } = parts;
+  const { log } = http;
   const tools = bindTools(operations);
-  const sseSessions = createSseSessions(timing);
-  const httpSessions = createHttpSessions(timing);
-  const statelessClients = serveStatelessClients((err) => parts.http.log.warn({ err }, "session"));
-  const changes = createResourceChanges();
-  const calls = new Set<Promise<unknown>>();
-  const isClosing = () => sseSessions.isClosing;
-  const handlersOf = createHandlers({
-    operations,
-    invoke,
-    auth,
-    log: parts.http.log,
-    findInjection,
-    onResourceChange: changes.listen,
-  });
-  const handlers = (sender: Sender, { query }: Context) =>
-    trackCalls(handlersOf(selectTools(tools, query.tools), sender), calls);
-
   const router = new Router<RequestState>();
-  const sse = createSseRoutes({ sessions: sseSessions, auth, handlers });
-  router.get("sse", "/sse", sse.openStream);
-  router.post("messages", "/messages", sse.receiveMessage);
-  const http = createHttpRoute({
-    sessions: httpSessions,
-    statelessClients,
-    auth,
-    heartbeatMs,
-    isClosing,
-    handlers,
-  });
-  router.register("/mcp", ["GET", "POST", "DELETE"], http, { name: "mcp" });
-  bindToolList(router, tools);
-  bindHealth(router, parts.limits, tools, () => sseSessions.size + httpSessions.size);
+  const mcp = bindMcp(router, { operations, invoke, auth, log, findInjection, tools, timing });
   const a2a = parts.a2a && bindA2a(router, {
     ...parts.a2a,
     tools,
     invoke,
     auth,
-    log: parts.http.log,
+    log,
     findInjection,
     url: parts.url,
     gatewayUrl: parts.gatewayUrl,
-    heartbeatMs,
-    isClosing,
+    heartbeatMs: timing.heartbeatMs,
+    isClosing: mcp.isClosing,
   });
+  bindToolList(router, tools);
+  bindHealth(router, parts.limits, tools, mcp.sessionCount);
 
   const app = createApp({
-    ...parts.http,
+    ...http,
     maxBytes: (path) => A2A_PATH.test(path) ? MAX_A2A_BODY : undefined,
   });
   if (a2a) app.use(rewriteRootPost);
@@ -110,17 +74,11 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
   app.use(refuseMethods(router, "MCP is at /mcp, A2A at /a2a"));
   return {
     app,
-    notifyChange(uri) {
-      changes.notify(uri);
-      statelessClients.notifyChange(uri);
-    },
-    hasSubscribers: () => changes.listenerCount > 0 || statelessClients.hasListeners(),
+    notifyChange: mcp.notifyChange,
+    hasSubscribers: mcp.hasSubscribers,
     async close(timeoutMs = CLOSE_TIMEOUT_MS) {
       a2a?.close();
-      const closed = Promise.all([sseSessions.close(timeoutMs), httpSessions.close(timeoutMs)]);
-      await settledWithin([...calls], timeoutMs); // calls without a session, too
-      await closed;
-      await statelessClients.close();
+      await mcp.close(timeoutMs);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** How sessions are kept alive and ended. All values are > 0. */
+/** Intervals and timeouts of sessions, all > 0. */
 export interface SessionTiming {
   /** Between two comments on a stream, and two checks of its key. */
   readonly heartbeatMs: number;

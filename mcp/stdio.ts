@@ -4,7 +4,7 @@ import { asProblem, type Invoke, type Operation, Problem } from "../contract/mod
 import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Log } from "../web/mod.ts";
 import { isCountedByOperation } from "./_counting.ts";
-import { isMessage, isRequest, JSON_RPC } from "./_jsonrpc.ts";
+import { isMessage, isRequest, JSON_RPC } from "./json_rpc.ts";
 import { openLines } from "./_lines.ts";
 import { createHandlers } from "./handlers.ts";
 import { servePipe } from "./protocol/mod.ts";

@@ -6,7 +6,7 @@ import { MalformedJson, parseJson } from "./json.ts";
 /** Default maximum of bytes in a request's body. */
 export const MAX_BODY = 1024 * 1024;
 
-/** How much more a client may send after `413`, so that it reads the answer before the connection is closed. */
+/** Limits of what a client may still send after `413`, so that it reads the answer before the connection closes. */
 const MAX_LINGER_BYTES = 8 * MAX_BODY;
 const LINGER_MS = 1_000;
 

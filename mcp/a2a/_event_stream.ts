@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import type { RequestState } from "../../web/mod.ts";
-import { isValid, type Sender } from "../_auth.ts";
-import { drained } from "../_http.ts";
+import { isValid, type Sender } from "../auth.ts";
+import { drained } from "../http.ts";
 import type { A2aHandlerParts } from "./handlers.ts";
 import type { Envelope } from "./request.ts";
 import type { EventStream } from "./sdk_handler.ts";

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/mod.ts";
 import type { AgentAction } from "../../calls/mod.ts";
 import type { A2aHandlerParts, RequestSender } from "./handlers.ts";
 
-/** Does and seals work that calls no operation. The receipt says what was asked for and whether it was found. */
+/** Does work that calls no operation, and seals the request and whether its object was found. */
 export type SealWork = <T>(method: string, args: unknown, work: () => Promise<T>) => Promise<T>;
 
 /** Creates the function that seals one key's reads. A task's words are not part of the receipt. */

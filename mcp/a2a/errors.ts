@@ -7,7 +7,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { asProblem, EARLIER_HEADER, type Problem } from "../../contract/mod.ts";
-import { JSON_RPC } from "../_jsonrpc.ts";
+import { JSON_RPC } from "../json_rpc.ts";
 import { earlierMeta } from "../tool_call.ts";
 import { HeldRequest, type Reply } from "./handlers.ts";
 

@@ -4,7 +4,7 @@ import type { TaskPart, TaskRecord } from "../../domain/mod.ts";
 import type { ToolServerAuth } from "../../calls/mod.ts";
 import type { TaskWatch } from "../../calls/tasks/mod.ts";
 import type { Log } from "../../web/mod.ts";
-import type { Sender } from "../_auth.ts";
+import type { Sender } from "../auth.ts";
 import type { Tools } from "../tools.ts";
 import type { FindInjection } from "../untrusted.ts";
 

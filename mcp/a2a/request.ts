@@ -2,7 +2,7 @@
 import type { Context } from "koa";
 import { Problem, similarNames } from "../../contract/mod.ts";
 import { MAX_BODY, readJson } from "../../web/mod.ts";
-import { JSON_RPC } from "../_jsonrpc.ts";
+import { JSON_RPC } from "../json_rpc.ts";
 import { describeWrongParams, METHODS } from "./request_schemas.ts";
 
 /** A protocol version that is served. */

@@ -1,8 +1,8 @@
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
 import { disconnectSignal, type RequestState } from "../../web/mod.ts";
-import { authenticate, type Sender, stoppingProblem } from "../_auth.ts";
-import { JSON_RPC } from "../_jsonrpc.ts";
+import { authenticate, type Sender, stoppingProblem } from "../auth.ts";
+import { JSON_RPC } from "../json_rpc.ts";
 import { EVENT_STREAM, sendEvents, toEvent } from "./_event_stream.ts";
 import { toWireCard } from "./card.ts";
 import { cardFor, type CardParts, KEY_CARD_METHOD } from "./card_routes.ts";
@@ -38,7 +38,7 @@ const OPERATION_CALLS = new Set([
   "SendStreamingMessage",
   "CancelTask",
 ]);
-/** Problems that are told by an HTTP status, and not by JSON-RPC. */
+/** Problems that are answered with an HTTP status instead of JSON-RPC. */
 const HTTP_PROBLEMS = new Set(["Unauthenticated", "RateLimited"]);
 
 /** Creates the route for requests. The key is checked before the body is read. */

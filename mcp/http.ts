@@ -11,7 +11,7 @@ const PROTOCOL_HEADERS = [
   "mcp-protocol-version",
   "mcp-session-id",
 ];
-/** How long a client may leave a stream unread before its connection is closed. */
+/** Time for which a client may leave a stream unread before its connection is closed. */
 const UNREAD_TIMEOUT_MS = 60_000;
 
 /** Converts a request to a web-standard one without query, key and body. @param signal aborted when the client leaves */

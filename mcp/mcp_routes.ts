@@ -1,0 +1,78 @@
+import type Router from "@koa/router";
+import type { Context } from "koa";
+import type { RequestState } from "../web/mod.ts";
+import { settledWithin, trackCalls } from "./_calls_under_way.ts";
+import type { HandlerParts } from "./_handler_parts.ts";
+import type { Sender } from "./auth.ts";
+import { createHandlers } from "./handlers.ts";
+import { createHttpRoute } from "./http_routes.ts";
+import { createHttpSessions } from "./http_sessions.ts";
+import { serveStatelessClients } from "./protocol/mod.ts";
+import { createResourceChanges } from "./resource_changes.ts";
+import type { SessionTiming } from "./session_timing.ts";
+import { createSseRoutes } from "./sse_routes.ts";
+import { createSseSessions } from "./sse_sessions.ts";
+import { selectTools, type Tools } from "./tools.ts";
+
+/** The parts that MCP works with. */
+export interface McpParts<C> extends Omit<HandlerParts<C>, "onResourceChange"> {
+  readonly tools: Tools<C>;
+  readonly timing: SessionTiming;
+}
+
+/** The running routes of MCP. */
+export interface McpRoutes {
+  /** Returns the number of open sessions. */
+  sessionCount(): number;
+  /** Returns true once {@linkcode close} was called. */
+  isClosing(): boolean;
+  /** Notifies the clients that have subscribed to a resource of its change. */
+  notifyChange(uri: string): void;
+  /** Returns true where a client has subscribed to any resource. */
+  hasSubscribers(): boolean;
+  /** Opens no more sessions, waits for calls under way, and ends every stream. @param timeoutMs of the wait, ≥ 0 */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** Binds `/mcp`, and `/sse` with `/messages`. */
+export function bindMcp<C>(router: Router<RequestState>, parts: McpParts<C>): McpRoutes {
+  const { auth, log, tools, timing } = parts;
+  const sseSessions = createSseSessions(timing);
+  const httpSessions = createHttpSessions(timing);
+  const statelessClients = serveStatelessClients((err) => log.warn({ err }, "session"));
+  const changes = createResourceChanges();
+  const calls = new Set<Promise<unknown>>();
+  const isClosing = () => sseSessions.isClosing;
+  const handlersOf = createHandlers({ ...parts, onResourceChange: changes.listen });
+  const handlers = (sender: Sender, { query }: Context) =>
+    trackCalls(handlersOf(selectTools(tools, query.tools), sender), calls);
+
+  const sse = createSseRoutes({ sessions: sseSessions, auth, handlers });
+  router.get("sse", "/sse", sse.openStream);
+  router.post("messages", "/messages", sse.receiveMessage);
+  const http = createHttpRoute({
+    sessions: httpSessions,
+    statelessClients,
+    auth,
+    heartbeatMs: timing.heartbeatMs,
+    isClosing,
+    handlers,
+  });
+  router.register("/mcp", ["GET", "POST", "DELETE"], http, { name: "mcp" });
+
+  return {
+    sessionCount: () => sseSessions.size + httpSessions.size,
+    isClosing,
+    notifyChange(uri) {
+      changes.notify(uri);
+      statelessClients.notifyChange(uri);
+    },
+    hasSubscribers: () => changes.listenerCount > 0 || statelessClients.hasListeners(),
+    async close(timeoutMs) {
+      const closed = Promise.all([sseSessions.close(timeoutMs), httpSessions.close(timeoutMs)]);
+      await settledWithin([...calls], timeoutMs); // calls without a session, too
+      await closed;
+      await statelessClients.close();
+    },
+  };
+}
