@@ -3,7 +3,7 @@
  *
  * ```ts
  * const invoke = createInvoke({ ...parts, operations: registry });
- * createRestApp({ operations, invoke, shell, info });
+ * createRestApp({ operations, invoke, http, info });
  * ```
  *
  * @module
