@@ -84,8 +84,11 @@ export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
 }
 
 function bindToolList<C>(router: Router<RequestState>, tools: Tools<C>): void {
+  const all = JSON.stringify(describeTools(tools)); // takes a third of the time of a request
   router.get("registry", "/mcp/tools", (ctx) => {
-    ctx.body = describeTools(selectTools(tools, ctx.query.tools));
+    const selection = ctx.query.tools;
+    ctx.type = "application/json; charset=utf-8";
+    ctx.body = selection ? JSON.stringify(describeTools(selectTools(tools, selection))) : all;
   });
 }
 
