@@ -16,7 +16,7 @@ export const LEARNING_BOUNDS = { queued: 50, applied: 85 } as const;
 interface Factor {
   /** Such as `verified_repair`. */
   readonly factor: string;
-  /** What it adds to the score, or takes away. */
+  /** Added to the score; negative: subtracted. */
   readonly points: number;
 }
 

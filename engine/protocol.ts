@@ -75,7 +75,7 @@ export const GUARD_VERDICT = z.object({
   message: "approved is true for allow alone",
 });
 
-/** What the process is ready for. */
+/** The answer of `GET /health`. */
 export const HEALTH = z.object({
   ready: z.object({ classify: z.boolean(), validate: z.boolean() }),
 });

@@ -28,7 +28,7 @@ const Tool = z.strictObject({
 const Names = z.array(z.string().min(1).max(200)).max(200);
 const Objections = z.array(z.string().max(400)).max(12);
 
-/** What is to be written. */
+/** A request to write. */
 export const WRITE_REQUEST = z.strictObject({
   task: z.enum(["diagnosis", "answer", "plan"]),
   report: z.string().max(MAX_REPORT_LENGTH).describe("What is reported, or asked"),

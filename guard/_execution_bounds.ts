@@ -8,7 +8,7 @@ import { findIntents, type Intent, removeHidden } from "./text/mod.ts";
 import type { Text } from "./_texts.ts";
 import type { Objection, ProposedAction, RailResult } from "./types.ts";
 
-/** How far an action reaches, and how often repairs were made. */
+/** Services that an action reaches, and recent repairs. */
 export interface Reach {
   /** Services that need the target, from the service graph; null where it does not know the target. */
   readonly dependents: readonly string[] | null;

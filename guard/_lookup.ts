@@ -2,7 +2,7 @@
 import { batch, type Db, type PolicyRecord } from "../store/mod.ts";
 import type { KnownService, KnownTicket } from "./_state.ts";
 
-/** What one request asks to look up. */
+/** The names and ids that one request looks up. */
 export interface LookupRequest {
   /** Words that may be names of services. */
   readonly names: readonly string[];

@@ -20,14 +20,14 @@ export interface ProposedAction {
 export interface ValidateRequest {
   readonly incident: string;
   readonly action?: ProposedAction;
-  /** What the caller knows of the action; the loop fills it in. */
+  /** Facts that the caller knows; the loop fills them in. */
   readonly context?: {
     readonly ticket_id?: string;
     /** Articles that the action rests on, with the hashes they were retrieved with. */
     readonly citations?: readonly { readonly id: string; readonly sha256: string }[];
     /** Its commands are on the list of those that runbooks may run. */
     readonly listed?: boolean;
-    /** What the last probe saw, such as `{ service: "db", healthy: false }`. */
+    /** The result of the last probe, such as `{ service: "db", healthy: false }`. */
     readonly observed?: Readonly<Record<string, unknown>>;
   };
 }
@@ -49,7 +49,7 @@ export interface RailVerdict {
   readonly passed: boolean;
   /** Sentences for a person. Those of a passed rail say what was checked. */
   readonly reasons: readonly string[];
-  /** What would make it pass; null where it has passed. */
+  /** How to make it pass; null where it has passed. */
   readonly remedy: string | null;
 }
 
@@ -71,7 +71,7 @@ export interface Objection {
   readonly code: string;
   /** A sentence that does not repeat the secret or the payload it is about. */
   readonly reason: string;
-  /** What would remove the objection. */
+  /** How to remove the objection. */
   readonly remedy: string;
 }
 

@@ -3,7 +3,7 @@ import { MAX_TEXT_LENGTH, wordsOf } from "./_text.ts";
 
 /** A part of a text between full stops, commas and words such as "but". */
 export interface Clause {
-  /** As {@linkcode wordsOf} returns them. */
+  /** In plain form, see {@linkcode wordsOf}. */
   readonly words: readonly string[];
   /** It says that the thing it names works, or is not to blame. */
   readonly isFine: boolean;

@@ -20,7 +20,7 @@ type Kind = (typeof KINDS)[number];
 /** Weight of each kind of feature against the others. */
 export type KindWeights = Readonly<Record<Kind, number>>;
 
-/** How often features occur, by cell. */
+/** Counts of features, by cell. */
 type Counts = Map<number, number>;
 
 /** Counts of a text, by kind of feature. */

@@ -14,7 +14,7 @@ import type { ReadText } from "./_reader.ts";
 import type { Signals } from "./_severity_signals.ts";
 import { softmax, trainSvm, type Weights } from "./_svm.ts";
 
-/** What the model predicts of a text. */
+/** A prediction for a text. */
 export interface Prediction {
   /** Probability of each category, in the order of {@linkcode CATEGORIES}. */
   readonly categories: readonly number[];
@@ -30,7 +30,7 @@ export interface Example {
   readonly category: Category;
   /** Undefined: only the category is learnt from it. */
   readonly severity: Severity | undefined;
-  /** How much it counts, > 0. */
+  /** Its weight in training, > 0. */
   readonly importance: number;
 }
 
@@ -65,7 +65,7 @@ export const TEMPERATURE = 0.34;
 export interface Model {
   /** Row of each cell in the two tables below, from 1; 0: no example has it. */
   readonly rows: Int32Array;
-  /** How rare each row's cell is; row 0: that of a cell that was never seen. */
+  /** Rarity of each row's cell; row 0: that of a cell that was never seen. */
   readonly rarity: Float32Array;
   /** Weights by row, {@linkcode OUTPUTS} each: of the categories, then of the steps of severity. */
   readonly weights: Int16Array;

@@ -15,9 +15,9 @@ import { readWordLists, WORD_LIST_FILES } from "./_word_lists.ts";
 
 /** A report to classify. */
 export interface Report {
-  /** As it was written. Only the first 4,000 characters are read. */
+  /** The original text. Only the first 4,000 characters are read. */
   readonly description: string;
-  /** Where it came from, such as `api` or the name of a monitoring system. It does not influence the result. */
+  /** Its origin, such as `api` or the name of a monitoring system. It does not influence the result. */
   readonly source: string;
 }
 

@@ -45,27 +45,27 @@ export function parseLine(line: string): ParsedLine {
   return { runs: state.runs, issues: [...state.issues], code: state.code };
 }
 
-function walkText(text: string, place: RunContext, state: State): RunResult {
+function walkText(text: string, context: RunContext, state: State): RunResult {
   if (text.length > MAX_LINE_LENGTH) state.issues.add("too_long");
-  const readable = text.slice(0, MAX_LINE_LENGTH);
-  if (place.depth > MAX_DEPTH || (readable.match(/[({`]|\[\[|<</g)?.length ?? 0) > MAX_NESTING) {
+  const readText = text.slice(0, MAX_LINE_LENGTH);
+  if (context.depth > MAX_DEPTH || (readText.match(/[({`]|\[\[|<</g)?.length ?? 0) > MAX_NESTING) {
     state.issues.add("too_deep");
     return NO_RESULT;
   }
-  const script = parse(readable);
+  const script = parse(readText);
   if (script.errors?.length) state.issues.add("not_parsed");
-  return walkStatements(script.commands, place, state);
+  return walkStatements(script.commands, context, state);
 }
 
-function walkStatements(all: readonly Statement[], place: RunContext, state: State): RunResult {
-  const ran = all.map(({ command }) => walkNode(command, place, state, undefined, undefined));
-  const texts = ran.map(({ text }) => text);
+function walkStatements(all: readonly Statement[], context: RunContext, state: State): RunResult {
+  const results = all.map(({ command }) => walkNode(command, context, state, undefined, undefined));
+  const texts = results.map(({ text }) => text);
   const hasOutput = texts.some((text) => text !== undefined && text !== "");
   return {
-    runs: ran.flatMap(({ runs }) => runs),
+    runs: results.flatMap(({ runs }) => runs),
     text: !hasOutput
       ? undefined
-      : texts.map((text, n) => text ?? unknownOutput(ran[n]!)).join("\n"),
+      : texts.map((text, n) => text ?? unknownOutput(results[n]!)).join("\n"),
   };
 }
 
@@ -75,16 +75,16 @@ function unknownOutput({ runs }: RunResult): string {
 
 function walkNode(
   node: SyntaxNode,
-  place: RunContext,
+  context: RunContext,
   state: State,
   input: Input | undefined,
   into: string | undefined,
 ): RunResult {
   switch (node.type) {
     case "Command":
-      return walkCommand(node, place, state, input, into);
+      return walkCommand(node, context, state, input, into);
     case "Statement":
-      return walkNode(node.command, place, state, input, into);
+      return walkNode(node.command, context, state, input, into);
     case "Pipeline": {
       let last: RunResult | undefined;
       const runs: Run[] = [];
@@ -93,7 +93,7 @@ function walkNode(
         const next = node.commands[n + 1];
         last = walkNode(
           one,
-          place,
+          context,
           state,
           from,
           next?.type === "Command" ? next.name?.value : into,
@@ -104,39 +104,39 @@ function walkNode(
     }
     case "Script":
     case "CompoundList":
-      return walkStatements(node.commands, place, state);
+      return walkStatements(node.commands, context, state);
     case "Subshell":
     case "BraceGroup":
       return node.type === "Subshell"
         ? walkStatements(
           node.body.commands,
-          { ...place, variables: new Map(place.variables) },
+          { ...context, variables: new Map(context.variables) },
           state,
         )
-        : walkStatements(node.body.commands, place, state);
+        : walkStatements(node.body.commands, context, state);
     case "Redirected": {
       const { writes, input: own } = readRedirections(
         node.redirects,
-        createScope(place, state),
+        createScope(context, state),
         state,
       );
-      const ran = walkNode(node.command, place, state, own ?? input, into);
-      recordFiles(writes, ran.text, state);
+      const result = walkNode(node.command, context, state, own ?? input, into);
+      recordFiles(writes, result.text, state);
       for (const write of writes) {
-        addRun({ program: "{", writes: [write] }, place, state, input, into);
+        addRun({ program: "{", writes: [write] }, context, state, input, into);
       }
-      return ran;
+      return result;
     }
     case "For": {
       const words = (node.wordlist ?? []).flatMap((word) =>
-        fieldsOf(word, createScope(place, state))
+        fieldsOf(word, createScope(context, state))
       );
       const values = words.length > 0 ? words.slice(0, 8) : [UNKNOWN];
       return {
         ...NO_RESULT,
         runs: values.flatMap((value) => {
-          place.variables.set(node.name.value, value);
-          return walkStatements(node.body.commands, place, state).runs;
+          context.variables.set(node.name.value, value);
+          return walkStatements(node.body.commands, context, state).runs;
         }),
       };
     }
@@ -145,7 +145,7 @@ function walkNode(
       state.functions.set(node.name.value, node);
       return walkNode(
         node.body,
-        { ...place, variables: new Map(place.variables) },
+        { ...context, variables: new Map(context.variables) },
         state,
         undefined,
         undefined,
@@ -154,20 +154,20 @@ function walkNode(
       if (node.type === "While" && isForkLoop(node)) state.issues.add("fork_bomb");
       const runs: Run[] = [];
       forEachChild(node, (child) => {
-        if (child.type !== "Word") runs.push(...walkNode(child, place, state, input, into).runs);
-        else fieldsOf(child, createScope(place, state));
+        if (child.type !== "Word") runs.push(...walkNode(child, context, state, input, into).runs);
+        else fieldsOf(child, createScope(context, state));
       });
       return { runs, text: undefined };
     }
   }
 }
 
-function createScope(place: RunContext, state: State): Scope {
+function createScope(context: RunContext, state: State): Scope {
   return {
-    variables: place.variables,
+    variables: context.variables,
     outputOf: (part) => {
       if (part.script === undefined) return UNKNOWN;
-      const inner = { ...place, depth: place.depth + 1, variables: new Map(place.variables) };
+      const inner = { ...context, depth: context.depth + 1, variables: new Map(context.variables) };
       if (inner.depth > MAX_DEPTH) {
         state.issues.add("too_deep");
         return UNKNOWN;
@@ -181,18 +181,18 @@ function createScope(place: RunContext, state: State): Scope {
 
 function walkCommand(
   node: Command,
-  place: RunContext,
+  context: RunContext,
   state: State,
   piped: Input | undefined,
   into: string | undefined,
 ): RunResult {
-  const scope = createScope(place, state);
+  const scope = createScope(context, state);
   for (const one of node.prefix) {
     if (one.type === "Assignment") {
       const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
-      place.variables.set(
+      context.variables.set(
         one.name,
-        one.append ? (place.variables.get(one.name) ?? "") + value : value,
+        one.append ? (context.variables.get(one.name) ?? "") + value : value,
       );
     }
   }
@@ -201,17 +201,17 @@ function walkCommand(
     if (one.type === "Word") words.push(...fieldsOf(one, scope));
     else {
       const value = one.value.type === "Word" ? wordText(one.value, scope) : UNKNOWN;
-      place.variables.set(one.name, value);
+      context.variables.set(one.name, value);
       words.push(`${one.name}=${value}`);
     }
   }
   const { writes, input } = readRedirections(node.redirects, scope, state);
   const [name, ...args] = words;
   if (name === undefined) {
-    if (writes.length > 0) addRun({ program: ":", writes }, place, state, piped, into);
+    if (writes.length > 0) addRun({ program: ":", writes }, context, state, piped, into);
     return { runs: [], text: "" };
   }
-  return walkProgram(name, args, writes, input ?? piped, into, place, state);
+  return walkProgram(name, args, writes, input ?? piped, into, context, state);
 }
 
 function walkProgram(
@@ -220,45 +220,45 @@ function walkProgram(
   writes: readonly FileWrite[],
   input: Input | undefined,
   into: string | undefined,
-  place: RunContext,
+  context: RunContext,
   state: State,
 ): RunResult {
   const program = programName(name, state);
-  const run = addRun({ program, args, writes }, place, state, input, into);
+  const run = addRun({ program, args, writes }, context, state, input, into);
   const text = writes.length > 0 ? undefined : outputOf(program, args, input?.text);
   recordFiles(writes, outputOf(program, args, input?.text), state);
   if (program === "cd" || program === "pushd") {
-    place.folder = args.find((arg) => !arg.startsWith("-")) ?? "~";
+    context.folder = args.find((arg) => !arg.startsWith("-")) ?? "~";
   }
   if (program === "set" && args[0] === "--") {
-    args.slice(1).forEach((arg, n) => place.variables.set(String(n + 1), arg));
-    for (const all of ["@", "*"]) place.variables.set(all, args.slice(1).join(" "));
+    args.slice(1).forEach((arg, n) => context.variables.set(String(n + 1), arg));
+    for (const all of ["@", "*"]) context.variables.set(all, args.slice(1).join(" "));
   }
-  const ran = findInner(name, program, args, input, state)
-    .map((one) => walkInner(one, input, into, place, state));
+  const inner = findInner(name, program, args, input, state)
+    .map((one) => walkInner(one, input, into, context, state));
   const own = state.functions.get(name);
-  if (own && place.depth < MAX_DEPTH && !state.issues.has("fork_bomb")) {
-    const variables = new Map(place.variables);
+  if (own && context.depth < MAX_DEPTH && !state.issues.has("fork_bomb")) {
+    const variables = new Map(context.variables);
     args.forEach((arg, n) => variables.set(String(n + 1), arg));
     variables.set("@", args.join(" "));
-    ran.push(
-      walkNode(own.body, { ...place, variables, depth: place.depth + 1 }, state, input, into),
+    inner.push(
+      walkNode(own.body, { ...context, variables, depth: context.depth + 1 }, state, input, into),
     );
   }
-  return { runs: [run, ...ran.flatMap(({ runs }) => runs)], text: text ?? ran.at(-1)?.text };
+  return { runs: [run, ...inner.flatMap(({ runs }) => runs)], text: text ?? inner.at(-1)?.text };
 }
 
 function walkInner(
   inner: Inner,
   input: Input | undefined,
   into: string | undefined,
-  place: RunContext,
+  context: RunContext,
   state: State,
 ): RunResult {
   const deeper = {
-    ...place,
-    depth: place.depth + 1,
-    remote: place.remote || "remote" in inner && inner.remote === true,
+    ...context,
+    depth: context.depth + 1,
+    remote: context.remote || "remote" in inner && inner.remote === true,
   };
   if (deeper.depth > MAX_DEPTH || hasTooManyRuns(state)) {
     state.issues.add("too_deep");

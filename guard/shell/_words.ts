@@ -2,7 +2,7 @@
 import { parse, type Word, type WordPart } from "unbash";
 import { UNKNOWN } from "./_types.ts";
 
-/** What is known where a word is expanded. */
+/** The environment in which a word is expanded. */
 export interface Scope {
   /** Variables by name. Others are {@linkcode UNKNOWN}. */
   readonly variables: Map<string, string>;

@@ -111,7 +111,9 @@ export function languageOf(program: string): string | undefined {
 /** Returns everything that a program would run, by its arguments. */
 export function unwrap(program: string, args: readonly string[]): Inner[] {
   if (isShell(program)) return unwrapShell(args);
-  const special = SPECIAL_WRAPPERS[program]?.(args);
+  const special = Object.hasOwn(SPECIAL_WRAPPERS, program)
+    ? SPECIAL_WRAPPERS[program]!(args)
+    : undefined;
   if (special) return special;
   const interpreter = INTERPRETERS.find(([name]) => name.test(program));
   if (interpreter) return unwrapInterpreter(args, interpreter);

@@ -1,6 +1,6 @@
 /** Patterns for text that is meant to steer the judge, and the pieces they are built of. */
 
-/** What such text attempts. */
+/** An attempt of such text. */
 export type Trick =
   | "overrides instructions"
   | "changes the role"

@@ -1,6 +1,6 @@
 /** Keys, tokens and passwords that a text carries. */
 
-/** Each with its name in verdicts, which never show the secret itself. */
+/** Kinds of secrets by their names in verdicts, which never show the secret itself. */
 const PATTERNS: readonly (readonly [string, RegExp])[] = [
   [
     "a private key",

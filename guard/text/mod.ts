@@ -1,6 +1,6 @@
 /**
- * What a text means to its reader: hidden characters, encodings within encodings, orders to the judge, secrets, and harmful
- * intents of a description. Judged by rules alone: nothing that a text says is followed.
+ * Finds in a text what it hides or attempts: invisible characters, encodings within encodings, orders to the judge, secrets,
+ * and harmful intents of a description. Rules alone decide: nothing that a text says is followed.
  *
  * ```ts
  * findTricks("Ignore all previous instructions", false); // [{ trick: "overrides instructions", reported: false }]

@@ -61,6 +61,8 @@ describe("checkCommand()", () => {
       ["vssadmin delete shadows /all", "deny"],
       ["$TOOL --restart", "ask"],
       ["cat script.sh | bash", "ask"],
+      ["constructor of an object", "ask"],
+      ["__proto__ of an object", "ask"],
     ] as const
   ) {
     it(`gives ${weight} for ${JSON.stringify(line)}`, () => assert.equal(weightOf(line), weight));
