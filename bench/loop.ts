@@ -17,7 +17,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, NativeConnection } from "@temporalio/worker";
-import { startWorkers } from "../temporal/workers.ts";
+import { startWorkers } from "../temporal/mod.ts";
 import { DEFAULT_POLICY } from "../guard/mod.ts";
 import { putService, setPolicy, type Store } from "../store/mod.ts";
 import { startEngine } from "../test/engine/_engine.ts";
@@ -104,7 +104,7 @@ async function openBareWorkers({ config, place }: TestLoop): Promise<() => Promi
       connection: await NativeConnection.connect({ address: place.address }),
       namespace: place.namespace,
     }),
-    failed: (error) => console.error(error),
+    onFailure: (error) => console.error(error),
   });
   return workers.stop;
 }

@@ -84,7 +84,7 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       config,
       activities,
       connect: () => connectWorker(config),
-      failed: (err) => log.error({ err }, "The workers failed; connecting again"),
+      onFailure: (err) => log.error({ err }, "The workers failed; connecting again"),
     }));
   const background = [
     keepDeletingOldData({ config, store, log, signal: stopping.signal }),

@@ -10,14 +10,14 @@ import type { NativeConnection } from "@temporalio/worker";
 import type { Config } from "../config.ts";
 import { Problem } from "../contract/mod.ts";
 
-/** Where Temporal is. */
+/** Location of Temporal. */
 export interface TemporalLocation {
   /** `host:port`. */
   readonly address: string;
   readonly namespace: string;
 }
 
-/** A connection of clients: starts, signals and asks workflows. */
+/** A connection of clients, which start, signal and query workflows. */
 export interface TemporalConnection {
   readonly client: Client;
   readonly namespace: string;
@@ -30,15 +30,22 @@ export interface WorkerConnection {
   readonly namespace: string;
 }
 
-const CONNECT_WITHIN = "10s";
-/** Attempts of one call with growing pauses, ten seconds in all: somebody waits for the answer. */
-const ATTEMPTS = 8;
+/** A client that connects when it is first needed. */
+export interface LazyTemporal {
+  /** @throws {Problem} `Unavailable`: Temporal does not answer; the next call tries again */
+  client(): Promise<Client>;
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT = "10s";
+/** Attempts of one call with growing pauses, ten seconds in all, as somebody waits for the answer. */
+const MAX_ATTEMPTS = 8;
 
 /**
- * By the SDK's own environment configuration (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS_…`, a profile of
- * `TEMPORAL_CONFIG_FILE`), with the embedded server's port and the namespace of `temporal.yaml` where it names none.
+ * Reads the SDK's own environment configuration (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_TLS_…`, a profile of
+ * `TEMPORAL_CONFIG_FILE`). By default, the server is the embedded one, and the namespace that of `temporal.yaml`.
  */
-function settingsOf({ settings, temporal }: Config) {
+function readSettings({ settings, temporal }: Config) {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   return {
     connectionOptions: {
@@ -49,46 +56,47 @@ function settingsOf({ settings, temporal }: Config) {
   };
 }
 
-/** Where Temporal is, as far as settings tell. */
+/** Returns the location of Temporal by the settings. */
 export function locateTemporal(config: Config): TemporalLocation {
-  const { connectionOptions: { address }, namespace } = settingsOf(config);
+  const { connectionOptions: { address }, namespace } = readSettings(config);
   return { address, namespace };
 }
 
 /**
- * A connection that lets go of the context of its calls when none is under way, as the SDK does when it is closed. On Node
- * before 24 each promise of a process takes three times as long from the first call on otherwise, and a tool a tenth longer.
+ * A connection that disables the context of its calls while none is under way, as the SDK does when it is closed. On Node
+ * before 24 an enabled context makes each promise of the process three times as slow, and a tool a tenth.
  */
 class RestingConnection extends Connection {
-  #underWay = 0;
+  #callsUnderWay = 0;
 
   override withDeadline<R>(deadline: number | Date, work: () => Promise<R>): Promise<R> {
-    return this.#within(() => super.withDeadline(deadline, work));
+    return this.#count(() => super.withDeadline(deadline, work));
   }
   override withAbortSignal<R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> {
-    return this.#within(() => super.withAbortSignal(signal, work));
+    return this.#count(() => super.withAbortSignal(signal, work));
   }
   override withMetadata<R>(metadata: Metadata, work: () => Promise<R>): Promise<R> {
-    return this.#within(() => super.withMetadata(metadata, work));
+    return this.#count(() => super.withMetadata(metadata, work));
   }
 
-  async #within<R>(call: () => Promise<R>): Promise<R> {
-    this.#underWay++;
+  async #count<R>(call: () => Promise<R>): Promise<R> {
+    this.#callsUnderWay++;
     try {
       return await call();
     } finally {
-      if (--this.#underWay === 0) this.callContextStorage.disable();
+      if (--this.#callsUnderWay === 0) this.callContextStorage.disable();
     }
   }
 }
 
 /** Connects a client. @throws where nothing answers within ten seconds */
 export async function connectTemporal(config: Config): Promise<TemporalConnection> {
-  const { connectionOptions, namespace } = settingsOf(config);
+  const { connectionOptions, namespace } = readSettings(config);
+  const retry = defaultGrpcRetryOptions({ maxAttempts: MAX_ATTEMPTS });
   const connection = await RestingConnection.connect({
     ...connectionOptions,
-    connectTimeout: CONNECT_WITHIN,
-    interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: ATTEMPTS }))],
+    connectTimeout: CONNECT_TIMEOUT,
+    interceptors: [makeGrpcRetryInterceptor(retry)],
   });
   return {
     client: new Client({ connection, namespace }),
@@ -99,19 +107,12 @@ export async function connectTemporal(config: Config): Promise<TemporalConnectio
 
 /** Connects a worker. @throws where nothing answers */
 export async function connectWorker(config: Config): Promise<WorkerConnection> {
-  const { NativeConnection } = await import("@temporalio/worker"); // half a second of a core, which others spare
-  const { connectionOptions, namespace } = settingsOf(config);
+  const { NativeConnection } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need
+  const { connectionOptions, namespace } = readSettings(config);
   return { connection: await NativeConnection.connect(connectionOptions), namespace };
 }
 
-/** A client that is connected when it is first asked for. */
-export interface LazyTemporal {
-  /** @throws {Problem} `Unavailable`: Temporal does not answer; the next call tries again */
-  client(): Promise<Client>;
-  close(): Promise<void>;
-}
-
-/** Connects when it is first asked for, and again after that failed. */
+/** Opens a client that connects when it is first needed, and again after that failed. */
 export function openLazyTemporal(config: Config): LazyTemporal {
   let connecting: Promise<TemporalConnection> | undefined;
   let connected: TemporalConnection | undefined;
@@ -130,7 +131,7 @@ export function openLazyTemporal(config: Config): LazyTemporal {
     },
     async close() {
       if (connected) return await connected.close();
-      // Whoever stops doesn't wait for somebody who doesn't answer.
+      // Closing does not wait for a server that doesn't answer.
       connecting?.then((late) => late.close()).catch(() => {});
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Temporal: where it is, and what it must know of the platform.
+ * Temporal: connecting to it, registering search attributes and schedules, and running workers.
  *
  * ```ts
  * const { client, close } = await connectTemporal(config);
@@ -9,7 +9,17 @@
  *
  * @module
  */
-export * from "./connect.ts";
-export * from "./register.ts";
+export {
+  connectTemporal,
+  connectWorker,
+  type LazyTemporal,
+  locateTemporal,
+  openLazyTemporal,
+  type TemporalConnection,
+  type TemporalLocation,
+  type WorkerConnection,
+} from "./connect.ts";
+export { ensureSequencer, ensureWebhookRelay, keepWorkflowsRunning } from "./lasting_workflows.ts";
+export { registerTemporal } from "./register.ts";
 export { sdkLogger } from "./sdk_log.ts";
-export { startWorkers } from "./workers.ts";
+export { startWorkers, type WorkerParts, type Workers, type WorkflowCode } from "./workers.ts";

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Client,
   ScheduleAlreadyRunning,
@@ -29,15 +28,15 @@ const DAY_SECONDS = 86_400;
 type ScheduleSettings = TemporalSettings["schedules"][string];
 
 /**
- * Brings Temporal in line with `temporal.yaml`: search attributes where they are missing, how long histories are kept
- * where that is shorter, and schedules as they are now. Safe to repeat, and by several processes at once.
+ * Brings Temporal in line with `temporal.yaml`: adds missing search attributes, prolongs the retention of histories where it
+ * is shorter, and updates schedules. Safe to repeat, and by several processes at once.
  */
 export async function registerTemporal(
   client: Client,
   { temporal, settings }: Config,
 ): Promise<void> {
   await addSearchAttributes(client, temporal.search_attributes);
-  await keepHistories(client, temporal.retention_days);
+  await prolongRetention(client, temporal.retention_days);
   await Promise.all(
     Object.entries(temporal.schedules).map(([name, schedule]) => {
       const seconds = name === "sweep" ? settings.SEALOOP_SWEEP_SECONDS : undefined;
@@ -66,14 +65,16 @@ async function addSearchAttributes(
   }
 }
 
-/** Whoever runs a cluster may let nobody else decide this: then it stays as it is. */
-async function keepHistories({ options: { namespace }, connection }: Client, days: number) {
-  const { workflowService } = connection;
+/** Where the operator of the cluster allows nobody else to change the retention, it stays as it is. */
+async function prolongRetention(
+  { options: { namespace }, connection: { workflowService } }: Client,
+  days: number,
+): Promise<void> {
   const seconds = days * DAY_SECONDS;
   try {
     const { config } = await workflowService.describeNamespace({ namespace });
-    const kept = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-    if (kept >= seconds) return;
+    const current = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    if (current >= seconds) return;
     await workflowService.updateNamespace({
       namespace,
       config: { workflowExecutionRetentionTtl: msToTs(seconds * 1000) },
@@ -98,7 +99,7 @@ async function putSchedule(
     args: [],
     staticSummary: about,
   };
-  // What was missed while nobody was there to look is of no use later.
+  // Runs that were missed while no server ran are not made up for.
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: "1m" as const };
   const update = () =>
     client.schedule.getHandle(scheduleId)
@@ -111,43 +112,5 @@ async function putSchedule(
       if (error instanceof ScheduleAlreadyRunning) return update(); // another process was quicker
       throw error;
     });
-  }
-}
-
-/** Starts the workflow in which the one sequencer runs, unless it is running. */
-export async function ensureSequencer(client: Client): Promise<void> {
-  await client.workflow.start("ledgerSequencer", {
-    taskQueue: "ledger",
-    workflowId: "ledger-sequencer",
-    workflowIdConflictPolicy: "USE_EXISTING",
-    staticSummary: "Seals what waits in the outbox",
-  });
-}
-
-/** Starts the workflow that relays what is queued for webhooks, unless it is running. */
-export async function ensureWebhookRelay(client: Client): Promise<void> {
-  await client.workflow.start("webhookRelay", {
-    taskQueue: "itsm",
-    workflowId: "webhook-relay",
-    workflowIdConflictPolicy: "USE_EXISTING",
-    staticSummary: "Starts what is queued for webhooks",
-  });
-}
-
-/**
- * Starts the workflows that never end where they do not run, and again where somebody has ended one, until the signal.
- *
- * @param everyMs milliseconds between two looks, > 0
- */
-export async function keepWorkflowsRunning(
-  client: Client,
-  signal: AbortSignal,
-  everyMs = 20_000,
-): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
-    if (signal.aborted) return;
-    // Temporal may be away: then whatever ran goes on when it is there again.
-    await Promise.allSettled([ensureSequencer(client), ensureWebhookRelay(client)]);
   }
 }

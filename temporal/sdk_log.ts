@@ -1,8 +1,7 @@
-/** What Temporal's SDK says, in the lines of the platform's own log. */
 import type { LogMetadata } from "@temporalio/worker";
-import type { Log } from "../web/mod.ts";
+import type { Logger } from "pino";
 
-/** Names of the SDK's fields, and how ours are called. */
+/** Names of the SDK's fields, with the names in the platform's log. */
 const FIELDS = {
   activityType: "activity",
   workflowType: "workflow",
@@ -14,12 +13,12 @@ const FIELDS = {
   error: "err",
 } as const;
 
-/** Writes a message of the SDK, with what it is about: which activity of which run, which attempt, and why. */
-export function sdkLogger(log: Log, level: "warn" | "error") {
-  return (message: string, about: LogMetadata = {}): void => {
-    const named = Object.entries(FIELDS).flatMap(([theirs, ours]) =>
-      about[theirs] === undefined ? [] : [[ours, about[theirs]] as const]
+/** Returns a function that writes messages of Temporal's SDK to the platform's log, with their activity, run and error. */
+export function sdkLogger(log: Logger, level: "warn" | "error") {
+  return (message: string, metadata: LogMetadata = {}): void => {
+    const fields = Object.entries(FIELDS).flatMap(([theirs, ours]) =>
+      metadata[theirs] === undefined ? [] : [[ours, metadata[theirs]] as const]
     );
-    log[level]({ sdk: true, ...Object.fromEntries(named) }, message);
+    log[level]({ sdk: true, ...Object.fromEntries(fields) }, message);
   };
 }

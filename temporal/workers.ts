@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker, type WorkerOptions } from "@temporalio/worker";
+import type { Worker, WorkerOptions } from "@temporalio/worker";
 import { type Config, ROOT } from "../config.ts";
-import type { WorkerConnection } from "./mod.ts";
+import type { WorkerConnection } from "./connect.ts";
 
-/** Workflows as the SDK takes them: bundled, or their sources; `debugMode`: in no thread of their own. */
+/** Workflows as the SDK takes them: a bundle, or their sources. `debugMode`: they run in no thread of their own. */
 export type WorkflowCode = Pick<WorkerOptions, "workflowBundle" | "workflowsPath" | "debugMode">;
 
-/** Where workers take work from, and what they do it with. */
+/** Parts of the workers. */
 export interface WorkerParts {
   readonly config: Config;
   readonly activities: object;
@@ -15,45 +15,52 @@ export interface WorkerParts {
   readonly workflows?: WorkflowCode;
   /** Connects to Temporal. */
   connect(): Promise<WorkerConnection>;
-  /** Told why the workers stopped without being asked to; they are started again. */
-  failed(error: unknown): void;
+  /** Called where the workers stopped without being asked to. They are started again. */
+  onFailure(error: unknown): void;
 }
 
-/** Longest that a worker waits for its activities when it stops; the process is given 9 s. */
-const GRACE = "4s";
-const FORCE = "7s";
-const CACHED_RUNS = 500;
-/** How long a run waits for the worker that remembers it before any other takes it: that one may be dead. */
-const FAITHFUL = "3s";
-const PAUSE_MS = 1_000;
+/** Running workers. */
+export interface Workers {
+  stop(): Promise<void>;
+}
+
+/** Workers on one connection. */
+interface WorkerGroup {
+  /** Rejects where one of the workers fails. */
+  readonly ended: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/** Time that activities have to end when the workers stop. The process has 9 s. */
+const SHUTDOWN_GRACE = "4s";
+const SHUTDOWN_FORCE = "7s";
+const MAX_CACHED_WORKFLOWS = 500;
+/** How long a run waits for the worker that has it in its cache. That worker may be dead. */
+const STICKY_TIMEOUT = "3s";
+const RESTART_PAUSE_MS = 1_000;
 const BUILT_WORKFLOWS: WorkflowCode = {
   workflowBundle: { codePath: join(ROOT, "dist", "workflow-bundle.js") },
 };
 /** Name of the workers' deployment in Temporal. */
 const DEPLOYMENT = "sealoop";
 
-/** Workers that take work until they are stopped. */
-export interface Workers {
-  stop(): Promise<void>;
-}
-
 /**
- * Takes work from each task queue of `temporal.yaml` that this process takes. When Temporal goes away for longer than
- * the SDK bears, connects anew until it is there again.
+ * Starts a worker for each task queue that this process takes. Where Temporal is away for longer than the SDK tolerates,
+ * connects again until it is back.
  */
 export async function startWorkers(parts: WorkerParts): Promise<Workers> {
-  let life = await begin(parts);
+  let group = await startGroup(parts);
   let stopping = false;
-  const kept = keep();
-  async function keep(): Promise<void> {
+  const supervision = supervise();
+  async function supervise(): Promise<void> {
     while (!stopping) {
       try {
-        await life.ended;
+        await group.ended;
       } catch (error) {
         if (stopping) return;
-        parts.failed(error);
-        await sleep(PAUSE_MS);
-        life = await begin(parts).catch((error): Life => ({
+        parts.onFailure(error);
+        await sleep(RESTART_PAUSE_MS);
+        group = await startGroup(parts).catch((error): WorkerGroup => ({
           ended: Promise.reject(error),
           stop: () => Promise.resolve(),
         }));
@@ -63,20 +70,13 @@ export async function startWorkers(parts: WorkerParts): Promise<Workers> {
   return {
     async stop() {
       stopping = true;
-      await life.stop();
-      await kept;
+      await group.stop();
+      await supervision;
     },
   };
 }
 
-/** One connection with its workers. */
-interface Life {
-  /** @throws where one of the workers failed */
-  readonly ended: Promise<unknown>;
-  stop(): Promise<void>;
-}
-
-async function begin(parts: WorkerParts): Promise<Life> {
+async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
   const { connection, namespace } = await parts.connect();
   const workers = await createWorkers(parts, { connection, namespace });
   const running = workers.map((worker) => worker.run());
@@ -96,16 +96,17 @@ async function begin(parts: WorkerParts): Promise<Life> {
   };
 }
 
-function createWorkers(
+async function createWorkers(
   { config, activities, workflows = BUILT_WORKFLOWS }: WorkerParts,
-  place: WorkerConnection,
+  connection: WorkerConnection,
 ): Promise<Worker[]> {
+  const { Worker } = await import("@temporalio/worker"); // loading it takes half a second, which clients don't need
   const wanted = config.settings.SEALOOP_TASK_QUEUES?.split(",");
   const queues = Object.entries(config.temporal.task_queues)
     .filter(([name]) => wanted?.includes(name) ?? true);
-  return Promise.all(queues.map(([taskQueue, queue]) =>
+  return await Promise.all(queues.map(([taskQueue, queue]) =>
     Worker.create({
-      ...place,
+      ...connection,
       ...workflows,
       taskQueue,
       activities,
@@ -114,17 +115,19 @@ function createWorkers(
       maxConcurrentActivityTaskExecutions: queue.activities,
       maxConcurrentWorkflowTaskPolls: queue.pollers,
       maxConcurrentActivityTaskPolls: queue.pollers,
-      maxCachedWorkflows: CACHED_RUNS,
-      stickyQueueScheduleToStartTimeout: FAITHFUL,
-      ...versioning(config.settings.SEALOOP_WORKER_BUILD),
-      shutdownGraceTime: GRACE,
-      shutdownForceTime: FORCE,
+      maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+      stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+      ...versioningOptions(config.settings.SEALOOP_WORKER_BUILD),
+      shutdownGraceTime: SHUTDOWN_GRACE,
+      shutdownForceTime: SHUTDOWN_FORCE,
     })
   ));
 }
 
-/** Runs that are open go over to the build that is made current: what changes in a workflow is kept apart by `patched()`. */
-function versioning(buildId: string | undefined): Pick<WorkerOptions, "workerDeploymentOptions"> {
+/** Open runs move to the build that is made current. */
+function versioningOptions(
+  buildId: string | undefined,
+): Pick<WorkerOptions, "workerDeploymentOptions"> {
   if (buildId === undefined) return {};
   return {
     workerDeploymentOptions: {

@@ -4,43 +4,43 @@ import { loadConfig } from "../../config.ts";
 import { connectTemporal, type TemporalConnection } from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
 
-describe("the context of calls to Temporal", () => {
+describe("connectTemporal()", () => {
   let temporal: TemporalConnection;
   let connection: Connection;
-  let look: () => Promise<unknown>;
+  let call: () => Promise<unknown>;
   before(async () => {
     const { address, namespace } = await testTemporal();
     const { port } = new URL(`http://${address}`);
     temporal = await connectTemporal(loadConfig({ SEALOOP_TEMPORAL_PORT: port }));
     connection = temporal.client.connection as Connection;
-    look = () => connection.workflowService.describeNamespace({ namespace });
+    call = () => connection.workflowService.describeNamespace({ namespace });
   });
   after(() => temporal?.close());
 
-  /** Whether promises pay for it; a Node whose promises never do has no such field. */
-  const isKept = () =>
-    (connection.callContextStorage as { enabled?: boolean }).enabled ?? isSupposedToBe;
-  let isSupposedToBe = false;
+  /** Returns whether the context of calls is enabled. A Node on which that costs nothing has no such field. */
+  const isEnabled = () =>
+    (connection.callContextStorage as { enabled?: boolean }).enabled ?? isExpected;
+  let isExpected = false;
 
-  it("is let go of when none is under way", async () => {
-    assert.equal(isKept(), false, "after connecting");
-    await look();
-    assert.equal(isKept(), false, "after a call");
-    await assert.rejects(connection.withDeadline(Date.now() - 1, look), /DEADLINE_EXCEEDED/);
-    assert.equal(isKept(), false, "after one that failed");
+  it("disables the context of calls when none is under way", async () => {
+    assert.equal(isEnabled(), false, "after connecting");
+    await call();
+    assert.equal(isEnabled(), false, "after a call");
+    await assert.rejects(connection.withDeadline(Date.now() - 1, call), /DEADLINE_EXCEEDED/);
+    assert.equal(isEnabled(), false, "after a failed call");
   });
 
-  it("is kept until the last one has ended", async () => {
-    isSupposedToBe = true;
+  it("keeps the context of calls enabled until the last one has ended", async () => {
+    isExpected = true;
     const others = connection.withMetadata({ one: "kept" }, async () => {
-      await look();
-      await connection.withDeadline(Date.now() + 60_000, look);
+      await call();
+      await connection.withDeadline(Date.now() + 60_000, call);
       assert.equal(connection.callContextStorage.getStore()?.metadata?.one, "kept");
-      assert.equal(isKept(), true);
+      assert.equal(isEnabled(), true);
     });
-    await connection.withAbortSignal(AbortSignal.timeout(60_000), look);
+    await connection.withAbortSignal(AbortSignal.timeout(60_000), call);
     await others;
-    isSupposedToBe = false;
-    assert.equal(isKept(), false);
+    isExpected = false;
+    assert.equal(isEnabled(), false);
   });
 });

@@ -24,11 +24,11 @@ describe("registerTemporal()", () => {
     return Number(config?.workflowExecutionRetentionTtl?.seconds) / DAY_SECONDS;
   }
 
-  it("has histories kept as long as temporal.yaml says, and no shorter than they are", async () => {
+  it("prolongs the retention of histories to that of temporal.yaml, and never shortens it", async () => {
     const config = loadConfig({});
     assert.ok(
       await retention() < config.temporal.retention_days,
-      "so that there is something to do",
+      "there must be something to do",
     );
     await registerTemporal(client, config);
     assert.equal(await retention(), config.temporal.retention_days);
@@ -39,8 +39,19 @@ describe("registerTemporal()", () => {
     await registerTemporal(client, config);
     assert.equal(await retention(), 60);
   });
+});
 
-  it("is followed by a look whether what never ends still runs, which starts it again", async () => {
+describe("keepWorkflowsRunning()", () => {
+  let connection: Connection;
+  let client: Client;
+  before(async () => {
+    const { address, namespace } = await testTemporal();
+    connection = await Connection.connect({ address });
+    client = new Client({ connection, namespace });
+  });
+  after(() => connection.close());
+
+  it("starts workflows that never end, and again after somebody has ended them", async () => {
     const over = new AbortController();
     const keeping = keepWorkflowsRunning(client, over.signal, 50);
     const names = ["ledger-sequencer", "webhook-relay"];
@@ -51,7 +62,7 @@ describe("registerTemporal()", () => {
     try {
       for (const name of names) {
         const first = await eventually(() => running(name));
-        await client.workflow.getHandle(name).terminate("by a slip of the hand");
+        await client.workflow.getHandle(name).terminate("by mistake");
         assert.notEqual(await eventually(() => running(name)), first);
       }
     } finally {

@@ -1,22 +1,34 @@
 import assert from "node:assert/strict";
-import { sdkLogger } from "../../temporal/sdk_log.ts";
-import { createLog } from "../../web/log.ts";
+import { sdkLogger } from "../../temporal/mod.ts";
+import { createLog } from "../../web/mod.ts";
 
-describe("what Temporal's SDK says", () => {
-  it("is logged with the activity, its run, the attempt and the error", () => {
+describe("sdkLogger()", () => {
+  it("logs a message with the activity, its run, the attempt and the error", () => {
     const lines: string[] = [];
     const log = createLog("worker", "warn", { write: (line) => void lines.push(line) });
     sdkLogger(log, "warn")("Activity failed", {
-      ...{ activityType: "breakTestService", attempt: 7, taskToken: "private", taskQueue: "itsm" },
-      ...{ workflowId: "test-4f1c2b9e", workflowRunId: "a-run", workflowType: "itsmTest" },
+      activityType: "breakTestService",
+      attempt: 7,
+      taskToken: "private",
+      taskQueue: "itsm",
+      workflowId: "test-4f1c2b9e",
+      workflowRunId: "a-run",
+      workflowType: "itsmTest",
       error: new Error("nobody listens there"),
     });
     const { time: _, err, ...line } = JSON.parse(lines[0]!);
     assert.equal(err.message, "nobody listens there");
     assert.deepEqual(line, {
-      ...{ level: "warn", service: "worker", sdk: true, msg: "Activity failed" },
-      ...{ activity: "breakTestService", attempt: 7, task_queue: "itsm" },
-      ...{ workflow: "itsmTest", workflow_id: "test-4f1c2b9e", run_id: "a-run" },
+      level: "warn",
+      service: "worker",
+      sdk: true,
+      msg: "Activity failed",
+      activity: "breakTestService",
+      attempt: 7,
+      task_queue: "itsm",
+      workflow: "itsmTest",
+      workflow_id: "test-4f1c2b9e",
+      run_id: "a-run",
     });
   });
 });

@@ -198,7 +198,7 @@ export async function openLoop(
     activities: watched(createActivities(parts), watch),
     workflows: { workflowBundle: await testBundle(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
-    failed: (error) => console.error(error),
+    onFailure: (error) => console.error(error),
   });
   return {
     ...parts,

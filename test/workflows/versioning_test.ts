@@ -4,8 +4,13 @@ import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import { NativeConnection } from "@temporalio/worker";
 import { createActivities } from "../../activities/mod.ts";
 import { loadConfig } from "../../config.ts";
-import { startWorkers, type Workers } from "../../temporal/workers.ts";
-import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
+
+import {
+  ensureSequencer,
+  registerTemporal,
+  startWorkers,
+  type Workers,
+} from "../../temporal/mod.ts";
 import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";
 import { eventually } from "./_story.ts";
 
@@ -36,7 +41,7 @@ describe("workers of a named build", () => {
           connection: await NativeConnection.connect({ address }),
           namespace,
         }),
-        failed: (error) => console.error(error),
+        onFailure: (error) => console.error(error),
       }),
     );
   }

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@temporalio/client";
+import { TASK_QUEUE, WORKFLOW } from "../domain/mod.ts";
+
+/** Starts the workflow in which the one sequencer runs, unless it is running. */
+export async function ensureSequencer(client: Client): Promise<void> {
+  await client.workflow.start(WORKFLOW.ledgerSequencer, {
+    taskQueue: TASK_QUEUE.ledger,
+    workflowId: "ledger-sequencer",
+    workflowIdConflictPolicy: "USE_EXISTING",
+    staticSummary: "Seals the requests in the outbox",
+  });
+}
+
+/** Starts the workflow that starts the deliveries of webhooks, unless it is running. */
+export async function ensureWebhookRelay(client: Client): Promise<void> {
+  await client.workflow.start(WORKFLOW.webhookRelay, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId: "webhook-relay",
+    workflowIdConflictPolicy: "USE_EXISTING",
+    staticSummary: "Starts the deliveries of webhooks",
+  });
+}
+
+/**
+ * Keeps the workflows running that never end, until the signal. One that somebody has ended is started again.
+ *
+ * @param intervalMs > 0
+ */
+export async function keepWorkflowsRunning(
+  client: Client,
+  signal: AbortSignal,
+  intervalMs = 20_000,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    // While Temporal is away nothing can be started. What was running continues when it is back.
+    await Promise.allSettled([ensureSequencer(client), ensureWebhookRelay(client)]);
+  }
+}
