@@ -1,4 +1,4 @@
-/** A local server can't be had or can't go on; the message is for the person who started it. */
+/** A local server can't be started or can't continue. The message is for the person who started it. */
 export class EmbeddedError extends Error {
   override readonly name = "EmbeddedError";
 }

@@ -1,53 +1,58 @@
 import { spawn, type SpawnOptions } from "node:child_process";
 import { closeSync } from "node:fs";
 import { EmbeddedError } from "./_errors.ts";
-import { openLog, telling } from "./_log_file.ts";
-import { identifyProcess, type ProcessId, stopProcess } from "./_process_id.ts";
-import type { Rank, Tree } from "./tree.ts";
+import { openLog, readErrorLine } from "./_log_file.ts";
+import type { Rank } from "./_stop_tree.ts";
+import { identifyProcess, type ProcessId, stopProcess } from "./process_id.ts";
+import type { Tree } from "./tree.ts";
 
-/** A server program that is to be started. */
+/** A server program to start. */
 export interface ServerProgram {
-  /** As people call it. */
+  /** Name for people. */
   readonly name: string;
-  /** Name of its log in the data folder, without an ending. */
+  /** Name of its log in the data folder, without extension. */
   readonly logName: string;
-  /** Lines of its log that tell why it has ended. */
+  /** Pattern of the lines of its log that report why it has ended. */
   readonly errorLine: RegExp;
   readonly program: string;
   readonly args: readonly string[];
   readonly options: SpawnOptions & { readonly env: NodeJS.ProcessEnv };
-  /** That asks it to end. */
+  /** Signal that asks it to end. */
   readonly signal: NodeJS.Signals;
-  /** When it is killed after that. */
-  readonly stopMs: number;
+  /** Time after the signal until it is killed. */
+  readonly stopTimeoutMs: number;
   readonly rank: Rank;
 }
 
-/** A server that runs. */
-export interface Launched {
+/** A running server. */
+export interface RunningServer {
   readonly process: ProcessId;
-  /** Settles when it has ended, whether asked to or not, with the telling line of its log. */
+  /** Resolves when it has ended, asked to or not, with the line of its log that says why. */
   readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts a server's program as part of a tree. @throws {EmbeddedError} it ended at once, with the reason */
-export async function launch(
+/** Starts a server as part of a tree. @throws {EmbeddedError} it ended at once, with the reason */
+export async function startServerProcess(
   dataDir: string,
   tree: Tree | undefined,
-  { name, logName, errorLine, program, args, options, signal, stopMs, rank }: ServerProgram,
-): Promise<Launched> {
+  { name, logName, errorLine, program, args, options, signal, stopTimeoutMs, rank }: ServerProgram,
+): Promise<RunningServer> {
   const log = openLog(dataDir, logName);
-  // A group of its own: Ctrl-C in a terminal is for the supervisor, which stops things in their order.
+  // In a process group of its own: Ctrl-C goes to the supervisor alone, which stops servers in order.
   const child = spawn(program, args, {
     ...options,
-    ...{ cwd: "/", stdio: ["ignore", log, log], detached: true },
+    cwd: "/",
+    stdio: ["ignore", log, log],
+    detached: true,
   });
   closeSync(log);
   const ended = new Promise<string>((resolve) => {
     child.once(
       "exit",
-      (_, by) => resolve(by ? `killed by ${by}` : telling(dataDir, logName, errorLine)),
+      (_, signal) => {
+        resolve(signal ? `killed by ${signal}` : readErrorLine(dataDir, logName, errorLine));
+      },
     );
     child.once("error", (error) => resolve(error.message));
   });
@@ -59,7 +64,7 @@ export async function launch(
     process: id,
     ended,
     async stop() {
-      await stopProcess(id, signal, stopMs);
+      await stopProcess(id, signal, stopTimeoutMs);
       await ended;
     },
   };

@@ -4,8 +4,8 @@
  *
  * Arguments: the data folder; pid and start time of the supervisor.
  */
-import type { ProcessId } from "./_process_id.ts";
-import { stopLeftovers } from "./tree.ts";
+import { stopLeftovers } from "./_stop_tree.ts";
+import type { ProcessId } from "./process_id.ts";
 
 const [dataDir, pid, start_time] = process.argv.slice(2);
 const supervisor: ProcessId = { pid: Number(pid), start_time: start_time! };

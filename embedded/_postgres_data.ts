@@ -14,23 +14,24 @@ import {
 import { join } from "node:path";
 import { type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { openLog, readJson, telling } from "./_log_file.ts";
+import { readJson } from "./_json_file.ts";
+import { openLog, readErrorLine } from "./_log_file.ts";
 import type { PostgresBinaries } from "./_postgres_binaries.ts";
-import { commandLine, identifyProcess, stopProcess } from "./_process_id.ts";
 import { makeOwnFolder, type ServerUser } from "./_server_user.ts";
+import { commandLine, identifyProcess, stopProcess } from "./process_id.ts";
 
 /** Passwords by role. */
 export type Passwords = Readonly<Record<Role | "superuser", string>>;
 
 /** Name of the role that owns the server. */
 export const SUPERUSER = "postgres";
-/** What the server is given to stop before it is killed, milliseconds. */
-export const STOP_MS = 3_000;
-/** Lines of the server's log that tell why it ended. */
+/** Time that the server has to stop before it is killed. */
+export const STOP_TIMEOUT_MS = 3_000;
+/** Pattern of the lines of the server's log that report why it ended. */
 export const ERROR_LINE = /\b(FATAL|PANIC|ERROR|error|cannot|could not)\b/;
 
-/** Reads the passwords, or makes them: they are written down before a server knows them. */
-export function passwordsOf(dataDir: string, exists: boolean): Passwords {
+/** Reads the passwords, or creates them. They are saved before a server gets them. */
+export function loadPasswords(dataDir: string, exists: boolean): Passwords {
   const path = join(dataDir, "postgres.json");
   const names = ["superuser", ...Object.keys(ROLES)];
   const known = readJson(path) as Partial<Passwords> | undefined;
@@ -39,18 +40,18 @@ export function passwordsOf(dataDir: string, exists: boolean): Passwords {
   }
   if (exists) {
     throw new EmbeddedError(
-      `${path} is missing or damaged, and with it the passwords of the database in ${dataDir}: ` +
-        "bring it back from a backup, or move the data folder away to start anew",
+      `Cannot open the database in ${dataDir}: ${path} is missing or damaged, which has its passwords. ` +
+        "Restore it from a backup, or move the data folder away to start anew",
     );
   }
-  const made = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString("hex")]));
-  writeFileSync(`${path}.new`, JSON.stringify(made, null, 2) + "\n", { mode: 0o600 });
+  const created = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString("hex")]));
+  writeFileSync(`${path}.new`, JSON.stringify(created, null, 2) + "\n", { mode: 0o600 });
   renameSync(`${path}.new`, path);
-  return made as Passwords;
+  return created as Passwords;
 }
 
-/** Makes the server's data beside its place and moves it there when it is whole. */
-export async function create(
+/** Creates the server's data. It is moved to its place when it is complete. */
+export async function createData(
   dataDir: string,
   data: string,
   binaries: PostgresBinaries,
@@ -93,22 +94,22 @@ async function run(dataDir: string, user: ServerUser, argv: string[]): Promise<v
   const [code] = await once(child, "exit") as [number | null];
   if (code === 0) return;
   throw new EmbeddedError(
-    `PostgreSQL could not set up its data: ${telling(dataDir, "initdb", ERROR_LINE)}`,
+    `PostgreSQL could not create its data: ${readErrorLine(dataDir, "initdb", ERROR_LINE)}`,
   );
 }
 
-/** Ends a server that runs on this data without us, and forgets one that did. */
+/** Stops a server that a killed process left running on this data, and removes its pid file. */
 export async function clearLeftovers(data: string): Promise<void> {
   const pidFile = join(data, "postmaster.pid");
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]);
   const id = identifyProcess(pid);
-  if (id && commandLine(pid).includes(data)) await stopProcess(id, "SIGINT", STOP_MS);
-  // What is left names a process that ended, or another's that was given its number since.
+  if (id && commandLine(pid).includes(data)) await stopProcess(id, "SIGINT", STOP_TIMEOUT_MS);
+  // The file names a process that has ended, or another one that has its number by now.
   rmSync(pidFile, { force: true });
 }
 
-/** Nothing of ours: variables of libpq or of the platform are none of the server's business. */
+/** Returns the environment of the server, without variables of libpq or of the platform. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LC_ALL: "C" };
 }

@@ -4,15 +4,15 @@ import { dirname, join } from "node:path";
 import { EmbeddedError } from "./_errors.ts";
 
 /**
- * How to run PostgreSQL, which refuses to run as root, as somebody else than root.
+ * The user that runs PostgreSQL, which refuses to run as root.
  *
- * `uid` and `gid` own its files; undefined where we are not root and nothing is to be done.
+ * `uid` and `gid` own its files; absent where this process is not root.
  */
 export interface ServerUser {
   readonly name: "self" | "account" | "namespace";
   readonly uid?: number;
   readonly gid?: number;
-  /** Program and arguments to spawn so that `argv` runs as this user. */
+  /** Returns program, arguments and options to spawn so that `argv` runs as this user. */
   command(argv: readonly string[]): [program: string, args: string[], options: SpawnOptions];
 }
 
@@ -25,26 +25,26 @@ interface Account {
 const self: ServerUser = { name: "self", command: ([program, ...args]) => [program!, args, {}] };
 
 /**
- * Finds who can run the server, in this order: us, when we are not root; the account `postgres`, where there is one
- * and it can reach the binaries and the data; root inside a user namespace in which it is not root, which works below
- * folders that are root's alone; the account `postgres` made now, where namespaces are forbidden, as in containers.
+ * Finds a user that can run the server, in this order: this one, where it is not root; the account `postgres`, where it
+ * exists and can reach the binaries and the data; root inside a user namespace in which it has another id, which works
+ * below folders of root alone; a new account `postgres`, where namespaces are forbidden, as in containers.
  *
- * Existing data that is root's own stays with the namespace where it can; else it is handed over to whoever is found.
+ * Data that belongs to root stays with the namespace where that works. Else it is handed over to the user.
  *
  * @param binary absolute path of `postgres`
- * @param home existing folder in which the server's data is
+ * @param home existing folder that contains the server's data
  * @param data the server's data, which may not exist yet
- * @throws {EmbeddedError} nobody can
+ * @throws {EmbeddedError} no user can
  */
 export function findServerUser(binary: string, home: string, data: string): ServerUser {
   if (process.getuid?.() !== 0) return self;
-  const can = (user: ServerUser | undefined) => reachable(user, binary, home);
-  const keepsRoots = lstatSync(data, { throwIfNoEntry: false })?.uid === 0;
-  const found = (keepsRoots ? undefined : can(accountUser())) ?? can(namespaceUser()) ??
-    can(accountUser() ?? makeAccount());
+  const ifAble = (user: ServerUser | undefined) => canRun(user, binary, home);
+  const belongsToRoot = lstatSync(data, { throwIfNoEntry: false })?.uid === 0;
+  const found = (belongsToRoot ? undefined : ifAble(accountUser())) ?? ifAble(namespaceUser()) ??
+    ifAble(accountUser() ?? createAccount());
   if (!found) {
     throw new EmbeddedError(
-      "PostgreSQL can't run as root, and there is nobody else to run it: " +
+      "Cannot start PostgreSQL: it refuses to run as root, and no other user can run it. Either " +
         "start as another user, allow user namespaces (`unshare --user`), or let the user postgres " +
         `reach ${dirname(binary)} and ${home}`,
     );
@@ -53,14 +53,14 @@ export function findServerUser(binary: string, home: string, data: string): Serv
   return found;
 }
 
-/** Makes a folder that belongs to the server's user and is closed to others. */
+/** Creates a folder that belongs to the server's user and is closed to others. */
 export function makeOwnFolder(path: string, user: ServerUser): void {
   mkdirSync(path, { mode: 0o700 });
   if (user.uid !== undefined) chownSync(path, user.uid, user.gid!);
 }
 
 function accountUser(): ServerUser | undefined {
-  const account = accounts().find(({ name }) => name === "postgres");
+  const account = readAccounts().find(({ name }) => name === "postgres");
   if (!account || account.uid === 0) return undefined;
   const { uid, gid } = account;
   return {
@@ -72,8 +72,8 @@ function accountUser(): ServerUser | undefined {
 }
 
 function namespaceUser(): ServerUser | undefined {
-  // initdb looks its own user up, so the number inside must be somebody's; outside it stays root's.
-  const inside = accounts().find(({ uid }) => uid > 0 && uid < 65_534);
+  // initdb looks up the name of its user, so the id inside must exist. Outside it stays that of root.
+  const inside = readAccounts().find(({ uid }) => uid > 0 && uid < 65_534);
   if (process.platform !== "linux" || !inside) return undefined;
   const map = ["--user", `--map-user=${inside.uid}`, `--map-group=${inside.gid}`, "--"];
   return {
@@ -84,7 +84,7 @@ function namespaceUser(): ServerUser | undefined {
   };
 }
 
-function makeAccount(): ServerUser | undefined {
+function createAccount(): ServerUser | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     execFileSync("useradd", ["--system", "--user-group", "--no-create-home", "postgres"], {
@@ -96,8 +96,8 @@ function makeAccount(): ServerUser | undefined {
   return accountUser();
 }
 
-/** Gives the user back if it can run the binary and enter the folder. */
-function reachable(
+/** Returns the user if it can run the binary and enter the folder. */
+function canRun(
   user: ServerUser | undefined,
   binary: string,
   home: string,
@@ -111,14 +111,14 @@ function reachable(
 function handOver(path: string, user: ServerUser): void {
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
   if (owner === undefined || user.uid === undefined || owner === user.uid) return;
-  // The top goes last: it says whose all the rest is, also when this is cut short.
+  // The folder itself goes last: its owner shows whether all of its content was handed over.
   for (const entry of readdirSync(path, { recursive: true, encoding: "utf8" })) {
     lchownSync(join(path, entry), user.uid, user.gid!);
   }
   chownSync(path, user.uid, user.gid!);
 }
 
-function accounts(): Account[] {
+function readAccounts(): Account[] {
   return readFileSync("/etc/passwd", "utf8").split("\n").filter(Boolean).map((line) => {
     const [name = "", , uid, gid] = line.split(":");
     return { name, uid: Number(uid), gid: Number(gid) };

@@ -6,31 +6,31 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { programPath } from "../config.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { identifyProcess } from "./_process_id.ts";
+import { identifyProcess } from "./process_id.ts";
 import type { Tree } from "./tree.ts";
 
-/** A Temporal CLI, which carries the server. */
+/** A Temporal CLI, which contains the server. */
 export interface TemporalBinary {
   readonly path: string;
-  /** Version of the server in it: `1.29.1`. A CLI that Go built does not know its own. */
+  /** Version of the server in it, such as `1.29.1`. A CLI that Go built does not know its own. */
   readonly version: string;
 }
 
-/** The oldest server whose CLI has every flag we use. */
-const OLDEST = [1, 24] as const;
+/** The oldest server whose CLI has all flags that are used. */
+const MIN_VERSION = [1, 24] as const;
 const MODULE = "github.com/temporalio/cli/cmd/temporal";
 const DOWNLOAD_HOST = "temporal.download";
-const REACH_MS = 3_000;
-const DOWNLOAD_MS = 180_000;
+const REACH_TIMEOUT_MS = 3_000;
+const DOWNLOAD_TIMEOUT_MS = 180_000;
 
 /**
- * Finds a Temporal server, or gets one: on PATH, in the project's cache below the user's cache folder, by the SDK's own
- * download, by Go. What was got is kept in the cache.
+ * Finds a Temporal server, or installs one: on PATH, in the project's cache below the user's cache folder, by the SDK's own
+ * download, by Go. An installed one is kept in the cache.
  *
- * @param version of the CLI that is got where none is found: `1.5.1`
- * @param progress called with what is being done, when it takes long
- * @param tree that the processes which get one become part of, while they run
- * @throws {EmbeddedError} there is no way to one; the message names the three that a person has
+ * @param version of the CLI that is installed where none is found, such as `1.5.1`
+ * @param progress called with the current activity, where it takes long
+ * @param tree that the installing processes become part of
+ * @throws {EmbeddedError} none can be installed; the message names three ways to get one
  */
 export async function findTemporal(
   version: string,
@@ -38,28 +38,30 @@ export async function findTemporal(
   tree?: Tree,
 ): Promise<TemporalBinary> {
   const cached = join(cacheFolder(), `temporal-${version}`, "temporal");
-  for (const path of [...onPath("temporal"), cached]) {
-    const found = await versionOf(path);
+  for (const path of [...findOnPath("temporal"), cached]) {
+    const found = await readVersion(path);
     if (found) return { path, version: found };
   }
-  const tried: string[] = [];
-  for (const get of [download, goInstall]) {
-    const folder = mkdtempSync(join(existing(cacheFolder()), "temporal-new-"));
+  const failures: string[] = [];
+  for (const install of [download, buildWithGo]) {
+    const folder = mkdtempSync(join(makeFolder(cacheFolder()), "temporal-new-"));
     try {
-      const path = await get(version, folder, progress, tree);
-      const found = await versionOf(path);
-      if (!found) throw new Error("what came is not a Temporal that runs here");
-      renameSync(path, join(existing(dirname(cached)), "temporal"));
+      const path = await install(version, folder, progress, tree);
+      const found = await readVersion(path);
+      if (!found) throw new Error("the result is not a Temporal that runs here");
+      renameSync(path, join(makeFolder(dirname(cached)), "temporal"));
       return { path: cached, version: found };
     } catch (error) {
-      tried.push((error as Error).message);
+      failures.push((error as Error).message);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   }
   throw new EmbeddedError(
     [
-      `There is no Temporal server here (${tried.join("; ")}). Any of these gives you one:`,
+      `Cannot find or install a Temporal server (${
+        failures.join("; ")
+      }). Each of these gives you one:`,
       "put the `temporal` command on the PATH (https://docs.temporal.io/cli/setup-cli)",
       "install Go 1.24 or newer, with which it is built at the next start",
       "set TEMPORAL_ADDRESS to a server that is running elsewhere",
@@ -67,21 +69,21 @@ export async function findTemporal(
   );
 }
 
-/** @returns the version of the server in a CLI that runs and is new enough */
-async function versionOf(path: string): Promise<string | undefined> {
+/** Returns the version of the server in a CLI that runs and is new enough. */
+async function readVersion(path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined;
   try {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 20_000 });
     const [, version, major, minor] = /Server v?((\d+)\.(\d+)[\w.-]*)/.exec(stdout) ?? [];
-    const isNew = Number(major) > OLDEST[0] ||
-      Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1];
+    const isNew = Number(major) > MIN_VERSION[0] ||
+      Number(major) === MIN_VERSION[0] && Number(minor) >= MIN_VERSION[1];
     return isNew ? version : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The SDK downloads a CLI only to run it at once, so it is left to do so, in a process of its own. */
+/** The SDK downloads a CLI only to run it at once, so that happens in a process of its own. */
 async function download(
   version: string,
   folder: string,
@@ -92,44 +94,48 @@ async function download(
   progress(`downloading the Temporal CLI ${version}`);
   const child = fork(programPath("embedded/_temporal_download_program.ts"), [version, folder], {
     stdio: "ignore",
-    timeout: DOWNLOAD_MS,
+    timeout: DOWNLOAD_TIMEOUT_MS,
   });
-  await success(child, tree, "the download failed");
+  await waitForSuccess(child, tree, "the download failed");
   const [name] = readdirSync(folder);
-  if (!name) throw new Error("the download gave nothing");
+  if (!name) throw new Error("nothing was downloaded");
   return join(folder, name);
 }
 
-async function goInstall(
+async function buildWithGo(
   version: string,
   folder: string,
   progress: (doing: string) => void,
   tree: Tree | undefined,
 ): Promise<string> {
-  if (onPath("go").length === 0) throw new Error("Go is not installed");
+  if (findOnPath("go").length === 0) throw new Error("Go is not installed");
   const started = Date.now();
-  const tell = () => {
+  const report = () => {
     const seconds = Math.round((Date.now() - started) / 1000);
     progress(`building the CLI ${version} with Go, once: 2 to 4 minutes (${seconds} s)`);
   };
-  tell();
-  const timer = setInterval(tell, 5_000);
+  report();
+  const timer = setInterval(report, 5_000);
   try {
     const child = spawn("go", ["install", `${MODULE}@v${version}`], {
       env: { ...process.env, GOBIN: folder, CGO_ENABLED: "0", GOFLAGS: "-mod=mod" },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    await success(child, tree, "Go could not build it");
+    await waitForSuccess(child, tree, "Go could not build it");
     return join(folder, "temporal");
   } finally {
     clearInterval(timer);
   }
 }
 
-/** @throws the last line that the child said, when it fails */
-function success(child: ChildProcess, tree: Tree | undefined, failure: string): Promise<void> {
+/** @throws the last line of the child's output, where it fails */
+function waitForSuccess(
+  child: ChildProcess,
+  tree: Tree | undefined,
+  failure: string,
+): Promise<void> {
   const id = child.pid === undefined ? undefined : identifyProcess(child.pid);
-  if (id) tree?.add({ name: "getting Temporal", ...id, signal: "SIGTERM", rank: 1 });
+  if (id) tree?.add({ name: "installing Temporal", ...id, signal: "SIGTERM", rank: 1 });
   let last = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     last = text.trim().split("\n").at(-1) || last;
@@ -146,7 +152,7 @@ function success(child: ChildProcess, tree: Tree | undefined, failure: string): 
 
 function isReachable(host: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port: 443, timeout: REACH_MS });
+    const socket = connect({ host, port: 443, timeout: REACH_TIMEOUT_MS });
     const settle = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
@@ -157,7 +163,7 @@ function isReachable(host: string): Promise<boolean> {
   });
 }
 
-function onPath(name: string): string[] {
+function findOnPath(name: string): string[] {
   return (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((dir) => join(dir, name))
     .filter((path) => existsSync(path));
 }
@@ -166,7 +172,7 @@ function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "sealoop");
 }
 
-function existing(folder: string): string {
+function makeFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
   return folder;
 }

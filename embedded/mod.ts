@@ -1,18 +1,24 @@
 /**
- * The PostgreSQL and the Temporal of a machine that has none: real servers, started for us and stopped with us.
+ * The PostgreSQL and the Temporal of a machine that has none: real servers that start and stop with the platform.
  *
  * ```ts
- * const tree = await claim(dataDir);
- * const postgres = await startPostgres(dataDir, 5433);
- * const temporal = await startTemporal(dataDir, { grpc: 7233, ui: 8233 }, config.temporal);
+ * const tree = await claimDataFolder(dataDir);
+ * const postgres = await startPostgres(dataDir, 5433, tree);
+ * const temporal = await startTemporal(dataDir, { grpc: 7233, ui: 8233 }, config.temporal, { tree });
  * …
- * await Promise.all([temporal.stop(), postgres.stop()]);
+ * await tree.stop();
  * await tree.release();
  * ```
  *
  * @module
  */
-export * from "./_errors.ts";
+export { EmbeddedError } from "./_errors.ts";
+export { readJson } from "./_json_file.ts";
+export { logPath, openLog, readLastLines } from "./_log_file.ts";
+export { checkPort } from "./_port.ts";
+export type { Rank, TreeProcess } from "./_stop_tree.ts";
+export { findTemporal, type TemporalBinary } from "./_temporal_binary.ts";
+export { createDatabase, databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
 export {
   bootId,
   commandLine,
@@ -21,9 +27,6 @@ export {
   parentOf,
   type ProcessId,
   stopProcess,
-} from "./_process_id.ts";
-export { logPath, openLog, readJson, readLastLines } from "./_log_file.ts";
-export { checkPort } from "./_port.ts";
-export { createDatabase, databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
-export { claimDataFolder, type Rank, type Tree, type TreeProcess } from "./tree.ts";
+} from "./process_id.ts";
 export { startTemporal, type Temporal } from "./temporal.ts";
+export { claimDataFolder, type Tree } from "./tree.ts";

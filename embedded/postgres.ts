@@ -4,41 +4,42 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { type Role, ROLES } from "../store/mod.ts";
 import { EmbeddedError } from "./_errors.ts";
-import { launch, type Launched } from "./_launch.ts";
-import { type PostgresBinaries, postgresBinaries } from "./_postgres_binaries.ts";
+import { type RunningServer, startServerProcess } from "./_launch.ts";
+import { findPostgres, type PostgresBinaries } from "./_postgres_binaries.ts";
 import {
   clearLeftovers,
-  create,
+  createData,
   ERROR_LINE,
+  loadPasswords,
   type Passwords,
-  passwordsOf,
   serverEnvironment,
-  STOP_MS,
+  STOP_TIMEOUT_MS,
   SUPERUSER,
 } from "./_postgres_data.ts";
-import type { ProcessId } from "./_process_id.ts";
 import { findServerUser, type ServerUser } from "./_server_user.ts";
+import type { ProcessId } from "./process_id.ts";
 import type { Tree } from "./tree.ts";
 
 /** A running embedded PostgreSQL. */
 export interface Postgres {
-  /** Of the server: `18.4`. */
+  /** Version of the server, such as `18.4`. */
   readonly version: string;
   readonly port: number;
   /** Connection string of each role to the database `sealoop`. */
   readonly urls: Readonly<Record<Role, string>>;
-  /** Connection string of the superuser to the database `postgres`; given to no other process. */
+  /** Connection string of the superuser to the database `postgres`. No other process gets it. */
   readonly superuserUrl: string;
   readonly process: ProcessId;
-  /** Settles when the server has ended, whether asked to or not, with the telling line of its log. */
+  /** Resolves when the server has ended, asked to or not, with the line of its log that says why. */
   readonly ended: Promise<string>;
-  /** Ends all connections, writes everything down, ends. At most three seconds. */
+  /** Closes all connections, saves everything and ends. Takes three seconds at most. */
   stop(): Promise<void>;
 }
 
 const DATABASE = "sealoop";
-const START_MS = 60_000;
-// fsync, full_page_writes and synchronous_commit stay as they are: on.
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 10;
+/** fsync, full_page_writes and synchronous_commit keep their default: on. */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -54,34 +55,33 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts the PostgreSQL of a data folder, making it first where there is none.
+ * Starts the PostgreSQL of a data folder. Creates its data where there is none, and stops a server that a killed process left
+ * running on the same data.
  *
- * A server that a killed parent left running on the same data is stopped before.
- *
- * @param dataDir existing folder of all state; the server's part is `postgres` in it, its passwords `postgres.json`
+ * @param dataDir existing folder of all state; the server's data is `postgres` in it, its passwords `postgres.json`
  * @param port TCP port on 127.0.0.1, free
- * @param tree that the server becomes part of, as the last to be stopped
- * @throws {EmbeddedError} it can't start, with the reason that the server gave
+ * @param tree that the server becomes part of; it is stopped last
+ * @throws {EmbeddedError} it can't start, with its reason
  */
 export async function startPostgres(
   dataDir: string,
   port: number,
   tree?: Tree,
 ): Promise<Postgres> {
-  const binaries = postgresBinaries();
+  const binaries = findPostgres();
   const data = join(dataDir, "postgres");
   const user = findServerUser(binaries.postgres, dataDir, data);
-  const passwords = passwordsOf(dataDir, existsSync(data));
+  const passwords = loadPasswords(dataDir, existsSync(data));
   if (existsSync(data)) await clearLeftovers(data);
-  else await create(dataDir, data, binaries, user, passwords.superuser);
+  else await createData(dataDir, data, binaries, user, passwords.superuser);
 
   const server = await startServer(dataDir, data, port, binaries, user, tree);
-  const superuserUrl = address(port, SUPERUSER, passwords.superuser, "postgres");
+  const superuserUrl = connectionUrl(port, SUPERUSER, passwords.superuser, "postgres");
   try {
     const version = await prepare(superuserUrl, passwords);
     const roles = Object.keys(ROLES) as Role[];
     const urls = Object.fromEntries(
-      roles.map((role) => [role, address(port, ROLES[role], passwords[role], DATABASE)]),
+      roles.map((role) => [role, connectionUrl(port, ROLES[role], passwords[role], DATABASE)]),
     ) as Record<Role, string>;
     return { version, port, urls, superuserUrl, ...server };
   } catch (error) {
@@ -90,11 +90,12 @@ export async function startPostgres(
   }
 }
 
-const address = (port: number, name: string, password: string, database: string) =>
-  `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
+function connectionUrl(port: number, name: string, password: string, database: string): string {
+  return `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
+}
 
 /**
- * How a role reaches the database of a data folder that another process runs.
+ * Returns the connection string of a role to the database of a data folder that another process runs.
  *
  * @param dataDir folder of all state
  * @param port TCP port on 127.0.0.1
@@ -102,15 +103,15 @@ const address = (port: number, name: string, password: string, database: string)
  */
 export function databaseUrl(dataDir: string, port: number, role: Role): string | undefined {
   if (!existsSync(join(dataDir, "postgres.json"))) return undefined;
-  return address(port, ROLES[role], passwordsOf(dataDir, true)[role], DATABASE);
+  return connectionUrl(port, ROLES[role], loadPasswords(dataDir, true)[role], DATABASE);
 }
 
 /**
- * Makes a database that the owner's role owns and the other roles may connect to.
+ * Creates a database that belongs to the owner's role and that the other roles may connect to.
  *
  * @param client connected as superuser
  * @param name of the new database, a plain identifier
- * @param template database to copy, to which nobody is connected
+ * @param template database to copy; nobody may be connected to it
  */
 export async function createDatabase(
   client: pg.ClientBase,
@@ -133,17 +134,23 @@ async function startServer(
   binaries: PostgresBinaries,
   user: ServerUser,
   tree: Tree | undefined,
-): Promise<Launched> {
+): Promise<RunningServer> {
   const settings = Object.entries({ ...SERVER_SETTINGS, port: String(port) })
     .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const [program, args, options] = user.command([binaries.postgres, "-D", data, ...settings]);
-  const server = await launch(dataDir, tree, {
-    ...{ name: "PostgreSQL", logName: "postgres", errorLine: ERROR_LINE, program, args },
+  const server = await startServerProcess(dataDir, tree, {
+    name: "PostgreSQL",
+    logName: "postgres",
+    errorLine: ERROR_LINE,
+    program,
+    args,
     options: { ...options, env: serverEnvironment() },
-    ...{ signal: "SIGINT", stopMs: STOP_MS, rank: 3 },
+    signal: "SIGINT",
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+    rank: 3,
   });
   try {
-    await ready(data, server.ended);
+    await waitUntilReady(data, server.ended);
   } catch (error) {
     await server.stop();
     throw error;
@@ -151,17 +158,17 @@ async function startServer(
   return server;
 }
 
-/** Waits for the server to say in its pid file that it takes connections, as `pg_ctl` does. */
-async function ready(data: string, ended: Promise<string>): Promise<void> {
+/** Waits until the server's pid file says that it accepts connections, as `pg_ctl` does. */
+async function waitUntilReady(data: string, ended: Promise<string>): Promise<void> {
   let reason: string | undefined;
   ended.then((line) => reason = line);
-  const deadline = Date.now() + START_MS;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (!isReady(join(data, "postmaster.pid"))) {
     if (reason !== undefined) throw new EmbeddedError(`PostgreSQL could not start: ${reason}`);
     if (Date.now() > deadline) {
-      throw new EmbeddedError(`PostgreSQL took longer than ${START_MS / 1000} s to start`);
+      throw new EmbeddedError(`PostgreSQL took longer than ${START_TIMEOUT_MS / 1000} s to start`);
     }
-    await sleep(10);
+    await sleep(POLL_MS);
   }
 }
 
@@ -173,30 +180,31 @@ function isReady(pidFile: string): boolean {
   }
 }
 
-/** Makes the roles and the database, where they are not there yet. */
+/** Creates the roles and the database where they are missing. @returns the server's version */
 async function prepare(superuserUrl: string, passwords: Passwords): Promise<string> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
-    const { rows: [found] } = await client.query<Found>(
+    const { rows: [state] } = await client.query<ServerState>(
       `SELECT current_setting('server_version') AS version,
               ARRAY(SELECT rolname::text FROM pg_roles) AS roles,
               EXISTS (SELECT FROM pg_database WHERE datname = $1) AS database`,
       [DATABASE],
     );
     for (const [role, name] of Object.entries(ROLES) as [Role, string][]) {
-      if (found!.roles.includes(name)) continue;
+      if (state!.roles.includes(name)) continue;
       const password = client.escapeLiteral(passwords[role]);
       await client.query(`CREATE ROLE ${name} LOGIN PASSWORD ${password}`);
     }
-    if (!found!.database) await createDatabase(client, DATABASE);
-    return found!.version.split(" ", 1)[0]!;
+    if (!state!.database) await createDatabase(client, DATABASE);
+    return state!.version.split(" ", 1)[0]!;
   } finally {
     await client.end();
   }
 }
 
-interface Found {
+/** State of a server, as {@linkcode prepare} queries it. */
+interface ServerState {
   version: string;
   roles: string[];
   database: boolean;

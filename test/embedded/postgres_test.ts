@@ -31,7 +31,7 @@ describe("startPostgres()", () => {
     });
   });
 
-  it("gives each role a password of its own, and none of them a right over the server", async () => {
+  it("gives each role its own password, and no role rights over the server", async () => {
     const { urls, superuserUrl } = await testPostgres();
     const passwords = Object.values(urls).map((url) => new URL(url).password);
     assert.equal(new Set(passwords).size, 4);
@@ -49,53 +49,53 @@ describe("startPostgres()", () => {
     await assert.rejects(query(wrong, "SELECT"), { code: "28P01" });
   });
 
-  it("stops the server that a killed parent left on the same data, and goes on with it", async () => {
+  it("stops the server that a killed process left on the same data, and continues with it", async () => {
     const dataDir = await testFolder();
     const left = await startPostgres(dataDir, await freePort());
     await query(left.urls.owner, "CREATE TABLE kept AS SELECT 1 AS one");
-    await during(await startPostgres(dataDir, await freePort()), async (server) => {
+    await withServer(await startPostgres(dataDir, await freePort()), async (server) => {
       assert.equal(isRunning(left.process), false);
       assert.deepEqual((await query(server.urls.owner, "SELECT * FROM kept")).rows, [{ one: 1 }]);
     });
   });
 
-  it("is not kept from starting by a pid file that names another's process", async () => {
+  it("starts despite a pid file that names another process", async () => {
     const dataDir = await testFolder();
-    await during(await startPostgres(dataDir, await freePort()), async () => {});
+    await withServer(await startPostgres(dataDir, await freePort()), async () => {});
     writeFileSync(join(dataDir, "postgres", "postmaster.pid"), `${process.pid}\n`);
-    await during(await startPostgres(dataDir, await freePort()), async () => {});
+    await withServer(await startPostgres(dataDir, await freePort()), async () => {});
   });
 
-  it("is not kept from starting by what a killed first start left", async () => {
+  it("starts despite the remains of a killed first start", async () => {
     const dataDir = await testFolder();
     mkdirSync(join(dataDir, "postgres.new-1", "data"), { recursive: true });
-    await during(await startPostgres(dataDir, await freePort()), async () => {
+    await withServer(await startPostgres(dataDir, await freePort()), async () => {
       assert.deepEqual(readdirSync(dataDir).sort(), ["logs", "postgres", "postgres.json"]);
       assert.equal(statSync(join(dataDir, "postgres.json")).mode & 0o777, 0o600);
     });
   });
 
-  it("says what is wrong when the passwords of its data are gone", async () => {
+  it("reports that the passwords of its data are missing", async () => {
     const dataDir = await testFolder();
-    await during(await startPostgres(dataDir, await freePort()), async () => {});
+    await withServer(await startPostgres(dataDir, await freePort()), async () => {});
     rmSync(join(dataDir, "postgres.json"));
     await assert.rejects(startPostgres(dataDir, await freePort()), /postgres\.json is missing/);
   });
 
-  it("gives the server's own reason when it cannot start", async () => {
+  it("reports the server's own reason when it can't start", async () => {
     const { port } = await testPostgres();
     const dataDir = await testFolder();
     await assert.rejects(startPostgres(dataDir, port), /: could not bind .*in use$/);
   });
 
-  it("runs for root where others can pass and where they cannot, and when that changes", async function () {
+  it("runs for root below open and closed folders, and when that changes", async function () {
     if (process.getuid?.() !== 0) return this.skip();
     const folder = await testFolder();
     const dataDir = join(folder, "data");
     mkdirSync(dataDir, { mode: 0o711 });
     const start = async () => {
       const server = await startPostgres(dataDir, await freePort());
-      await during(server, async ({ urls }) => {
+      await withServer(server, async ({ urls }) => {
         await query(urls.owner, "CREATE TABLE IF NOT EXISTS kept (one integer)");
       });
       return lstatSync(join(dataDir, "postgres")).uid;
@@ -103,7 +103,7 @@ describe("startPostgres()", () => {
     chmodSync(folder, 0o755);
     const open = await start();
     chmodSync(folder, 0o700);
-    assert.equal(await start(), 0, "below a closed folder the data is root's");
+    assert.equal(await start(), 0, "below a closed folder the data belongs to root");
     chmodSync(folder, 0o755);
     assert.ok([0, open].includes(await start()));
   });
@@ -120,7 +120,10 @@ async function query(connectionString: string, sql: string): Promise<pg.QueryRes
 }
 
 /** Stops a server after its use, however that ended. */
-async function during(server: Postgres, use: (server: Postgres) => Promise<void>): Promise<void> {
+async function withServer(
+  server: Postgres,
+  use: (server: Postgres) => Promise<void>,
+): Promise<void> {
   try {
     await use(server);
   } finally {

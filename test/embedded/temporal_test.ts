@@ -5,21 +5,20 @@ import { testTemporal } from "../_servers.ts";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
 import { loadConfig } from "../../config.ts";
-import { startTemporal } from "../../embedded/mod.ts";
-import { findTemporal } from "../../embedded/_temporal_binary.ts";
+import { findTemporal, startTemporal } from "../../embedded/mod.ts";
 
 const { temporal } = loadConfig({});
 
 describe("startTemporal()", function () {
-  this.timeout(600_000); // a machine without a server builds one first
+  this.timeout(600_000); // on a machine without a server, one is built first
 
   before(testTemporal);
 
-  it("keeps what it was told over a restart, and has the platform's search attributes", async () => {
+  it("keeps its state over a restart, and has the platform's search attributes", async () => {
     const dataDir = await testFolder();
     const ports = { grpc: await freePort(), ui: await freePort() };
     const first = await startTemporal(dataDir, ports, temporal);
-    await during(first.address, async ({ workflowService }) => {
+    await withConnection(first.address, async ({ workflowService }) => {
       await workflowService.registerNamespace({
         namespace: "kept",
         workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
@@ -29,7 +28,7 @@ describe("startTemporal()", function () {
 
     const second = await startTemporal(dataDir, ports, temporal);
     try {
-      await during(second.address, async ({ workflowService, operatorService }) => {
+      await withConnection(second.address, async ({ workflowService, operatorService }) => {
         const { namespaceInfo } = await workflowService.describeNamespace({ namespace: "kept" });
         assert.equal(namespaceInfo?.name, "kept");
         const { customAttributes } = await operatorService.listSearchAttributes({
@@ -65,14 +64,14 @@ describe("findTemporal()", function () {
     restore("XDG_CACHE_HOME", XDG_CACHE_HOME);
   });
 
-  it("prefers the command on the PATH, then the cache, and passes over one that is too old", async () => {
+  it("prefers the command on the PATH, then the cache, and skips one that is too old", async () => {
     const real = await findTemporal(version, () => {});
     const [onPath, old, cache] = await Promise.all([testFolder(), testFolder(), testFolder()]);
     symlinkSync(real.path, join(onPath, "temporal"));
     mkdirSync(join(cache, "sealoop", `temporal-${version}`), { recursive: true });
     symlinkSync(real.path, join(cache, "sealoop", `temporal-${version}`, "temporal"));
-    const says = '#!/bin/sh\necho "temporal version 0.9.0 (server 1.20.0) (Server 1.20.0)"\n';
-    writeFileSync(join(old, "temporal"), says, { mode: 0o755 });
+    const script = '#!/bin/sh\necho "temporal version 0.9.0 (server 1.20.0) (Server 1.20.0)"\n';
+    writeFileSync(join(old, "temporal"), script, { mode: 0o755 });
     process.env.XDG_CACHE_HOME = cache;
 
     process.env.PATH = `${onPath}:${PATH}`;
@@ -80,7 +79,7 @@ describe("findTemporal()", function () {
       path: join(onPath, "temporal"),
       version: real.version,
     });
-    process.env.PATH = old; // of this machine's own there may be one, too
+    process.env.PATH = old; // without the PATH of this machine, which may have one
     assert.deepEqual(await findTemporal(version, () => {}), {
       path: join(cache, "sealoop", `temporal-${version}`, "temporal"),
       version: real.version,
@@ -88,7 +87,7 @@ describe("findTemporal()", function () {
   });
 });
 
-async function during(
+async function withConnection(
   address: string,
   use: (connection: Connection) => Promise<void>,
 ): Promise<void> {

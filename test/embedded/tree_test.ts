@@ -12,10 +12,10 @@ import {
   type ProcessId,
 } from "../../embedded/mod.ts";
 
-/** An identity that nobody has: the first process of the system, had it started at another time. */
-const NOBODY: ProcessId = { pid: 1, start_time: "never" };
+/** Identity of no process: the first one of the system, with another start time. */
+const NO_PROCESS: ProcessId = { pid: 1, start_time: "never" };
 
-describe("claim()", () => {
+describe("claimDataFolder()", () => {
   let dataDir: string;
   let sleeper: ChildProcess;
   let id: ProcessId;
@@ -28,7 +28,7 @@ describe("claim()", () => {
 
   afterEach(() => sleeper.kill("SIGKILL"));
 
-  it("refuses a folder that another process has, and gives it once it is free", async () => {
+  it("refuses a folder that another process has claimed, until it is released", async () => {
     const tree = await claimDataFolder(dataDir);
     await assert.rejects(claimDataFolder(dataDir), /Another sealoop \(pid \d+\) runs on the data/);
     await tree.release();
@@ -36,39 +36,39 @@ describe("claim()", () => {
     assert.deepEqual(readdirSync(dataDir), []);
   });
 
-  it("lets one of many have a folder that a killed process held", async () => {
-    writeFileSync(join(dataDir, "run.lock"), JSON.stringify({ ...NOBODY, boot: bootId() }));
+  it("lets one of several claim a folder that a killed process had claimed", async () => {
+    writeFileSync(join(dataDir, "run.lock"), JSON.stringify({ ...NO_PROCESS, boot: bootId() }));
     const all = await Promise.allSettled(Array.from({ length: 8 }, () => claimDataFolder(dataDir)));
-    const got = all.filter((result) => result.status === "fulfilled");
-    assert.equal(got.length, 1);
-    await got[0]!.value.release();
+    const claimed = all.filter((result) => result.status === "fulfilled");
+    assert.equal(claimed.length, 1);
+    await claimed[0]!.value.release();
   });
 
-  it("takes over from a lock that holds nothing", async () => {
+  it("claims a folder with an empty lock", async () => {
     writeFileSync(join(dataDir, "run.lock"), "");
     await (await claimDataFolder(dataDir)).release();
   });
 
-  it("stops what a killed process left running", async () => {
+  it("stops the processes that a killed one left running", async () => {
     leave([{ ...id, name: "sleep", signal: "SIGTERM", rank: 1 }]);
     const tree = await claimDataFolder(dataDir);
     assert.equal(isRunning(id), false);
     await tree.release();
   });
 
-  it("leaves a process alone that has the number of one that was left, but not its start", async () => {
+  it("leaves a process alone that has the number of a left one, but another start time", async () => {
     leave([{ pid: id.pid, start_time: "1", name: "sleep", signal: "SIGTERM", rank: 1 }]);
     await (await claimDataFolder(dataDir)).release();
     assert.equal(isRunning(id), true);
   });
 
-  it("leaves all processes alone when the list is of another boot", async () => {
+  it("leaves all processes alone when the list is from another boot", async () => {
     leave([{ ...id, name: "sleep", signal: "SIGTERM", rank: 1 }], "another boot");
     await (await claimDataFolder(dataDir)).release();
     assert.equal(isRunning(id), true);
   });
 
-  it("stops the processes that the platform managed for its user", async () => {
+  it("stops the processes that the platform manages for its user", async () => {
     mkdirSync(join(dataDir, "processes"));
     writeFileSync(join(dataDir, "processes", "shop.json"), JSON.stringify({ ...id, name: "shop" }));
     writeFileSync(join(dataDir, "processes", "half.json"), "{");
@@ -76,7 +76,7 @@ describe("claim()", () => {
     assert.equal(isRunning(id), false);
   });
 
-  it("stops what was added, and kills what is added after that", async () => {
+  it("stops the added processes, and kills those that are added later", async () => {
     const tree = await claimDataFolder(dataDir);
     tree.add({ ...id, name: "sleep", signal: "SIGTERM", rank: 2 });
     await tree.stop();
@@ -86,12 +86,12 @@ describe("claim()", () => {
     tree.add({ ...lateId, name: "late", signal: "SIGTERM", rank: 1 });
     while (isRunning(lateId)) await sleep(10);
     const released = tree.release();
-    tree.remove(lateId); // its end is heard of last
+    tree.remove(lateId); // its end is noticed last
     await released;
     assert.equal(existsSync(join(dataDir, "run.json")), false);
   });
 
-  it("kills what does not stop when it is asked to", async () => {
+  it("kills a process that does not stop when it is asked to", async () => {
     const deaf = spawn("sh", ["-c", "trap '' TERM; echo deaf; while :; do sleep 1; done"]);
     await new Promise((resolve) => deaf.stdout.once("data", resolve));
     const tree = await claimDataFolder(dataDir);
@@ -100,12 +100,12 @@ describe("claim()", () => {
     const stopped = tree.stop();
     setTimeout(tree.forceStop, 300);
     await stopped;
-    assert.ok(Date.now() - before < 8_000, "it was not given all of its 8.5 s");
+    assert.ok(Date.now() - before < 8_000, "it did not get all of its 8.5 s");
     assert.equal(deaf.signalCode ?? "SIGKILL", "SIGKILL");
     await tree.release();
   });
 
-  it("says why a folder cannot be written to", async function () {
+  it("reports why a folder can't be written to", async function () {
     if (process.getuid?.() === 0) return this.skip(); // root may write anywhere
     chmodSync(dataDir, 0o500);
     await assert.rejects(claimDataFolder(dataDir), /permission is missing.*set SEALOOP_DATA/);
@@ -114,7 +114,7 @@ describe("claim()", () => {
   function leave(processes: unknown[], boot = bootId()): void {
     writeFileSync(
       join(dataDir, "run.json"),
-      JSON.stringify({ boot, supervisor: NOBODY, processes }),
+      JSON.stringify({ boot, supervisor: NO_PROCESS, processes }),
     );
   }
 });

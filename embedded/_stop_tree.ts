@@ -1,0 +1,82 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readJson } from "./_json_file.ts";
+import { bootId, isRunning, type ProcessId, stopProcess } from "./process_id.ts";
+
+/** Rank of a process. Lower ranks are stopped first: 1 clients, 2 Temporal, 3 PostgreSQL. */
+export type Rank = 1 | 2 | 3;
+
+/** A process that must not outlive the one that started it. */
+export interface TreeProcess extends ProcessId {
+  readonly name: string;
+  /** Signal that asks it to end. */
+  readonly signal: NodeJS.Signals;
+  readonly rank: Rank;
+}
+
+/** Content of `run.json`: the tree that runs on a data folder. */
+export interface RunFile {
+  readonly boot: string;
+  readonly supervisor: ProcessId;
+  readonly processes: readonly TreeProcess[];
+}
+
+/** Time that processes of each rank have to end before they are killed; 15 s in all. */
+const GRACE_MS: Readonly<Record<Rank, number>> = { 1: 8_500, 2: 3_500, 3: 3_000 };
+
+/** Returns the path of a data folder's `run.json`. */
+export function runFilePath(dataDir: string): string {
+  return join(dataDir, "run.json");
+}
+
+/**
+ * Stops the processes of `run.json` in order of rank, and those that the platform manages for its user
+ * (`processes/*.json`).
+ *
+ * @param options.of supervisor whose tree it must be; default: any
+ * @param options.onLeftovers called with the names of those that are running, where there are any
+ */
+export async function stopLeftovers(
+  dataDir: string,
+  { of, onLeftovers }: {
+    readonly of?: ProcessId;
+    readonly onLeftovers?: ((names: readonly string[]) => void) | undefined;
+  } = {},
+): Promise<void> {
+  const path = runFilePath(dataDir);
+  const list = readJson(path) as RunFile | undefined;
+  if (of && list?.supervisor?.pid !== of.pid) return;
+  // Start times count from the boot, so those of another boot mean nothing.
+  const known = list?.boot === bootId() ? list.processes : [];
+  const running = known.filter(isRunning);
+  if (running.length > 0) onLeftovers?.(running.map(({ name }) => name));
+  await stopTree(dataDir, known);
+  if (!of) rmSync(path, { force: true });
+}
+
+/** Stops these processes in order of rank, and those that the platform manages for its user. */
+export async function stopTree(dataDir: string, processes: readonly TreeProcess[]): Promise<void> {
+  for (const rank of [1, 2, 3] as const) {
+    const ofRank = processes.filter((one) => one.rank === rank)
+      .map((one) => stopProcess(one, one.signal, GRACE_MS[rank]));
+    await Promise.all(rank === 2 ? [...ofRank, ...stopManaged(dataDir)] : ofRank);
+  }
+}
+
+/** Stops the processes of `processes/<name>.json`, each with `pid` and `start_time`. */
+function stopManaged(dataDir: string): Promise<unknown>[] {
+  const folder = join(dataDir, "processes");
+  return listFiles(folder).filter((name) => name.endsWith(".json")).map((name) => {
+    const { pid, start_time } = (readJson(join(folder, name)) ?? {}) as Partial<ProcessId>;
+    if (!Number.isInteger(pid) || start_time === undefined) return Promise.resolve();
+    return stopProcess({ pid: pid!, start_time: String(start_time) }, "SIGTERM", GRACE_MS[2]);
+  });
+}
+
+function listFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
