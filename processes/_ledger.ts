@@ -49,7 +49,7 @@ export async function startLedger(
     operations: ledgerOperations,
     invoke: honest,
     routes(router) {
-      bindSite(router, { ask: asker(honest), ledgerUrl });
+      bindSite(router, { call: asker(honest), ledgerUrl });
       bindLog(router, store);
       bindExportStream(router, store);
     },

@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../config.ts";
 
-/** A file that pages load. Its name holds a hash of its content, so it never changes. */
+/** A file that pages load. Its name contains a hash of its content, so it never changes. */
 export interface Asset {
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** For `integrity` in the page. */
+  /** For the attribute `integrity`. */
   readonly integrity: string;
 }
 
-/** All that pages load. */
+/** The files that pages load. */
 export interface Assets {
   readonly script: Asset;
   readonly worker: Asset;
@@ -20,10 +20,9 @@ export interface Assets {
   readonly icon: Asset;
 }
 
-/** Where the build puts them. */
+/** Output folder of the build. */
 const FOLDER = join(ROOT, "dist", "ledger", "page", "assets");
-/** First part of their addresses. */
-export const ASSETS_PATH = "/assets/";
+const ASSETS_PATH = "/assets/";
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -32,18 +31,24 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads what was built.
+ * Reads the files that the build has made.
  *
- * @throws {Error} it was not
+ * @throws {Error} there are none
  */
 export function loadAssets(folder = FOLDER): Assets {
   if (!existsSync(folder)) {
-    throw new Error(`The page's files are not in ${folder}: run npm run build`);
+    throw new Error(
+      `Cannot serve the ledger's pages: ${folder} does not exist; run npm run build`,
+    );
   }
   const names = readdirSync(folder);
   const load = (kind: string): Asset => {
     const name = names.find((name) => new RegExp(`^${kind}-\\w+\\.(js|css|svg)$`).test(name));
-    if (!name) throw new Error(`There is no ${kind} in ${folder}: run npm run build`);
+    if (!name) {
+      throw new Error(
+        `Cannot serve the ledger's pages: ${folder} has no ${kind}; run npm run build`,
+      );
+    }
     const bytes = readFileSync(join(folder, name));
     return {
       path: ASSETS_PATH + name,

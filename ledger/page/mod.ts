@@ -1,16 +1,14 @@
 /**
- * The ledger's pages: the chain and each receipt, checked by the visitor's own browser.
+ * The public ledger's pages: the chain and each receipt, checked by the visitor's own browser.
  *
  * ```ts
- * bindSite(router, { ask, ledgerUrl });
+ * bindSite(router, { call, ledgerUrl });
  * ```
  *
- * What the server prints can be read without a script. The script, in `browser/`, takes the raw records and checks them
- * by the same rules as the server, in threads of its own, and never takes the server's verdict for its own.
+ * The pages can be read without scripts. The script, in `browser/`, fetches the raw records and checks them by the
+ * server's rules in threads of its own; it never shows the server's verdict as its own.
  *
- * Trusts: the published key. Doesn't trust, as it runs in the browser: any verdict of the server, and what is in a
- * receipt.
+ * Trusts: the published key. In the browser it doesn't trust: the server's verdicts, and the content of receipts.
  * @module
  */
-export { type Asset, type Assets, loadAssets } from "./assets.ts";
 export { bindSite, type SiteParts } from "./site.ts";

@@ -1,57 +1,38 @@
-import type { Row } from "./check.ts";
-import { rowsTable } from "./lists.ts";
-import { categoryBars } from "./plots.ts";
+import type { Anchors, HowToVerify, Stats } from "./_answers.ts";
+import type { ReceiptRow } from "./checks/mod.ts";
+import {
+  categoryBars,
+  formatCount,
+  groupHex,
+  h,
+  rowsTable,
+  showStackedTime,
+  type View,
+} from "./views/mod.ts";
 import { searchForm } from "./shell.ts";
-import { count, grouped, stamp } from "./text.ts";
-import { yourself } from "./yourself.ts";
-import { h, type View } from "./view.ts";
+import { verifyYourself } from "./yourself.ts";
 
-/** What the ledger's first page shows, all of it as the server says. */
-export interface Overview {
-  readonly total: number;
-  /** Null: the server can't tell. */
-  readonly intact: boolean | null;
-  readonly breaks: number;
-  readonly verifiedThrough: number;
-  readonly newest: string | null;
-  readonly genesis: string | null;
-  readonly selfHeals: number;
-  readonly platformFixes: number;
-  readonly categories: readonly (readonly [name: string, n: number])[];
-  readonly rows: readonly Row[];
-  readonly keys: readonly {
-    readonly publicKey: string;
-    readonly fingerprint: string;
-    readonly fromPosition: number;
-  }[];
+/** The data of the overview: what the server reports. */
+export interface OverviewData {
+  readonly stats: Stats;
   readonly anchors: Anchors;
-  /** Of the Merkle log, as `name+id+key`; null: it has signed nothing yet. */
-  readonly logKey: string | null;
+  readonly rules: HowToVerify;
+  /** The newest receipts, newest first. */
+  readonly rows: readonly ReceiptRow[];
   readonly ledgerUrl: string;
 }
 
-/** What `/api/anchors` says. */
-export interface Anchors {
-  /** Receipts that are in a block. */
-  readonly receipts: number;
-  /** Share of receipts that are, from 0 to 1. */
-  readonly share: number;
-  /** Receipts that are not yet. */
-  readonly pending: number;
-  readonly newestHeight: number | null;
-}
-
-/** The first page. */
-export function overview(data: Overview): View {
+/** The page of the whole ledger. */
+export function overviewPage({ stats, anchors, rules, rows, ledgerUrl }: OverviewData): View {
   return [
-    h("h1", {}, "Every act on record, and nobody’s word for it"),
+    h("h1", {}, "A public ledger of signed receipts"),
     h(
       "p",
       { class: "lead" },
-      "This ledger is a chain of signed receipts. Your own browser checks it below, from the raw bytes; ",
-      "what the server thinks of itself stands beside it.",
+      "Each receipt is linked to the one before. Your browser checks the chain itself, from the raw bytes; ",
+      "the server’s own verdict is beside it.",
     ),
-    verdicts(data),
+    verdicts(stats),
     h(
       "section",
       { class: "finder", "aria-label": "Find or check" },
@@ -65,7 +46,7 @@ export function overview(data: Overview): View {
         h("div", { id: "report", "aria-live": "polite" }),
       ),
     ),
-    tiles(data),
+    tiles(stats),
     h(
       "section",
       { id: "receipts", "aria-labelledby": "receipts-title" },
@@ -73,12 +54,12 @@ export function overview(data: Overview): View {
         "div",
         { class: "heading" },
         h("h2", { id: "receipts-title" }, "Newest receipts"),
-        h("p", { class: "quiet", id: "live" }, "As of when this page was opened"),
+        h("p", { class: "quiet", id: "live" }, "As of page load"),
       ),
       h(
         "div",
         { id: "rows", class: "scroll", tabindex: 0, role: "region", "aria-label": "Receipts" },
-        rowsTable(data.rows, "Newest receipts, newest first"),
+        rowsTable(rows, "Newest receipts, newest first"),
       ),
     ),
     h(
@@ -88,8 +69,8 @@ export function overview(data: Overview): View {
         "section",
         { "aria-labelledby": "categories-title" },
         h("h2", { id: "categories-title" }, "By category"),
-        h("p", { class: "quiet", id: "categories-source" }, "All receipts, as the server says"),
-        h("div", { id: "categories" }, categoryBars(data.categories)),
+        h("p", { class: "quiet", id: "categories-source" }, "Counted by the server"),
+        h("div", { id: "categories" }, categoryBars(Object.entries(stats.provenance_summary))),
       ),
       h(
         "section",
@@ -98,19 +79,21 @@ export function overview(data: Overview): View {
         h(
           "p",
           { class: "quiet", id: "days-source" },
-          "Counted by this browser, from what it has checked",
+          "Counted by this browser",
         ),
-        h("div", { id: "days" }, h("p", { class: "quiet" }, "Nothing has been counted yet.")),
+        h("div", { id: "days" }, h("p", { class: "quiet" }, "Nothing counted yet.")),
       ),
     ),
-    keySection(data),
-    anchorSection(data.anchors),
-    yourself(data),
+    keySection(rules),
+    anchorSection(anchors),
+    verifyYourself(ledgerUrl, rules.log.verifier_key),
   ];
 }
 
-function verdicts({ total, intact, breaks, verifiedThrough }: Overview): View {
-  const says = intact === null ? "It can’t tell" : intact ? "Intact" : "Broken";
+function verdicts(stats: Stats): View {
+  const { total_receipts: total, chain_intact: isIntact, verified_through: verifiedThrough } =
+    stats;
+  const verdict = isIntact === null ? "Unknown" : isIntact ? "Intact" : "Broken";
   return h(
     "div",
     { class: "verdicts" },
@@ -122,14 +105,14 @@ function verdicts({ total, intact, breaks, verifiedThrough }: Overview): View {
         "div",
         { id: "verdict-says", "aria-live": "polite" },
         h("p", { class: "big" }, "Not checked yet"),
-        h("p", {}, "This browser has checked nothing so far."),
+        h("p", {}, "This browser has not checked anything yet."),
       ),
       h(
         "noscript",
         {},
-        h("p", {}, "Scripts are off here. Check it yourself with the commands below."),
+        h("p", {}, "Scripts are disabled. Use the commands below."),
       ),
-      h("p", { id: "verdict-count", class: "of" }, `0 of ${count(total)}`),
+      h("p", { id: "verdict-count", class: "of" }, `0 of ${formatCount(total)}`),
       h("div", { id: "verdict-strip" }),
       h("div", { id: "verdict-breaks" }),
       h("p", { id: "verdict-seen", class: "quiet" }),
@@ -142,40 +125,41 @@ function verdicts({ total, intact, breaks, verifiedThrough }: Overview): View {
       h(
         "div",
         { id: "server-says" },
-        h("p", { class: "big" }, says),
+        h("p", { class: "big" }, verdict),
         h(
           "p",
           {},
-          intact === false ? `${count(breaks)} positions do not hold. ` : "",
+          isIntact === false ? `Broken positions: ${formatCount(stats.breaks)}. ` : "",
           verifiedThrough >= 0
-            ? `It says that it has verified through #${count(verifiedThrough)}.`
-            : "It has verified nothing yet.",
+            ? `Verified through #${formatCount(verifiedThrough)}.`
+            : "Nothing verified yet.",
         ),
       ),
-      h("p", { class: "quiet" }, "This is its word, and no proof."),
+      h("p", { class: "quiet" }, "This is a claim, not a proof."),
     ),
   );
 }
 
-function tiles({ total, newest, genesis, selfHeals, platformFixes }: Overview): View {
+function tiles(stats: Stats): View {
+  const { last_timestamp: newest, genesis_timestamp: first } = stats;
   const tile = (id: string, name: string, value: View) =>
     h("div", {}, h("dt", {}, name), h("dd", { id }, value));
   return h(
     "section",
-    { "aria-label": "Figures, as the server says" },
+    { "aria-label": "Counts by the server" },
     h(
       "dl",
       { class: "tiles" },
-      tile("tile-total", "Receipts", count(total)),
-      tile("tile-newest", "Newest", newest === null ? "–" : stamp(newest)),
-      tile("tile-genesis", "First", genesis === null ? "–" : stamp(genesis)),
-      tile("tile-heals", "Self-heals", count(selfHeals)),
-      tile("tile-fixes", "Platform fixes", count(platformFixes)),
+      tile("tile-total", "Receipts", formatCount(stats.total_receipts)),
+      tile("tile-newest", "Newest", newest === null ? "–" : showStackedTime(newest)),
+      tile("tile-genesis", "First", first === null ? "–" : showStackedTime(first)),
+      tile("tile-heals", "Self-heals", formatCount(stats.self_heals)),
+      tile("tile-fixes", "Platform fixes", formatCount(stats.platform_fixes)),
     ),
   );
 }
 
-function keySection({ keys }: Overview): View {
+function keySection({ keys }: HowToVerify): View {
   return h(
     "section",
     { "aria-labelledby": "key-title" },
@@ -183,23 +167,34 @@ function keySection({ keys }: Overview): View {
     h(
       "p",
       {},
-      "All checks here trust the key that this server publishes. Compare its fingerprint with one that you have ",
-      "from elsewhere: who controls both the server and the key could show you another chain.",
+      "The checks trust the key that this server publishes. Compare its fingerprint with one from another source: ",
+      "whoever controls both the server and the key could show you a different chain.",
     ),
     keys.length === 0 && h("p", { class: "quiet" }, "No key is published yet."),
-    keys.map(({ publicKey, fingerprint, fromPosition }) =>
+    keys.map((key) =>
       h(
         "dl",
         { class: "key" },
-        h("div", {}, h("dt", {}, "Fingerprint (SHA-256)"), h("dd", {}, grouped(fingerprint))),
-        h("div", {}, h("dt", {}, "Ed25519 public key"), h("dd", {}, grouped(publicKey))),
-        h("div", {}, h("dt", {}, "Trusted from"), h("dd", {}, `#${count(fromPosition)}`)),
+        h(
+          "div",
+          {},
+          h("dt", {}, "Fingerprint (SHA-256)"),
+          h("dd", {}, groupHex(key.fingerprint_sha256)),
+        ),
+        h("div", {}, h("dt", {}, "Ed25519 public key"), h("dd", {}, groupHex(key.public_key))),
+        h(
+          "div",
+          {},
+          h("dt", {}, "Trusted from"),
+          h("dd", {}, `#${formatCount(key.from_position)}`),
+        ),
       )
     ),
   );
 }
 
-function anchorSection({ receipts, share, pending, newestHeight }: Anchors): View {
+function anchorSection(anchors: Anchors): View {
+  const { anchored_share: share, newest_block_height: height, pending } = anchors;
   const percent = `${(share * 100).toFixed(1)} %`;
   const line = (name: string, value: View) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
   return h(
@@ -209,8 +204,8 @@ function anchorSection({ receipts, share, pending, newestHeight }: Anchors): Vie
     h(
       "p",
       {},
-      "An anchored receipt is older than a block, whoever holds the key. The counts are the server’s word; the page of a ",
-      "receipt checks its proof, down to the block’s header.",
+      "An anchored receipt is provably older than a Bitcoin block. The server makes these counts; the page of a ",
+      "receipt checks its proof.",
     ),
     h(
       "svg",
@@ -227,10 +222,10 @@ function anchorSection({ receipts, share, pending, newestHeight }: Anchors): Vie
     h(
       "dl",
       { class: "tiles" },
-      line("Anchored", count(receipts)),
+      line("Anchored", formatCount(anchors.anchored_receipts)),
       line("Share", percent),
-      line("Not yet", count(pending)),
-      newestHeight !== null && line("Newest block", count(newestHeight)),
+      line("Not yet", formatCount(pending.receipts + pending.unbatched_receipts)),
+      height !== null && line("Newest block", formatCount(height)),
     ),
   );
 }

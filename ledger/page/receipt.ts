@@ -1,54 +1,63 @@
-import { canonicalizeFields, NotCanonical } from "../rules/mod.ts";
-import { counted, grouped, indented, legible, time } from "./text.ts";
-import { receiptUrl, SIGNS } from "./verdict.ts";
-import { h, type View } from "./view.ts";
+import { readFields, readText } from "./checks/mod.ts";
+import {
+  groupHex,
+  h,
+  indentJson,
+  pluralize,
+  receiptUrl,
+  showText,
+  showTime,
+  SIGNS,
+  type View,
+} from "./views/mod.ts";
 
-/** What the page of one receipt shows. */
-export interface Exhibited {
+/** The data of a receipt's page. */
+export interface ReceiptPageData {
   readonly position: number;
   /** The record as it was exported. */
   readonly record: string;
   readonly id: string;
   readonly isFirst: boolean;
   readonly isNewest: boolean;
-  /** What the server says of it; undefined: it could not tell. */
+  /** The server's verdict; undefined if it has none. */
   readonly server: { readonly verified: boolean; readonly reasons: readonly string[] } | undefined;
   /** Id of the newer receipt that corrects this one. */
   readonly supersededBy: string | undefined;
   readonly ledgerUrl: string;
 }
 
-/** Category of what holders of keys have sealed; they choose all of it but category, actor and time. */
+/** Category of receipts whose content a key holder wrote, except category, actor and time. */
 const SEALED_FOR_OTHERS = "api_seal";
-/** Most bytes of a record that the page prints. */
-const MOST_PRINTED = 20_000;
+/** Maximum characters of a record on the page. */
+const MAX_PRINTED = 20_000;
 
-/** The page of one receipt; it says all that is essential without a script. */
-export function receiptPage(exhibited: Exhibited): View {
-  const { position, record, id, server, supersededBy } = exhibited;
-  const fields = fieldsOf(record);
-  const subject = text(fields, "subject") || text(fields, "action") || id;
+/** The page of a receipt. Its essential parts work without scripts. */
+export function receiptPage(data: ReceiptPageData): View {
+  const { position, record, id, server, supersededBy } = data;
+  const fields = readFields(record);
+  const text = (name: string) => fields ? readText(fields, name) : "";
+  const subject = text("subject") || text("action") || id;
   return [
-    walk(exhibited),
-    h("h1", { class: "receipt" }, legible(subject, 200)),
+    neighbours(data),
+    h("h1", { class: "receipt" }, showText(subject, 200)),
     h(
       "p",
       { class: "lead" },
-      h("span", { class: "tag" }, legible(text(fields, "category"), 60)),
+      h("span", { class: "tag" }, showText(text("category"), 60)),
       ` receipt #${position}, `,
-      time(text(fields, "timestamp")),
+      showTime(text("timestamp")),
     ),
-    text(fields, "category") === SEALED_FOR_OTHERS && h(
+    text("category") === SEALED_FOR_OTHERS && h(
       "p",
       { class: "note" },
-      "Sealed for somebody: the holder of the key that is its actor says this, in words of their own. The ledger keeps ",
-      "what was said and when; that it is so, the platform has not seen.",
+      "Sealed for a key holder: the actor wrote this content. The ledger proves what was written and when, not that ",
+      "it is true.",
     ),
     supersededBy !== undefined && h(
       "p",
       { class: "note" },
-      "A newer receipt says that it corrects this one: ",
-      h("a", { href: receiptUrl(supersededBy) }, legible(supersededBy, 64)),
+      "A newer receipt corrects this one: ",
+      h("a", { href: receiptUrl(supersededBy) }, showText(supersededBy, 64)),
     ),
     h(
       "section",
@@ -58,31 +67,31 @@ export function receiptPage(exhibited: Exhibited): View {
         "div",
         { id: "checks-says", "aria-live": "polite" },
         h("p", { class: "big" }, "Not checked"),
-        h("p", {}, "This browser has checked nothing so far."),
+        h("p", {}, "This browser has not checked it yet."),
       ),
-      h("noscript", {}, h("p", {}, "Scripts are off here. Check it by hand, as below.")),
+      h("noscript", {}, h("p", {}, "Scripts are disabled. Use the commands below.")),
       h("div", { id: "checks-steps" }),
-      h("p", { class: "quiet" }, "The server says: ", serverSays(server)),
+      h("p", { class: "quiet" }, "The server says: ", serverVerdict(server)),
     ),
     h(
       "section",
       { "aria-labelledby": "fields-title" },
-      h("h2", { id: "fields-title" }, "What it says"),
-      fields ? fieldList(fields) : h("p", {}, "The record is not readable as JSON."),
+      h("h2", { id: "fields-title" }, "Content"),
+      fields ? fieldList(fields) : h("p", {}, "The record is not valid JSON."),
     ),
-    byHand(exhibited),
+    byHand(data),
     rawRecord(record),
   ];
 }
 
-function serverSays(server: Exhibited["server"]): View {
-  if (!server) return "nothing";
+function serverVerdict(server: ReceiptPageData["server"]): View {
+  if (!server) return "unknown";
   if (server.verified) return [SIGNS.pass, " verified"];
-  return [SIGNS.fail, " not verified: ", legible(server.reasons.join("; "), 400)];
+  return [SIGNS.fail, " not verified: ", showText(server.reasons.join("; "), 400)];
 }
 
-/** Steps to the entries before and after. */
-function walk({ position, isFirst, isNewest }: Exhibited): View {
+/** Links to the entries before and after. */
+function neighbours({ position, isFirst, isNewest }: ReceiptPageData): View {
   const to = (at: number, rel: string, label: string) =>
     h("a", { href: `/at/${at}`, rel, "aria-label": `${label}, #${at}` }, `#${at}`);
   return h(
@@ -90,18 +99,16 @@ function walk({ position, isFirst, isNewest }: Exhibited): View {
     { class: "walk", "aria-label": "Along the chain" },
     isFirst
       ? h("span", { class: "end" }, "first entry")
-      : to(position - 1, "prev", "The entry before"),
+      : to(position - 1, "prev", "Previous entry"),
     h("span", { class: "here", "aria-current": "page" }, `#${position}`),
-    isNewest
-      ? h("span", { class: "end" }, "newest entry")
-      : to(position + 1, "next", "The entry after"),
+    isNewest ? h("span", { class: "end" }, "newest entry") : to(position + 1, "next", "Next entry"),
   );
 }
 
-/** Fields that everybody asks for, in this order; the others follow. */
+/** Fields that come first, in this order. */
 const FIRST = ["id", "timestamp", "category", "actor", "subject", "action", "outcome"];
 const LINKED = new Set(["supersedes", "learned_from"]);
-/** Shown with the record itself. */
+/** Fields that only the raw record shows. */
 const RAW = new Set(["canonical_bytes"]);
 
 function fieldList(fields: ReadonlyMap<string, string>): View {
@@ -116,7 +123,7 @@ function fieldList(fields: ReadonlyMap<string, string>): View {
       h(
         "div",
         {},
-        h("dt", {}, legible(name, 60)),
+        h("dt", {}, showText(name, 60)),
         h("dd", {}, fieldValue(name, fields.get(name)!)),
       )
     ),
@@ -127,27 +134,27 @@ function fieldValue(name: string, json: string): View {
   if (LINKED.has(name)) return links(json);
   if (!json.startsWith('"')) {
     return /^[[{]/.test(json) && json.length > 2
-      ? h("pre", { tabindex: 0 }, h("code", {}, legible(indented(json), MOST_PRINTED)))
-      : h("code", {}, legible(json));
+      ? h("pre", { tabindex: 0 }, h("code", {}, showText(indentJson(json), MAX_PRINTED)))
+      : h("code", {}, showText(json));
   }
   const value = JSON.parse(json);
   if (value === "") return h("span", { class: "quiet" }, "(empty)");
-  if (/^[0-9a-f]{32,}$/.test(value)) return h("code", {}, grouped(value));
-  return name === "timestamp" ? [time(value), " ", exact(value)] : legible(value);
+  if (/^[0-9a-f]{32,}$/.test(value)) return h("code", {}, groupHex(value));
+  return name === "timestamp" ? [showTime(value), " ", exact(value)] : showText(value);
 }
 
-const exact = (value: string) => h("span", { class: "quiet" }, legible(value, 60));
+const exact = (value: string) => h("span", { class: "quiet" }, showText(value, 60));
 
 function links(json: string): View {
   const value = JSON.parse(json);
   const ids = (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string");
   return ids.slice(0, 100).map((id, n) => [
     n > 0 && ", ",
-    h("a", { href: receiptUrl(id) }, legible(id, 64)),
+    h("a", { href: receiptUrl(id) }, showText(id, 64)),
   ]);
 }
 
-function byHand({ position, id, ledgerUrl }: Exhibited): View {
+function byHand({ position, id, ledgerUrl }: ReceiptPageData): View {
   const path = `/api/receipt/${encodeURIComponent(id)}`;
   const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
   const exported = `curl -s '${ledgerUrl}/api/export?from=${position}&to=${position + 1}'`;
@@ -158,8 +165,7 @@ function byHand({ position, id, ledgerUrl }: Exhibited): View {
     h(
       "p",
       {},
-      "For an entry of era 3 this prints the receipt’s hash_sha256, derived from its bytes alone; the signature and ",
-      "the rules of all eras are in ",
+      "This computes the hash of an era 3 receipt from its bytes. For signatures and other eras see ",
       h("a", { href: "/api/how-to-verify" }, "how to verify"),
       ".",
     ),
@@ -172,7 +178,7 @@ function byHand({ position, id, ledgerUrl }: Exhibited): View {
         h("a", { href: `${path}.bin` }, "the bytes"),
         ", ",
         h("a", { href: `${path}.ots` }, "their OpenTimestamps proof"),
-        " once there is one, and ",
+        " (once there is one), ",
         h(
           "a",
           { href: `/api/log/inclusion/${encodeURIComponent(id)}` },
@@ -192,26 +198,12 @@ function rawRecord(record: string): View {
   return h(
     "details",
     { class: "raw" },
-    h("summary", {}, `The record as it was exported, ${counted(record.length, "character")}`),
-    h("pre", { tabindex: 0 }, h("code", {}, legible(record, MOST_PRINTED))),
+    h("summary", {}, `Raw record, ${pluralize(record.length, "character")}`),
+    h("pre", { tabindex: 0 }, h("code", {}, showText(record, MAX_PRINTED))),
   );
 }
 
-/** A page for what is not there, or can't be told. */
+/** A page with a message. */
 export function messagePage(title: string, text: View): View {
   return [h("h1", {}, title), h("p", { class: "lead" }, text)];
-}
-
-function fieldsOf(record: string): ReadonlyMap<string, string> | undefined {
-  try {
-    return canonicalizeFields(record);
-  } catch (error) {
-    if (error instanceof NotCanonical) return undefined;
-    throw error;
-  }
-}
-
-function text(fields: ReadonlyMap<string, string> | undefined, name: string): string {
-  const json = fields?.get(name);
-  return json?.startsWith('"') ? JSON.parse(json) : "";
 }

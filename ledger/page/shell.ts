@@ -1,15 +1,15 @@
 import type { Assets } from "./assets.ts";
-import { h, toHtml, type View } from "./view.ts";
+import { h, toHtml, type View } from "./views/mod.ts";
 
-/** What a page consists of. */
+/** A page. */
 export interface Page {
   readonly title: string;
-  /** Tells the script what it looks at: data attributes of the body, without `data-`. */
+  /** Data attributes of the body for the script, without `data-`. */
   readonly data: Readonly<Record<string, string>>;
   readonly main: View;
 }
 
-/** Prints a whole page. */
+/** Prints a page as HTML. */
 export function printPage({ title, data, main }: Page, assets: Assets): string {
   const { style, script, worker, icon } = assets;
   const head = h(
@@ -31,7 +31,7 @@ export function printPage({ title, data, main }: Page, assets: Assets): string {
   const body = h(
     "body",
     attributes,
-    h("a", { class: "skip", href: "#main" }, "To the content"),
+    h("a", { class: "skip", href: "#main" }, "Skip to content"),
     header(),
     h("main", { id: "main", tabindex: -1 }, main),
     footer(),
@@ -70,12 +70,12 @@ const footer = () =>
     h(
       "p",
       {},
-      "A receipt says that the platform recorded something, and when; not that what it recorded is true. ",
-      "Nothing on this page comes from elsewhere, and nobody is counted.",
+      "A receipt proves what the platform recorded, and when; not that the record is true. ",
+      "This page loads nothing from elsewhere, and does not track visitors.",
     ),
   );
 
-/** The field in which a receipt is looked for. Works without scripts. */
+/** The form that finds a receipt. It works without scripts. */
 export function searchForm(value = ""): View {
   return h(
     "form",

@@ -1,246 +1,184 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import { type JsonText, Problem } from "../../contract/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import {
+  type Anchors,
+  type Call,
+  exportRecords,
+  type HowToVerify,
+  type Stats,
+  type Verified,
+} from "./_answers.ts";
 import { type Asset, type Assets, loadAssets } from "./assets.ts";
-import { rowOf } from "./check.ts";
-import { type Anchors, overview } from "./overview.ts";
+import { toReceiptRow } from "./checks/mod.ts";
+import { overviewPage } from "./overview.ts";
 import { messagePage, receiptPage } from "./receipt.ts";
-import { pieces, valueOf } from "./records.ts";
 import { type Page, printPage, searchForm } from "./shell.ts";
-import { legible } from "./text.ts";
-import { receiptUrl } from "./verdict.ts";
-import { h, type View } from "./view.ts";
+import { h, receiptUrl, showText, type View } from "./views/mod.ts";
 
-/** What the pages are made of. */
+/** The parts that the pages are made of. */
 export interface SiteParts {
-  /** Calls one of the ledger's own operations by its name: pages know nothing that its API does not say. */
-  ask(operation: string, input: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Calls an operation of the ledger by its name. */
+  readonly call: Call;
   /** Public address of the ledger, without a slash at the end. */
   readonly ledgerUrl: string;
 }
 
-/** Everything comes from here alone; nothing is inline, and no text becomes markup or script. */
+/** A page, or the address of another one. */
+type SiteResponse = { readonly status: number; readonly page: Page } | {
+  readonly location: string;
+};
+
+/** Everything is loaded from the ledger itself, nothing is inline, and no text becomes markup or script. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; " +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
   "trusted-types worker";
-
+const FOREVER = "public, max-age=31536000, immutable";
 const ROWS = 20;
+const MAX_ID_LENGTH = 128;
+const POSITION = /^\d{1,15}$/;
 
-/** Gives the pages to a router. @throws {Error} their files were not built */
+/** Binds the pages to a router. @throws {Error} their files are not built */
 export function bindSite<S>(
   router: Router<S>,
   parts: SiteParts,
   assets: Assets = loadAssets(),
 ): void {
-  const page = (path: string, make: (ctx: Context) => Promise<Shown>) =>
-    router.get(path, async (ctx) => give(ctx, await make(ctx).catch(problemPage), assets));
-  page("/", () => ledgerPage(parts));
-  page("/find", ({ query }) => find(parts, String(query.q ?? "")));
-  page("/receipt/:id", ({ params }) => receipt(parts, params.id));
-  page("/at/:position", ({ params }) => at(parts, params.position));
+  const page = (path: string, respond: (ctx: Context) => Promise<SiteResponse>) =>
+    router.get(path, async (ctx) => send(ctx, await respond(ctx).catch(showProblem), assets));
+  page("/", () => showOverview(parts));
+  page("/find", ({ query }) => findReceipt(parts, String(query.q ?? "")));
+  page("/receipt/:id", ({ params }) => showReceipt(parts, params.id));
+  page("/at/:position", ({ params }) => showPosition(parts, params.position));
   for (const { path, type, bytes } of Object.values(assets) as Asset[]) {
     router.get(path, (ctx) => {
-      ctx.set({ "cache-control": FOR_EVER, "content-security-policy": POLICY }); // a worker has its own
+      ctx.set({ "cache-control": FOREVER, "content-security-policy": POLICY }); // the worker has its own policy
       ctx.type = type;
       ctx.body = bytes;
     });
   }
 }
 
-const FOR_EVER = "public, max-age=31536000, immutable";
-
-function give(ctx: Context, shown: Shown, assets: Assets): void {
-  if ("location" in shown) {
-    ctx.redirect(shown.location);
+function send(ctx: Context, response: SiteResponse, assets: Assets): void {
+  if ("location" in response) {
+    ctx.redirect(response.location);
     ctx.status = 303;
     return;
   }
-  ctx.status = shown.status;
+  ctx.status = response.status;
   ctx.set({
     "content-security-policy": POLICY,
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
   });
   ctx.type = "text/html; charset=utf-8";
-  ctx.body = printPage(shown.page, assets);
+  ctx.body = printPage(response.page, assets);
 }
 
-/** A page, or where it is. */
-type Shown = { readonly status: number; readonly page: Page } | { readonly location: string };
-
-const show = (title: string, main: View, data: Page["data"] = {}, status = 200): Shown => ({
+const show = (title: string, main: View, data: Page["data"] = {}, status = 200): SiteResponse => ({
   status,
   page: { title: `${title} · sealoop ledger`, main, data },
 });
 
-async function ledgerPage({ ask, ledgerUrl }: SiteParts): Promise<Shown> {
+async function showOverview({ call, ledgerUrl }: SiteParts): Promise<SiteResponse> {
   const [stats, anchors, rules] = await Promise.all([
-    ask("public_ledger.stats", {}) as Promise<Stats>,
-    ask("public_ledger.anchors", {}) as Promise<AnchorCounts>,
-    ask("public_ledger.how_to_verify", {}) as Promise<Rules>,
+    call("public_ledger.stats", {}) as Promise<Stats>,
+    call("public_ledger.anchors", {}) as Promise<Anchors>,
+    call("public_ledger.how_to_verify", {}) as Promise<HowToVerify>,
   ]);
   const from = Math.max(0, stats.total_receipts - ROWS);
-  const records = await exported(ask, from, stats.total_receipts);
-  const main = overview({
-    total: stats.total_receipts,
-    intact: stats.chain_intact,
-    breaks: stats.breaks,
-    verifiedThrough: stats.verified_through ?? -1,
-    newest: stats.last_timestamp,
-    genesis: stats.genesis_timestamp,
-    selfHeals: stats.self_heals,
-    platformFixes: stats.platform_fixes,
-    categories: countsOf(stats.provenance_summary),
-    rows: records.map((record, n) => rowOf(record, from + n, undefined)).reverse(),
-    keys: rules.keys.map(({ public_key, fingerprint_sha256, from_position }) => ({
-      publicKey: public_key,
-      fingerprint: fingerprint_sha256,
-      fromPosition: from_position,
-    })),
-    anchors: asAnchors(anchors),
-    logKey: rules.log.verifier_key,
-    ledgerUrl,
-  });
-  return show("Every act on record", main, { page: "overview" });
+  const records = await exportRecords(call, from, stats.total_receipts);
+  const rows = records.map((record, n) => toReceiptRow(record, from + n, undefined)).reverse();
+  const main = overviewPage({ stats, anchors, rules, rows, ledgerUrl });
+  return show("Receipts", main, { page: "overview" });
 }
 
-interface Stats {
-  readonly total_receipts: number;
-  readonly chain_intact: boolean | null;
-  readonly breaks: number;
-  readonly verified_through?: number;
-  readonly last_timestamp: string | null;
-  readonly genesis_timestamp: string | null;
-  readonly self_heals: number;
-  readonly platform_fixes: number;
-  readonly provenance_summary: unknown;
+/** Finds a receipt by what a visitor has entered: a position, an id, or a prefix of an id or hash. */
+async function findReceipt(parts: SiteParts, entered: string): Promise<SiteResponse> {
+  const text = entered.trim();
+  const position = text.replace(/^#/, "");
+  const isPosition = POSITION.test(position) && (text.startsWith("#") || text.length < 8);
+  if (isPosition) return { location: `/at/${Number(position)}` };
+  if (text === "") return { location: "/" };
+  const { receipt } = await verify(parts, text);
+  return receipt ? { location: receiptUrl(receipt.receipt_id) } : showUnknown(text);
 }
 
-interface Rules {
-  readonly keys: readonly PublishedKey[];
-  readonly log: { readonly verifier_key: string | null };
+async function showReceipt(parts: SiteParts, idOrPrefix: string): Promise<SiteResponse> {
+  const verified = await verify(parts, idOrPrefix);
+  if (!verified.receipt) return showUnknown(idOrPrefix);
+  const { receipt_id: id, chain_position: position } = verified.receipt;
+  if (id !== idOrPrefix) return { location: receiptUrl(id) };
+  return await showRecord(parts, position, id, verified);
 }
 
-interface PublishedKey {
-  readonly public_key: string;
-  readonly fingerprint_sha256: string;
-  readonly from_position: number;
-}
-
-/** Counts by category, from a summary that has a number, or something with a count, for each. */
-function countsOf(summary: unknown): [string, number][] {
-  return Object.entries(summary ?? {}).flatMap(([name, value]) => {
-    const n = typeof value === "object" ? value?.count : value;
-    return typeof n === "number" ? [[name, n] as [string, number]] : [];
-  });
-}
-
-interface AnchorCounts {
-  readonly anchored_receipts: number;
-  readonly anchored_share: number;
-  readonly newest_block_height: number | null;
-  readonly pending: { readonly receipts: number; readonly unbatched_receipts: number };
-}
-
-const asAnchors = (counts: AnchorCounts): Anchors => ({
-  receipts: counts.anchored_receipts,
-  share: counts.anchored_share,
-  pending: counts.pending.receipts + counts.pending.unbatched_receipts,
-  newestHeight: counts.newest_block_height,
-});
-
-async function exported(ask: SiteParts["ask"], from: number, to: number): Promise<string[]> {
-  if (to <= from) return [];
-  const { text } = await ask("public_ledger.export", { from, to }) as JsonText;
-  return pieces(valueOf(text, "receipts") ?? "[]");
-}
-
-async function find(parts: SiteParts, asked: string): Promise<Shown> {
-  const q = asked.trim();
-  if (/^#?\d{1,15}$/.test(q) && (q.startsWith("#") || q.length < 8)) {
-    return { location: `/at/${Number(q.replace("#", ""))}` };
-  }
-  if (q === "") return { location: "/" };
-  return await receipt(parts, q, false);
-}
-
-interface Verified {
-  readonly found: boolean;
-  readonly verified?: boolean;
-  readonly reasons?: readonly string[];
-  readonly superseded_by?: string | null;
-  readonly receipt: { readonly receipt_id: string; readonly chain_position: number } | null;
-}
-
-/** @param isHere whether the address is that of the receipt, if this is its id */
-async function receipt(parts: SiteParts, asked: string, isHere = true): Promise<Shown> {
-  if (asked === "" || asked.length > 128) return unknown(asked);
-  const found = await parts.ask("public_ledger.verify", { receipt_id: asked }) as Verified;
-  if (!found.receipt) return unknown(asked);
-  const { receipt_id: id, chain_position: position } = found.receipt;
-  if (id !== asked || !isHere) return { location: receiptUrl(id) };
-  return await exhibit(parts, position, id, found);
-}
-
-/** A receipt by its position: its own page, or, where it has no readable id, a page of it here. */
-async function at(parts: SiteParts, text: string): Promise<Shown> {
-  const position = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  const [record] = Number.isNaN(position) ? [] : await exported(parts.ask, position, position + 1);
-  if (record === undefined) return unknown(`#${text}`);
-  const { id } = rowOf(record, position, undefined);
-  const found = id === "" ? undefined : await parts.ask("public_ledger.verify", { receipt_id: id })
-    .catch(() => undefined) as Verified | undefined;
-  if (found?.receipt?.receipt_id === id && found.receipt.chain_position === position) {
+/** Shows a receipt by its position. Its own page is elsewhere, unless its id was made unreadable. */
+async function showPosition(parts: SiteParts, text: string): Promise<SiteResponse> {
+  const position = POSITION.test(text) ? Number(text) : NaN;
+  const [record] = Number.isNaN(position)
+    ? []
+    : await exportRecords(parts.call, position, position + 1);
+  if (record === undefined) return showUnknown(`#${text}`);
+  const { id } = toReceiptRow(record, position, undefined);
+  const { receipt } = await verify(parts, id).catch(() => NOT_FOUND);
+  if (receipt?.receipt_id === id && receipt.chain_position === position) {
     return { location: receiptUrl(id) };
   }
-  return await exhibit(parts, position, id, undefined);
+  return await showRecord(parts, position, id, undefined);
 }
 
-async function exhibit(
-  { ask, ledgerUrl }: SiteParts,
+const NOT_FOUND: Verified = { receipt: null };
+
+async function verify({ call }: SiteParts, idOrPrefix: string): Promise<Verified> {
+  if (idOrPrefix === "" || idOrPrefix.length > MAX_ID_LENGTH) return NOT_FOUND;
+  return await call("public_ledger.verify", { receipt_id: idOrPrefix }) as Verified;
+}
+
+/** @param verified undefined if the receipt cannot be found by its id */
+async function showRecord(
+  { call, ledgerUrl }: SiteParts,
   position: number,
   id: string,
-  found: Verified | undefined,
-): Promise<Shown> {
+  verified: Verified | undefined,
+): Promise<SiteResponse> {
   const from = Math.max(0, position - 1);
-  const records = await exported(ask, from, position + 2);
+  const records = await exportRecords(call, from, position + 2);
   const record = records[position - from];
-  if (record === undefined) return unknown(id);
+  if (record === undefined) return showUnknown(id);
   const main = receiptPage({
-    ...{ position, record, id, ledgerUrl },
+    position,
+    record,
+    id,
+    ledgerUrl,
     isFirst: position === 0,
     isNewest: records.length <= position - from + 1,
-    server: found && { verified: found.verified ?? false, reasons: found.reasons ?? [] },
-    supersededBy: found?.superseded_by ?? undefined,
+    server: verified && { verified: verified.verified ?? false, reasons: verified.reasons ?? [] },
+    supersededBy: verified?.superseded_by ?? undefined,
   });
-  const data = { page: "receipt", position: String(position), ...(found ? { asked: id } : {}) };
+  const data = { page: "receipt", position: String(position), ...(verified ? { asked: id } : {}) };
   return show(`Receipt #${position}`, main, data);
 }
 
-const unknown = (asked: string): Shown =>
-  show(
-    "No such receipt",
-    [
-      messagePage("No such receipt", [
-        "The server finds none for ",
-        h("code", {}, legible(asked, 128)),
-        ". Ids and hashes can be given by their first 8 characters or more.",
-      ]),
-      searchForm(),
-    ],
-    {},
-    404,
-  );
+function showUnknown(entered: string): SiteResponse {
+  const message = messagePage("No such receipt", [
+    "There is no receipt ",
+    h("code", {}, showText(entered, MAX_ID_LENGTH)),
+    ". Enter an id or a hash, or at least their first 8 characters.",
+  ]);
+  return show("No such receipt", [message, searchForm()], {}, 404);
+}
 
-/** What the API would say as an error, as a page. */
-function problemPage(error: unknown): Shown {
+/** Shows a problem as a page. */
+function showProblem(error: unknown): SiteResponse {
   if (!(error instanceof Problem)) throw error;
   const status = error.name === "InvalidInput" ? 422 : error.rule.status;
-  const title = status === 503 ? "The ledger can’t be read now" : "That can’t be shown";
-  const text = status === 503
-    ? "Its database is away, so nothing can be said of the chain, good or bad. This page tries again by itself."
-    : legible(error.message, 1000);
-  const main = [messagePage(title, text), searchForm()];
-  return show(title, main, status === 503 ? { page: "away" } : {}, status);
+  if (status === 503) {
+    const title = "The ledger is unavailable";
+    const text =
+      "Its database cannot be reached, so the state of the chain is unknown. The page will try again.";
+    return show(title, [messagePage(title, text), searchForm()], { page: "away" }, status);
+  }
+  const title = "Cannot show this";
+  return show(title, [messagePage(title, showText(error.message, 1000)), searchForm()], {}, status);
 }

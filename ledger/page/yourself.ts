@@ -1,9 +1,11 @@
-import { h, type View } from "./view.ts";
+import { h, type View } from "./views/mod.ts";
 
-/** How to verify without the page, which comes from the server that it checks. */
-export function yourself(
-  { ledgerUrl, logKey }: { readonly ledgerUrl: string; readonly logKey: string | null },
-): View {
+/**
+ * The section on verifying without this page, which comes from the server that it checks.
+ *
+ * @param logKey of the Merkle log; null if it has signed nothing yet
+ */
+export function verifyYourself(ledgerUrl: string, logKey: string | null): View {
   const command = (text: string) => h("pre", { tabindex: 0 }, h("code", {}, text));
   const python = `curl -s ${ledgerUrl}/api/how-to-verify \\\n` +
     `  | python3 -c 'import json, sys; print(json.load(sys.stdin)["reference_verifier"]["source"])' \\\n` +
@@ -15,8 +17,7 @@ export function yourself(
     h(
       "p",
       {},
-      "This page came from the server that it checks. To trust nothing of it, take the rules and a program of ",
-      "your own:",
+      "This page comes from the server that it checks. To verify without trusting the server, use one of these:",
     ),
     h(
       "ul",
@@ -24,34 +25,34 @@ export function yourself(
       h(
         "li",
         {},
-        "One short file in Python, with ",
+        "A short Python program, and ",
         h("a", { href: "/api/how-to-verify" }, "the rules of each era"),
-        ". Read it before you run it:",
+        ". Read the program before you run it:",
         command(python),
       ),
       h(
         "li",
         {},
-        "The command of the project, on all cores, from your own copy of it:",
+        "The project’s command, from your own copy:",
         command(`npm run verify -- ${ledgerUrl}`),
       ),
       h(
         "li",
         {},
-        "Any client of Merkle logs that reads ",
+        "Any client of Merkle logs (C2SP tlog-tiles). It reads ",
         h("a", { href: "/checkpoint" }, "signed checkpoints"),
-        " and tiles (C2SP tlog-tiles), with this key of the log:",
-        command(logKey ?? "(it has signed nothing yet)"),
+        " and tiles, and needs this key of the log:",
+        command(logKey ?? "(no checkpoint is signed yet)"),
       ),
       h(
         "li",
         {},
-        "The stock OpenTimestamps client, for a receipt that is anchored; the receipt’s page has the commands.",
+        "The OpenTimestamps client, for anchored receipts; the page of a receipt has the commands.",
       ),
       h(
         "li",
         {},
-        "A program of your own, from the whole chain, raw, oldest first, a receipt a line:",
+        "Your own program, with the raw chain, oldest first, one receipt per line:",
         command(`curl -s -H 'Accept: application/x-ndjson' '${ledgerUrl}/api/export?from=0'`),
       ),
     ),

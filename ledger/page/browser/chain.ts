@@ -1,148 +1,102 @@
-import { createTally, gaps, joined, planned } from "../tally.ts";
-import { drawClaim, drawSummary } from "./draw.ts";
+import { type CheckSummary, createTally } from "../checks/mod.ts";
 import { byId } from "./dom.ts";
-import { type Claim, fetchClaim, fetchPublished, NotAnswered } from "./export.ts";
+import { drawClaim, drawSummary } from "./draw.ts";
+import { fetchClaim, FetchError, type ServerClaim } from "./fetch.ts";
+import {
+  forgetLastVisit,
+  type LastVisit,
+  nameVisit,
+  readLastVisit,
+  saveVisit,
+} from "./last_visit.ts";
 import type { Pool } from "./pool.ts";
-import { forgetSeen, keepSeen, seenBefore } from "./seen.ts";
+import { createCheckQueue } from "./queue.ts";
 
-/** Receipts of one piece of work; they are fetched and checked together. */
-const CHUNK = 250;
-/** A chain up to this long is checked whole by itself; of a longer one the newest part. */
-const AUTOMATIC = 2_000;
+/** A chain up to this size is checked completely; of a longer one only the newest receipts are. */
+const MAX_AUTOMATIC = 2_000;
 const NEWEST = 1_000;
 const POLL_MS = 4_000;
 
-type Range = readonly [from: number, to: number];
-
-/** Checks the chain, goes on with what is new, and shows how far it has come. */
+/** Checks the chain and its new receipts, and shows the progress. */
 export function watchLedger(pool: Pool): void {
   const tally = createTally();
-  const seen = seenBefore();
-  const queue: { readonly from: number; readonly to: number }[] = [];
-  let taken: Range[] = [];
-  let claim: Claim | undefined;
-  let [running, paused] = [0, false];
-  let trouble: string | undefined;
+  const lastVisit = readLastVisit();
+  const cuts = lastVisit ? [lastVisit.size - 1, lastVisit.size] : [];
+  const queue = createCheckQueue(pool, tally, () => draw());
+  let claim: ServerClaim | undefined;
 
-  /** Puts stretches to be checked in the queue, none of them twice. */
-  function plan(from: number, to: number): void {
-    const cuts = seen ? [seen.size - 1, seen.size] : [];
-    for (const [start, end] of gaps(taken, to)) {
-      if (end <= from) continue;
-      queue.push(...planned(Math.max(from, start), end, CHUNK, cuts));
-    }
-    taken = joined([...taken, [from, to]]);
-  }
-
-  function begin({ total, lastHash }: Claim): void {
-    tally.head(total, lastHash);
-    if (seen) tally.known(seen.size, seen.hash, `what this browser saw on ${seen.day}`);
-    if (total <= AUTOMATIC) plan(0, total);
+  function start({ total, lastHash }: ServerClaim): void {
+    tally.setHead(total, lastHash);
+    if (lastVisit) tally.addKnownEnd(lastVisit.size, lastVisit.hash, nameVisit(lastVisit));
+    if (total <= MAX_AUTOMATIC) queue.add(0, total, cuts);
     else {
-      plan(total - NEWEST, total);
-      if (seen && seen.size <= total) plan(seen.size - 1, seen.size);
+      queue.add(total - NEWEST, total, cuts);
+      if (lastVisit && lastVisit.size <= total) queue.add(lastVisit.size - 1, lastVisit.size);
     }
-    const newest = queue.findLastIndex(({ to }) => to === total);
-    if (newest > 0) queue.unshift(...queue.splice(newest, 1));
+    queue.prefer(total);
   }
 
-  /** Looks for what is new, and checks it before it says that it is there. */
-  async function look(): Promise<void> {
+  /** Looks for new receipts, and checks them before it shows that they are there. */
+  async function poll(): Promise<void> {
     if (document.hidden) return;
     try {
       const now = await fetchClaim();
-      trouble = undefined;
+      queue.setError(undefined);
       drawClaim(now);
       const before = claim;
       claim = now;
-      if (!before) begin(now);
+      if (!before) start(now);
       else if (now.total > before.total) {
-        plan(before.total, now.total);
-        await work();
+        queue.add(before.total, now.total, cuts);
+        await queue.work();
       }
-      tally.head(now.total, now.lastHash);
+      tally.setHead(now.total, now.lastHash);
     } catch (error) {
-      if (!(error instanceof NotAnswered)) throw error;
-      trouble = error.message;
+      if (!(error instanceof FetchError)) throw error;
+      queue.setError(error.message);
     }
-    work();
+    queue.work();
     draw();
   }
 
-  /** Has the queue worked off by all threads. */
-  async function work(): Promise<void> {
-    const threads: Promise<void>[] = [];
-    while (running + threads.length < pool.size && threads.length < queue.length) {
-      threads.push(thread());
-    }
-    running += threads.length;
-    await Promise.all(threads);
-  }
-
-  async function thread(): Promise<void> {
-    await Promise.resolve();
-    try {
-      const published = await fetchPublished();
-      while (!paused && queue.length > 0) {
-        const range = queue.shift()!;
-        const outcome = await pool.run({ task: { do: "range", ...range }, ...published });
-        if (!("chunk" in outcome)) {
-          queue.unshift(range);
-          trouble = "failed" in outcome ? outcome.failed : "The check gave nothing";
-          return;
-        }
-        tally.add(outcome.chunk);
-        draw();
-      }
-    } catch (error) {
-      if (!(error instanceof NotAnswered)) throw error;
-      trouble = error.message;
-    } finally {
-      running--;
-      draw();
-    }
-  }
-
-  let asked = false;
+  let isScheduled = false;
   function draw(): void {
-    if (asked) return;
-    asked = true;
+    if (isScheduled) return;
+    isScheduled = true;
     requestAnimationFrame(() => {
-      asked = false;
+      isScheduled = false;
       const summary = tally.summary();
-      remember(summary);
-      const open = summary.total - taken.reduce((sum, [from, to]) => sum + to - from, 0);
-      drawSummary(summary, {
-        running: running > 0,
-        paused,
-        waiting: queue.length,
-        open,
-        trouble,
-        seen,
-      });
+      if (claim && isConfirmed(summary, claim, lastVisit)) {
+        const day = new Date().toISOString().slice(0, 10);
+        saveVisit({ size: claim.total, hash: claim.lastHash, day });
+      }
+      drawSummary(summary, { ...queue.state(), lastVisit });
     });
-  }
-
-  /** Keeps what is seen, once it is known not to contradict what was. */
-  function remember({ state, total, ranges }: ReturnType<typeof tally.summary>): void {
-    const last = ranges.at(-1);
-    if (state === "broken" || claim?.total !== total || last?.[1] !== total) return;
-    if (seen && !ranges.some(([from, to]) => from < seen.size && seen.size <= to)) return;
-    keepSeen({ size: total, hash: claim.lastHash, day: new Date().toISOString().slice(0, 10) });
   }
 
   byId("verdict-actions").addEventListener("click", ({ target }) => {
     const action = (target as HTMLElement).closest("button")?.dataset.action;
     if (action === "forget") {
-      forgetSeen();
+      forgetLastVisit();
       return location.reload();
     }
-    if (action === "all") plan(0, tally.summary().total);
-    paused = action === "pause";
-    work();
+    if (action === "all") queue.add(0, tally.summary().total, cuts);
+    queue.setPaused(action === "pause");
+    queue.work();
     draw();
   });
-  document.addEventListener("visibilitychange", look);
-  setInterval(look, POLL_MS);
-  look();
+  document.addEventListener("visibilitychange", poll);
+  setInterval(poll, POLL_MS);
+  poll();
+}
+
+/** Returns true if the end of the chain was checked, and does not contradict the last visit. */
+function isConfirmed(
+  { state, total, ranges }: CheckSummary,
+  claim: ServerClaim,
+  lastVisit: LastVisit | undefined,
+): boolean {
+  if (state === "broken" || claim.total !== total || ranges.at(-1)?.[1] !== total) return false;
+  return !lastVisit ||
+    ranges.some(([from, to]) => from < lastVisit.size && lastVisit.size <= to);
 }

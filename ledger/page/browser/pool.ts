@@ -1,14 +1,14 @@
 import type { Job, Outcome } from "./worker.ts";
 
-/** Threads that check. */
+/** Worker threads that run checks. */
 export interface Pool {
-  /** Threads there are. */
+  /** Maximum number of threads. */
   readonly size: number;
-  /** Runs a job as soon as a thread is free. */
+  /** Runs a job once a thread is free. */
   run(job: Job): Promise<Outcome>;
 }
 
-/** What browsers with trusted types have, which the types of a page do not know yet. */
+/** Trusted types, which TypeScript's types of the DOM lack. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -16,27 +16,27 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
-/** Starts threads when there is work for them. @param path of the worker's script, on this origin */
+/** Creates a pool; threads start when they are needed. @param path of the worker's script, on this origin */
 export function createPool(path: string): Pool {
-  const size = Math.max(1, Math.min(MOST_THREADS, (navigator.hardwareConcurrency ?? 2) - 1));
-  const address = trusted(path);
+  const size = Math.max(1, Math.min(MAX_THREADS, (navigator.hardwareConcurrency ?? 2) - 1));
+  const url = trustedUrl(path);
   const free: Worker[] = [];
   const waiting: ((worker: Worker) => void)[] = [];
   let started = 0;
 
-  function take(): Promise<Worker> {
+  function acquire(): Promise<Worker> {
     const worker = free.pop();
     if (worker) return Promise.resolve(worker);
     if (started < size) {
       started++;
-      return Promise.resolve(new Worker(address));
+      return Promise.resolve(new Worker(url));
     }
     return new Promise((resolve) => waiting.push(resolve));
   }
 
-  function give(worker: Worker): void {
+  function release(worker: Worker): void {
     const next = waiting.shift();
     if (next) next(worker);
     else free.push(worker);
@@ -45,25 +45,25 @@ export function createPool(path: string): Pool {
   return {
     size,
     async run(job) {
-      const worker = await take();
+      const worker = await acquire();
       const outcome = await new Promise<Outcome>((resolve) => {
         worker.onmessage = ({ data }: MessageEvent) => resolve(data);
-        worker.onerror = () => resolve({ failed: "The checking thread could not be started" });
+        worker.onerror = () => resolve({ failed: "The worker thread could not be started" });
         worker.postMessage(job);
       });
-      give(worker);
+      release(worker);
       return outcome;
     },
   };
 }
 
-/** Where the browser asks that scripts be vouched for, this one is, and no other. */
-function trusted(path: string): string {
+/** Makes the URL a trusted one in browsers that require it; no other URL passes the policy. */
+function trustedUrl(path: string): string {
   const { trustedTypes } = globalThis as unknown as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy("worker", {
     createScriptURL(url) {
       if (url === path) return url;
-      throw new TypeError(`${url} is not the checking thread's script`);
+      throw new TypeError(`${url} is not the worker's script`);
     },
   });
   return policy ? policy.createScriptURL(path) : path;

@@ -1,12 +1,11 @@
-import { stepsList } from "../lists.ts";
-import { holds, type Step } from "../steps.ts";
-import { h, type View } from "../view.ts";
+import { h, stepsList, type View } from "../views/mod.ts";
+import { passes, type Step } from "../checks/mod.ts";
 import { byId, fill } from "./dom.ts";
-import { fetchPublished, NotAnswered } from "./export.ts";
+import { FetchError, fetchKeys } from "./fetch.ts";
 import type { Pool } from "./pool.ts";
 
-/** Has the receipt of this page checked, and shows each step. @param asked id that the page is about */
-export async function checkReceipt(
+/** Checks the receipt of this page, and shows each step. @param asked the id that the page is about, if any */
+export async function showReceiptChecks(
   pool: Pool,
   position: number,
   asked: string | undefined,
@@ -14,50 +13,45 @@ export async function checkReceipt(
   show("checking", "Checking …", "This browser fetches the raw record and its neighbours.");
   fill(byId("checks-steps"), undefined);
   try {
-    const published = await fetchPublished();
+    const published = await fetchKeys();
     const outcome = await pool.run({ task: { do: "receipt", position, asked }, ...published });
     if ("steps" in outcome) return showSteps(outcome.steps);
-    fail("failed" in outcome ? outcome.failed : "The check gave nothing");
+    fail("failed" in outcome ? outcome.failed : "The check returned nothing");
   } catch (error) {
-    fail(error instanceof NotAnswered ? error.message : `The check itself failed: ${error}`);
+    fail(error instanceof FetchError ? error.message : `The check could not run: ${error}`);
   }
 
   function fail(reason: string): void {
     show("nothing", "Not checked", reason);
     fill(byId("checks-steps"), h("button", { type: "button" }, "Try again"));
     byId("checks-steps").querySelector("button")!
-      .addEventListener("click", () => checkReceipt(pool, position, asked));
+      .addEventListener("click", () => showReceiptChecks(pool, position, asked));
   }
 }
 
 function showSteps(steps: readonly Step[]): void {
-  const { state, title, text } = conclusion(steps);
+  const { state, title, text } = conclude(steps);
   show(state, title, text);
   fill(byId("checks-steps"), stepsList(steps));
 }
 
-function conclusion(steps: readonly Step[]) {
+function conclude(steps: readonly Step[]) {
   const failed = steps.filter(({ state }) => state === "fail");
   if (failed.length > 0) {
     const names = failed.map(({ name }) => name.toLowerCase()).join(", ");
-    return { state: "broken", title: "It does not hold", text: `What does not hold: ${names}.` };
+    return { state: "broken", title: "Not valid", text: `Failed: ${names}.` };
   }
   const signature = steps.find(({ name }) => name === "Signature");
   if (signature?.state !== "pass") {
-    const text = "It is of an era that signed nothing: whoever kept it could have written it anew.";
+    const text = "Receipts of this era were not signed: whoever stored it could have rewritten it.";
     return { state: "part", title: "Only its link can be checked", text };
   }
-  return holds(steps)
-    ? {
-      state: "intact",
-      title: "Every check holds",
-      text: "Computed by this browser from the raw record, without the server’s verdict.",
-    }
-    : {
-      state: "part",
-      title: "Not all checked",
-      text: "What could be checked holds; see below for what could not.",
-    };
+  if (passes(steps)) {
+    const text = "Computed by this browser from the raw record, without the server’s verdict.";
+    return { state: "intact", title: "All checks passed", text };
+  }
+  const text = "The checks that could be made passed; see below for the others.";
+  return { state: "part", title: "Partly checked", text };
 }
 
 function show(state: string, title: string, text: View): void {

@@ -1,30 +1,45 @@
-/** Checks in a thread of its own, so that the page stays quick however much there is to check. */
-import { checkRange, type Chunk } from "../check.ts";
-import { type FileReport, reportOf } from "../file.ts";
-import { type Step, stepsOf } from "../steps.ts";
-import { type AnchorAnswer, anchorStep, type InclusionAnswer, inclusionStep } from "../proofs.ts";
-import { ask, askFor, fetchRecords, NotAnswered, parseJson, type Published } from "./export.ts";
-import { NOBLE } from "./primitives.ts";
+/** A worker thread that runs checks, so that the page stays responsive. */
+import {
+  type AnchorResponse,
+  checkAnchor,
+  type CheckedRange,
+  checkFile,
+  checkInclusion,
+  checkRange,
+  checkReceipt,
+  type FileReport,
+  type InclusionResponse,
+  NOBLE,
+  type Step,
+} from "../checks/mod.ts";
+import {
+  FetchError,
+  fetchOptional,
+  fetchRecords,
+  fetchText,
+  parseJson,
+  type PublishedKeys,
+} from "./fetch.ts";
 
-/** What a worker is asked for. */
+/** A task of a worker. */
 export type Task =
   | { readonly do: "range"; readonly from: number; readonly to: number }
   | { readonly do: "receipt"; readonly position: number; readonly asked: string | undefined }
   | { readonly do: "file"; readonly text: string };
 
-/** A task with the keys to check by. */
-export interface Job extends Published {
+/** A task, with the published keys. */
+export interface Job extends PublishedKeys {
   readonly task: Task;
 }
 
-/** What came of a job; `failed`: nothing was checked, and why. */
+/** The result of a job; `failed` says why nothing was checked. */
 export type Outcome =
-  | { readonly chunk: Chunk }
+  | { readonly range: CheckedRange }
   | { readonly steps: readonly Step[] }
   | { readonly report: FileReport }
   | { readonly failed: string };
 
-/** The worker's side of the channel, which the types of a page do not know. */
+/** The worker's side of the channel, which TypeScript's types of the DOM lack. */
 interface Scope {
   onmessage: (event: MessageEvent) => void;
   postMessage(outcome: Outcome): void;
@@ -32,81 +47,79 @@ interface Scope {
 
 const scope = globalThis as unknown as Scope;
 
-scope.onmessage = async ({ data }) => scope.postMessage(await outcomeOf(data as Job));
+scope.onmessage = async ({ data }) => scope.postMessage(await run(data as Job));
 
-async function outcomeOf({ task, keys, logKey }: Job): Promise<Outcome> {
+async function run({ task, keys, logKey }: Job): Promise<Outcome> {
   try {
     switch (task.do) {
       case "range": {
         const records = await fetchRecords(Math.max(0, task.from - 1), task.to);
-        return { chunk: checkRange(records, task, keys, NOBLE) };
+        return { range: checkRange(records, task, keys, NOBLE) };
       }
       case "receipt":
-        return { steps: await checkOne(task, { keys, logKey }) };
+        return { steps: await runReceiptChecks(task, { keys, logKey }) };
       case "file":
-        return { report: reportOf(task.text, keys, NOBLE) };
+        return { report: checkFile(task.text, keys, NOBLE) };
     }
   } catch (error) {
-    const known = error instanceof NotAnswered || error instanceof TypeError;
-    return { failed: known ? error.message : `The check itself failed: ${error}` };
+    const known = error instanceof FetchError || error instanceof TypeError;
+    return { failed: known ? error.message : `The check could not run: ${error}` };
   }
 }
 
-async function checkOne(
+async function runReceiptChecks(
   { position, asked }: { readonly position: number; readonly asked: string | undefined },
-  { keys, logKey }: Published,
+  { keys, logKey }: PublishedKeys,
 ): Promise<Step[]> {
   const from = Math.max(0, position - 1);
   const records = await fetchRecords(from, position + 2);
   const record = records[position - from];
-  if (record === undefined) throw new NotAnswered("The server did not give the record");
-  const exhibit = {
-    ...{ asked, position, record, after: records[position - from + 1] },
-    before: position === 0 ? undefined : records[0],
-  };
-  const steps = stepsOf(exhibit, keys, NOBLE);
+  if (record === undefined) throw new FetchError("The server did not return the record");
+  const before = position === 0 ? undefined : records[0];
+  const after = records[position - from + 1];
+  const steps = checkReceipt({ asked, position, record, before, after }, keys, NOBLE);
   if (asked === undefined) return steps;
-  const proven = { position, id: asked, record };
+  const receipt = { position, id: asked, record };
   return [
     ...steps,
     ...await Promise.all([
-      orNotChecked(
+      tryCheck(
         "Merkle log",
-        async () => inclusionStep(proven, await fetchInclusion(asked), logKey, NOBLE),
+        async () => checkInclusion(receipt, await fetchInclusion(asked), logKey, NOBLE),
       ),
-      orNotChecked("Bitcoin", async () => anchorStep(record, await fetchAnchor(asked), NOBLE)),
+      tryCheck("Bitcoin", async () => checkAnchor(record, await fetchAnchor(asked), NOBLE)),
     ]),
   ];
 }
 
-/** What can't be asked for does not keep the other checks from being shown. */
-async function orNotChecked(name: string, check: () => Promise<Step>): Promise<Step> {
+/** Runs a check. Failing to fetch its data must not hide the other checks. */
+async function tryCheck(name: string, check: () => Promise<Step>): Promise<Step> {
   try {
     return await check();
   } catch (error) {
-    if (!(error instanceof NotAnswered)) throw error;
+    if (!(error instanceof FetchError)) throw error;
     return { name, state: "not_checked", text: error.message, compared: [] };
   }
 }
 
-async function fetchInclusion(id: string): Promise<InclusionAnswer | undefined> {
-  const bytes = await askFor(`/api/log/inclusion/${encodeURIComponent(id)}`);
+async function fetchInclusion(id: string): Promise<InclusionResponse | undefined> {
+  const bytes = await fetchOptional(`/api/log/inclusion/${encodeURIComponent(id)}`);
   if (!bytes) return undefined;
   const { tree_size, hashes, checkpoint } = parseJson(textOf(bytes)) as Record<string, unknown>;
   const isList = Array.isArray(hashes) && hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash));
   if (!Number.isSafeInteger(tree_size) || !isList || typeof checkpoint !== "string") {
-    throw new NotAnswered("The server gave something else than a proof of inclusion");
+    throw new FetchError("The server returned something else than a proof of inclusion");
   }
   return { tree_size: tree_size as number, hashes, checkpoint };
 }
 
-/** The proof, and the header of the block that it is said to end in; undefined: the server has none to give. */
-async function fetchAnchor(id: string): Promise<AnchorAnswer | undefined> {
-  const said = parseJson(await ask(`/api/verify/${encodeURIComponent(id)}`));
-  const { anchor } = said as { anchor?: Record<string, unknown> };
+/** Fetches the proof, and the block that it is said to end in. @returns undefined if there is no proof yet */
+async function fetchAnchor(id: string): Promise<AnchorResponse | undefined> {
+  const verified = parseJson(await fetchText(`/api/verify/${encodeURIComponent(id)}`));
+  const { anchor } = verified as { anchor?: Record<string, unknown> };
   if (!anchor?.proof_url) return undefined;
   const { block_height, block_header } = anchor;
-  const proof = await askFor(`/api/receipt/${encodeURIComponent(id)}.ots`);
+  const proof = await fetchOptional(`/api/receipt/${encodeURIComponent(id)}.ots`);
   if (!proof) return undefined;
   const isHeader = typeof block_header === "string" && /^[0-9a-f]{160}$/.test(block_header);
   return {

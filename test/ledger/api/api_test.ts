@@ -270,7 +270,7 @@ describe("the public ledger while PostgreSQL is away", () => {
         const page = await fetch(`${ledger.address}${path}`);
         assert.equal(page.status, 503, path);
         const text = await page.text();
-        assert.match(text, /The ledger can’t be read now/);
+        assert.match(text, /The ledger is unavailable/);
         assert.doesNotMatch(text, /\bintact\b/i);
       }
       server = await startPostgres(folder, port, tree);

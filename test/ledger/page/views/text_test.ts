@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { daysChart } from "../../../ledger/page/plots.ts";
-import { indented, legible, time } from "../../../ledger/page/text.ts";
-import { h, toHtml } from "../../../ledger/page/view.ts";
+import {
+  daysChart,
+  h,
+  indentJson,
+  showText,
+  showTime,
+  toHtml,
+} from "../../../../ledger/page/views/mod.ts";
 
 describe("toHtml()", () => {
-  it("lets no text become markup, as content or as an attribute", () => {
+  it("escapes text in content and attributes", () => {
     const hostile = `<script>"'&</script>`;
     const html = toHtml(h("p", { title: hostile }, hostile));
     assert.equal(
@@ -13,7 +18,7 @@ describe("toHtml()", () => {
     );
   });
 
-  it("prints what is there, and nothing of what is not", () => {
+  it("leaves out false and undefined", () => {
     const html = toHtml([h("input", { required: true, hidden: false, id: undefined }), false, 0, [
       undefined,
       "a",
@@ -22,10 +27,10 @@ describe("toHtml()", () => {
   });
 });
 
-describe("legible()", () => {
-  const html = (text: string, most?: number) => toHtml(legible(text, most));
+describe("showText()", () => {
+  const html = (text: string, most?: number) => toHtml(showText(text, most));
 
-  it("names what can't be seen or turns text round, and leaves all else", () => {
+  it("names invisible characters and marks of direction, and keeps all others", () => {
     assert.equal(html("a\u202eb"), '<bdi>a<span class="odd">U+202E</span>b</bdi>');
     assert.equal(html("\u0000\u{e0041}").match(/U\+\w+/g)!.join(), "U+0000,U+E0041");
     for (const text of ["Grüße, 你好", "שלום", "👩‍🚀", "नमस्ते", "a\nb\tc"]) {
@@ -33,20 +38,20 @@ describe("legible()", () => {
     }
   });
 
-  it("cuts what is long, and says how much is left out", () => {
-    assert.match(html("x".repeat(1_000_000), 100), /^<bdi>x{100}<.*999,900 characters more/);
+  it("cuts long text, and says how much is left out", () => {
+    assert.match(html("x".repeat(1_000_000), 100), /^<bdi>x{100}<.*999,900 more characters/);
     assert.ok(html("👩".repeat(3), 3).isWellFormed());
   });
 
-  it("shows half of a pair as what it is: no character", () => {
+  it("replaces half of a surrogate pair", () => {
     assert.ok(html("a\ud800b").isWellFormed());
   });
 });
 
-describe("indented()", () => {
-  it("changes nothing but the space between tokens", () => {
+describe("indentJson()", () => {
+  it("changes only the space between tokens", () => {
     const json = '{"a":1.0,"b":[1e+16,{"c":"{\\"x\\":[1,2]}"}],"d":{},"e":[]}';
-    const lines = indented(json);
+    const lines = indentJson(json);
     assert.ok(lines.includes("1.0") && lines.includes("1e+16"));
     assert.ok(lines.includes('"{\\"x\\":[1,2]}"'));
     assert.deepEqual(JSON.parse(lines), JSON.parse(json));
@@ -54,16 +59,16 @@ describe("indented()", () => {
   });
 });
 
-describe("time()", () => {
-  it("shows a time in UTC, and anything else as it is", () => {
-    assert.match(toHtml(time("2026-07-01T14:00:00+02:00")), />2026-07-01 12:00:00 UTC</);
-    assert.match(toHtml(time("2026-99-99T00:00:00Z")), /<bdi>2026-99-99T00:00:00Z/);
-    assert.match(toHtml(time("<now>")), /&lt;now&gt;/);
+describe("showTime()", () => {
+  it("shows a time in UTC, and other text unchanged", () => {
+    assert.match(toHtml(showTime("2026-07-01T14:00:00+02:00")), />2026-07-01 12:00:00 UTC</);
+    assert.match(toHtml(showTime("2026-99-99T00:00:00Z")), /<bdi>2026-99-99T00:00:00Z/);
+    assert.match(toHtml(showTime("<now>")), /&lt;now&gt;/);
   });
 });
 
 describe("daysChart()", () => {
-  it("can't be moved by receipts that claim to be of the future, or of no day", () => {
+  it("ignores receipts that claim a future day, or none", () => {
     const days = new Map([["2026-07-01", 2], ["9999-12-31", 1], ["2026-02-31", 1], ["", 3]]);
     assert.match(toHtml(daysChart(days, "2026-07-02")), /2 receipts from 2026-06-02 to 2026-07-01/);
   });

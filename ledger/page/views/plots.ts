@@ -1,15 +1,14 @@
-/** Plots that the server and the browser both draw. */
-import { count, counted, legible } from "./text.ts";
+import { formatCount, pluralize, showText } from "./text.ts";
 import { h, type View } from "./view.ts";
 
-const MOST_BARS = 12;
+const MAX_BARS = 12;
 
-/** Receipts by category, the most frequent first. */
+/** Shows receipts by category, most frequent first. */
 export function categoryBars(counts: readonly (readonly [name: string, n: number])[]): View {
   const sorted = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
-  const shown = sorted.slice(0, MOST_BARS);
-  const rest = sorted.slice(MOST_BARS).reduce((sum, [, n]) => sum + n, 0);
-  const most = shown[0]?.[1] ?? 1;
+  const shown = sorted.slice(0, MAX_BARS);
+  const rest = sorted.slice(MAX_BARS).reduce((sum, [, n]) => sum + n, 0);
+  const max = shown[0]?.[1] ?? 1;
   return h(
     "table",
     { class: "bars" },
@@ -22,14 +21,14 @@ export function categoryBars(counts: readonly (readonly [name: string, n: number
     h(
       "tbody",
       {},
-      shown.map(([name, n]) => bar(name === "" ? "(none)" : legible(name, 40), n, most)),
-      rest > 0 && bar("all others", rest, most),
+      shown.map(([name, n]) => bar(name === "" ? "(none)" : showText(name, 40), n, max)),
+      rest > 0 && bar("all others", rest, max),
     ),
   );
 }
 
-function bar(name: View, n: number, most: number): View {
-  const width = Math.max(0.5, Math.min(100, n / most * 100)).toFixed(1);
+function bar(name: View, n: number, max: number): View {
+  const width = Math.max(0.5, Math.min(100, n / max * 100)).toFixed(1);
   return h(
     "tr",
     {},
@@ -42,7 +41,7 @@ function bar(name: View, n: number, most: number): View {
         { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
         h("rect", { width, height: 8 }),
       ),
-      h("span", { class: "number" }, count(n)),
+      h("span", { class: "number" }, formatCount(n)),
     ),
   );
 }
@@ -51,20 +50,20 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 
 /**
- * Receipts a day, for the thirty days up to the newest one.
+ * Shows receipts per day for the thirty days up to the newest one.
  *
- * @param today as `2026-07-01`; what claims to be of a later day does not move the plot
+ * @param today like `2026-07-01`; receipts that claim a later day are left out
  */
 export function daysChart(days: ReadonlyMap<string, number>, today: string): View {
   const known = [...days.keys()].filter((day) => day <= today && !Number.isNaN(Date.parse(day)));
   const last = known.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day)).sort().at(-1);
-  if (!last) return h("p", { class: "quiet" }, "Nothing has been counted yet.");
+  if (!last) return h("p", { class: "quiet" }, "Nothing counted yet.");
   const end = Date.parse(`${last}T00:00:00Z`);
   const shown = Array.from({ length: DAYS }, (_, n) => {
     const day = new Date(end - (DAYS - 1 - n) * DAY_MS).toISOString().slice(0, 10);
     return [day, days.get(day) ?? 0] as const;
   });
-  const most = Math.max(1, ...shown.map(([, n]) => n));
+  const max = Math.max(1, ...shown.map(([, n]) => n));
   const sum = shown.reduce((all, [, n]) => all + n, 0);
   return h(
     "figure",
@@ -75,8 +74,8 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
         viewBox: "0 0 300 72",
         preserveAspectRatio: "none",
         role: "img",
-        "aria-label": `${counted(sum, "receipt")} from ${shown[0]![0]} to ${last}; at most ${
-          count(most)
+        "aria-label": `${pluralize(sum, "receipt")} from ${shown[0]![0]} to ${last}; at most ${
+          formatCount(max)
         } a day`,
       },
       shown.map(([day, n], i) =>
@@ -85,11 +84,11 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
           {
             class: n === 0 ? "none" : "some",
             x: i * 10 + 1,
-            y: n === 0 ? 70 : 72 - Math.max(2, n / most * 70),
+            y: n === 0 ? 70 : 72 - Math.max(2, n / max * 70),
             width: 8,
-            height: n === 0 ? 2 : Math.max(2, n / most * 70),
+            height: n === 0 ? 2 : Math.max(2, n / max * 70),
           },
-          h("title", {}, `${day}: ${counted(n, "receipt")}`),
+          h("title", {}, `${day}: ${pluralize(n, "receipt")}`),
         )
       ),
     ),
@@ -97,7 +96,7 @@ export function daysChart(days: ReadonlyMap<string, number>, today: string): Vie
       "figcaption",
       {},
       h("span", {}, shown[0]![0]),
-      h("span", {}, `at most ${count(most)} a day`),
+      h("span", {}, `at most ${formatCount(max)} a day`),
       h("span", {}, last),
     ),
   );

@@ -1,13 +1,11 @@
-/** Lists that the server and the browser both draw. */
-import type { Row } from "./check.ts";
-import type { Step } from "./steps.ts";
-import { grouped, legible, time } from "./text.ts";
+import type { ReceiptRow, Step } from "../checks/mod.ts";
+import { groupHex, showText, showTime } from "./text.ts";
 import { receiptUrl, SIGNS } from "./verdict.ts";
 import { h, type View } from "./view.ts";
 
-/** The newest receipts. @param caption what the table holds, for those who can't see where it stands */
-export function rowsTable(rows: readonly Row[], caption: string): View {
-  if (rows.length === 0) return h("p", { class: "quiet" }, "There is no receipt yet.");
+/** Shows receipts as a table. @param caption for screen readers */
+export function rowsTable(rows: readonly ReceiptRow[], caption: string): View {
+  if (rows.length === 0) return h("p", { class: "quiet" }, "There are no receipts yet.");
   const head = ["", "Position", "Time", "Category", "Subject", "Outcome", "Id"];
   return h(
     "table",
@@ -32,13 +30,10 @@ export function rowsTable(rows: readonly Row[], caption: string): View {
   );
 }
 
-function rowLine(row: Row): View {
+function rowLine(row: ReceiptRow): View {
   const { position, id, timestamp, category, subject, outcome, verified } = row;
-  const [state, says] = verified === undefined
-    ? ["not_checked" as const, "not checked here"]
-    : verified
-    ? ["pass" as const, "checked here: holds"]
-    : ["fail" as const, "checked here: does not hold"];
+  const state = verified === undefined ? "not_checked" : verified ? "pass" : "fail";
+  const label = { not_checked: "not checked", pass: "valid", fail: "not valid" }[state];
   return h(
     "tr",
     {},
@@ -46,24 +41,24 @@ function rowLine(row: Row): View {
       "td",
       { class: `sign ${state}` },
       h("span", { "aria-hidden": "true" }, SIGNS[state]),
-      h("span", { class: "unseen" }, says),
+      h("span", { class: "unseen" }, label),
     ),
     h("td", { class: "number" }, `#${position}`),
-    h("td", { class: "when" }, time(timestamp)),
-    h("td", {}, h("span", { class: "tag" }, legible(category, 40))),
-    h("td", { class: "subject" }, legible(subject, 80)),
-    h("td", {}, legible(outcome, 40)),
+    h("td", { class: "when" }, showTime(timestamp)),
+    h("td", {}, h("span", { class: "tag" }, showText(category, 40))),
+    h("td", { class: "subject" }, showText(subject, 80)),
+    h("td", {}, showText(outcome, 40)),
     h(
       "td",
       { class: "mono" },
       id === ""
         ? h("a", { href: `/at/${position}` }, "(no id)")
-        : h("a", { href: receiptUrl(id) }, legible(id, 24)),
+        : h("a", { href: receiptUrl(id) }, showText(id, 24)),
     ),
   );
 }
 
-/** The checks of one receipt, each with what was compared. */
+/** Shows the checks of a receipt, with the values that were compared. */
 export function stepsList(steps: readonly Step[]): View {
   return h(
     "ol",
@@ -91,7 +86,7 @@ export function stepsList(steps: readonly Step[]): View {
                 "div",
                 {},
                 h("dt", {}, label),
-                h("dd", {}, /^[0-9a-f]{32,}$/.test(value) ? grouped(value) : legible(value, 400)),
+                h("dd", {}, /^[0-9a-f]{32,}$/.test(value) ? groupHex(value) : showText(value, 400)),
               )
             ),
           ),
@@ -102,9 +97,9 @@ export function stepsList(steps: readonly Step[]): View {
 }
 
 const OUTCOMES: Readonly<Record<Step["state"], string>> = {
-  pass: "holds",
-  fail: "does not hold",
-  not_applicable: "does not apply",
+  pass: "passed",
+  fail: "failed",
+  not_applicable: "not applicable",
   not_checked: "not checked",
-  pending: "not yet",
+  pending: "pending",
 };

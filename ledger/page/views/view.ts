@@ -1,27 +1,22 @@
-/**
- * What a page shows, as a tree that the server prints and the browser builds, so that both draw the same receipt by the
- * same lines. All text is text: nothing in a receipt can become markup.
- */
-
-/** A part of a page; false and undefined are nothing. */
-export type View = string | number | Piece | readonly View[] | false | undefined;
+/** A part of a page; false and undefined show nothing. */
+export type View = string | number | ElementView | readonly View[] | false | undefined;
 
 /** An element. */
-export interface Piece {
+export interface ElementView {
   readonly tag: string;
   readonly attributes: Attributes;
   readonly children: readonly View[];
 }
 
-/** True is an attribute without a value; false and undefined are none. */
+/** Attributes of an element: true has no value; false and undefined are left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Makes an element. @param tag of HTML or SVG; as the attributes' names, never taken from a receipt */
-export function h(tag: string, attributes: Attributes = {}, ...children: View[]): Piece {
+/** Makes an element of HTML or SVG. Tags and names of attributes must not come from receipts. */
+export function h(tag: string, attributes: Attributes = {}, ...children: View[]): ElementView {
   return { tag, attributes, children };
 }
 
-/** Elements that have no end. */
+/** Elements without an end tag. */
 const VOID = new Set(["br", "hr", "img", "input", "link", "meta", "wbr"]);
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -41,8 +36,8 @@ export function toHtml(view: View): string {
   return VOID.has(tag) ? start : `${start}${children.map(toHtml).join("")}</${tag}>`;
 }
 
-/** Whether a view is several ones. */
-export const isList = (view: Piece | readonly View[]): view is readonly View[] =>
+/** Returns true for a list of views. */
+export const isList = (view: ElementView | readonly View[]): view is readonly View[] =>
   Array.isArray(view);
 
 function printAttribute([name, value]: [string, Attributes[string]]): string {

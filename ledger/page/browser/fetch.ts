@@ -1,0 +1,151 @@
+import { readPosition, type TrustedKey } from "../../rules/mod.ts";
+import { splitJson } from "../checks/mod.ts";
+
+/** The server could not be reached, or returned something unexpected. */
+export class FetchError extends Error {
+  override readonly name = "NotAnswered";
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Fetches text. @param path on this origin @throws {FetchError} */
+export async function fetchText(path: string): Promise<string> {
+  return await readBody(path, await request(path), (response) => response.text());
+}
+
+/** Fetches bytes that may not exist yet. @returns undefined if they do not @throws {FetchError} */
+export async function fetchOptional(path: string): Promise<Uint8Array | undefined> {
+  const response = await request(path);
+  if (response.status === 404 || response.status === 503) return undefined;
+  return await readBody(
+    path,
+    response,
+    async (response) => new Uint8Array(await response.arrayBuffer()),
+  );
+}
+
+async function request(path: string): Promise<Response> {
+  try {
+    return await fetch(path, { signal: AbortSignal.timeout(TIMEOUT_MS), credentials: "omit" });
+  } catch {
+    throw new FetchError("The server cannot be reached");
+  }
+}
+
+async function readBody<T>(
+  path: string,
+  response: Response,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  if (!response.ok) throw new FetchError(`The server answered ${response.status} to ${path}`);
+  try {
+    return await read(response);
+  } catch {
+    throw new FetchError("The connection was lost");
+  }
+}
+
+/**
+ * Fetches records byte for byte. Missing records are left out.
+ *
+ * @param to exclusive; at most 1000 after `from`
+ * @throws {FetchError}
+ */
+export async function fetchRecords(from: number, to: number): Promise<string[]> {
+  const records: string[] = [];
+  for (let at = from; at < to;) {
+    const page = await fetchPage(at, to); // a page of large receipts ends early
+    if (page.length === 0) break;
+    records.push(...page);
+    const last = readPosition(page.at(-1)!) ?? -1;
+    at = Math.max(at + page.length, last + 1);
+  }
+  return records;
+}
+
+/** Fetches one page. If a record is not JSON, bisects to find it, so that the others can be read. */
+async function fetchPage(from: number, to: number): Promise<string[]> {
+  const page = await fetchText(`/api/export?from=${from}&to=${to}`);
+  const start = page.indexOf(RECEIPTS);
+  if (start < 0 || !page.startsWith(`{"from":${from},`)) {
+    throw new FetchError("The server returned something else than an export");
+  }
+  const receipts = page.slice(start + RECEIPTS.length - 1, page.lastIndexOf("}"));
+  if (isJson(receipts)) return splitJson(receipts);
+  if (to - from === 1) return [receipts.slice(1, -1)];
+  const middle = Math.floor((from + to) / 2);
+  return [...await fetchPage(from, middle), ...await fetchPage(middle, to)];
+}
+
+const RECEIPTS = '"receipts":[';
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The published keys. */
+export interface PublishedKeys {
+  /** In the order in which they became trusted. */
+  readonly keys: readonly TrustedKey[];
+  /** Key of the Merkle log, as `name+id+key`; undefined if there is no log. */
+  readonly logKey: string | undefined;
+}
+
+/** Fetches the published keys. @throws {FetchError} */
+export async function fetchKeys(): Promise<PublishedKeys> {
+  const rules = parseJson(await fetchText("/api/how-to-verify")) as Record<string, unknown>;
+  const logKey = (rules.log as Record<string, unknown> | undefined)?.verifier_key;
+  return {
+    keys: parseKeys(rules),
+    logKey: typeof logKey === "string" ? logKey : undefined,
+  };
+}
+
+function parseKeys({ keys }: Record<string, unknown>): TrustedKey[] {
+  if (!Array.isArray(keys)) throw new FetchError("The server published no keys");
+  return keys.map(({ public_key, from_position }) => {
+    if (typeof public_key !== "string" || !Number.isSafeInteger(from_position)) {
+      throw new FetchError("The server published an invalid key");
+    }
+    return { publicKey: public_key, fromPosition: from_position };
+  });
+}
+
+/** The server's report on the chain. It is not trusted. */
+export interface ServerClaim {
+  readonly total: number;
+  readonly lastHash: string;
+  readonly intact: boolean | null;
+  readonly breaks: number;
+  readonly verifiedThrough: number;
+}
+
+/** Fetches the size of the chain, and the server's verdict. @throws {FetchError} */
+export async function fetchClaim(): Promise<ServerClaim> {
+  const stats = parseJson(await fetchText("/api/stats")) as Record<string, unknown>;
+  const { total_receipts: total, last_hash: lastHash, chain_intact: intact } = stats;
+  if (!Number.isSafeInteger(total) || typeof lastHash !== "string") {
+    throw new FetchError("The server does not report the number of receipts");
+  }
+  return {
+    total: total as number,
+    lastHash,
+    intact: typeof intact === "boolean" ? intact : null,
+    breaks: Number(stats.breaks ?? 0),
+    verifiedThrough: Number(stats.verified_through ?? -1),
+  };
+}
+
+/** Parses a response. @throws {FetchError} it is not JSON */
+export function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new FetchError("The server returned something else than JSON");
+  }
+}

@@ -1,0 +1,126 @@
+import type { Break, Era } from "../../rules/mod.ts";
+import type { CheckedRange, ReceiptRow } from "./check_range.ts";
+import { joinRanges, type PositionRange } from "./ranges.ts";
+
+/**
+ * The state of the chain. `intact`: all receipts were checked here, and all hold; `part`: all receipts checked so far
+ * hold; `broken`: some do not; `nothing`: none was checked.
+ */
+export type CheckState = "nothing" | "part" | "intact" | "broken";
+
+/** The progress and the results of the checks. */
+export interface CheckSummary {
+  readonly state: CheckState;
+  readonly checked: number;
+  /** Number of receipts that the server reports. */
+  readonly total: number;
+  /** By position. A break of the whole chain has the position of its end. */
+  readonly breaks: readonly Break[];
+  /** Ranges that were checked: from inclusive, to exclusive; sorted, and with gaps between them. */
+  readonly ranges: readonly PositionRange[];
+  readonly eras: Readonly<Record<Era, number>>;
+  readonly days: ReadonlyMap<string, number>;
+  readonly categories: ReadonlyMap<string, number>;
+  /** Newest first. */
+  readonly rows: readonly ReceiptRow[];
+}
+
+/** Adds up checked ranges. They may come in any order, but must not overlap. */
+export interface Tally {
+  /** Sets the size of the chain, and the hash of its newest receipt, as the server reports them. */
+  setHead(size: number, hash: string): void;
+  /** Adds that the first `size` receipts are known to end with a hash. @param source for messages */
+  addKnownEnd(size: number, hash: string, source: string): void;
+  add(checked: CheckedRange): void;
+  summary(): CheckSummary;
+}
+
+const MAX_ROWS = 20;
+const SERVER = "the server’s statistics";
+
+/** Starts with nothing checked. */
+export function createTally(): Tally {
+  let total = 0;
+  let ranges: readonly PositionRange[] = [];
+  let rows: ReceiptRow[] = [];
+  const breaks = new Map<number, string>();
+  /** Hashes by the size of the chain that ends with them, and by source. */
+  const ends = new Map<number, Map<string, string>>();
+  const eras: Record<Era, number> = { 1: 0, 2: 0, 3: 0 };
+  const [days, categories] = [new Map<string, number>(), new Map<string, number>()];
+
+  /** Adds a hash that the first `size` receipts end with. All sources must agree. */
+  function addEnd(size: number, hash: string, source: string): void {
+    const known = ends.get(size) ?? new Map<string, string>();
+    ends.set(size, known);
+    for (const [other, otherHash] of known) {
+      if (otherHash === hash) continue;
+      addBreak(size - 1, `Its hash is ${otherHash} in ${other}, but ${hash} in ${source}`);
+    }
+    known.set(source, hash);
+  }
+
+  function addBreak(position: number, reason: string): void {
+    const before = breaks.get(position);
+    if (before === undefined) breaks.set(position, reason);
+    else if (!before.includes(reason)) breaks.set(position, `${before}; ${reason}`);
+  }
+
+  function state(checked: number): CheckState {
+    if (breaks.size > 0) return "broken";
+    if (checked === 0) return "nothing";
+    const newest = ends.get(total);
+    const isWhole = ranges.length === 1 && ranges[0]![0] === 0 && ranges[0]![1] === total;
+    return isWhole && newest?.has(SERVER) && newest.has(lastRecord(total)) ? "intact" : "part";
+  }
+
+  return {
+    setHead(size, hash) {
+      if (size < total) {
+        addBreak(size, `The chain had ${total} receipts, but the server now reports ${size}`);
+      }
+      total = Math.max(total, size);
+      if (size > 0) addEnd(size, hash, SERVER);
+    },
+    addKnownEnd(size, hash, source) {
+      if (size > total) {
+        addBreak(total, `The chain had ${size} receipts in ${source}, but has ${total} now`);
+      }
+      addEnd(size, hash, source);
+    },
+    add(checked) {
+      const { from, to, hashBefore, lastHash } = checked;
+      if (from > 0 && hashBefore !== undefined) {
+        addEnd(from, hashBefore, `the record before #${from}`);
+      }
+      if (lastHash !== undefined) addEnd(to, lastHash, lastRecord(to));
+      for (const { position, reason } of checked.breaks) addBreak(position, reason);
+      ranges = joinRanges([...ranges, [from, to]]);
+      for (const era of [1, 2, 3] as const) eras[era] += checked.eras[era];
+      addCounts(days, checked.days);
+      addCounts(categories, checked.categories);
+      rows = [...rows, ...checked.rows].sort((a, b) => b.position - a.position).slice(0, MAX_ROWS);
+    },
+    summary() {
+      const checked = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+      const sorted = [...breaks].sort(([a], [b]) => a - b);
+      return {
+        state: state(checked),
+        checked,
+        total,
+        ranges,
+        eras,
+        days,
+        categories,
+        rows,
+        breaks: sorted.map(([position, reason]) => ({ position, reason })),
+      };
+    },
+  };
+}
+
+const lastRecord = (size: number) => `the record at #${size - 1}`;
+
+function addCounts(to: Map<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [name, n] of Object.entries(counts)) to.set(name, (to.get(name) ?? 0) + n);
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { tamper } from "../scrub/_scrub.ts";
+import {
+  changeRecords,
+  contentWidth,
+  findBarriers,
+  press,
+  removeRecord,
+  swapRecords,
+  textOf,
+  usePages,
+  WAIT,
+} from "./_pages.ts";
+
+describe("the overview of the ledger", () => {
+  const pages = usePages();
+  const text = (selector: string) => textOf(pages.tab.page, selector);
+
+  it("reports an intact chain once the browser has checked every receipt", async () => {
+    assert.equal(await pages.open("/"), "Intact");
+    assert.match(await text("#verdict-count"), /^(\d+) of \1 receipts checked/);
+    assert.match(await text("#server-says"), /^Intact/);
+    pages.assertQuiet();
+  });
+
+  it("shows and checks receipts as they are sealed", async () => {
+    await pages.open("/");
+    await pages.seal({ id: "while-you-look", subject: "sealed while the page is open" });
+    await pages.tab.page.waitForSelector(`a[href="/receipt/while-you-look"]`, WAIT);
+    const row = await text("#rows tbody tr");
+    assert.match(row, /^✓\s*valid/);
+    assert.match(row, /sealed while the page is open/);
+    assert.equal(await pages.waitForVerdict(), "Intact");
+    pages.assertQuiet();
+  });
+
+  /** Changes to the raw records on the way, and the verdict that they must cause. */
+  const CHANGES: Readonly<Record<string, [RegExp, (exported: string) => string]>> = {
+    "a changed field": [
+      /^Broken at #5$/,
+      (exported) => exported.replace(`"id":"receipt-000005"`, `"id":"receipt-00000x"`),
+    ],
+    "a removed receipt": [/^Broken at #9$/, (exported) => removeRecord(exported, 9)],
+    "two swapped receipts": [/^Broken at #11$/, (exported) => swapRecords(exported, 11, 12)],
+    "a removed newest receipt": [/^Broken at #\d+$/, (exported) => removeRecord(exported, -1)],
+    "no receipts": [/^Broken at \d+ positions$/, (exported) => changeRecords(exported, () => [])],
+    "one receipt in place of all": [
+      /^Broken at \d+ positions$/,
+      (exported) => changeRecords(exported, (records) => records.map(() => records[0]!)),
+    ],
+  };
+  for (const [name, [verdict, change]] of Object.entries(CHANGES)) {
+    it(`reports ${name}, whatever the server reports`, async () => {
+      pages.proxy.change = (path, text) => path.startsWith("/api/export") ? change(text) : text;
+      assert.match(await pages.open("/", pages.proxy.url), verdict);
+      assert.match(await text("#server-says"), /^Intact/);
+    });
+  }
+
+  it("reports another newest hash than the server's", async () => {
+    pages.proxy.change = (path, text) =>
+      path === "/api/stats"
+        ? text.replace(/"last_hash":"\w+"/, `"last_hash":"${"0".repeat(64)}"`)
+        : text;
+    assert.match(await pages.open("/", pages.proxy.url), /^Broken at #\d+$/);
+    assert.match(await text("#verdict-breaks"), /the server’s statistics/);
+  });
+
+  it("stops without a verdict while the records cannot be fetched", async () => {
+    pages.proxy.change = (path, text) =>
+      path.startsWith("/api/export") ? "<h1>Bad gateway</h1>" : text;
+    await pages.tab.page.goto(pages.proxy.url);
+    const hasStopped = `document.querySelector("#verdict .big").textContent === "Stopped"`;
+    await pages.tab.page.waitForFunction(hasStopped, WAIT);
+    assert.match(await text("#verdict-count"), /^0 of/);
+  });
+
+  it("remembers the chain, and reports at the next visit that it is shorter", async () => {
+    const { proxy, tab, sealing } = pages;
+    assert.equal(await pages.open("/", proxy.url), "Intact");
+    const [, size] = /of (\d+)/.exec(await text("#verdict-count"))!;
+    const { hash } = await sealing.sealer.sealed("receipt-000049");
+    proxy.change = (path, text) =>
+      path === "/api/stats"
+        ? text.replace(`"total_receipts":${size}`, `"total_receipts":50`)
+          .replace(/"last_hash":"\w+"/, `"last_hash":"${hash}"`)
+        : text;
+    assert.equal(await pages.open("/", proxy.url), "Broken at #50");
+    assert.match(await text("#verdict-breaks"), /this browser’s visit of/);
+    proxy.change = (_, text) => text;
+    await Promise.all([tab.page.waitForNavigation(), press(tab.page, `[data-action="forget"]`)]);
+    assert.equal(await pages.waitForVerdict(), "Intact");
+  });
+
+  it("checks exported files, whole or in part, and reports where they are broken", async () => {
+    const { address, tab } = pages;
+    const whole = await (await fetch(`${address}/api/export`)).text();
+    const part = await (await fetch(`${address}/api/export?from=10&to=20`)).text();
+    const files: [name: string, content: string, report: RegExp][] = [
+      ["whole.json", whole, /✓ whole.json: \d+ receipts, #0 to #\d+: all valid/],
+      ["part.json", part, /✓ part.json: 10 receipts, #10 to #19: all valid/],
+      ["one.json", JSON.stringify(JSON.parse(part).receipts[3]), /✓ one.json: 1 receipt, #13/],
+      ["bad.json", part.replace(`"outcome":"ok"`, `"outcome":"no"`), /✕ bad.json: .* broken at 1/],
+      ["cut.json", removeRecord(part, 4), /✕ cut.json: .* broken at/],
+      ["none.json", "hello", /✕ none.json: not checked/],
+    ];
+    await pages.open("/");
+    for (const [name, content, report] of files) {
+      await tab.page.evaluate(`{
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}));
+        dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+      }`);
+      const reported = `::-p-xpath(//*[@id="report"][contains(., "${name}:")])`;
+      await tab.page.waitForSelector(reported, WAIT);
+      assert.match(await text("#report"), report);
+    }
+    pages.assertQuiet();
+  });
+
+  it("can be read without scripts, and says that nothing was checked", async () => {
+    const { tab, address } = pages;
+    await tab.page.setJavaScriptEnabled(false);
+    await tab.page.goto(address);
+    assert.match(await text("#verdict"), /Not checked yet[^]*Scripts are disabled/);
+    assert.ok((await tab.page.$$("#rows tbody tr")).length > 0);
+    pages.assertQuiet();
+  });
+
+  it("checks the newest part of a long chain, and the rest on request", async () => {
+    const { tab, sealing } = pages;
+    await sealing.seal(2100);
+    assert.equal(await pages.open("/"), "Partly checked");
+    assert.match(await text("#verdict-count"), /^1,000 of 2,\d+ receipts checked/);
+    await press(tab.page, `[data-action="all"]`);
+    await tab.page.waitForSelector(".verdict.intact", WAIT);
+    assert.match(await text("#verdict-count"), /^(2,\d+) of \1 receipts checked/);
+    pages.assertQuiet();
+  });
+
+  describe("of a chain that a superuser has changed", () => {
+    it("names the broken positions and the reasons", async () => {
+      const { tab, sealing } = pages;
+      await tamper(
+        sealing,
+        `UPDATE receipts SET record =
+           convert_to(replace(convert_from(record, 'UTF8'), '"ok"', '"no"'), 'UTF8')
+           WHERE position = 3;
+         DELETE FROM receipts WHERE position = 20;
+         UPDATE receipts SET record = 'no JSON', signature = NULL WHERE position = 30;
+         UPDATE receipts SET record =
+           convert_to('{"subject":"' || repeat('<b>', 1000000) || '"}', 'UTF8')
+           WHERE position = 40`,
+      );
+      assert.equal(await pages.open("/"), "Partly checked");
+      await press(tab.page, `[data-action="all"]`);
+      await tab.page.waitForSelector("#verdict-breaks ::-p-text(#40)", WAIT);
+      assert.equal(await pages.waitForVerdict(), "Broken at 4 positions");
+      const breaks = await text("#verdict-breaks");
+      assert.match(
+        breaks,
+        /#3 The hash is not that of the canonical bytes; The signature does not/,
+      );
+      assert.match(breaks, /#20 The server did not return it/);
+      assert.match(breaks, /#30 .*Not JSON/);
+      assert.deepEqual(await findBarriers(tab.page), []);
+    });
+
+    it("leads to the broken receipts, which are shown as not valid", async () => {
+      const { tab, address } = pages;
+      assert.equal(await pages.open("/at/3"), "Not valid");
+      assert.match(await text(".steps"), /Hash\s*failed/);
+      assert.equal(await pages.open("/at/30"), "Not valid");
+      assert.equal(await pages.open("/at/40"), "Not valid");
+      assert.match(await text("h1"), /^(<b>)+/);
+      assert.ok(await contentWidth(tab.page) <= 1400);
+      assert.ok((await tab.page.content()).length < 200_000);
+      const missing = await tab.page.goto(`${address}/at/20`);
+      assert.equal(missing!.status(), 404);
+    });
+  });
+});
