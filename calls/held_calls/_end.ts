@@ -3,7 +3,7 @@ import { isDatabaseAway, JsonText, outputValue, type Recovery } from "../../cont
 import type { HeldCallResult } from "../../domain/mod.ts";
 import { type HeldCall, type HeldCallEnd, unknownCallTicketId } from "../../store/mod.ts";
 import type { CallReceipt } from "../record.ts";
-import type { RunOrder } from "./run.ts";
+import type { RunOrder } from "./order.ts";
 
 /** Returns the ids of a held call, as its receipts name them. */
 export function receiptDetails(held: HeldCall): Record<string, string> {

@@ -10,4 +10,5 @@
  * @module
  */
 export { receiptDetails } from "./_end.ts";
-export { createHeldCallRunner, type RunOrder } from "./run.ts";
+export type { RunOrder } from "./order.ts";
+export { createHeldCallRunner } from "./run.ts";

@@ -7,7 +7,7 @@ import {
   Problem,
   type Recovery,
 } from "../../contract/mod.ts";
-import type { HeldCallResult, RunId } from "../../domain/mod.ts";
+import type { HeldCallResult } from "../../domain/mod.ts";
 import { canonicalize, requestSeal } from "../../ledger/mod.ts";
 import {
   beginHeldCall,
@@ -38,14 +38,7 @@ import {
   resultOf,
   retryWhileAway,
 } from "./_end.ts";
-
-/** An approved call, and the receipts of its beginning and its end. */
-export interface RunOrder {
-  readonly approvalId: string;
-  readonly run: RunId;
-  readonly intentReceiptId: string;
-  readonly outcomeReceiptId: string;
-}
+import type { RunOrder } from "./order.ts";
 
 /**
  * Returns the function that runs approved calls. It is safe to repeat: it finds how far an earlier attempt came, and
