@@ -20,12 +20,11 @@ export {
   type Tier,
   TIERS,
 } from "./caller.ts";
-export { type DryRunRequest, parseDryRun, parseDryRunHeader } from "./dry_run.ts";
+export { parseDryRun, parseDryRunHeader } from "./dry_run.ts";
 export { asProblem, InvalidInput, isDatabaseAway, type Issue, Problem } from "./errors.ts";
 export {
   EARLIER_HEADER,
   type GovernanceAnswer,
-  governanceAnswerExample,
   GovernanceAnswerSchema,
   type GovernanceDecision,
   isGoverned,
@@ -43,15 +42,11 @@ export { buildOpenApi, type OpenApiInfo } from "./openapi.ts";
 export {
   type Access,
   defineOperation,
-  type Definition,
-  type Delegate,
   type Effect,
   type Example,
-  type Hints,
   type LongRunning,
   type Operation,
   scopesOf,
-  type StableInput,
 } from "./operation.ts";
 export { FileOutput, JsonText, outputValue } from "./output.ts";
 export { isSamePrincipal, nameProblem } from "./principals.ts";

@@ -9,9 +9,8 @@
  * Trusts: no one without a key. A key is checked when a stream opens, at every message and at every call.
  * @module
  */
-export type { ToolDescription } from "./requests.ts";
 export { createToolServer, type ToolServer, type ToolServerParts } from "./server.ts";
-export { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
+export type { SessionTiming } from "./session_timing.ts";
 export { serveStdio, type StdioParts, type StdioServer } from "./stdio.ts";
 export { bindTools, describeTools, type Tool, type Tools } from "./tools.ts";
-export { describeUntrusted, type FindInjection, type Injection, makeSafe } from "./untrusted.ts";
+export { describeUntrusted, makeSafe } from "./untrusted.ts";

@@ -9,9 +9,8 @@
  * Trusts: as many proxies as the settings say, and no forwarding header otherwise.
  * @module
  */
-export { clientAddress } from "./address.ts";
 export { type AppOptions, createApp, type RequestState } from "./app.ts";
-export { MalformedJson, parseJson } from "./json.ts";
+export { parseJson } from "./json.ts";
 export { MAX_BODY, readJson } from "./body.ts";
 export { handleConnections } from "./connections.ts";
 export { disconnectSignal } from "./disconnect.ts";

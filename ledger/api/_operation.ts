@@ -16,7 +16,7 @@ export const common = {
 
 /** The id of a receipt in a path. */
 export const ReceiptId = z.string().min(1).max(128).describe(
-  "Full id, or a unique prefix of id or hash; any case",
+  "Full id, or a unique prefix of id or hash; any case. A prefix shorter than 8 characters is refused",
 );
 
 /**

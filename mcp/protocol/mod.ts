@@ -10,10 +10,9 @@
  * No other folder imports the SDKs, so that a new major version of theirs changes this folder alone.
  * @module
  */
-export { type Pipe, servePipe } from "./pipe.ts";
+export { servePipe } from "./pipe.ts";
 export {
   type HttpExchange,
-  type HttpSession,
   InvalidMessage,
   openHttpSession,
   openSseChannel,
