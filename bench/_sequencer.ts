@@ -1,7 +1,7 @@
 /** The sequencer in a process of its own: `_sequencer.ts <url> <folder> <with-log or without-log>`, until it is disconnected. */
 import { join } from "node:path";
 import { loadConfig } from "../config.ts";
-import { readLogSettings, type LogWriter, openLog, runSequencer } from "../ledger/mod.ts";
+import { type LogWriter, openLog, readLogSettings, runSequencer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
 
 const [url, folder, log] = process.argv.slice(2) as [string, string, string];

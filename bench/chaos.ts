@@ -9,21 +9,26 @@
  */
 import { STEPS } from "../domain/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
-import { type CompiledPlatform, compiledPlatform, type Target, TARGETS } from "../test/workflows/_compiled.ts";
+import {
+  type CompiledPlatform,
+  startCompiledPlatform,
+  type Target,
+  TARGETS,
+} from "../test/workflows/_compiled.ts";
 import { quantile } from "./_figures.ts";
 import { openHolds } from "../test/workflows/_holds.ts";
-import { type Aftermath, shoot } from "../test/workflows/_shots.ts";
+import { killDuringLoops, type LoopEnd } from "../test/workflows/_kill_round.ts";
 import { keepSealing } from "./_chaos_sealing.ts";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 20);
 
 /** What became of loops, and of the chain under them. */
-type Shot = Aftermath & { readonly target: Target; readonly breaks: number };
+type Shot = LoopEnd & { readonly target: Target; readonly breaks: number };
 
 /** Kills, and prints its own table. */
 export async function run(): Promise<readonly never[]> {
   const started = performance.now();
-  const platform = await compiledPlatform((text) =>
+  const platform = await startCompiledPlatform((text) =>
     console.error(`    ${((performance.now() - started) / 1000).toFixed(1)} s: ${text}`)
   );
   const holds = await openHolds(platform.superuserUrl);
@@ -33,7 +38,7 @@ export async function run(): Promise<readonly never[]> {
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const target of TARGETS) {
-        const aftermaths = await shoot(platform, holds, target, round);
+        const aftermaths = await killDuringLoops(platform, holds, target, round);
         const breaks = await breaksOf(platform);
         for (const aftermath of aftermaths) {
           shots.push({ ...aftermath, target, breaks: breaks - broken });
@@ -66,7 +71,10 @@ export async function run(): Promise<readonly never[]> {
 
 async function breaksOf({ store }: CompiledPlatform): Promise<number> {
   const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
-  const { breaks } = await verifyChain(receipts.map(({ text }) => text), await listLedgerKeys(store));
+  const { breaks } = await verifyChain(
+    receipts.map(({ text }) => text),
+    await listLedgerKeys(store),
+  );
   return breaks.length;
 }
 

@@ -8,7 +8,7 @@ import { detectAll, type Groupable, groupFindings } from "../detection/mod.ts";
 import type { Service } from "../integrations/host/mod.ts";
 import { once } from "node:events";
 import { putService } from "../store/mod.ts";
-import { type TestContext, createTestContext } from "../test/detection/_context.ts";
+import { createTestContext, type TestContext } from "../test/detection/_context.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 
 const ROUNDS = 5;

@@ -15,8 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
 import { logPath } from "../embedded/mod.ts";
 import { listPendingApprovals, putServices } from "../store/mod.ts";
-import { person, say } from "../test/workflows/_people.ts";
-import { type CompiledPlatform, compiledPlatform } from "../test/workflows/_compiled.ts";
+import { createApprover, vote } from "../test/workflows/_people.ts";
+import { type CompiledPlatform, startCompiledPlatform } from "../test/workflows/_compiled.ts";
 
 const LOOPS = Number(process.env.LOOPS ?? 1_000);
 const AT_ONCE = 25;
@@ -44,7 +44,7 @@ export async function run(): Promise<readonly never[]> {
   const runbooks = join(await testFolder(), "runbooks");
   mkdirSync(runbooks);
   writeFileSync(join(runbooks, "ask-first.yaml"), ASK_FIRST);
-  const platform = await compiledPlatform((text) => console.error(`    ${text}`), {
+  const platform = await startCompiledPlatform((text) => console.error(`    ${text}`), {
     SEALOOP_RUNBOOKS: runbooks,
   });
   const most = watchMemory(platform);
@@ -59,10 +59,10 @@ export async function run(): Promise<readonly never[]> {
     const opened = performance.now();
     const open = await running(platform);
     const atOpen = await most.now();
-    const ann = await person(platform.store, "ann");
+    const ann = await createApprover(platform.store, "ann");
     const ids = await listPendingApprovals(platform.store.asPlatform());
     await inTurns(ids, async (id) => {
-      await say(platform, id, "approved", ann);
+      await vote(platform, id, "approved", ann);
     });
     const results = await inTurns(handles, (handle) => handle.result());
     const ended = performance.now();

@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@temporalio/client";
 import { loadConfig, type TemporalSettings } from "../config.ts";
 import { claimDataFolder, startTemporal } from "../embedded/mod.ts";
-import { quietRuntime } from "../test/workflows/_loop.ts";
+import { installQuietRuntime } from "../test/workflows/_loop.ts";
 import type { Kind } from "./_bare_workflow.ts";
 import { type Figure, inTurns } from "./_figures.ts";
 
@@ -70,7 +70,7 @@ type Runs = (atOnce: number) => Promise<void>;
 
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
-  quietRuntime();
+  installQuietRuntime();
   const { temporal } = loadConfig({});
   const asSet = await startServer(temporal, temporal.embedded);
   const bare = await openWorker(asSet.address, temporal, {});

@@ -25,3 +25,13 @@ export async function withinOneDay(seconds: number): Promise<void> {
 
 const DAY_MS = 86_400_000;
 const minuteNow = () => Math.floor(Date.now() / 60_000);
+
+/** Polls until there is a result, for two minutes at most. */
+export async function eventually<T>(poll: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + 120_000;
+  for (let result = await poll();; result = await poll()) {
+    if (result) return result;
+    if (Date.now() > deadline) throw new Error("There was no result within two minutes");
+    await sleep(25);
+  }
+}

@@ -4,7 +4,7 @@ import { testFolder } from "./_run.ts";
 import { join } from "node:path";
 import { type A2aClient, a2aClient, message, skill } from "./mcp/_a2a.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { eventually } from "./workflows/_story.ts";
+import { eventually } from "./_time.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;

@@ -11,8 +11,7 @@ import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
 import { asPattern, type Block, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { withinOneDay } from "./_time.ts";
-import { eventually } from "./workflows/_story.ts";
+import { eventually, withinOneDay } from "./_time.ts";
 
 /** What an answer of the gateway or the ledger may hold. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };

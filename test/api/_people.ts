@@ -10,7 +10,7 @@ import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
 import { serve } from "../../web/mod.ts";
 import { connect } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { watchTasks } from "../../calls/tasks/mod.ts";
 

@@ -5,9 +5,8 @@ import { operations } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
-import { inOneMinute } from "../_time.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually, inOneMinute } from "../_time.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the list of workflow types", () => {

@@ -7,7 +7,7 @@ import { defineOperation, Problem } from "../../contract/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { addStop, endHeldCall, getHeldCall, removeStop } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
-import { say } from "../workflows/_people.ts";
+import { vote } from "../workflows/_people.ts";
 import { setGovernance } from "../_governance.ts";
 import { dangerous } from "./_dangerous.ts";
 import type { Platform } from "../../calls/mod.ts";
@@ -322,7 +322,7 @@ describe("a call that changes something", () => {
   it("is not run where it is stopped between its approval and its run", async () => {
     const { approval_id } = governanceOf(await call("wipe_disk", { disk: "sdg" }));
     await addStop(people.store.asPlatform(), { kind: "all", name: "", reason: "halt" });
-    await say(people.loop, approval_id, "approved", { id: people.keyId("ann") });
+    await vote(people.loop, approval_id, "approved", { id: people.keyId("ann") });
     const act = await ended(approval_id);
     await removeStop(people.store.asPlatform(), { kind: "all", name: "" });
     assert.equal(act.state, "refused");

@@ -19,7 +19,7 @@ import { serveEngine } from "../engine/_engine.ts";
 import { setGovernance } from "../_governance.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { dangerous } from "./_dangerous.ts";
 import { INJECTIONS } from "./_injections.ts";
 import type { Platform } from "../../calls/mod.ts";

@@ -22,7 +22,7 @@ import {
 import { createLog } from "../../web/mod.ts";
 import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { deadly } from "./_killed.ts";
 import { actionOf } from "../../calls/approvals/mod.ts";
 import { createInvoke } from "../../calls/mod.ts";

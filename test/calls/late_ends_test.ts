@@ -8,7 +8,7 @@ import { issueKey, listDecisions } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { allowTools } from "../_governance.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { createInvoke, type Platform } from "../../calls/mod.ts";
 
 describe("a governed call whose end can't be written down at that moment", () => {

@@ -21,7 +21,7 @@ import { createLog } from "../../web/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { program } from "../_programs.ts";
 import { openParts } from "../workflows/_loop.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import type { KilledCall, Moment } from "./_killed_operation.ts";
 import { actionOf } from "../../calls/approvals/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";

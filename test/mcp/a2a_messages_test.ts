@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { operations } from "../../operations/mod.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { a2aClient, a2aWorld, BLOCKING, type Json, message, skill } from "./_a2a.ts";
 import { startToolServer } from "./_tool_server.ts";
 

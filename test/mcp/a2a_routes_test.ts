@@ -7,8 +7,7 @@ import {
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { inOneMinute } from "../_time.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually, inOneMinute } from "../_time.ts";
 import { a2aWorld, type Json, message, skill } from "./_a2a.ts";
 
 describe("A2A", () => {

@@ -7,7 +7,7 @@ import { settleLostCalls } from "../../calls/recover/mod.ts";
 import { HOLDER_LOCK, listTickets, openStore, type Store } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { type TestDatabase, testDatabase, type TestTemporal, testTemporal } from "../_servers.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { keyIn, startToolProcess, type ToolProcess } from "./_process.ts";
 import { type Json, jsonOf, post } from "./_tool_server.ts";
 

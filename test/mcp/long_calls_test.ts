@@ -20,7 +20,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { exportReceipts, requestSeal } from "../../ledger/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 
 describe("a long-running tool call", () => {
   let loop: TestLoop;

@@ -9,7 +9,7 @@ import { deleteOldMarks, keepDeletingOldData } from "../../runbooks/mod.ts";
 import { openTicket, openUsageMeter, type Store } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
 import { insertRows } from "../_rows.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 import { newId, writeOldFile } from "./_runbook.ts";
 
 describe("deleteOldMarks()", () => {

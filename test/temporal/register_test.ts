@@ -4,7 +4,7 @@ import { msToTs } from "@temporalio/common/lib/time.js";
 import { loadConfig } from "../../config.ts";
 import { keepWorkflowsRunning, registerTemporal } from "../../temporal/mod.ts";
 import { testTemporal } from "../_servers.ts";
-import { eventually } from "../workflows/_story.ts";
+import { eventually } from "../_time.ts";
 
 const DAY_SECONDS = 86_400;
 

@@ -13,8 +13,8 @@ import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
-import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
-import { eventually } from "./_story.ts";
+import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { eventually } from "../_time.ts";
 
 /** How a worker comes to be killed, in the order in which it happens to a batch. */
 const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [
@@ -37,7 +37,7 @@ const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void
 /** Anchors a batch with workers that are killed, and looks at it all. */
 export async function anchorThroughKills(): Promise<void> {
   const world = await startBitcoinServers();
-  const bench = await loopBench(world.settings);
+  const bench = await openLoopBench(world.settings);
   try {
     let worker = await bench.worker(TASK_QUEUE.itsm);
     worker.begin();

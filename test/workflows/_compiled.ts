@@ -53,7 +53,7 @@ const BACK_MS = 90_000;
  * @param say told what the supervisor does
  * @param settings by the names of environment variables
  */
-export async function compiledPlatform(
+export async function startCompiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<CompiledPlatform> {

@@ -25,7 +25,7 @@ export interface RecordedHistory {
 export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
 
 /** All of them. */
-export function recordedHistories(): RecordedHistory[] {
+export function readHistories(): RecordedHistory[] {
   return readdirSync(HISTORIES).filter((name) => name.endsWith(".json")).map((file) => {
     const text = readFileSync(new URL(file, HISTORIES), "utf8");
     const name = file.slice(0, -".json".length);
@@ -34,7 +34,7 @@ export function recordedHistories(): RecordedHistory[] {
 }
 
 /** A history as it is kept: one event a line, without what tells of the machine, who took the tasks and where errors were thrown. */
-export function print(json: string): string {
+export function printHistory(json: string): string {
   const { events } = JSON.parse(json, (key, value) => {
     if (key === "identity") return "recorder";
     if (key === "stackTrace") return "";

@@ -66,7 +66,7 @@ let bundling: Promise<WorkflowBundle> | undefined;
 let installed = false;
 
 /** The workflows as workers load them; kept for as long as nothing changes in what they import. */
-export function testBundle(): Promise<WorkflowBundle> {
+export function bundleTestWorkflows(): Promise<WorkflowBundle> {
   return bundling ??= keptBundle();
 }
 
@@ -94,7 +94,7 @@ async function keptBundle(): Promise<WorkflowBundle> {
 }
 
 /** Keeps the SDK from writing about every worker that stops. */
-export function quietRuntime(): void {
+export function installQuietRuntime(): void {
   if (!installed) Runtime.install({ logger: quiet, shutdownSignals: [] });
   installed = true;
 }
@@ -187,16 +187,16 @@ export async function openLoop(
     threads?: boolean;
   } = {},
 ): Promise<TestLoop> {
-  quietRuntime();
+  installQuietRuntime();
   const { close, stopping, ...rest } = await openParts(settings, serve, operations);
   const parts = { ...rest, stopping: stopping.signal, ...network ? { network } : {} };
-  await registerTemporal(parts.client, unscheduled(parts.config));
+  await registerTemporal(parts.client, withoutSchedules(parts.config));
   await ensureSequencer(parts.client);
   const { address, namespace } = parts.place;
   const workers = await startWorkers({
     config: parts.config,
     activities: watched(createActivities(parts), watch),
-    workflows: { workflowBundle: await testBundle(), debugMode: !threads },
+    workflows: { workflowBundle: await bundleTestWorkflows(), debugMode: !threads },
     connect: async () => ({ connection: await NativeConnection.connect({ address }), namespace }),
     onFailure: (error) => console.error(error),
   });
@@ -211,7 +211,7 @@ export async function openLoop(
 }
 
 /** The same with schedules that never come: at the turn of a minute they would do what a test is about to do. */
-export function unscheduled(config: Config): Config {
+export function withoutSchedules(config: Config): Config {
   const { temporal, settings } = config;
   const schedules = Object.entries(temporal.schedules)
     .map(([name, schedule]) => [name, { ...schedule, every: NEVER }] as const);

@@ -11,7 +11,7 @@ import { openStore, type Store } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal } from "../../temporal/mod.ts";
 import { program } from "../_programs.ts";
 import { serveEngine } from "../engine/_engine.ts";
-import { testBundle, unscheduled } from "./_loop.ts";
+import { bundleTestWorkflows, withoutSchedules } from "./_loop.ts";
 
 /** A place for loops to run in. */
 export interface LoopBench {
@@ -44,12 +44,12 @@ export interface WorkerProcess {
 }
 
 /** Makes such a place. @param settings by the names of environment variables */
-export async function loopBench(settings: Record<string, string> = {}): Promise<LoopBench> {
+export async function openLoopBench(settings: Record<string, string> = {}): Promise<LoopBench> {
   const [database, { address, namespace }, dataDir, { code }] = await Promise.all([
     testDatabase(),
     testTemporal(),
     testFolder(),
-    testBundle().then((bundle) => bundle as { code: string }),
+    bundleTestWorkflows().then((bundle) => bundle as { code: string }),
   ]);
   const bundle = join(dataDir, "bundle.js");
   await writeFile(bundle, code);
@@ -65,7 +65,7 @@ export async function loopBench(settings: Record<string, string> = {}): Promise<
   };
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
-  await registerTemporal(client, unscheduled(loadConfig(env)));
+  await registerTemporal(client, withoutSchedules(loadConfig(env)));
   await ensureSequencer(client);
   const store = openStore(database.urls.app, "app");
   const workers: WorkerProcess[] = [];

@@ -9,34 +9,35 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { getApproval, putService, type VoteMove } from "../../store/mod.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
 import type { TestLoop } from "./_loop.ts";
-import { person, say } from "./_people.ts";
-import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
-import { eventually, storyOf } from "./_story.ts";
-import { brokenService, type Victim } from "./_victim.ts";
+import { createApprover, vote } from "./_people.ts";
+import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { eventually } from "../_time.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
 /** How long an approval of the recorder waits, seconds. */
 export const EXPIRES_SECONDS = 8;
 
 /** Writes the runbooks that these ways need. @returns their folder */
-export async function recordersRunbooks(): Promise<string> {
+export async function writeRecorderRunbooks(): Promise<string> {
   const folder = join(await testFolder(), "runbooks");
   const spool = join(await testFolder(), "spool");
-  const program = await counter(await testFolder(), "helps-nobody");
-  const lost = await counter(await testFolder(), "is-lost", 60);
+  const program = await countingProgram(await testFolder(), "helps-nobody");
+  const lost = await countingProgram(await testFolder(), "is-lost", 60);
   await writeOldFile(join(spool, "1.done"), 3);
   const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
   await writeRunbooks(folder, {
     "in-vain": {
       match: { services: ["undone"] },
       steps: [
-        aStep("move", { clean, undo: { put_back: true } }),
-        aStep("run", { command: { argv: [program.path] } }),
+        runbookStep("move", { clean, undo: { put_back: true } }),
+        runbookStep("run", { command: { argv: [program.path] } }),
       ],
     },
     "undo-lost": {
       match: { services: ["undo-lost"] },
       steps: [
-        aStep("run", {
+        runbookStep("run", {
           command: { argv: [program.path] },
           undo: { command: { argv: [lost.path] } },
         }),
@@ -46,7 +47,7 @@ export async function recordersRunbooks(): Promise<string> {
       match: { services: ["asks-*"] },
       needs: ["restart"],
       steps: [
-        aStep("restart", {
+        runbookStep("restart", {
           restart: "service",
           bounds: { within: "2m", ask: "this one serves others" },
         }),
@@ -59,13 +60,13 @@ export async function recordersRunbooks(): Promise<string> {
 type Scenarios = Readonly<Record<string, () => Promise<WorkflowHandle>>>;
 
 /** @param victims gets the services that are broken, to be removed at the end */
-export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
+export function loopScenarios(loop: TestLoop, victims: BrokenService[]): Scenarios {
   const speak = async (id: string, move: VoteMove) =>
-    await say(loop, id, move, await person(loop.store, "ann"));
+    await vote(loop, id, move, await createApprover(loop.store, "ann"));
 
-  async function broken(name: string): Promise<Victim> {
+  async function broken(name: string): Promise<BrokenService> {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const victim = await brokenService(place, { name });
+    const victim = await startBrokenService(place, { name });
     victims.push(victim);
     return victim;
   }
@@ -128,10 +129,12 @@ export function loopScenarios(loop: TestLoop, victims: Victim[]): Scenarios {
       const run = await start(createServiceFinding(service, "refused"));
       const effectId = await eventually(async () => {
         const { ticket_id } = await run.query(progressQuery);
-        const { effects } = ticket_id ? await storyOf(loop.store, ticket_id) : { effects: [] };
+        const { effects } = ticket_id
+          ? await readTicketRecord(loop.store, ticket_id)
+          : { effects: [] };
         return effects.find(({ undoes }) => undoes !== null)?.id;
       });
-      await loseAct(loop.config.dataDir, effectId);
+      await killEffect(loop.config.dataDir, effectId);
       return await ended(run);
     },
     "itsmLoop.approved": async () => {

@@ -3,7 +3,7 @@ import { answerJson, serveProvider, WIRE_FORMATS } from "../engine/_providers.ts
 import type { Json } from "../mcp/_tool_server.ts";
 
 /** What it was asked. */
-export interface Asked {
+export interface ModelRequest {
   /** What is to be written: `diagnose`, `answer`. */
   readonly task: string;
   /** All of the prompt. */
@@ -16,14 +16,14 @@ export interface Asked {
 }
 
 /** What it says; a text is sent as it is, undefined never. */
-export type Says = (asked: Asked) => unknown;
+export type ModelReply = (asked: ModelRequest) => unknown;
 
 /** Its name. */
 export const MODEL = "a-model-of-a-test";
 const WIRE = WIRE_FORMATS.openai!;
 
 /** Serves one. @returns settings by the names of environment variables */
-export async function servedModel(says: Says): Promise<Record<string, string>> {
+export async function serveModel(says: ModelReply): Promise<Record<string, string>> {
   const url = await serveProvider((_, answer, body) => {
     const gone = new Promise<void>((resolve) => answer.once("close", () => resolve()));
     const request = JSON.parse(body);

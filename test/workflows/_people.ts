@@ -10,12 +10,12 @@ import {
   type Store,
   type VoteMove,
 } from "../../store/mod.ts";
-import { eventually } from "./_story.ts";
+import { eventually } from "../_time.ts";
 
 const UPDATES = { approved: approveUpdate, denied: denyUpdate, reopened: reopenUpdate };
 
 /** Somebody with a key that may approve. */
-export async function person(
+export async function createApprover(
   store: Store,
   principal: string,
   fields: Partial<NewKey> = {},
@@ -39,7 +39,7 @@ export async function storeVote(
 }
 
 /** Says something, and waits for what that leads to. @throws why it is no move */
-export async function say(
+export async function vote(
   { store, client }: { readonly store: Store; readonly client: Client },
   approvalId: string,
   move: VoteMove,

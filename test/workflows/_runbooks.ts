@@ -2,12 +2,12 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { eventually } from "./_story.ts";
+import { eventually } from "../_time.ts";
 
 const NEVER = ["Leave the folder of the test."];
 const NONE = { none: "The test throws it away." };
 
-/** Writes runbooks into a folder, and allows the program of {@linkcode counter}. */
+/** Writes runbooks into a folder, and allows the program of {@linkcode countingProgram}. */
 export async function writeRunbooks(
   folder: string,
   runbooks: Readonly<Record<string, object>>,
@@ -29,13 +29,13 @@ export async function writeRunbooks(
 }
 
 /** A step with what every step must say. */
-export const aStep = (step: string, act: object): object => ({
+export const runbookStep = (step: string, act: object): object => ({
   ...{ step, does: `Does the step ${step}.`, bounds: { within: "30s" }, undo: NONE, never: NEVER },
   ...act,
 });
 
 /** Ends what an act has begun, as soon as it has, so that nobody can tell what became of it. */
-export async function loseAct(dataDir: string, effectId: string): Promise<void> {
+export async function killEffect(dataDir: string, effectId: string): Promise<void> {
   const mark = join(dataDir, "effects", effectId, "started");
   const leader = await eventually(async () => {
     return Number(await readFile(mark, "utf8").catch(() => "")) || undefined;
@@ -44,7 +44,7 @@ export async function loseAct(dataDir: string, effectId: string): Promise<void> 
 }
 
 /** A program that writes a line each time it has run, after so many seconds. */
-export async function counter(folder: string, name: string, seconds = 0) {
+export async function countingProgram(folder: string, name: string, seconds = 0) {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);
   const log = `${path}.log`;

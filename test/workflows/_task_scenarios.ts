@@ -11,7 +11,7 @@ import {
 import { putService, putTask, type VoteMove } from "../../store/mod.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { type Asked, servedModel } from "./_model.ts";
+import { type ModelRequest, serveModel } from "./_model.ts";
 
 /** What the recorder does with runs. */
 export interface Recorder {
@@ -40,13 +40,13 @@ export function taskScenarios(
   ): Promise<WorkflowHandle> {
     const name = "search";
     let answers = 0;
-    const says = ({ task }: Asked) => {
+    const says = ({ task }: ModelRequest) => {
       if (task === "plan") return { looks: [{ tool: "service", of: name }] };
       const claim = { text: `It is about ${name}.`, evidence: [++answers === 1 ? 99 : 1] };
       const diagnosis = { cause: name, confidence: 1, diagnosis: claim, steps: [claim] };
       return type === WORKFLOW.crew ? diagnosis : { claims: [claim] };
     };
-    const model = await servedModel(says);
+    const model = await serveModel(says);
     const writing = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, model) });
     writers.push(writing);
     await putService(writing.store.asPlatform(), {

@@ -7,7 +7,7 @@ import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { eventually } from "./_story.ts";
+import { eventually } from "../_time.ts";
 
 describe("the workflows that anchor", () => {
   let world: BitcoinServers;

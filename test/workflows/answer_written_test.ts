@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
 import type { Json } from "../mcp/_tool_server.ts";
-import { type Asked, MODEL, type Says } from "./_model.ts";
-import { eventually } from "./_story.ts";
-import { claim, writtenWorld } from "./_written.ts";
+import { MODEL, type ModelReply, type ModelRequest } from "./_model.ts";
+import { eventually } from "../_time.ts";
+import { claim, useModelPlatform } from "./_model_platform.ts";
 
 describe("the pipeline's answer, where a model is configured", () => {
-  const world = writtenWorld();
-  const ask = (prompt: string, ...model: Says[]) =>
+  const world = useModelPlatform();
+  const ask = (prompt: string, ...model: ModelReply[]) =>
     world.call("invoke_reasoning_pipeline", { prompt }, ...model);
   const PROMPT = "pay-db is down";
-  const answer = ({ at }: Asked) => ({
+  const answer = ({ at }: ModelRequest) => ({
     claims: [
       claim("`pay-db` refuses connections just now.", at(/fails its health check just now/)),
       claim("If it fails, `shop` is affected.", at(/this is affected/), at(/fails its health/)),
@@ -60,7 +60,7 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.equal(result.answer.split("\n")[0], "`pay-db` refuses connections. [1]");
   });
 
-  const useless: readonly (readonly [string, Says, number, RegExp])[] = [
+  const useless: readonly (readonly [string, ModelReply, number, RegExp])[] = [
     [
       "cites what was not seen",
       () => ({ claims: [claim("All is well.", 99)] }),

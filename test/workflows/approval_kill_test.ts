@@ -5,9 +5,9 @@ import type { approval } from "../../workflows/mod.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { type KeyRecord, listApprovalMoves } from "../../store/mod.ts";
-import { type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
-import { person, say } from "./_people.ts";
-import { eventually } from "./_story.ts";
+import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
+import { createApprover, vote } from "./_people.ts";
+import { eventually } from "../_time.ts";
 
 const QUEUE = "itsm-approvals";
 
@@ -17,9 +17,9 @@ describe("an approval whose worker is killed with -9", () => {
   let ann: KeyRecord;
   let bob: KeyRecord;
   before(async () => {
-    bench = await loopBench();
-    ann = await person(bench.store, "ann");
-    bob = await person(bench.store, "bob");
+    bench = await openLoopBench();
+    ann = await createApprover(bench.store, "ann");
+    bob = await createApprover(bench.store, "bob");
     worker = await bench.worker(QUEUE);
     worker.begin();
   });
@@ -62,10 +62,10 @@ describe("an approval whose worker is killed with -9", () => {
 
   it("waits on, and is approved by what people said before and after", async () => {
     const { id, handle } = await ask({ needed: 2 });
-    await say(bench, id, "approved", ann);
+    await vote(bench, id, "approved", ann);
     await replaceWorker();
-    await assert.rejects(say(bench, id, "approved", await person(bench.store, "Ann ")));
-    await say(bench, id, "approved", bob);
+    await assert.rejects(vote(bench, id, "approved", await createApprover(bench.store, "Ann ")));
+    await vote(bench, id, "approved", bob);
     const { status, approvers } = await handle.result();
     assert.deepEqual([status, approvers], ["approved", [`key:${ann.id}`, `key:${bob.id}`]]);
     assert.deepEqual(await moves(id), ["requested", "approved", "approved"]);
@@ -77,7 +77,7 @@ describe("an approval whose worker is killed with -9", () => {
     await begun(id);
     const next = await bench.worker(QUEUE);
     worker.dieAt({ when: "after", activity: "moveApproval" });
-    const approved = say(bench, id, "approved", ann);
+    const approved = vote(bench, id, "approved", ann);
     await worker.ended;
     await replaceWorker(Promise.resolve(next));
     assert.equal((await approved).status, "approved");
@@ -93,7 +93,7 @@ describe("an approval whose worker is killed with -9", () => {
     const { id } = await ask();
     await worker.ended;
     await replaceWorker(Promise.resolve(next));
-    await say(bench, id, "approved", ann);
+    await vote(bench, id, "approved", ann);
     assert.deepEqual(await moves(id), ["requested", "approved"]);
     assert.equal((await receipts(id, 2)).length, 2);
   });
@@ -113,8 +113,8 @@ describe("an approval whose worker is killed with -9", () => {
       workflowId: `approval-${id}`,
       args: [{ ...request, expires_in_seconds: 60, reopens: { status: "expired", moves: count } }],
     });
-    await say(bench, id, "reopened", bob);
-    await say(bench, id, "approved", bob);
+    await vote(bench, id, "reopened", bob);
+    await vote(bench, id, "approved", bob);
     assert.equal((await again.result()).status, "approved");
     assert.deepEqual(await moves(id), ["requested", "expired", "reopened", "approved"]);
   });

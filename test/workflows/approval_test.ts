@@ -22,15 +22,15 @@ import type { approval, itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { moveApproval } from "../../calls/approvals/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { person, say, storeVote } from "./_people.ts";
-import { eventually } from "./_story.ts";
+import { createApprover, storeVote, vote } from "./_people.ts";
+import { eventually } from "../_time.ts";
 
 describe("the approval workflow", () => {
   let loop: TestLoop;
   let ann: KeyRecord;
   before(async () => {
     loop = await openLoop();
-    ann = await person(loop.store, "ann");
+    ann = await createApprover(loop.store, "ann");
   });
   after(() => loop?.stop());
 
@@ -75,7 +75,7 @@ describe("the approval workflow", () => {
     assert.deepEqual([record.needed, record.expiresInSeconds, record.escalateAfterSeconds], [
       ...[1, 259_200, 3_600],
     ]);
-    await say(loop, id, "denied", ann);
+    await vote(loop, id, "denied", ann);
     assert.equal((await handle.result()).status, "denied");
   });
 
@@ -85,18 +85,18 @@ describe("the approval workflow", () => {
       expiresAt: null,
     });
     const { id } = await ask({ requested_by: `key:${record.id}` });
-    const [type, message] = await refusal(say(loop, id, "approved", ann));
+    const [type, message] = await refusal(vote(loop, id, "approved", ann));
     assert.equal(type, "Forbidden");
     assert.match(message, /asked for by the holder/);
-    const cy = await person(loop.store, "cy");
-    assert.equal((await say(loop, id, "approved", cy)).status, "approved");
+    const cy = await createApprover(loop.store, "cy");
+    assert.equal((await vote(loop, id, "approved", cy)).status, "approved");
   });
 
   it("refuses votes without the right, and moves that do not fit", async () => {
     const { id, handle } = await ask();
-    const mute = await person(loop.store, "mute", { mayApprove: false });
-    assert.equal((await refusal(say(loop, id, "approved", mute)))[0], "Forbidden");
-    assert.equal((await refusal(say(loop, id, "reopened", ann)))[0], "Conflict");
+    const mute = await createApprover(loop.store, "mute", { mayApprove: false });
+    assert.equal((await refusal(vote(loop, id, "approved", mute)))[0], "Forbidden");
+    assert.equal((await refusal(vote(loop, id, "reopened", ann)))[0], "Conflict");
     assert.equal((await handle.query(approvalQuery)).status, "pending");
     assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 1);
   });
@@ -127,7 +127,7 @@ describe("the approval workflow", () => {
     assert.deepEqual(tried.map(({ action, outcome, actor }) => [action, outcome, actor]), [
       ["approval.refused", "refused", "itsm-loop"],
     ]);
-    const said = await say(loop, id, "approved", await person(loop.store, "bob"));
+    const said = await vote(loop, id, "approved", await createApprover(loop.store, "bob"));
     assert.equal(said.status, "approved");
   });
 
@@ -138,10 +138,10 @@ describe("the approval workflow", () => {
     const reopens = { status: "expired", moves: 1 } as const;
     const few = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
     const { handle: forged } = await ask({ approval_id: id, ...few, reopens });
-    await say(loop, id, "reopened", ann);
-    assert.equal((await say(loop, id, "approved", ann)).status, "pending");
-    const bob = await person(loop.store, "bob");
-    assert.equal((await say(loop, id, "approved", bob)).status, "approved");
+    await vote(loop, id, "reopened", ann);
+    assert.equal((await vote(loop, id, "approved", ann)).status, "pending");
+    const bob = await createApprover(loop.store, "bob");
+    assert.equal((await vote(loop, id, "approved", bob)).status, "approved");
     assert.equal((await forged.result()).status, "approved");
   });
 
@@ -157,7 +157,7 @@ describe("the approval workflow", () => {
 
   it("tells who may not decide the same however often it is told of", async () => {
     const { id, handle } = await ask();
-    const mute = await person(loop.store, "mute", { mayApprove: false });
+    const mute = await createApprover(loop.store, "mute", { mayApprove: false });
     const vote_id = await storeVote(loop.store, id, "approved", mute);
     const tell = () => refusal(handle.executeUpdate(approveUpdate, { args: [{ vote_id }] }));
     const first = await tell();
@@ -167,7 +167,7 @@ describe("the approval workflow", () => {
 
   it("ends with the receipt of people's word where its time is over just then", async () => {
     const { id, handle } = await ask();
-    await say(loop, id, "denied", ann);
+    await vote(loop, id, "denied", ann);
     const { receipt_id } = await handle.result();
     const run = { workflow_id: handle.workflowId, run_id: handle.firstExecutionRunId };
     for (const move of ["escalated", "expired"] as const) {
@@ -178,13 +178,13 @@ describe("the approval workflow", () => {
 
   it("does not count who approved by a key that is revoked or expired when enough have, and says so", async () => {
     const { id } = await ask({ needed: 2 });
-    const lost = await person(loop.store, "bob");
-    const old = await person(loop.store, "cy");
-    await say(loop, id, "approved", lost);
+    const lost = await createApprover(loop.store, "bob");
+    const old = await createApprover(loop.store, "cy");
+    await vote(loop, id, "approved", lost);
     await revokeKey(loop.store.asPlatform(), lost.id);
-    assert.equal((await say(loop, id, "approved", old)).status, "pending");
+    assert.equal((await vote(loop, id, "approved", old)).status, "pending");
     await expireKey(loop.store.asPlatform(), old.id, new Date(0));
-    const { status, approvers, receipt_id } = await say(loop, id, "approved", ann);
+    const { status, approvers, receipt_id } = await vote(loop, id, "approved", ann);
     assert.deepEqual([status, approvers], ["pending", [`key:${ann.id}`]]);
     const moves = await listApprovalMoves(loop.store.asPlatform(), id);
     assert.deepEqual(moves.map(({ not_counted }) => not_counted), [[], [], [lost.id], [old.id]]);
@@ -197,21 +197,21 @@ describe("the approval workflow", () => {
       [`key:${ann.id}`],
       [`key:${old.id}`],
     ]);
-    const again = await person(loop.store, "bob"); // with a new key, a vote again
-    assert.equal((await say(loop, id, "approved", again)).status, "approved");
+    const again = await createApprover(loop.store, "bob"); // with a new key, a vote again
+    assert.equal((await vote(loop, id, "approved", again)).status, "approved");
   });
 
   it("outlives a request to cancel it", async () => {
     const { id, handle } = await ask();
     await handle.cancel();
-    await say(loop, id, "approved", ann);
+    await vote(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
   });
 
   it("starts the loop anew that asked and has ended, citing its sealed receipt, once", async () => {
     const { ticket_id, receipt_id, asking_run } = await escalated();
     const { id, handle, request } = await ask({ ticket_id, subject: ticket_id, asking_run });
-    await say(loop, id, "approved", ann);
+    await vote(loop, id, "approved", ann);
     await handle.result();
     const { resumedRun } = (await getApproval(loop.store.asPlatform(), id))!;
     assert.equal(resumedRun?.workflow_id, asking_run.workflow_id);
@@ -239,7 +239,7 @@ describe("the approval workflow", () => {
       resolution: "by hand",
       receiptId: "people",
     });
-    await say(loop, id, "approved", ann);
+    await vote(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
     assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
     assert.equal((await getTicket(loop.store.asPlatform(), ticket_id))?.status, "resolved");
@@ -269,8 +269,8 @@ describe("the approval workflow", () => {
       ...{ approval_id: id, reopens: { status: "expired", moves } },
       ...{ needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 },
     });
-    await say(loop, id, "reopened", ann);
-    await say(loop, id, "approved", ann);
+    await vote(loop, id, "reopened", ann);
+    await vote(loop, id, "approved", ann);
     assert.equal((await again.result()).status, "approved");
   });
 
@@ -297,14 +297,14 @@ describe("the approval workflow", () => {
       finding,
     };
     const { id, handle } = await ask({ asking_run });
-    await say(loop, id, "approved", ann);
+    await vote(loop, id, "approved", ann);
     await handle.result();
     assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
   });
 
   it("seals who by key and which action by hash, and nobody's name", async () => {
     const { id } = await ask({ action: { secret: "plan" } });
-    const { receipt_id } = await say(loop, id, "approved", ann);
+    const { receipt_id } = await vote(loop, id, "approved", ann);
     await loop.sealer.sealed(receipt_id!);
     const all = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
       JSON.parse(text)

@@ -19,13 +19,14 @@ import { diagnoseActivities } from "../../activities/loop/diagnose.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
-import { eventually, storyOf } from "./_story.ts";
-import { brokenService, heldBack, type Victim } from "./_victim.ts";
+import { eventually } from "../_time.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
 
 describe("itsmLoop", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
-  const victims: Victim[] = [];
+  const victims: BrokenService[] = [];
   let inVain: Promise<LoopResult>;
 
   before(async () => {
@@ -42,14 +43,17 @@ describe("itsmLoop", () => {
     await loop?.stop();
   });
 
-  async function broken(name: string, runbook?: Parameters<typeof brokenService>[1]["runbook"]) {
+  async function broken(
+    name: string,
+    runbook?: Parameters<typeof startBrokenService>[1]["runbook"],
+  ) {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const victim = await brokenService(place, { name, runbook });
+    const victim = await startBrokenService(place, { name, runbook });
     victims.push(victim);
     return victim;
   }
 
-  function start({ service }: Victim) {
+  function start({ service }: BrokenService) {
     const finding = createServiceFinding(service, "refused");
     return loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
@@ -57,10 +61,10 @@ describe("itsmLoop", () => {
       args: [finding],
     });
   }
-  const run = async (victim: Victim) => await (await start(victim)).result();
-  const story = (ticketId: string) => storyOf(loop.store, ticketId);
+  const run = async (victim: BrokenService) => await (await start(victim)).result();
+  const story = (ticketId: string) => readTicketRecord(loop.store, ticketId);
   /** Whether an activity is of a victim's loop, as others run beside it. */
-  const isOf = ({ service }: Victim, [order]: readonly unknown[]) =>
+  const isOf = ({ service }: BrokenService, [order]: readonly unknown[]) =>
     (order as { finding: Finding }).finding.service === service.name;
 
   /** Waits until the command of the repair runs. @returns the ticket */
@@ -116,7 +120,7 @@ describe("itsmLoop", () => {
   });
 
   it("seals what its ticket says beside what was judged", async () => {
-    const { service, letGo } = await broken("found-often", heldBack);
+    const { service, release } = await broken("found-often", heldRestart);
     const finding = { ...createServiceFinding(service, "refused"), severity: "critical" as const };
     const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue: TASK_QUEUE.itsm,
@@ -124,7 +128,7 @@ describe("itsmLoop", () => {
       args: [finding],
     });
     const ticketId = await repairing(handle);
-    await letGo();
+    await release();
     await handle.result();
     const { ticket, receipts } = await story(ticketId);
     const { ticket: said, diagnosis } = receipts.at(-1)!.details;
@@ -247,14 +251,14 @@ describe("itsmLoop", () => {
   });
 
   it("ends sealed when it is cancelled, and not before its repair has ended", async () => {
-    const victim = await broken("cancelled", heldBack);
+    const victim = await broken("cancelled", heldRestart);
     const handle = await start(victim);
     const ticketId = await repairing(handle);
     await handle.cancel();
     await handle.query(progressQuery); // it has seen the cancellation when it answers
     assert.equal((await handle.describe()).status.name, "RUNNING");
     assert.equal((await story(ticketId)).ticket.escalated, false);
-    await victim.letGo();
+    await victim.release();
     await assert.rejects(
       handle.result(),
       (error) => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure,
@@ -271,7 +275,7 @@ describe("itsmLoop", () => {
   });
 
   it("is found and sealed when somebody has terminated it, for good", async () => {
-    const victim = await broken("terminated", heldBack);
+    const victim = await broken("terminated", heldRestart);
     let left = () => {};
     const ended = new Promise<void>((resolve) => left = resolve);
     watch = (moment, activity, order) => {
@@ -287,7 +291,7 @@ describe("itsmLoop", () => {
       });
     assert.deepEqual(await reconcile(), { sealed: 1 });
     assert.deepEqual(await reconcile(), { sealed: 0 });
-    await victim.letGo();
+    await victim.release();
     await ended; // what was under way tells how it ended, but the ticket stays sealed
     const { ticket, moves, receipts, effects } = await story(ticketId);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);

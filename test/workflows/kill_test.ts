@@ -8,9 +8,14 @@ import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type EffectRecord, getTicket, listTicketEvents } from "../../store/mod.ts";
-import { type KillPoint, type LoopBench, loopBench, type WorkerProcess } from "./_loop_bench.ts";
-import { effectsOn } from "./_story.ts";
-import { brokenService } from "./_victim.ts";
+import {
+  type KillPoint,
+  type LoopBench,
+  openLoopBench,
+  type WorkerProcess,
+} from "./_loop_bench.ts";
+import { effectsOn } from "./_ticket_record.ts";
+import { startBrokenService } from "./_broken_service.ts";
 
 /** The activity of each step. */
 const ACTIVITIES = ["detect", "openTicket", "diagnose", "remediate", "verify", "closeAndSeal"];
@@ -59,7 +64,7 @@ describe("a worker that is killed with -9", () => {
   const diesToo: Killing = { during: "repair", andTheCommand: true };
 
   before(async () => {
-    bench = await loopBench();
+    bench = await openLoopBench();
     const queue = [goesOn, diesToo, ...POINTS].map((killing, n) => {
       const { promise, resolve, reject } = deferred<Aftermath>();
       aftermaths.set(killing, promise);
@@ -157,7 +162,7 @@ async function survive(
   const { taskQueue, worker: doomed } = hands;
   const coming = bench.worker(taskQueue);
   coming.catch(() => {}); // waited for below
-  const victim = await brokenService(bench, {
+  const victim = await startBrokenService(bench, {
     name,
     runbook: "during" in killing ? slowly : undefined,
   });

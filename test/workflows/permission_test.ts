@@ -8,9 +8,10 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getApproval, type KeyRecord, putService } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
-import { person, say } from "./_people.ts";
-import { eventually, storyOf } from "./_story.ts";
-import { brokenService, type Victim } from "./_victim.ts";
+import { createApprover, vote } from "./_people.ts";
+import { eventually } from "../_time.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
 /** A restart that a person must be asked about. */
 const ASK_FIRST = `
@@ -33,7 +34,7 @@ describe("a repair that needs permission", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
   let ann: KeyRecord;
-  const victims: Victim[] = [];
+  const victims: BrokenService[] = [];
 
   before(async () => {
     const folder = await testFolder();
@@ -44,7 +45,7 @@ describe("a repair that needs permission", () => {
       watch: (...seen) => watch(...seen),
       settings: { SEALOOP_RUNBOOKS: runbooks },
     });
-    ann = await person(loop.store, "ann");
+    ann = await createApprover(loop.store, "ann");
   });
   beforeEach(() => {
     watch = () => {};
@@ -54,10 +55,10 @@ describe("a repair that needs permission", () => {
     await loop?.stop();
   });
 
-  async function asks(): Promise<Victim & { finding: Finding }> {
+  async function asks(): Promise<BrokenService & { finding: Finding }> {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
     const name = `asks-${randomBytes(3).toString("hex")}`;
-    const victim = await brokenService(place, { name });
+    const victim = await startBrokenService(place, { name });
     victims.push(victim);
     return { ...victim, finding: createServiceFinding(victim.service, "refused") };
   }
@@ -73,7 +74,7 @@ describe("a repair that needs permission", () => {
   }
   const waitingOf = (victim: { finding: Finding }) =>
     eventually(async () => (await handleOf(victim).query(progressQuery)).approval_id ?? undefined);
-  const story = (ticketId: string) => storyOf(loop.store, ticketId);
+  const story = (ticketId: string) => readTicketRecord(loop.store, ticketId);
 
   it("waits for a person, does exactly what was approved, and seals who said so", async () => {
     const victim = await asks();
@@ -87,7 +88,7 @@ describe("a repair that needs permission", () => {
       /^Runbook ask-first 1\.0\.0 for asks-\w+; restart: this one serves others$/,
     );
     assert.equal(await victim.starts(), 1, "nothing is done before");
-    assert.equal((await say(loop, approvalId, "approved", ann)).status, "approved");
+    assert.equal((await vote(loop, approvalId, "approved", ann)).status, "approved");
 
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
@@ -116,7 +117,7 @@ describe("a repair that needs permission", () => {
     const victim = await asks();
     const run = await start(victim);
     const approvalId = await waitingOf(victim);
-    await say(loop, approvalId, "denied", ann);
+    await vote(loop, approvalId, "denied", ann);
     const first = await run.result();
     assert.equal(first.outcome, "escalated");
     assert.equal(await victim.starts(), 1);
@@ -141,8 +142,8 @@ describe("a repair that needs permission", () => {
         reopens: { status: "denied", moves: known.moves },
       }],
     });
-    await say(loop, approvalId, "reopened", ann);
-    await say(loop, approvalId, "approved", ann);
+    await vote(loop, approvalId, "reopened", ann);
+    await vote(loop, approvalId, "approved", ann);
     const second = await eventually(async () => {
       const { ticket } = await story(first.ticket_id!);
       return ticket.status === "resolved" ? ticket : undefined;
@@ -169,7 +170,7 @@ describe("a repair that needs permission", () => {
       ...victim.service,
       check: { command: ["test", "-e", healthy] },
     });
-    await say(loop, approvalId, "approved", ann);
+    await vote(loop, approvalId, "approved", ann);
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
     assert.equal(await victim.starts(), 1);
@@ -193,13 +194,13 @@ describe("a repair that needs permission", () => {
     const { ticket, receipts } = await story(approval.ticketId!);
     assert.deepEqual([ticket.status, ticket.escalated], ["open", true]);
     assert.equal(receipts.at(-1)!.details.reason, "cancelled");
-    await say(loop, approvalId, "denied", ann);
+    await vote(loop, approvalId, "denied", ann);
     assert.equal(await victim.starts(), 1);
   });
 
   it("is left to people when the guardrails refuse it", async () => {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const victim = await brokenService(place, { name: "refused" });
+    const victim = await startBrokenService(place, { name: "refused" });
     victims.push(victim);
     const finding: Finding = {
       ...createServiceFinding(victim.service, "refused"),
@@ -216,7 +217,7 @@ describe("a repair that needs permission", () => {
 
   it("is left to people when nobody can ask the guardrails", async () => {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const victim = await brokenService(place, { name: "unguarded" });
+    const victim = await startBrokenService(place, { name: "unguarded" });
     victims.push(victim);
     watch = async (moment, activity) => {
       if (moment === "before" && activity === "diagnose") await loop.stopEngine();

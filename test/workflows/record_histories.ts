@@ -28,14 +28,15 @@ import {
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { mochaGlobalTeardown } from "../_run.ts";
-import { HISTORIES, print } from "./_histories.ts";
+import { HISTORIES, printHistory } from "./_histories.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
-import { EXPIRES_SECONDS, loopScenarios, recordersRunbooks } from "./_loop_scenarios.ts";
-import { person, say } from "./_people.ts";
-import { loseAct } from "./_runbooks.ts";
-import { eventually, storyOf } from "./_story.ts";
+import { EXPIRES_SECONDS, loopScenarios, writeRecorderRunbooks } from "./_loop_scenarios.ts";
+import { createApprover, vote } from "./_people.ts";
+import { killEffect } from "./_runbooks.ts";
+import { eventually } from "../_time.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
 import { taskScenarios } from "./_task_scenarios.ts";
-import { brokenService, heldBack, type Victim } from "./_victim.ts";
+import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
 
 let watch: Watch = () => {};
 const world = await startBitcoinServers();
@@ -45,12 +46,12 @@ const loop: TestLoop = await openLoop({
     ...world.settings,
     SEALOOP_OUTBOUND_ALLOW: "127.0.0.0/8",
     SEALOOP_WEBHOOK_PAUSES: "1",
-    SEALOOP_RUNBOOKS: await recordersRunbooks(),
+    SEALOOP_RUNBOOKS: await writeRecorderRunbooks(),
     SEALOOP_APPROVAL_EXPIRES_SECONDS: String(EXPIRES_SECONDS),
   },
   network: TEST_NETWORK,
 });
-const victims: Victim[] = [];
+const victims: BrokenService[] = [];
 /** Platforms with a model. */
 const writers: TestLoop[] = [];
 
@@ -75,27 +76,27 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return await ended(await heal({ service }));
   },
   "itsmLoop.cancelled": async () => {
-    const victim = await broken("cancelled", heldBack);
+    const victim = await broken("cancelled", heldRestart);
     const run = await heal(victim);
     await repairing(run);
     await run.cancel();
     await run.query(progressQuery); // it has seen the cancellation when it answers
-    await victim.letGo();
+    await victim.release();
     return await ended(run);
   },
   "itsmLoop.unknown_effect": async () => {
-    const run = await heal(await broken("unknown", heldBack));
+    const run = await heal(await broken("unknown", heldRestart));
     const { effectId } = await repairing(run);
-    await loseAct(loop.config.dataDir, effectId);
+    await killEffect(loop.config.dataDir, effectId);
     return await ended(run);
   },
   "reconcileRuns.ended_run": async () => {
-    const victim = await broken("terminated", heldBack);
+    const victim = await broken("terminated", heldRestart);
     const run = await heal(victim);
     await repairing(run);
     await run.terminate("by hand");
     const reconciled = await ended(await start(WORKFLOW.reconcileRuns, "reconcile", []));
-    await victim.letGo();
+    await victim.release();
     return reconciled;
   },
   "itsmSweep.found": async () => {
@@ -113,11 +114,11 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return run;
   },
   "itsmSweep.joined": async () => {
-    const victim = await broken("joined", heldBack, true);
+    const victim = await broken("joined", heldRestart, true);
     const run = await heal(victim);
     await repairing(run);
     const sweep = await ended(await start(WORKFLOW.itsmSweep, "sweep-joined", []));
-    await victim.letGo();
+    await victim.release();
     await ended(run);
     await victim.remove();
     return sweep;
@@ -244,7 +245,7 @@ try {
     if (names.length > 0 && !names.includes(name)) continue;
     watch = () => {};
     const history = await (await scenario()).fetchHistory();
-    await writeFile(new URL(`${name}.json`, HISTORIES), print(historyToJSON(history)));
+    await writeFile(new URL(`${name}.json`, HISTORIES), printHistory(historyToJSON(history)));
     console.log(`${name}: ${history.events?.length} events`);
   }
 } finally {
@@ -257,11 +258,11 @@ process.exit(); // connections of the SDK keep a program going
 
 async function broken(
   name: string,
-  runbook?: Parameters<typeof brokenService>[1]["runbook"],
+  runbook?: Parameters<typeof startBrokenService>[1]["runbook"],
   watched?: boolean,
-): Promise<Victim> {
+): Promise<BrokenService> {
   const place = { store: loop.store, dataDir: loop.config.dataDir };
-  const victim = await brokenService(place, { name, runbook, watched });
+  const victim = await startBrokenService(place, { name, runbook, watched });
   victims.push(victim);
   return victim;
 }
@@ -317,7 +318,7 @@ async function delivery(port: number): Promise<WorkflowHandle> {
 
 async function speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void> {
   const id = run.workflowId.slice("approval-".length);
-  await say(loop, id, move, await person(loop.store, who));
+  await vote(loop, id, move, await createApprover(loop.store, who));
 }
 
 async function sealed(id: string): Promise<void> {
@@ -326,7 +327,7 @@ async function sealed(id: string): Promise<void> {
   await loop.sealer.sealed(id);
 }
 
-async function heal({ service }: Pick<Victim, "service">): Promise<WorkflowHandle> {
+async function heal({ service }: Pick<BrokenService, "service">): Promise<WorkflowHandle> {
   const finding = createServiceFinding(service, "refused");
   return await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]);
 }
@@ -341,7 +342,7 @@ async function ended(run: WorkflowHandle): Promise<WorkflowHandle> {
 async function repairing(run: WorkflowHandle): Promise<{ effectId: string }> {
   return await eventually(async () => {
     const { ticket_id } = await run.query(progressQuery);
-    const [effect] = ticket_id ? (await storyOf(loop.store, ticket_id)).effects : [];
+    const [effect] = ticket_id ? (await readTicketRecord(loop.store, ticket_id)).effects : [];
     return effect && { effectId: effect.id };
   });
 }

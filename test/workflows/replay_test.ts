@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { hostname, tmpdir, userInfo } from "node:os";
 import { DeterminismViolationError } from "@temporalio/workflow";
 import { Worker } from "@temporalio/worker";
-import { recordedHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_histories.ts";
-import { quietRuntime, testBundle } from "./_loop.ts";
+import { readHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_histories.ts";
+import { bundleTestWorkflows, installQuietRuntime } from "./_loop.ts";
 
 /** Endings of the loop that must be recorded. */
 const ENDS_OF_THE_LOOP = [
@@ -14,7 +14,7 @@ const ENDS_OF_THE_LOOP = [
 ];
 
 describe("recorded histories", () => {
-  const recorded = recordedHistories();
+  const recorded = readHistories();
   const outcomes = new Map<string, Error | undefined>();
 
   before(async () => {
@@ -70,9 +70,9 @@ describe("recorded histories", () => {
 async function replay(
   histories: readonly RecordedHistory[],
 ): Promise<[[string, Error | undefined], ...[string, Error | undefined][]]> {
-  quietRuntime();
+  installQuietRuntime();
   const results = Worker.runReplayHistories(
-    { workflowBundle: await testBundle() },
+    { workflowBundle: await bundleTestWorkflows() },
     histories.map(({ name, history }) => ({ workflowId: name, history })),
   );
   const outcomes: [string, Error | undefined][] = [];

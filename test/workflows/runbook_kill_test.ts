@@ -9,9 +9,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { putServices } from "../../store/mod.ts";
 import { writeOldFile } from "../runbooks/_runbook.ts";
-import { type KillPoint, type LoopBench, loopBench } from "./_loop_bench.ts";
-import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
-import { effectsOn, eventually, storyOf } from "./_story.ts";
+import { type KillPoint, type LoopBench, openLoopBench } from "./_loop_bench.ts";
+import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { eventually } from "../_time.ts";
+import { effectsOn, readTicketRecord } from "./_ticket_record.ts";
 
 /** Longer than it takes to miss a worker that has died. */
 const SLOW_SECONDS = 7;
@@ -29,7 +30,7 @@ interface Scene {
 }
 
 /** What is there when the loop has ended. */
-type Aftermath = Awaited<ReturnType<typeof storyOf>> & {
+type Aftermath = Awaited<ReturnType<typeof readTicketRecord>> & {
   readonly result: LoopResult;
   /** Names in each folder. */
   readonly left: readonly string[][];
@@ -43,7 +44,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
   const aftermaths = new Map<string, Promise<Aftermath>>();
 
   before(async () => {
-    bench = await loopBench();
+    bench = await openLoopBench();
     // The last step is never seen to have worked there, so that what was done is undone.
     const vain = { tcp: `127.0.0.1:${await freePort()}` };
     const slow = await scene("slowly", SLOW_SECONDS);
@@ -64,7 +65,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
   /** A runbook of three steps for one service: moves files, runs a program, moves others. */
   async function scene(name: string, seconds: number, vain?: { tcp: string }): Promise<Scene> {
     const folder = join(bench.dataDir, "scenes", name);
-    const program = await counter(join(folder, "bin"), "program", seconds);
+    const program = await countingProgram(join(folder, "bin"), "program", seconds);
     programs.push(program.path);
     const folders = [join(folder, "first"), join(folder, "second")] as const;
     for (const at of folders) {
@@ -79,9 +80,9 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
       [name]: {
         match: { services: [name] },
         steps: [
-          aStep("move-first", move(folders[0])),
-          aStep("run", { command: { argv: [program.path] }, bounds: { within: "30s" } }),
-          aStep("move-second", { ...move(folders[1]), ...verify }),
+          runbookStep("move-first", move(folders[0])),
+          runbookStep("run", { command: { argv: [program.path] }, bounds: { within: "30s" } }),
+          runbookStep("move-second", { ...move(folders[1]), ...verify }),
         ],
       },
     }, programs);
@@ -115,7 +116,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     assert.equal(await doomed.ended, "SIGKILL");
     heir.begin();
     const result = await run.result();
-    const story = await storyOf(bench.store, result.ticket_id!);
+    const story = await readTicketRecord(bench.store, result.ticket_id!);
     const left = folders.map((folder) => readdirSync(folder).sort());
     return { ...story, result, left, times: await program.times() };
   }

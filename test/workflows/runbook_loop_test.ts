@@ -21,8 +21,9 @@ import { stringify } from "yaml";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { aStep, counter, loseAct, writeRunbooks } from "./_runbooks.ts";
-import { effectsOn, eventually, type Receipt, storyOf } from "./_story.ts";
+import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { eventually } from "../_time.ts";
+import { effectsOn, readTicketRecord, type Receipt } from "./_ticket_record.ts";
 
 const PUT_BACK = { put_back: true };
 
@@ -32,28 +33,28 @@ describe("the loop with runbooks", () => {
   let inVain: Promise<LoopResult>;
   let undoLost: Promise<LoopResult>;
   let spool: string;
-  let ran: Awaited<ReturnType<typeof counter>>;
+  let ran: Awaited<ReturnType<typeof countingProgram>>;
 
   before(async () => {
     own = join(await testFolder(), "runbooks");
     spool = join(await testFolder(), "spool");
-    ran = await counter(await testFolder(), "helps-nobody");
-    const once = await counter(await testFolder(), "helps-not-either");
-    const lost = await counter(await testFolder(), "is-lost", 60);
+    ran = await countingProgram(await testFolder(), "helps-nobody");
+    const once = await countingProgram(await testFolder(), "helps-not-either");
+    const lost = await countingProgram(await testFolder(), "is-lost", 60);
     for (const n of [1, 2]) await writeOldFile(join(spool, `${n}.done`), 3);
     const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
     await writeRunbooks(own, {
       "in-vain": {
         match: { services: ["in-vain"] },
         steps: [
-          aStep("move", { clean, undo: PUT_BACK }),
-          aStep("run", { command: { argv: [ran.path] } }),
+          runbookStep("move", { clean, undo: PUT_BACK }),
+          runbookStep("run", { command: { argv: [ran.path] } }),
         ],
       },
       "undo-lost": {
         match: { services: ["undo-lost"] },
         steps: [
-          aStep("run", {
+          runbookStep("run", {
             command: { argv: [once.path] },
             undo: { command: { argv: [lost.path] } },
           }),
@@ -61,7 +62,7 @@ describe("the loop with runbooks", () => {
       },
       changing: {
         match: { services: ["changing"] },
-        steps: [aStep("run", { command: { argv: [ran.path] } })],
+        steps: [runbookStep("run", { command: { argv: [ran.path] } })],
       },
     }, [ran.path, once.path, lost.path]);
     loop = await openLoop({
@@ -99,11 +100,11 @@ describe("the loop with runbooks", () => {
     const effectId = await eventually(async () => {
       return (await effectsOn(loop.store, service.name)).find(({ undoes }) => undoes !== null)?.id;
     });
-    await loseAct(loop.config.dataDir, effectId);
+    await killEffect(loop.config.dataDir, effectId);
     return await result;
   }
 
-  const story = (ticketId: string | null) => storyOf(loop.store, ticketId!);
+  const story = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
 
   it("are refused by the guardrails none of those that ship", async () => {
     for (const { runbook, steps } of shipped.runbooks) {

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { ScheduleOverlapPolicy } from "@temporalio/client";
 import pg from "pg";
 import { openSealer } from "../../ledger/mod.ts";
-import { type LoopBench, loopBench } from "./_loop_bench.ts";
-import { eventually } from "./_story.ts";
+import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
+import { eventually } from "../_time.ts";
 
 /** Three parts of a pass. */
 const COUNT = 10_100;
@@ -17,7 +17,7 @@ const LOCK = 4_711;
 describe("scrubLedger", () => {
   let bench: LoopBench;
   before(async () => {
-    bench = await loopBench();
+    bench = await openLoopBench();
   });
   after(() => bench?.close());
 

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { STEPS } from "../../domain/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
 import { listTicketEvents } from "../../store/mod.ts";
-import { type CompiledPlatform, compiledPlatform } from "./_compiled.ts";
+import { type CompiledPlatform, startCompiledPlatform } from "./_compiled.ts";
 import { type Holds, openHolds } from "./_holds.ts";
-import { type Aftermath, shoot } from "./_shots.ts";
+import { killDuringLoops, type LoopEnd } from "./_kill_round.ts";
 
 describe("a server that is killed with -9 while loops are in each step", () => {
   let platform: CompiledPlatform;
   let holds: Holds;
 
   before(async () => {
-    platform = await compiledPlatform(() => {});
+    platform = await startCompiledPlatform(() => {});
     holds = await openHolds(platform.superuserUrl);
   });
   after(async () => {
@@ -21,9 +21,9 @@ describe("a server that is killed with -9 while loops are in each step", () => {
 
   for (const target of ["Temporal", "PostgreSQL"] as const) {
     describe(`such as ${target}`, () => {
-      let aftermaths: Aftermath[];
+      let aftermaths: LoopEnd[];
       before(async () => {
-        aftermaths = await shoot(platform, holds, target, 0);
+        aftermaths = await killDuringLoops(platform, holds, target, 0);
       });
 
       for (const [n, step] of STEPS.entries()) {

@@ -19,37 +19,41 @@ import { WorkflowFailedError } from "@temporalio/client";
 import { STOPPABLE_NAMES } from "../../activities/stops.ts";
 import { operations } from "../../operations/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
-import { aStep, counter, writeRunbooks } from "./_runbooks.ts";
-import { person, say } from "./_people.ts";
-import { eventually, storyOf } from "./_story.ts";
-import { brokenService, type Victim } from "./_victim.ts";
+import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
+import { createApprover, vote } from "./_people.ts";
+import { eventually } from "../_time.ts";
+import { readTicketRecord } from "./_ticket_record.ts";
+import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
 const ALL: Stop = { kind: "all", name: "", reason: "an intruder is in the house" };
 
 describe("a switch", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
-  let ran: Awaited<ReturnType<typeof counter>>;
-  let undid: Awaited<ReturnType<typeof counter>>;
-  const victims: Victim[] = [];
+  let ran: Awaited<ReturnType<typeof countingProgram>>;
+  let undid: Awaited<ReturnType<typeof countingProgram>>;
+  const victims: BrokenService[] = [];
   const set: Stop[] = [];
 
   before(async () => {
     const folder = await testFolder();
     const runbooks = join(folder, "runbooks");
-    ran = await counter(folder, "helps-nobody");
-    undid = await counter(folder, "takes-it-back");
+    ran = await countingProgram(folder, "helps-nobody");
+    undid = await countingProgram(folder, "takes-it-back");
     await writeRunbooks(runbooks, {
       "ask-first": {
         match: { services: ["asks-*"] },
         needs: ["restart"],
         steps: [
-          aStep("restart", { restart: "service", bounds: { within: "2m", ask: "its owner" } }),
+          runbookStep("restart", {
+            restart: "service",
+            bounds: { within: "2m", ask: "its owner" },
+          }),
         ],
       },
       "in-vain": {
         match: { services: ["in-vain-*"] },
-        steps: [aStep("run", {
+        steps: [runbookStep("run", {
           command: { argv: [ran.path] },
           undo: { command: { argv: [undid.path] } },
         })],
@@ -78,7 +82,7 @@ describe("a switch", () => {
   async function broken(prefix: string, more: Partial<Finding> = {}) {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
     const name = `${prefix}-${randomBytes(3).toString("hex")}`;
-    const victim = await brokenService(place, { name });
+    const victim = await startBrokenService(place, { name });
     victims.push(victim);
     return { ...victim, finding: { ...createServiceFinding(victim.service, "refused"), ...more } };
   }
@@ -88,7 +92,7 @@ describe("a switch", () => {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
     });
-  const story = (ticketId: string | null) => storyOf(loop.store, ticketId!);
+  const story = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
 
   /** What is to be seen of a ticket once something has happened in it. */
   const storyWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
@@ -148,7 +152,7 @@ describe("a switch", () => {
     const approvalId = await eventually(async () =>
       (await run.query(progressQuery)).approval_id ?? undefined
     );
-    await say(loop, approvalId, "approved", await person(loop.store, "ann"));
+    await vote(loop, approvalId, "approved", await createApprover(loop.store, "ann"));
     await storyWith(run, "held");
     assert.equal(await victim.starts(), 1);
 

@@ -6,7 +6,7 @@ import { recoverCall } from "../../calls/recover/mod.ts";
 import { registry } from "../../operations/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
 import { noteCallEffects } from "../../store/mod.ts";
-import { eventually } from "./_story.ts";
+import { eventually } from "../_time.ts";
 import { openLoop, openParts, type TestLoop } from "./_loop.ts";
 
 const newDecision = () => `GOV-${randomBytes(6).toString("hex")}`;

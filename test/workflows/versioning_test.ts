@@ -11,16 +11,16 @@ import {
   startWorkers,
   type Workers,
 } from "../../temporal/mod.ts";
-import { openParts, quietRuntime, testBundle, unscheduled } from "./_loop.ts";
-import { eventually } from "./_story.ts";
+import { bundleTestWorkflows, installQuietRuntime, openParts, withoutSchedules } from "./_loop.ts";
+import { eventually } from "../_time.ts";
 
 describe("workers of a named build", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;
   const running: Workers[] = [];
   before(async () => {
-    quietRuntime();
+    installQuietRuntime();
     parts = await openParts();
-    await registerTemporal(parts.client, unscheduled(parts.config));
+    await registerTemporal(parts.client, withoutSchedules(parts.config));
     await ensureSequencer(parts.client);
   });
   after(async () => {
@@ -36,7 +36,7 @@ describe("workers of a named build", () => {
       await startWorkers({
         config: { ...parts.config, settings: { ...parts.config.settings, ...only(named) } },
         activities: createActivities({ ...parts, stopping: parts.stopping.signal }),
-        workflows: { workflowBundle: await testBundle() },
+        workflows: { workflowBundle: await bundleTestWorkflows() },
         connect: async () => ({
           connection: await NativeConnection.connect({ address }),
           namespace,

@@ -6,9 +6,9 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { advanceAnchor } from "../../../ledger/mod.ts";
-import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
+import { type AnchorSetup, startAnchoring } from "./_setup.ts";
 import { serveLedger } from "../_ledger.ts";
-import { startBitcoinCore, type TestServer } from "../anchors/ots/_chain.ts";
+import { startBitcoinCore, type TestServer } from "./ots/_chain.ts";
 
 /** The official client, with the library under it. */
 const CLIENT = ["opentimestamps-client==0.7.2", "opentimestamps==0.4.5"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { advanceAnchor, getHead } from "../../../ledger/mod.ts";
 import { checkAnchors, checkAnchorTotals } from "../../../ledger/scrub/mod.ts";
-import { eventually } from "../../workflows/_story.ts";
+import { eventually } from "../../_time.ts";
 import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { listBreaks, runScrub, scrubParts, tamper } from "./_scrub.ts";
 

@@ -11,7 +11,7 @@ import {
   scrubPart,
 } from "../../../ledger/mod.ts";
 import { openStore } from "../../../store/mod.ts";
-import { eventually } from "../../workflows/_story.ts";
+import { eventually } from "../../_time.ts";
 import { mixedChain, vectorKeys } from "../_chains.ts";
 import { startSealing, type TestSealing } from "../_ledger.ts";
 import { asSuperuser, listBreaks, runScrub, scrubParts, tamper } from "./_scrub.ts";

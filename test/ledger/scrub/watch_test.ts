@@ -9,7 +9,7 @@ import {
   type WatchOptions,
 } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
-import { eventually } from "../../workflows/_story.ts";
+import { eventually } from "../../_time.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 import { runScrub, scrubParts, tamper } from "./_scrub.ts";
 

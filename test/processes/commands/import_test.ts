@@ -11,7 +11,7 @@ import { getHead } from "../../../ledger/mod.ts";
 import { openStore, type Store } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { unsignedChain } from "../../ledger/_chains.ts";
-import { eventually } from "../../workflows/_story.ts";
+import { eventually } from "../../_time.ts";
 
 const COUNT = 12_000;
 /** Any number. */

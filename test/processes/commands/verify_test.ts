@@ -27,7 +27,7 @@ import { openStore } from "../../../store/mod.ts";
 import { program } from "../../_programs.ts";
 import { faultyChains, mixedChain, vectorKeys } from "../../ledger/_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../../ledger/_ledger.ts";
-import { eventually } from "../../workflows/_story.ts";
+import { eventually } from "../../_time.ts";
 
 const VECTOR = join(ROOT, "test", "vectors", "mixed-era-chain.json");
 const { records } = mixedChain;

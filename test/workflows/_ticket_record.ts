@@ -1,5 +1,4 @@
 /** What is to be seen of a run from outside. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { type EffectRecord, getTicket, listTicketEvents, type Store } from "../../store/mod.ts";
 
@@ -14,7 +13,7 @@ export interface Receipt {
 }
 
 /** All that is kept of a ticket. */
-export async function storyOf(store: Store, ticketId: string) {
+export async function readTicketRecord(store: Store, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) =>
     JSON.parse(text)
   );
@@ -40,14 +39,4 @@ export async function effectsOn(store: Store, service: string): Promise<EffectRe
     "SELECT * FROM effects WHERE service = $1 ORDER BY intended_at DESC",
     [service],
   ) as EffectRecord[];
-}
-
-/** Looks until something is there, for two minutes at the most. */
-export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 120_000;
-  for (let found = await look();; found = await look()) {
-    if (found) return found;
-    if (Date.now() > deadline) throw new Error("It did not come about in two minutes");
-    await sleep(25);
-  }
 }

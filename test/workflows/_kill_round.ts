@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGrpcServiceError, type WorkflowHandle } from "@temporalio/client";
 import { getTicket, listTicketEvents } from "../../store/mod.ts";
-import { brokenService, heldBack, type Victim } from "./_victim.ts";
+import { type BrokenService, heldRestart, startBrokenService } from "./_broken_service.ts";
 import type { Hold, Holds } from "./_holds.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
 
 /** What became of one loop. */
-export interface Aftermath {
+export interface LoopEnd {
   readonly step: string;
   readonly hold: Hold;
   /** Undefined: it did not end in time, or Temporal does not know it any more. */
@@ -40,12 +40,12 @@ const ENDS_WITHIN_MS = 180_000;
 const RETRY_MS = 100;
 
 /** Breaks a service for each step, kills the target while their loops are held there, and looks at what came of them. */
-export async function shoot(
+export async function killDuringLoops(
   platform: CompiledPlatform,
   holds: Holds,
   target: Target,
   round: number,
-): Promise<Aftermath[]> {
+): Promise<LoopEnd[]> {
   const loops = await Promise.all(
     STEPS.map((step, n) => prepare(platform, holds, { target, step, round, n })),
   );
@@ -61,7 +61,7 @@ export async function shoot(
     await holds.held(1, others.length - commands.length);
     await holds.letOthersPass();
     const letGo = async () => {
-      await Promise.all([holds.release(), ...commands.map(({ victim }) => victim.letGo())]);
+      await Promise.all([holds.release(), ...commands.map(({ victim }) => victim.release())]);
     };
     const leaving = round % 2 === 1;
     if (leaving) {
@@ -72,7 +72,7 @@ export async function shoot(
     const back = platform.kill(target);
     if (!leaving) await letGo();
     const [aftermaths] = await Promise.all([
-      Promise.all(loops.map((loop) => aftermathOf(platform, loop, killed))),
+      Promise.all(loops.map((loop) => loopEndOf(platform, loop, killed))),
       back,
     ]);
     return aftermaths;
@@ -87,7 +87,7 @@ interface Prepared {
   readonly name: string;
   readonly step: string;
   readonly hold: Hold;
-  readonly victim: Victim;
+  readonly victim: BrokenService;
   /** Waits until the command of its repair has begun. */
   begun(): Promise<void>;
 }
@@ -95,7 +95,7 @@ interface Prepared {
 /** Lists services in the file, where every worker that starts looks for them, and waits until the one that runs has. */
 async function list(
   { dataDir, store }: CompiledPlatform,
-  victims: readonly Victim[],
+  victims: readonly BrokenService[],
 ): Promise<void> {
   const services = victims.map(({ service: { name, type, check, restart } }) => {
     return { name, type, check, restart };
@@ -122,9 +122,9 @@ async function prepare(
   const name = `${target.toLowerCase()}-${round}-${n}`;
   // Half of them are brought back by a command, half as processes of the platform's own.
   const byCommand = hold === "command" || (round + n) % 2 === 0;
-  const victim = await brokenService(platform, {
+  const victim = await startBrokenService(platform, {
     name,
-    runbook: hold === "command" ? heldBack : byCommand ? atOnce : undefined,
+    runbook: hold === "command" ? heldRestart : byCommand ? atOnce : undefined,
     through: (health) => holds.gate(name, health),
   });
   return {
@@ -156,14 +156,14 @@ async function start({ client }: CompiledPlatform, { victim }: Prepared): Promis
   });
 }
 
-const workflowIdOf = ({ service }: Victim) =>
+const workflowIdOf = ({ service }: BrokenService) =>
   `loop-${createServiceFinding(service, "status_503").fingerprint}`;
 
-async function aftermathOf(
+async function loopEndOf(
   platform: CompiledPlatform,
   { step, hold, victim }: Prepared,
   killed: number,
-): Promise<Aftermath> {
+): Promise<LoopEnd> {
   const handle = platform.client.workflow.getHandle<typeof itsmLoop>(workflowIdOf(victim));
   const ending = await resultOf(handle);
   const seconds = (performance.now() - killed) / 1000;

@@ -18,20 +18,20 @@ import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts
 import { putService, removeService, type Store } from "../../store/mod.ts";
 
 /** Where a victim lives. */
-export interface VictimPlace {
+export interface ServicePlace {
   readonly store: Store;
   readonly dataDir: string;
 }
 
 /** A broken service. */
-export interface Victim {
+export interface BrokenService {
   readonly service: Service;
   /** Its folder. */
   readonly folder: string;
   /** How often it was started, the first time included. */
   starts(): Promise<number>;
   /** Lets a repair go on that is `heldBack`. */
-  letGo(): Promise<void>;
+  release(): Promise<void>;
   /** Ends whatever of it runs, and forgets it. */
   remove(): Promise<void>;
 }
@@ -45,15 +45,15 @@ const HEALTHY_WITHIN_MS = 120_000;
  * @param watched whether sweeps probe it
  * @param through URL of its health check, for the service's own
  */
-export async function brokenService(
-  { store, dataDir }: VictimPlace,
+export async function startBrokenService(
+  { store, dataDir }: ServicePlace,
   { name, runbook, watched = false, through = (health) => health }: {
     name: string;
     runbook?: (command: readonly string[], folder: string) => Restart | null;
     watched?: boolean;
     through?: (health: string) => string;
   },
-): Promise<Victim> {
+): Promise<BrokenService> {
   const folder = join(dataDir, name);
   await mkdir(folder, { recursive: true });
   const port = await freePort();
@@ -72,12 +72,12 @@ export async function brokenService(
   await untilHealthy(check);
   await stopProcess(findManagedProcess(dataDir, name)!, "SIGKILL", 0);
   await putService(store.asPlatform(), service);
-  const starts = () => startsOf(folder);
+  const starts = () => readStarts(folder);
   return {
     service,
     folder,
     starts: async () => (await starts()).length,
-    letGo: () => writeFile(join(folder, "go"), ""),
+    release: () => writeFile(join(folder, "go"), ""),
     async remove() {
       await removeService(store.asPlatform(), name);
       await stopManagedProcess(dataDir, name);
@@ -90,13 +90,13 @@ export async function brokenService(
 }
 
 /** A runbook whose command waits until it is let go, and then starts the service. */
-export function heldBack(command: readonly string[], folder: string): Restart {
+export function heldRestart(command: readonly string[], folder: string): Restart {
   const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
   return { command: ["sh", "-c", script, folder, ...command] };
 }
 
 /** Process numbers of the starts so far. */
-async function startsOf(folder: string): Promise<number[]> {
+async function readStarts(folder: string): Promise<number[]> {
   const lines = (await readFile(join(folder, "starts.log"), "utf8")).trim().split("\n");
   return lines.map((line) => Number(line.split(" ")[0]));
 }

@@ -10,31 +10,31 @@ import {
   type TestToolServer,
 } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
-import { type Asked, type Says, servedModel } from "./_model.ts";
+import { type ModelReply, type ModelRequest, serveModel } from "./_model.ts";
 
 /** Such a platform. */
-export interface WrittenWorld {
+export interface ModelPlatform {
   readonly loop: TestLoop;
   readonly client: Client;
   /** What it says to the first question, the second and so on; the last of them to all that follow. */
-  says: Says[];
+  says: ModelReply[];
   /** What it was asked since the last call. */
-  asked: Asked[];
+  asked: ModelRequest[];
   /** Calls a tool while the model says this. */
-  call(name: string, input: object, ...model: Says[]): Promise<Json>;
+  call(name: string, input: object, ...model: ModelReply[]): Promise<Json>;
 }
 
 /**
  * Opens one before the tests of the suite that calls this, and closes it after them: with a service that is down, one
  * that needs it, and one that nothing is known of.
  */
-export function writtenWorld(): WrittenWorld {
+export function useModelPlatform(): ModelPlatform {
   let loop: TestLoop;
   let server: TestToolServer;
   let client: Client;
 
   before(async () => {
-    const env = await servedModel((question) => {
+    const env = await serveModel((question) => {
       world.asked.push(question);
       return world.says[Math.min(world.asked.length, world.says.length) - 1]!(question);
     });
@@ -59,7 +59,7 @@ export function writtenWorld(): WrittenWorld {
     await loop?.stop();
   });
 
-  const world: WrittenWorld = {
+  const world: ModelPlatform = {
     get loop() {
       return loop;
     },
