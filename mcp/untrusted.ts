@@ -27,7 +27,7 @@ const TEXT_LENGTHS = [8_000, 2_000, 500, 100];
 /** Maximum of characters of the whole, as JSON. */
 const MAX_LENGTH = 256 * 1024;
 /** Characters that are searched for injections at a time, and in all. */
-export const PIECE_LENGTH = 8_000;
+const PIECE_LENGTH = 8_000;
 const MAX_SEARCHED = 256 * 1024;
 const MAX_INJECTIONS = 20;
 /** The signed form of a receipt, in hex. The receipt's fields beside it hold the same words, and are searched. */

@@ -1,7 +1,7 @@
 import { JsonRpcError, type RequestHandlers } from "../requests.ts";
 
 /** Maximum of resources that one client may subscribe to. */
-export const MAX_SUBSCRIPTIONS = 1_000;
+const MAX_SUBSCRIPTIONS = 1_000;
 
 /** The resources that one client has subscribed to. */
 export interface Subscriptions {
