@@ -73,7 +73,7 @@ describe("imports", () => {
 });
 
 describe("the sources", () => {
-  it("use timeoutSignal() and not AbortSignal.timeout(), whose timer can be garbage-collected", () => {
+  it("use createTimeoutSignal() and not AbortSignal.timeout(), whose timer can be garbage-collected", () => {
     const files = new Set(readImports().map(({ from }) => from).filter(isProduct));
     const wrong = [...files].filter((path) =>
       readFileSync(join(ROOT, path), "utf8").includes("AbortSignal.timeout(")
