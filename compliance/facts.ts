@@ -27,7 +27,7 @@ export interface Facts extends StoredFacts {
     readonly scrubbed_at: string | null;
   };
   readonly anchors: { readonly confirmed_batches: number; readonly receipts: number };
-  /** Whether the guardrails and the classifier answer. */
+  /** True: the guardrails and the classifier answer. */
   readonly engine: boolean;
   /** Receipts by category: how many, and the newest. */
   readonly receipts: Readonly<Record<string, KnownReceipts>>;

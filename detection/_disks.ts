@@ -1,10 +1,10 @@
 import { readdir, readFile, realpath, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How full a file system is, or a folder with a bound of its own. */
+/** Usage of a file system, or of a folder with a bound of its own. */
 export interface DiskUsage {
   readonly usedBytes: number;
-  /** Of a file system, without what is kept for root, as df(1) counts. */
+  /** Size; of a file system, without the part reserved for root, as df(1) counts. */
   readonly totalBytes: number;
   readonly freeBytes: number;
   /** 0 to 100. */
@@ -23,7 +23,7 @@ const DISK_TYPES = new Set(
   ),
 );
 
-/** Most files of a folder that are counted. Of a larger folder, the usage is that of the files counted so far. */
+/** Maximum of files of a folder that are counted. Of a larger folder, the usage is that of the files counted so far. */
 const MAX_FILES = 200_000;
 
 /** Measures the file system of a path. @throws where there is no such path */

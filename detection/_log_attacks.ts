@@ -27,7 +27,7 @@ export interface Attack {
     | "login_after_failures"
     | "port_scan";
   readonly failures: number;
-  /** How many ports were scanned. */
+  /** Number of ports that were scanned. */
   readonly ports: number;
   readonly users: readonly string[];
   /** Milliseconds. */
@@ -52,7 +52,7 @@ export interface AttackLimits {
 /** Attempts are remembered for a day, as some attacks are slow. */
 const DAY_MS = 86_400_000;
 const MAX_SOURCES = 1_000;
-/** Most attempts of each kind that are remembered of a source. */
+/** Maximum of attempts of each kind that are remembered of a source. */
 const MAX_ATTEMPTS = 100;
 const MAX_USERS = 20;
 

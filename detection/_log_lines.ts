@@ -1,7 +1,7 @@
 /** Level of a line. */
 export type LineLevel = "error" | "warning" | "info";
 
-/** Most characters from the beginning of a line in which a level is looked for. */
+/** Maximum of characters from the beginning of a line in which a level is looked for. */
 const LEVEL_WITHIN = 160;
 
 /** Names of levels in capitals, in Apache's brackets, and in a `level` field. */

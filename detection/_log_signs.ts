@@ -7,7 +7,7 @@ export interface LoginSign {
   readonly user?: string;
   /** Blocked port, where the line is a firewall's. */
   readonly port?: string;
-  /** How many attempts, ≥ 1. */
+  /** Number of attempts, ≥ 1. */
   readonly times: number;
 }
 
@@ -36,7 +36,7 @@ const HEADER = /^.{0,200}?[\w)/-](?:\[\d+\])?: /;
 const REPEATED = /^message repeated (\d+) times: \[ ?/;
 /** An address or the name of a host. Other texts in its place were made up by the attacker. */
 const SOURCE_NAME = /^[\w.:%-]{1,255}$/;
-/** Most characters of a line that are read. */
+/** Maximum of characters of a line that are read. */
 const MAX_CHARACTERS = 2_000;
 
 /** Parses a line. Returns undefined where it has no sign of an attack or a login. */

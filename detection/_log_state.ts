@@ -15,7 +15,7 @@ import { timeOf } from "./_log_time.ts";
 
 /** State of a log, as it is stored: what was learned from its lines. */
 export interface LogState {
-  /** How many lines were read. */
+  /** Number of lines that were read. */
   readonly lines: number;
   readonly templates: readonly (readonly [string, number])[];
   readonly minutes: readonly Minute[];

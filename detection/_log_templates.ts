@@ -9,13 +9,13 @@
 export interface Template {
   /** Words, with `<*>` for values. */
   words: string[];
-  /** How many lines have it. */
+  /** Number of lines that have it. */
   count: number;
 }
 
 /** Templates that were learned. */
 export interface TemplateMiner {
-  /** By number and first of the words. */
+  /** Templates by number and first of their words. */
   readonly leaves: Map<string, Template[]>;
   size: number;
 }

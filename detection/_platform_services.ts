@@ -7,7 +7,7 @@ export interface PlatformPlaces {
   readonly database: URL;
   /** `host:port`. */
   readonly temporal: string;
-  /** Whether all parts were started together, on this host. */
+  /** True: all parts were started together, on this host. */
   readonly together: boolean;
 }
 

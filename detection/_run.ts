@@ -2,7 +2,7 @@ import { createTimeoutSignal } from "../contract/mod.ts";
 import type { DetectorName } from "../domain/mod.ts";
 import type { DetectionContext, Detector, DetectorResult } from "./detector.ts";
 
-/** Longest that a detector may run, so that a sweep is over within ten seconds. */
+/** Maximum duration of a detector, so that a sweep is over within ten seconds. */
 export const DETECTOR_TIMEOUT_MS = 8_000;
 /** A detector is told that its time is over before it is given up: it can still return what it has. */
 const GRACE_MS = 500;
@@ -16,9 +16,9 @@ export interface DetectorRun {
   readonly enabled: boolean;
   /** Milliseconds. */
   readonly duration_ms: number;
-  /** How many targets it looked at. */
+  /** Number of targets that it looked at. */
   readonly probed: number;
-  /** How many faults it found. */
+  /** Number of faults that it found. */
   readonly findings: number;
   /** Codes of targets that could not be looked at; null: none. */
   readonly error: string | null;
@@ -29,7 +29,7 @@ export interface FinishedRun {
   readonly detector: Detector;
   readonly result: DetectorResult;
   readonly report: DetectorRun;
-  /** Whether it looked at everything, so that earlier findings which are absent are over. */
+  /** True: it looked at everything, so earlier findings that are absent are over. */
   readonly complete: boolean;
 }
 

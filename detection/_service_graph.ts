@@ -9,7 +9,7 @@ export class ServiceGraph {
   readonly names: readonly string[];
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #needs: readonly (readonly number[])[];
-  /** By service: number of the last walk that visited it. */
+  /** Number of the last walk that visited a service. */
   readonly #visitedBy: Int32Array;
   readonly #queue: Int32Array;
   #walk = 0;

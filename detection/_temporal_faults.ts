@@ -7,7 +7,7 @@ import type { PlatformFault } from "./_platform_fault.ts";
 const TASK_KINDS = { workflow: 1, activity: 2 } as const;
 /** Queues without which the platform stops working, so that each must have a worker. Others may be unused. */
 const REQUIRED_QUEUES: ReadonlySet<string> = new Set([TASK_QUEUE.ledger]);
-/** Most types of failed workflows that a finding names. */
+/** Maximum of types of failed workflows that a finding names. */
 const MAX_TYPES = 5;
 
 interface QueueState {

@@ -13,7 +13,7 @@ export interface CertificateTarget {
   readonly service?: string;
   /** File of the authorities that are trusted besides those of the system. */
   readonly ca?: string;
-  /** Whether it need not be issued by a trusted authority. */
+  /** True: it need not be issued by a trusted authority. */
   readonly self_signed?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface CertificateChain {
   readonly chain: readonly X509Certificate[];
   /** Why it is not trusted; absent: it is. */
   readonly untrusted?: string;
-  /** Whether it is issued to the expected name; absent: no name is expected. */
+  /** False: it is issued to another name than expected; absent: no name is expected. */
   readonly matchesName?: boolean;
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./detector.ts";
 import type { DetectedFinding } from "./findings.ts";
 
-/** How many certificates are read at a time. */
+/** Number of certificates that are read at a time. */
 const CONCURRENCY = 32;
 
 /** Looks at certificates before they fail. */

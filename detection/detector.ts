@@ -37,12 +37,12 @@ export interface DetailedFinding extends DetectedFinding {
 
 /** Result of one run of a detector. */
 export interface DetectorResult {
-  /** How many targets were looked at. */
+  /** Number of targets that were looked at. */
   readonly probed: number;
   readonly found: readonly DetailedFinding[];
   /** Codes, without names, of targets that could not be looked at. */
   readonly problems?: readonly string[];
-  /** Whether everything was looked at, so that earlier findings which are absent are over. Default: there were no problems. */
+  /** True: everything was looked at, so earlier findings that are absent are over. Default: there were no problems. */
   readonly complete?: boolean;
   /** Saves the state that the next run begins with. */
   saveState?(trx: Db): Promise<void>;
@@ -50,7 +50,7 @@ export interface DetectorResult {
 
 /** Result of looking at one fault again. */
 export interface RecheckResult {
-  /** Whether the fault is still there. */
+  /** False: the fault is over. */
   readonly present: boolean;
   /** `ok`, or the code of the fault as it is now. */
   readonly code: string;
@@ -65,7 +65,7 @@ export interface Detector {
   readonly name: DetectorName;
   /** Its purpose, in one sentence. */
   readonly about: string;
-  /** Whether its targets are on the host that it runs on. Then its findings are about that host. */
+  /** True: its targets are on the host that it runs on, and its findings are about that host. */
   readonly ofHost: boolean;
   /** Returns the figures of its configuration. They are public, and contain no names. */
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;

@@ -20,7 +20,7 @@ import type { DetectorSettings } from "./settings.ts";
 type Settings = DetectorSettings["logs"];
 type LogFile = Settings["files"][number];
 
-/** How long a log is watched after a repair. */
+/** Time that a log is watched after a repair. */
 const WATCH_MS = 2_000;
 /** Bytes from the end of a log with which watching begins. */
 const WATCH_TAIL_BYTES = 64 << 10;

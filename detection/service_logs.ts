@@ -11,13 +11,13 @@ import { BadDetectorsFile, readDetectorsFile } from "./settings.ts";
 export interface LoggedErrors {
   /** Name of the file without its folder, or of the platform's part. */
   readonly log: string;
-  /** How many lines are errors, 0 to 1,000. */
+  /** Number of error lines, 0 to 1,000. */
   readonly count: number;
   /** The most frequent message, with `<*>` for values, at most 160 characters; null: none has words. */
   readonly most: string | null;
 }
 
-/** Most lines that are counted. */
+/** Maximum of lines that are counted. */
 const MAX_LINES = 1_000;
 const MAX_MESSAGE_CHARACTERS = 160;
 /** Parts of the platform whose log has another name. */

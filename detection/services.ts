@@ -20,7 +20,7 @@ const DISCOVERY_INTERVAL_MS = 60_000;
 export interface ServicesContext {
   readonly config: Config;
   readonly store: Store;
-  /** Whether all parts of the platform were started together, on this host. */
+  /** True: all parts of the platform were started together, on this host. */
   readonly together: boolean;
 }
 

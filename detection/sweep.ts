@@ -17,7 +17,7 @@ import { logs } from "./logs.ts";
 import { LOCAL_HOSTS } from "./service_probes.ts";
 import type { DetectorSettings } from "./settings.ts";
 
-/** How long findings are kept after they are over. */
+/** Time that findings are kept after they are over. */
 const RETENTION_DAYS = 90;
 /** Most findings that an incident lists as related. */
 const MAX_RELATED = 100;
@@ -26,7 +26,7 @@ const NO_DEPENDENCIES: Dependencies = { hosts: new Map(), dependsOn: new Map() }
 
 /** Result of a sweep: one run of all detectors. */
 export interface Detection {
-  /** How many targets were looked at. */
+  /** Number of targets that were looked at. */
   readonly probed: number;
   /** All findings that count, with their evidence. */
   readonly findings: readonly DetailedFinding[];
@@ -38,7 +38,7 @@ export interface Detection {
 
 /** Options of a sweep. */
 export interface DetectOptions {
-  /** Whether findings and the detectors' state are saved for the next sweep. */
+  /** True: findings and the detectors' state are saved for the next sweep. */
   readonly save: boolean;
   /** Ends the sweep early. */
   readonly signal?: AbortSignal;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
-/** Most bytes from the end of a log that are read. */
+/** Maximum of bytes from the end of a log that are read. */
 const MAX_BYTES = 8192;
 
 /** Returns the path of the log of one part of the platform. */

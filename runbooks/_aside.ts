@@ -28,7 +28,7 @@ export const MANIFEST = "aside.json";
 export const PURGED = "purged";
 /** Room that stays free on the file system of the data folder, bytes. */
 const MIN_FREE_BYTES = 256 * 2 ** 20;
-/** How long files that were moved into the data folder are kept. */
+/** Time that files in the data folder are kept. */
 const RETENTION_MS = 7 * 86_400_000;
 
 /**

@@ -19,7 +19,7 @@ export class BadFolder extends Error {
   }
 }
 
-/** How full a file system is. */
+/** Usage of a file system. */
 export interface FileSystemUsage {
   readonly bytes: UsageFigures;
   readonly inodes: UsageFigures;
@@ -58,7 +58,7 @@ const UNTOUCHABLE = [
   "/sys",
   "/usr",
 ];
-/** Most entries that are looked at, as somebody waits for the plan. */
+/** Maximum of entries that are looked at, as somebody waits for the plan. */
 const MAX_ENTRIES = 300_000;
 
 /** Measures the file system of a path, as `df` does: without what is kept for the administrator. */

@@ -8,7 +8,7 @@ import type { AllowedCommand, Look } from "./schema.ts";
 
 /** Result of a look. */
 export interface LookResult {
-  /** Whether it is as expected. */
+  /** True: it is as expected. */
   readonly ok: boolean;
   readonly code: string;
 }

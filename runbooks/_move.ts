@@ -36,7 +36,7 @@ const LINUX = process.platform === "linux";
  *
  * Its folder is held open meanwhile, so that a folder which was replaced by a link is not followed.
  *
- * @returns whether it is aside now
+ * @returns true where it is aside now
  */
 export async function moveFile({ path, to, inode }: Move): Promise<boolean> {
   const isAside = existsSync(to);

@@ -4,7 +4,7 @@ import { belongsToEffect, readMarks } from "../integrations/host/mod.ts";
 import { MANIFEST, PURGED } from "./_aside.ts";
 import { marksFolder } from "./_marks.ts";
 
-/** How long the marks of an act are kept, days. */
+/** Time that the marks of an act are kept. */
 export const MARK_RETENTION_DAYS = 7;
 const DAY_MS = 86_400_000;
 

@@ -2,7 +2,7 @@ import type { ActionOutcome } from "../integrations/host/mod.ts";
 
 /** Outcome of a step, or of undoing it. */
 export interface StepOutcome extends ActionOutcome {
-  /** Whether it ended as expected. A step that is done and not `ok` has to be undone. */
+  /** True: it ended as expected. A step that is done and not `ok` has to be undone. */
   readonly ok: boolean;
   /** Figures, such as the number of files moved. */
   readonly counts?: Readonly<Record<string, number>>;
@@ -13,7 +13,7 @@ export interface Act {
   readonly dataDir: string;
   /** Names this act alone: `[0-9a-f]+`. */
   readonly effectId: string;
-  /** Longest that it may take, milliseconds. */
+  /** Maximum duration, milliseconds. */
   readonly withinMs: number;
 }
 

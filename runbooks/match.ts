@@ -16,13 +16,13 @@ export interface RunbookIncident {
   readonly category: string | null;
   /** Names of the parameters for which the service gives values. */
   readonly gives?: readonly string[];
-  /** Whether the finding is about a folder that has a bound of its own. */
+  /** True: the finding is about a folder that has a bound of its own. */
   readonly boundedFolder?: boolean;
   /** Runbook that the services file names for the service. */
   readonly named?: string;
 }
 
-/** How much each condition that is met weighs. */
+/** Weight of each condition that is met. */
 const WEIGHT = {
   named: 1_000,
   service: 100,

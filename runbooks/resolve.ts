@@ -22,7 +22,7 @@ export interface ResolveContext {
   /** Values that the service gives for parameters. */
   readonly values: ParameterValues;
   readonly catalogue: Pick<Catalogue, "commands">;
-  /** Whether the service is on the host of this process. */
+  /** True: the service is on the host of this process. */
   readonly here: boolean;
   /** The disk that the finding is about: a path of its file system, or a folder with a bound of its own. */
   readonly disk?: TargetDisk;

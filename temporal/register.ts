@@ -65,7 +65,7 @@ async function addSearchAttributes(
   }
 }
 
-/** Where the operator of the cluster allows nobody else to change the retention, it stays as it is. */
+/** Prolongs the retention of histories, unless the operator of the cluster allows nobody else to change it. */
 async function prolongRetention(
   { options: { namespace }, connection: { workflowService } }: Client,
   days: number,

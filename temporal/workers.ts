@@ -35,7 +35,7 @@ interface WorkerGroup {
 const SHUTDOWN_GRACE = "4s";
 const SHUTDOWN_FORCE = "7s";
 const MAX_CACHED_WORKFLOWS = 500;
-/** How long a run waits for the worker that has it in its cache. That worker may be dead. */
+/** Time that a run waits for the worker that has it in its cache. That worker may be dead. */
 const STICKY_TIMEOUT = "3s";
 const RESTART_PAUSE_MS = 1_000;
 const BUILT_WORKFLOWS: WorkflowCode = {

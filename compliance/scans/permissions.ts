@@ -9,7 +9,7 @@ const SECRET = /\.(key|secret|pem)$|^password$|^postgres\.json$/;
 const RULES = /\.ya?ml$/;
 const ANY_BY_OTHERS = 0o077;
 const WRITE_BY_OTHERS = 0o022;
-/** For a secret outside of the data folder, which a group of the host may be meant to read. */
+/** Like {@linkcode ANY_BY_OTHERS} but for secrets outside of the data folder, which a group may be meant to read. */
 const ANY_BY_EVERYBODY = 0o027;
 const FOLDERS = ["", "postgres", "runbooks"];
 

@@ -15,9 +15,9 @@ export interface FilePlace {
 export interface AddedLines {
   readonly lines: readonly string[];
   readonly place: FilePlace;
-  /** Whether this is the first reading. Then the lines are the last ones, which are old. */
+  /** True: this is the first reading, whose lines are old. */
   readonly first: boolean;
-  /** Whether lines of a file that is gone were missed. */
+  /** True: lines of a file that is gone were missed. */
   readonly missed: boolean;
 }
 
@@ -28,9 +28,9 @@ interface LogVersion {
   readonly modifiedMs: number;
 }
 
-/** Most bytes of old lines at the first reading. */
+/** Maximum of bytes of old lines at the first reading. */
 const MAX_FIRST_BYTES = 1 << 20;
-/** Most bytes of a reading. The rest waits for the next one. */
+/** Maximum of bytes of a reading. The rest waits for the next one. */
 const MAX_BYTES = 8 << 20;
 /** Longer lines are cut. */
 const MAX_LINE_BYTES = 64 << 10;

@@ -1,6 +1,6 @@
+import { statSync } from "node:fs";
 import type { Logger } from "pino";
 import { isDatabaseAway } from "../../contract/mod.ts";
-import { stampOf } from "./_stamp.ts";
 
 /** A file to follow, and what to do when it has changed. */
 export interface FollowOptions {
@@ -15,7 +15,7 @@ export interface FollowOptions {
    * @throws where the content is wrong, or the database can't be reached
    */
   apply(exists: boolean): Promise<void>;
-  /** Whether an error of the first `apply` is only logged. By default `followFile` rejects with it. */
+  /** True: an error of the first `apply` is only logged. By default `followFile` rejects with it. */
   readonly logFirstError?: boolean;
 }
 
@@ -70,4 +70,10 @@ export async function followFile(
   else await applyChange();
   const timer = setInterval(refresh, POLL_MS);
   return { refresh, stop: () => clearInterval(timer) };
+}
+
+/** Returns a text that differs once the file was written anew; undefined: there is no file. */
+function stampOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
 }

@@ -9,7 +9,6 @@
  *
  * @module
  */
-export { stampOf } from "./_stamp.ts";
 export { type AddedLines, type FilePlace, readAddedLines } from "./added_lines.ts";
 export { type FollowedFile, followFile, type FollowOptions } from "./follow_file.ts";
 export {

@@ -6,7 +6,7 @@ import type { z } from "zod";
 export interface Mistake {
   /** From 1. */
   readonly line: number;
-  /** What is wrong, and where known what would be right. */
+  /** Description of the mistake, and where known what would be right. */
   readonly text: string;
 }
 

@@ -14,7 +14,7 @@ export interface LogSearch {
   /** First and last time. A line without a time has that of the line before it. */
   readonly since?: Date;
   readonly until?: Date;
-  /** Most lines, > 0. */
+  /** Maximum of lines, > 0. */
   readonly limit: number;
 }
 
@@ -22,13 +22,13 @@ export interface LogSearch {
 export interface LogSearchResult {
   /** Newest first. */
   readonly lines: LogLine[];
-  /** How many lines were searched. */
+  /** Number of lines that were searched. */
   readonly searched: number;
   /** Names of all components that have a log. */
   readonly components: string[];
 }
 
-/** Most bytes of each file that are read, from its end. */
+/** Maximum of bytes of each file that are read, from its end. */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Lines that are searched before other work of the process goes on. */
 const LINES_PER_TURN = 2_000;

@@ -104,7 +104,7 @@ interface PlatformPort {
   readonly setting: keyof Settings & `${string}_PORT`;
   /** Its name in the tree of processes. */
   readonly process: string;
-  /** Whether it is a server that only `npm start` starts. */
+  /** True: it is a server that only `npm start` starts. */
   readonly embedded?: true;
 }
 

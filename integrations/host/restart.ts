@@ -25,7 +25,7 @@ export interface RestartRequest {
   readonly effectId: string;
   readonly service: string;
   readonly restart: Restart;
-  /** Longest that a command may take, milliseconds; default 120,000. */
+  /** Maximum duration of a command; default 120,000. */
   readonly timeoutMs?: number;
 }
 

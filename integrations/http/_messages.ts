@@ -5,9 +5,9 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array;
   /** From the name's resolution to the last byte, milliseconds, > 0; default 10,000. */
   readonly timeoutMs?: number;
-  /** Most bytes of the response's body, ≥ 0; default 256 KiB. */
+  /** Maximum of bytes of the response's body, ≥ 0; default 256 KiB. */
   readonly maxBytes?: number;
-  /** Whether the body is not read, because the status is all that is needed. It is empty then. */
+  /** True: only the status is needed. The body is not read, and is empty. */
   readonly ignoreBody?: boolean;
   readonly signal?: AbortSignal;
 }
