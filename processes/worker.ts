@@ -16,11 +16,11 @@ import { openStore } from "../store/mod.ts";
 import {
   connectTemporal,
   connectWorker,
+  createSdkLogger,
   ensureSequencer,
   ensureWebhookRelay,
   keepWorkflowsRunning,
   registerTemporal,
-  sdkLogger,
   startWorkers,
 } from "../temporal/mod.ts";
 import { openPlatform } from "./_platform.ts";
@@ -40,8 +40,8 @@ async function startWorker(parts: ProcessParts): Promise<RunningProcess> {
       trace: ignore,
       debug: ignore,
       info: ignore,
-      warn: sdkLogger(log, "warn"),
-      error: sdkLogger(log, "error"),
+      warn: createSdkLogger(log, "warn"),
+      error: createSdkLogger(log, "error"),
     },
     shutdownSignals: [],
   });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ASIDE, BadFolder, checkedFolder } from "./_files.ts";
+import { ASIDE, BadFolder, checkFolder } from "./_files.ts";
 import { createMark, marksFolder, readMark, writeMark } from "./_marks.ts";
 import { isOwnFolder, makeOwnFolder, moveBack, moveFile } from "./_move.ts";
 import { type Act, notDone, type StepOutcome } from "./_outcome.ts";
@@ -118,7 +118,7 @@ function loadManifest(act: CleanAct, clean: Clean, limit: CleanLimit): Manifest 
 /** Decides which file is moved where. @throws {BadFolder} */
 function planManifest(act: CleanAct, clean: Clean, limit: CleanLimit): Manifest {
   const plan = planClean(clean, limit);
-  const folders = clean.folders.map(checkedFolder).toSorted((a, b) => b.length - a.length);
+  const folders = clean.folders.map(checkFolder).toSorted((a, b) => b.length - a.length);
   const place = hasRoomElsewhere(act.dataDir, clean, plan.bytes) ? "elsewhere" : "beside";
   const files = plan.files.map(({ path, bytes, inode }, n): MovedFile => {
     const folder = folders.find((one) => path.startsWith(`${one}/`))!;

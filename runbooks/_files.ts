@@ -75,10 +75,10 @@ function figures(used: number, size: number): UsageFigures {
 }
 
 /** Adds up the sizes of all files below a folder, as its bound counts them. */
-export function bytesBelow(folder: string): number {
+export function sumFileSizes(folder: string): number {
   let sum = 0;
   const options = { device: lstatSync(folder).dev, includeAside: true };
-  for (const { stats } of filesBelow(folder, options)) sum += stats.size;
+  for (const { stats } of walkFiles(folder, options)) sum += stats.size;
   return sum;
 }
 
@@ -87,7 +87,7 @@ export function bytesBelow(folder: string): number {
  *
  * @throws {BadFolder} it is missing, a link, or one of the system
  */
-export function checkedFolder(folder: string): string {
+export function checkFolder(folder: string): string {
   const path = resolve(folder);
   if (
     PROTECTED.has(path) || UNTOUCHABLE.some((one) => path === one || path.startsWith(`${one}/`))
@@ -101,7 +101,7 @@ export function checkedFolder(folder: string): string {
 }
 
 /** Yields the regular files below a folder that are on a device. Follows no link. */
-export function* filesBelow(
+export function* walkFiles(
   folder: string,
   { device, includeAside = false }: { readonly device: number; readonly includeAside?: boolean },
 ): Generator<FoundFile> {

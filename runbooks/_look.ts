@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type HealthCheck, probe } from "../integrations/host/mod.ts";
 import type { HttpClient } from "../integrations/http/mod.ts";
-import { bytesBelow, measureUsage } from "./_files.ts";
+import { measureUsage, sumFileSizes } from "./_files.ts";
 import { checkCommand } from "./commands.ts";
 import type { AllowedCommand, Look } from "./schema.ts";
 
@@ -77,7 +77,7 @@ function measure(look: FigureLook): LookResult {
   if ("disk" in look) {
     const percent = look.of_bytes === undefined
       ? measureUsage(look.disk).bytes.percent
-      : 100 * bytesBelow(look.disk) / look.of_bytes;
+      : 100 * sumFileSizes(look.disk) / look.of_bytes;
     return below(percent, look.below);
   }
   if ("inodes" in look) return below(measureUsage(look.inodes).inodes.percent, look.below);

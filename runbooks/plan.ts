@@ -1,13 +1,13 @@
 import { lstatSync } from "node:fs";
 import { basename } from "node:path";
 import {
-  bytesBelow,
-  checkedFolder,
+  checkFolder,
   fileKey,
-  filesBelow,
   type FoundFile,
   listOpenFiles,
   measureUsage,
+  sumFileSizes,
+  walkFiles,
 } from "./_files.ts";
 import { bytes, milliseconds } from "./_units.ts";
 import { matchesGlob } from "./match.ts";
@@ -62,12 +62,12 @@ export function limitOf({ files, bytes: size }: ResolvedStep["bounds"]): CleanLi
  * @throws {BadFolder} one of the folders is missing, a link, or one of the system
  */
 export function planClean(clean: Clean, limit: CleanLimit): CleanPlan {
-  const folders = clean.folders.map(checkedFolder);
+  const folders = clean.folders.map(checkFolder);
   const newest = Date.now() - milliseconds(clean.older_than);
   const open = listOpenFiles();
   const candidates: Candidate[] = [];
   for (const folder of folders) {
-    for (const file of filesBelow(folder, { device: lstatSync(folder).dev })) {
+    for (const file of walkFiles(folder, { device: lstatSync(folder).dev })) {
       const { mtimeMs, nlink } = file.stats;
       if (mtimeMs > newest || nlink > 1 || !isWanted(file, clean)) continue;
       if (!open.has(fileKey(file.stats))) candidates.push(toCandidate(file, clean));
@@ -120,7 +120,7 @@ function needTest(
 ): NeedTest | undefined {
   if (until_below === undefined) return undefined;
   if (quota) {
-    const excess = bytesBelow(quota.path) - quota.bytes * until_below / 100;
+    const excess = sumFileSizes(quota.path) - quota.bytes * until_below / 100;
     return (_, moved) => moved.bytes <= excess;
   }
   const excess = new Map(folders.map((folder) => {

@@ -21,5 +21,5 @@ export {
 } from "./connect.ts";
 export { ensureSequencer, ensureWebhookRelay, keepWorkflowsRunning } from "./lasting_workflows.ts";
 export { registerTemporal } from "./register.ts";
-export { sdkLogger } from "./sdk_log.ts";
+export { createSdkLogger } from "./sdk_log.ts";
 export { startWorkers, type WorkerParts, type Workers, type WorkflowCode } from "./workers.ts";

@@ -14,7 +14,7 @@ const FIELDS = {
 } as const;
 
 /** Returns a function that writes messages of Temporal's SDK to the platform's log, with their activity, run and error. */
-export function sdkLogger(log: Logger, level: "warn" | "error") {
+export function createSdkLogger(log: Logger, level: "warn" | "error") {
   return (message: string, metadata: LogMetadata = {}): void => {
     const fields = Object.entries(FIELDS).flatMap(([theirs, ours]) =>
       metadata[theirs] === undefined ? [] : [[ours, metadata[theirs]] as const]

@@ -1,8 +1,4 @@
-import {
-  buildPortRegistry,
-  listeningSockets,
-  listPortClaims,
-} from "../../integrations/host/mod.ts";
+import { buildPortRegistry, listPortClaims, listSockets } from "../../integrations/host/mod.ts";
 import { listServicesWithPorts } from "../../store/mod.ts";
 import type { Scanner, Weakness } from "./_scanner.ts";
 
@@ -11,7 +7,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 /** Finds ports of this host that are open to the network and that no service declares. */
 export const openPorts: Scanner = async ({ config, store }) => {
   const claims = listPortClaims(config, await listServicesWithPorts(store.asPlatform()));
-  const entries = buildPortRegistry(claims, await listeningSockets());
+  const entries = buildPortRegistry(claims, await listSockets());
   return entries.flatMap(({ port, claims, sockets }): Weakness[] => {
     const open = sockets.find(({ address }) => !LOOPBACK.test(address));
     if (!open || claims.length > 0) return [];

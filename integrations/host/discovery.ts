@@ -7,8 +7,8 @@ import {
   type ServiceRecord,
   type Store,
 } from "../../store/mod.ts";
-import { listPortClaims, platformSocketTest } from "./ports.ts";
-import { type ListeningSocket, listeningSockets } from "./sockets.ts";
+import { createPlatformSocketTest, listPortClaims } from "./ports.ts";
+import { type ListeningSocket, listSockets } from "./sockets.ts";
 
 /** Name in the graph of the machine that runs the whole platform. */
 export const THIS_HOST = "this-host";
@@ -27,8 +27,8 @@ export async function discoverServices(
 ): Promise<string[]> {
   const claims = listPortClaims(config, await listServicesWithPorts(store.asPlatform()));
   const declared = new Set(claims.map(({ port }) => port));
-  const isOurs = platformSocketTest(config.dataDir);
-  const sockets = (await listeningSockets())
+  const isOurs = createPlatformSocketTest(config.dataDir);
+  const sockets = (await listSockets())
     .filter((socket) => !declared.has(socket.port) && !isOurs(socket));
   const services = uniqueByName(sockets.map((socket) => toService(socket, host)));
   await store.asPlatform().transaction((trx) => putDiscoveredServices(trx, host, services));

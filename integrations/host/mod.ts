@@ -44,4 +44,4 @@ export {
   type RestartRequest,
 } from "./restart.ts";
 export type { Service } from "./service.ts";
-export { type ListeningSocket, listeningSockets } from "./sockets.ts";
+export { type ListeningSocket, listSockets } from "./sockets.ts";

@@ -146,7 +146,7 @@ export function listPortClaims(
 }
 
 /** Returns a test whether one of the platform's own processes on this data folder holds a socket. */
-export function platformSocketTest(dataDir: string): (socket: ListeningSocket) => boolean {
+export function createPlatformSocketTest(dataDir: string): (socket: ListeningSocket) => boolean {
   const tree = platformTree(dataDir);
   return ({ pid }) => pid !== undefined && tree.some((part) => descendsFrom(pid, part.pid));
 }

@@ -21,7 +21,7 @@ const LISTEN = "0A";
  *
  * @returns by port, ascending; empty where the system offers no way to list them
  */
-export async function listeningSockets(): Promise<ListeningSocket[]> {
+export async function listSockets(): Promise<ListeningSocket[]> {
   const sockets = process.platform === "linux" ? await listFromProc() : await listFromLsof();
   return sockets.sort((a, b) => a.port - b.port);
 }

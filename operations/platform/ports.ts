@@ -1,8 +1,8 @@
 import { z } from "zod";
 import {
   buildPortRegistry,
-  listeningSockets,
   listPortClaims,
+  listSockets,
   type PortEntry,
 } from "../../integrations/host/mod.ts";
 import type { Caller } from "../../contract/mod.ts";
@@ -52,7 +52,7 @@ function holderOf({ sockets }: PortEntry): string | null {
 async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
   const [services, sockets] = await Promise.all([
     listServicesWithPorts(store.asPlatform()),
-    listeningSockets(),
+    listSockets(),
   ]);
   return buildPortRegistry(listPortClaims(config, services), sockets);
 }

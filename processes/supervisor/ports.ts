@@ -1,5 +1,5 @@
 import { checkPort, EmbeddedError } from "../../embedded/mod.ts";
-import { type ListeningSocket, listeningSockets } from "../../integrations/host/mod.ts";
+import { type ListeningSocket, listSockets } from "../../integrations/host/mod.ts";
 
 /** A port that a part of the platform is about to listen on. */
 export interface WantedPort {
@@ -27,7 +27,7 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
     wanted.findIndex((other) => other.port === port) < index
   );
   if (refused.length === 0 && repeated.length === 0) return;
-  const sockets = await listeningSockets();
+  const sockets = await listSockets();
   const problems = [
     ...refused.map((want) => explainRefusal(want, sockets)),
     ...repeated.map(({ title, port, setting }) =>

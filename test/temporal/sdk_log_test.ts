@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { sdkLogger } from "../../temporal/mod.ts";
+import { createSdkLogger } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 
-describe("sdkLogger()", () => {
+describe("createSdkLogger()", () => {
   it("logs a message with the activity, its run, the attempt and the error", () => {
     const lines: string[] = [];
     const log = createLog("worker", "warn", { write: (line) => void lines.push(line) });
-    sdkLogger(log, "warn")("Activity failed", {
+    createSdkLogger(log, "warn")("Activity failed", {
       activityType: "breakTestService",
       attempt: 7,
       taskToken: "private",

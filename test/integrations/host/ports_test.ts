@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import {
   buildPortRegistry,
   type ListeningSocket,
-  listeningSockets,
   listPortClaims,
+  listSockets,
   recordManagedProcess,
 } from "../../../integrations/host/mod.ts";
 import { freePort, testFolder } from "../../_run.ts";
@@ -110,7 +110,7 @@ describe("buildPortRegistry()", () => {
           effect_id: "test",
         });
         const claims = listPortClaims(config, [declares("web", port)]);
-        const found = buildPortRegistry(claims, await listeningSockets());
+        const found = buildPortRegistry(claims, await listSockets());
         return found.find((entry) => entry.port === port)!.conflicts.map(({ kind }) => kind);
       };
       assert.deepEqual(await conflicts(holder.pid!), []);
