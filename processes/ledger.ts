@@ -1,9 +1,10 @@
 import { startLedger } from "./_ledger.ts";
 import { runProcess } from "./_process.ts";
+import { runImport } from "./commands/mod.ts";
 
-const [, , word] = process.argv;
+const [, , word, ...args] = process.argv;
 if (word === "import") {
-  await import("./commands/import.ts");
+  process.exit(await runImport(args));
 } else if (word !== undefined && !word.startsWith("--")) {
   console.error(
     `There is no ${word}: npm run ledger serves the ledger, ` +

@@ -105,7 +105,10 @@ async function launch(): Promise<Browser> {
   const { default: puppeteer } = await import("puppeteer-core"); // most runs open no page
   const { executablePath, env } = installed() ?? await packaged();
   return puppeteer.launch({
-    ...{ executablePath, env, args: ARGUMENTS, headless: "shell" },
+    executablePath,
+    env,
+    args: ARGUMENTS,
+    headless: "shell",
     timeout: PATIENCE_MS,
   });
 }

@@ -79,7 +79,12 @@ describe("the whole way, on a platform started by npm start", () => {
     const timeline = await call("GET", `/v1/itsm/tickets/${result.ticket_id}/timeline`);
     assert.equal(result.outcome, "sealed", JSON.stringify(timeline.body));
     assert.deepEqual(result.steps.map(({ step }) => step), [
-      ...["DETECT", "TICKET", "DIAGNOSE", "REMEDIATE", "VERIFY", "CLOSE+SEAL"],
+      "DETECT",
+      "TICKET",
+      "DIAGNOSE",
+      "REMEDIATE",
+      "VERIFY",
+      "CLOSE+SEAL",
     ]);
     receiptId = result.receipt_id;
     const ticket = await call("GET", `/v1/itsm/tickets/${result.ticket_id}`);

@@ -85,7 +85,11 @@ export function isWithinHours(
   now: Date,
 ): boolean {
   const parts = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: zone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    timeZone: zone,
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
   }).formatToParts(now);
   const part = (type: string) => parts.find((one) => one.type === type)!.value;
   const time = `${part("hour")}:${part("minute")}`;

@@ -51,9 +51,13 @@ if (process.env.APP_URL) {
   });
   if (what === "ticket") {
     await createInvoke(platform)(deadlyTicket(when!), {
-      ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1" },
+      door: "mcp",
+      requestId: "1",
+      credential: word,
+      address: "127.0.0.1",
       as: "itsm_create_ticket",
-      ...{ input: { title: "Printer jams" }, signal: new AbortController().signal },
+      input: { title: "Printer jams" },
+      signal: new AbortController().signal,
     });
   } else if (what === "act") {
     await createHeldCallRunner({ ...platform, operations: new Map([[deadly.name, deadly]]) })({
@@ -64,8 +68,13 @@ if (process.env.APP_URL) {
     });
   } else {
     await createInvoke(platform)(deadly, {
-      ...{ door: "mcp", requestId: "1", credential: word, address: "127.0.0.1", as: "deadly" },
-      ...{ input: { n: 1 }, signal: new AbortController().signal },
+      door: "mcp",
+      requestId: "1",
+      credential: word,
+      address: "127.0.0.1",
+      as: "deadly",
+      input: { n: 1 },
+      signal: new AbortController().signal,
     });
   }
 }

@@ -62,7 +62,14 @@ if (process.env.APP_URL) {
     const { door, as, input, credential, token } = call;
     const signal = new AbortController().signal;
     await createInvoke(platform)(deadly, {
-      ...{ door, as, input, credential, token, requestId: "1", address: "127.0.0.1", signal },
+      door,
+      as,
+      input,
+      credential,
+      token,
+      requestId: "1",
+      address: "127.0.0.1",
+      signal,
       detached: true,
     });
   }

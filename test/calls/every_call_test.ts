@@ -21,7 +21,11 @@ const ORDINARY = [
 ] as const;
 /** What people decide or stop by. */
 const CONTROL = [
-  ...["approvals_approve", "approvals_deny", "approvals_reopen", "workflow_cancel", "keys_revoke"],
+  "approvals_approve",
+  "approvals_deny",
+  "approvals_reopen",
+  "workflow_cancel",
+  "keys_revoke",
 ] as const;
 
 describe("every call over REST that changes something", () => {
@@ -42,7 +46,11 @@ describe("every call over REST that changes something", () => {
 
   async function issued(): Promise<string> {
     const { record } = await issueKey(people.store.asPlatform(), {
-      ...{ tenant: "test", tier: "free", scope: "full", principal: "stray", mayApprove: false },
+      tenant: "test",
+      tier: "free",
+      scope: "full",
+      principal: "stray",
+      mayApprove: false,
       expiresAt: null,
     });
     return record.id;
@@ -144,7 +152,8 @@ describe("every call over REST that changes something", () => {
     await whileStopped({ kind: "key", name: people.keyId("ann") }, async () => {
       const refused = await post(`/v1/approvals/${first}/approve`, "ann");
       assert.deepEqual([refused.status, /^.*This key is stopped/.test(refused.body.detail)], [
-        ...[403, true],
+        403,
+        true,
       ]);
       assert.equal((await post("/v1/classify", "ann", REPORT)).status, 403);
       assert.equal((await post("/v1/classify", "program", REPORT)).status, 200);
@@ -223,8 +232,12 @@ describe("every call over REST that changes something", () => {
 
   for (
     const [name, value] of [
-      ...[["x-dry-run", "yes"], ["x-dry-run", "1"], ["x-dry-run", "0"], ["x-dry-run", ""]],
-      ...[["x-dryrun", "true"], ["dry-run", "true"]],
+      ["x-dry-run", "yes"],
+      ["x-dry-run", "1"],
+      ["x-dry-run", "0"],
+      ["x-dry-run", ""],
+      ["x-dryrun", "true"],
+      ["dry-run", "true"],
     ] as [string, string][]
   ) {
     it(`is refused where a dry run is misspelt, as it would be done: ${name}: ${value}`, async () => {

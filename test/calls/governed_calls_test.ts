@@ -19,7 +19,11 @@ describe("a call that changes something", () => {
   const { operation, runs, letGo } = dangerous();
   const line = ["first", "second"];
   const takeNext = defineOperation<Platform>()({
-    ...{ name: "test.take", summary: "Take the next", group: "test", access: "key", effect: "run" },
+    name: "test.take",
+    summary: "Take the next",
+    group: "test",
+    access: "key",
+    effect: "run",
     input: z.object({ place: z.number(), name: z.string().optional() }),
     output: z.object({ taken: z.string() }),
     tool: { take_next: ["full"] },
@@ -309,7 +313,8 @@ describe("a call that changes something", () => {
       const refused = await call("wipe_disk", { disk: "sdf" });
       assert.equal(refused._meta?.["sealoop/error"], "Denied");
       assert.deepEqual([refused._meta?.["sealoop/decision"], refused._meta?.["sealoop/rule"]], [
-        ...["deny", "stopped"],
+        "deny",
+        "stopped",
       ]);
       assert.match(String(refused._meta?.["sealoop/decision_id"]), /^GOV-[0-9a-f]{12}$/);
       assert.match(JSON.stringify(refused.content), /is stopped: we look into it/);
@@ -419,12 +424,16 @@ describe("a call that changes something", () => {
     await people.call("POST", `/v1/approvals/${approval_id}/approve`, "ann");
     const act = await ended(approval_id);
     assert.deepEqual([act.state, act.output.state, act.output.learned_from], [
-      ...["done", "applied", [receipt_id]],
+      "done",
+      "applied",
+      [receipt_id],
     ]);
     assert.ok(await known(), "diagnoses may rest on it now");
     const lesson = await receipt(act.output.receipt_id);
     assert.deepEqual([lesson.category, lesson.subject, lesson.learned_from], [
-      ...["learning_receipt", ticket_id, [receipt_id]],
+      "learning_receipt",
+      ticket_id,
+      [receipt_id],
     ]);
     const source = await receipt(receipt_id);
     assert.deepEqual([source.category, source.subject], ["ticket_closed", ticket_id]);

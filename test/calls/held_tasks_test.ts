@@ -22,7 +22,8 @@ describe("what agents ask for over A2A and people decide", () => {
       const response = await fetch(`${url}/mcp`, {
         method: "POST",
         headers: {
-          ...{ authorization: `Bearer ${key}`, "content-type": "application/json" },
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
           accept: "application/json, text/event-stream",
         },
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
@@ -189,7 +190,8 @@ describe("what agents ask for over A2A and people decide", () => {
 
   it("may be a message in a task that is open: it is said once approved", async () => {
     const { result: { id } } = await agent.ask("message/send", {
-      ...{ message: message("Hello"), configuration: { blocking: true } },
+      message: message("Hello"),
+      configuration: { blocking: true },
     });
     const more = message("It is INC-000000000000 again", { taskId: id });
     const { result: told } = await holding(

@@ -66,11 +66,15 @@ describe("a hundred texts that mean to steer an agent", () => {
     );
     await once(devices.listen(0, "127.0.0.1"), "listening");
     server = await startToolServer({
-      ...{ on: loop.database, temporal: loop.client, extra: [wipe.operation, device()] },
+      on: loop.database,
+      temporal: loop.client,
+      extra: [wipe.operation, device()],
       settings: {
-        ...{ SEALOOP_DATA: loop.config.dataDir, SEALOOP_DETECTORS: detectors },
-        ...{ SEALOOP_LIMIT_TOOLS: "10000" },
-        ...{ SEALOOP_ENGINE_URL: engine!.url, SEALOOP_ENGINE_SECRET: engine!.secret },
+        SEALOOP_DATA: loop.config.dataDir,
+        SEALOOP_DETECTORS: detectors,
+        SEALOOP_LIMIT_TOOLS: "10000",
+        SEALOOP_ENGINE_URL: engine!.url,
+        SEALOOP_ENGINE_SECRET: engine!.secret,
       },
     });
     // What the rails find is all that keeps this tool from being run.
@@ -92,8 +96,13 @@ describe("a hundred texts that mean to steer an agent", () => {
   /** Asks a device over the network, as what it says is what it likes. */
   const device = () =>
     defineOperation<Platform>()({
-      ...{ name: "test.device", summary: "Read a device", group: "test", access: "key" },
-      ...{ effect: "read", untrusted: true, tool: { read_device: ["full"] } },
+      name: "test.device",
+      summary: "Read a device",
+      group: "test",
+      access: "key",
+      effect: "read",
+      untrusted: true,
+      tool: { read_device: ["full"] },
       input: z.object({ n: z.number() }),
       output: z.object({ says: z.string() }),
       example: { input: { n: 1 }, output: { says: "ok" } },
@@ -220,8 +229,14 @@ describe("a hundred texts that mean to steer an agent", () => {
       const service = `shop-${n}`;
       const place = join(folder, service);
       await putService(loop.store.asPlatform(), {
-        ...{ name: service, type: "web", host: "127.0.0.1", owner: null, origin: "file" },
-        ...{ dependsOn: [], check: { command: ["test", "-e", place] }, watched: false },
+        name: service,
+        type: "web",
+        host: "127.0.0.1",
+        owner: null,
+        origin: "file",
+        dependsOn: [],
+        check: { command: ["test", "-e", place] },
+        watched: false,
         restart: { command: ["touch", place] },
       });
       const { output } = await call("itsm_run_loop", { service, incident, wait_seconds: 0 });

@@ -40,8 +40,12 @@ describe("a governed call whose process is killed", () => {
       databaseUrl: () => database.urls.app,
     });
     key = await issueKey(open.platform.store.asPlatform(), {
-      ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
-      ...{ mayApprove: false, expiresAt: null },
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: "agent",
+      mayApprove: false,
+      expiresAt: null,
     });
   });
   after(async () => {
@@ -173,8 +177,13 @@ describe("a governed call whose process is killed", () => {
       },
     };
     const outcome = createInvoke(open.platform)(slow, {
-      ...{ door: "mcp", requestId: "1", credential: key.key, address: "127.0.0.1", as: "deadly" },
-      ...{ input: { n: 2 }, signal: new AbortController().signal },
+      door: "mcp",
+      requestId: "1",
+      credential: key.key,
+      address: "127.0.0.1",
+      as: "deadly",
+      input: { n: 2 },
+      signal: new AbortController().signal,
     });
     await begun;
     await later();
@@ -198,23 +207,41 @@ describe("a governed call whose process is killed", () => {
   const approved = async (approvalId: string, n: number) => {
     const { store } = open.platform;
     const call = {
-      ...{ operation: deadly, request: { as: "deadly" }, input: { n } },
+      operation: deadly,
+      request: { as: "deadly" },
+      input: { n },
       caller: { keyId: key.record.id, tenant: "test" },
     };
     const { action, text } = actionOf(call);
     await putApproval(store.asPlatform(), {
-      ...{ id: approvalId, subject: "tool:deadly", ticketId: null, description: "", action },
-      ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
-      ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
+      id: approvalId,
+      subject: "tool:deadly",
+      ticketId: null,
+      description: "",
+      action,
+      actionSha256: sha256(text),
+      requestedBy: "agent",
+      requestedByKey: key.record.id,
+      needed: 1,
+      expiresInSeconds: 60,
+      escalateAfterSeconds: 0,
+      askingRun: null,
     });
     await store.asPlatform().execute(
       "UPDATE approvals SET status = 'approved', decided_at = now() WHERE id = $1",
       [approvalId],
     );
     await putHeldCall(store.asPlatform(), {
-      ...{ approvalId, decisionId: "GOV-1", door: "mcp", tool: "deadly", operation: deadly.name },
-      ...{ input: JSON.stringify({ n }), actionSha256: sha256(text), tenant: "test" },
-      ...{ keyId: key.record.id, address: "127.0.0.1" },
+      approvalId,
+      decisionId: "GOV-1",
+      door: "mcp",
+      tool: "deadly",
+      operation: deadly.name,
+      input: JSON.stringify({ n }),
+      actionSha256: sha256(text),
+      tenant: "test",
+      keyId: key.record.id,
+      address: "127.0.0.1",
     });
   };
   const again = (approvalId: string, operation = deadly) =>

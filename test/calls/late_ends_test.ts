@@ -36,8 +36,14 @@ describe("a governed call whose end can't be written down at that moment", () =>
   };
   const act = (fails: boolean) =>
     defineOperation<Platform>()({
-      ...{ name: "test.act", summary: "Test", group: "test", effect: "write", access: "key" },
-      ...{ tool: { act: ["full"] }, input: z.object({}), output: z.object({}) },
+      name: "test.act",
+      summary: "Test",
+      group: "test",
+      effect: "write",
+      access: "key",
+      tool: { act: ["full"] },
+      input: z.object({}),
+      output: z.object({}),
       example: { input: {}, output: {} },
       run: async () => {
         await asSuperuser("ALTER TABLE seal_requests ADD CONSTRAINT none CHECK (false) NOT VALID");
@@ -50,12 +56,21 @@ describe("a governed call whose end can't be written down at that moment", () =>
     it(`gives that end, and is sealed as ${outcome} once it can be`, async () => {
       const db = open.platform.store.asPlatform();
       const { key: credential } = await issueKey(db, {
-        ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
-        ...{ mayApprove: false, expiresAt: null },
+        tenant: "test",
+        tier: "partner",
+        scope: "full",
+        principal: "agent",
+        mayApprove: false,
+        expiresAt: null,
       });
       const call = createInvoke(open.platform)(act(fails), {
-        ...{ door: "mcp", as: "act", requestId: "1", credential, address: "127.0.0.1" },
-        ...{ input: {}, signal: new AbortController().signal },
+        door: "mcp",
+        as: "act",
+        requestId: "1",
+        credential,
+        address: "127.0.0.1",
+        input: {},
+        signal: new AbortController().signal,
       });
       const ended = await call.catch((error: Problem) => error);
       if (fails) assert.equal((ended as Problem).message, "It is mounted");

@@ -18,9 +18,15 @@ function tools() {
   const runs = { act: 0, look: 0 };
   const tool = (name: keyof typeof runs, effect: "read" | "write") =>
     defineOperation<Platform>()({
-      ...{ name: `test.${name}`, summary: "Test", group: "test", effect, access: "key" },
-      ...{ tool: { [name]: ["full"] }, input: z.object({ reason: z.string().optional() }) },
-      ...{ output: z.object({}), example: { input: {}, output: {} } },
+      name: `test.${name}`,
+      summary: "Test",
+      group: "test",
+      effect,
+      access: "key",
+      tool: { [name]: ["full"] },
+      input: z.object({ reason: z.string().optional() }),
+      output: z.object({}),
+      example: { input: {}, output: {} },
       run: () => {
         runs[name]++;
         return Promise.resolve({});
@@ -69,8 +75,12 @@ describe("limits of an agent's key", () => {
   }
   async function newKey(): Promise<{ key: string; id: string }> {
     const { key, record } = await issueKey(servers[0]!.platform.store.asPlatform(), {
-      ...{ tenant: "test", tier: "partner", scope: "full", principal: "agent" },
-      ...{ mayApprove: false, expiresAt: null },
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: "agent",
+      mayApprove: false,
+      expiresAt: null,
     });
     return { key, id: record.id };
   }
@@ -110,15 +120,17 @@ describe("limits of an agent's key", () => {
   it("hold simulations of attacks to ten a minute besides", async () => {
     let runs = 0;
     const simulate = defineOperation<Platform>()({
-      ...{
-        name: "test.simulate",
-        summary: "Simulate",
-        group: "test",
-        effect: "run",
-        access: "key",
-      },
-      ...{ perMinute: "simulate", sealsItself: true, tool: { simulate: ["full"] } },
-      ...{ input: z.object({}), output: z.object({}), example: { input: {}, output: {} } },
+      name: "test.simulate",
+      summary: "Simulate",
+      group: "test",
+      effect: "run",
+      access: "key",
+      perMinute: "simulate",
+      sealsItself: true,
+      tool: { simulate: ["full"] },
+      input: z.object({}),
+      output: z.object({}),
+      example: { input: {}, output: {} },
       run: () => {
         runs++;
         return Promise.resolve({});
@@ -131,8 +143,13 @@ describe("limits of an agent's key", () => {
       return await Promise.allSettled(
         Array.from({ length: 40 }, (_, n) =>
           invokes[n % 2]!(simulate, {
-            ...{ door: "mcp", as: "simulate", requestId: String(n), credential, input: {} },
-            ...{ address: "127.0.0.1", signal: new AbortController().signal },
+            door: "mcp",
+            as: "simulate",
+            requestId: String(n),
+            credential,
+            input: {},
+            address: "127.0.0.1",
+            signal: new AbortController().signal,
           })),
       );
     });

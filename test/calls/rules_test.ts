@@ -4,8 +4,13 @@ import { isWithinHours, ruleFor, SHIPPED_RULES } from "../../calls/governance/mo
 import { readGovernanceFile, readGovernancePolicy } from "../../calls/governance/mod.ts";
 
 const CALLER: Caller = {
-  ...{ keyId: "1f0c7b5a9d3e4820", tenant: "acme", tier: "partner", scope: "full" },
-  ...{ principal: "night-agent", mayApprove: false, address: "127.0.0.1" },
+  keyId: "1f0c7b5a9d3e4820",
+  tenant: "acme",
+  tier: "partner",
+  scope: "full",
+  principal: "night-agent",
+  mayApprove: false,
+  address: "127.0.0.1",
 };
 const CALL = {
   names: ["rmm_run_script", "rmm.run_script"],
@@ -33,7 +38,9 @@ describe("a rule on calls", () => {
     ["the operation behind a tool", { tools: ["rmm.run_script"] }],
     ["effects and doors", { effects: ["run"], doors: ["mcp"] }],
     ["tenant, key, principal and tier", {
-      ...{ tenants: ["ac*"], keys: ["1f0c7b5a9d3e4820"], principals: ["night-*"] },
+      tenants: ["ac*"],
+      keys: ["1f0c7b5a9d3e4820"],
+      principals: ["night-*"],
       tiers: ["partner"],
     }],
     ["the environment", { environments: ["production"] }],

@@ -44,16 +44,28 @@ describe("an operation's call whose process is killed", function () {
     close = open.close;
     platform = { ...open.platform, temporal: () => Promise.resolve(parts.client) };
     key = await issueKey(platform.store.asPlatform(), {
-      ...{ tenant: "test", tier: "admin", scope: "full", principal: "agent" },
-      ...{ mayApprove: false, expiresAt: null },
+      tenant: "test",
+      tier: "admin",
+      scope: "full",
+      principal: "agent",
+      mayApprove: false,
+      expiresAt: null,
     });
     await setGovernance(platform.store, {
       rules: [{ name: "all", when: { tools: ["*"] }, then: "allow", guardrails: false }],
     });
     await recordFindings(platform.store.asPlatform(), [{
-      ...{ fingerprint: FINGERPRINT, root: FINGERPRINT, detector: "security_scan" },
-      ...{ service: null, host: null, kind: "platform", code: "file_permissions" },
-      ...{ severity: "high", summary: "Others may read ledger.key", detail: {}, target: {} },
+      fingerprint: FINGERPRINT,
+      root: FINGERPRINT,
+      detector: "security_scan",
+      service: null,
+      host: null,
+      kind: "platform",
+      code: "file_permissions",
+      severity: "high",
+      summary: "Others may read ledger.key",
+      detail: {},
+      target: {},
     }]);
   });
   after(async () => {
@@ -74,9 +86,12 @@ describe("an operation's call whose process is killed", function () {
     const file = await program("test/calls/_killed_operation.ts");
     const child = spawn(process.execPath, [file, JSON.stringify(call)], {
       env: {
-        ...{ PATH: process.env.PATH, APP_URL: parts.database.urls.app },
-        ...{ SEALOOP_DATA: parts.config.dataDir, SEALOOP_A2A_TOKEN: TOKEN },
-        ...{ TEMPORAL_ADDRESS: parts.place.address, TEMPORAL_NAMESPACE: parts.place.namespace },
+        PATH: process.env.PATH,
+        APP_URL: parts.database.urls.app,
+        SEALOOP_DATA: parts.config.dataDir,
+        SEALOOP_A2A_TOKEN: TOKEN,
+        TEMPORAL_ADDRESS: parts.place.address,
+        TEMPORAL_NAMESPACE: parts.place.namespace,
       },
       stdio: ["ignore", "inherit", "inherit"],
     });
@@ -122,13 +137,25 @@ describe("an operation's call whose process is killed", function () {
     const { ticket_id } = await openTicket();
     const text = "Printer jams\nResolution: Turned the roller";
     await addLearningItems(platform.store.asPlatform(), [{
-      ...{ id, ticket_id, title: "Printer jams", category: "hardware", score: 60, factors: [] },
+      id,
+      ticket_id,
+      title: "Printer jams",
+      category: "hardware",
+      score: 60,
+      factors: [],
       passage: {
-        ...{ id: ticket_id, kind: "incident", category: "hardware", title: "Printer jams" },
-        ...{ content: text, sha256: sha256(text), fault: null, terms: { printer: 1 } },
+        id: ticket_id,
+        kind: "incident",
+        category: "hardware",
+        title: "Printer jams",
+        content: text,
+        sha256: sha256(text),
+        fault: null,
+        terms: { printer: 1 },
         indexed: sha256("printer"),
       },
-      ...{ state: "queued", receipt_id: null },
+      state: "queued",
+      receipt_id: null,
     }]);
     return id;
   };
@@ -152,37 +179,51 @@ describe("an operation's call whose process is killed", function () {
   const message = () => ({ messageId: `m-${++n}`, parts: [{ kind: "text", text: "It is down" }] });
   const cases: readonly Case[] = [
     {
-      ...{ operation: "crew.dispatch", as: "dispatch_crew_incident" },
+      operation: "crew.dispatch",
+      as: "dispatch_crew_incident",
       input: () => Promise.resolve({ incident: "billing is down" }),
       done: (found) => run(found, /^crew-\w{12}$/),
     },
     {
-      ...{ operation: "reasoning.invoke", as: "invoke_reasoning_pipeline" },
+      operation: "reasoning.invoke",
+      as: "invoke_reasoning_pipeline",
       input: () => Promise.resolve({ prompt: "What is down?" }),
       done: (found) => run(found, /^reasoning-\w{12}$/),
     },
     {
-      ...{ operation: "security.approve", as: "approve_sie_finding", moments: shared },
+      operation: "security.approve",
+      as: "approve_sie_finding",
+      moments: shared,
       input: () => Promise.resolve({ index: 0, fingerprint: FINGERPRINT }),
       done: (found) => run(found, new RegExp(`^loop-${FINGERPRINT}$`)),
     },
     {
-      ...{ operation: "security.scan", as: "trigger_sie_scan", moments: shared },
+      operation: "security.scan",
+      as: "trigger_sie_scan",
+      moments: shared,
       input: () => Promise.resolve({}),
       done: (found) => run(found, /^security-scan$/),
     },
     {
-      ...{ operation: "a2a.dispatch", as: "a2a_dispatch", door: "rest", moments: shared },
+      operation: "a2a.dispatch",
+      as: "a2a_dispatch",
+      door: "rest",
+      moments: shared,
       input: () => Promise.resolve(message()),
       done: (found) => run(found, /^crew-\w{16}$/),
     },
     {
-      ...{ operation: "a2a.receive", as: "a2a_receive", door: "rest", moments: shared },
+      operation: "a2a.receive",
+      as: "a2a_receive",
+      door: "rest",
+      moments: shared,
       input: () => Promise.resolve(message()),
       done: ({ task_id }) => parts.client.workflow.getHandle(`a2a-${task_id}`).describe(),
     },
     {
-      ...{ operation: "workflows.cancel", as: "workflow_cancel", door: "rest" },
+      operation: "workflows.cancel",
+      as: "workflow_cancel",
+      door: "rest",
       input: async () => ({ workflow_id: (await running()).workflow_id }),
       done: async ({ workflow_id }, input: { workflow_id: string }) => {
         assert.equal(workflow_id, input.workflow_id);
@@ -191,7 +232,8 @@ describe("an operation's call whose process is killed", function () {
       },
     },
     {
-      ...{ operation: "tickets.close", as: "itsm_close_ticket" },
+      operation: "tickets.close",
+      as: "itsm_close_ticket",
       input: async () => ({
         ticket_id: (await openTicket()).ticket_id,
         resolution: "Turned the roller",
@@ -202,7 +244,8 @@ describe("an operation's call whose process is killed", function () {
       },
     },
     {
-      ...{ operation: "webhooks.register", as: "itsm_register_webhook" },
+      operation: "webhooks.register",
+      as: "itsm_register_webhook",
       input: () => Promise.resolve({ url: `https://hooks.example.com/${++n}` }),
       done: async ({ webhook_id }) => {
         const all = await listWebhooks(platform.store.asPlatform(), "test");
@@ -210,7 +253,8 @@ describe("an operation's call whose process is killed", function () {
       },
     },
     {
-      ...{ operation: "learning.approve", as: "approve_learning_item" },
+      operation: "learning.approve",
+      as: "approve_learning_item",
       input: async () => ({ item_id: await learnt(`LRN-00000000000${++n % 10}`) }),
       done: async ({ item_id }) => {
         assert.equal(
@@ -248,18 +292,33 @@ describe("an operation's call whose process is killed", function () {
       const caller = { keyId: key.record.id, tenant: "test" };
       const { action, text } = actionOf({ operation, request: { as }, caller, input } as never);
       await putApproval(store.asPlatform(), {
-        ...{ id: approvalId, subject: `tool:${as}`, ticketId: null, description: "", action },
-        ...{ actionSha256: sha256(text), requestedBy: "agent", requestedByKey: key.record.id },
-        ...{ needed: 1, expiresInSeconds: 60, escalateAfterSeconds: 0, askingRun: null },
+        id: approvalId,
+        subject: `tool:${as}`,
+        ticketId: null,
+        description: "",
+        action,
+        actionSha256: sha256(text),
+        requestedBy: "agent",
+        requestedByKey: key.record.id,
+        needed: 1,
+        expiresInSeconds: 60,
+        escalateAfterSeconds: 0,
+        askingRun: null,
       });
       await store.asPlatform().execute(
         "UPDATE approvals SET status = 'approved', decided_at = now() WHERE id = $1",
         [approvalId],
       );
       await putHeldCall(store.asPlatform(), {
-        ...{ approvalId, decisionId: `GOV-00000000000${shared.indexOf(moment)}`, door: "mcp" },
-        ...{ tool: as, operation: operation.name, input: JSON.stringify(input) },
-        ...{ actionSha256: sha256(text), tenant: "test", keyId: key.record.id },
+        approvalId,
+        decisionId: `GOV-00000000000${shared.indexOf(moment)}`,
+        door: "mcp",
+        tool: as,
+        operation: operation.name,
+        input: JSON.stringify(input),
+        actionSha256: sha256(text),
+        tenant: "test",
+        keyId: key.record.id,
         address: "127.0.0.1",
       });
       await killed({ moment, operation: operation.name, door: "mcp", as, input, approvalId });

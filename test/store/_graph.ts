@@ -20,8 +20,14 @@ export function serviceNamed(
   more: Partial<ServiceRecord> = {},
 ): ServiceRecord {
   return {
-    ...{ name, type: "service", host: "localhost", owner: null, origin: "file", check: null },
-    ...{ restart: null, watched: true },
+    name,
+    type: "service",
+    host: "localhost",
+    owner: null,
+    origin: "file",
+    check: null,
+    restart: null,
+    watched: true,
     dependsOn: needs.map((need) =>
       typeof need === "string" ? { service: need, kind: "depends_on" } : need
     ),

@@ -21,11 +21,21 @@ describe("tickets of drills", () => {
     for (const [n, service] of ["test-0a1b2c3d", "attack-0a1b2c3d", "attack-map", null].entries()) {
       const id = `INC-00000000000${n}`;
       await openTicket(store.asPlatform(), {
-        ...{ id, title: "It fails", description: "", severity: "high", phase: "ticketed", service },
-        ...{ fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
+        id,
+        title: "It fails",
+        description: "",
+        severity: "high",
+        phase: "ticketed",
+        service,
+        fingerprint: null,
+        workflowId: null,
+        runId: null,
+        requestedBy: "test",
       });
       await addTicketEvent(store.asPlatform(), id, {
-        ...{ key: "diagnosed-1", kind: "diagnosed", data: { citations: [] } },
+        key: "diagnosed-1",
+        kind: "diagnosed",
+        data: { citations: [] },
       });
       await resolveTicket(store.asPlatform(), id, {
         outcome: "sealed",

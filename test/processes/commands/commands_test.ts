@@ -72,7 +72,10 @@ describe("commands of an operator", () => {
     assert.ok(!(await run("keys", "list")).includes(id));
     assert.match(await run("keys", "list", "--all"), new RegExp(`${id} +revoked`));
     assert.deepEqual((await receipts()).map(({ action }) => action), [
-      ...["keys.generate", "keys.generate", "keys.rotate", "keys.revoke"],
+      "keys.generate",
+      "keys.generate",
+      "keys.rotate",
+      "keys.revoke",
     ]);
     assert.equal((await findKeyById(store.asPlatform(), other))!.expiresAt, null);
     assert.match(
@@ -144,7 +147,8 @@ describe("commands of an operator", () => {
       /NOT APPLIED: the file \/etc\/policy\.yaml: line 3: rule own\nThe policy above stays in force/,
     );
     assert.deepEqual((await receipts()).slice(-2).map(({ subject }) => subject), [
-      ...["tool:itsm_run_test", "tool:itsm_run_test"],
+      "tool:itsm_run_test",
+      "tool:itsm_run_test",
     ]);
   });
 

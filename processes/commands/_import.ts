@@ -4,8 +4,8 @@ import { type Config, loadConfig } from "../../config.ts";
 import { claimDataFolder, startPostgres } from "../../embedded/mod.ts";
 import { importLedger, type ImportOptions, readPublicKey } from "../../ledger/mod.ts";
 import { migrate, openStore, type Role } from "../../store/mod.ts";
-import { type Meter, openMeter } from "./_meter.ts";
 import { errorText, parseArguments, UsageError } from "./_arguments.ts";
+import { type Meter, openMeter } from "./_meter.ts";
 
 const USAGE = `Usage: npm run ledger -- import <file> [--key <key>]
 
@@ -20,16 +20,26 @@ interface Database {
   stop(): Promise<void>;
 }
 
-process.exitCode = await main().catch((error: Error) => {
-  console.error(`\nNothing was imported: ${errorText(error, USAGE)}`);
-  return 1;
-});
-process.exit();
+/**
+ * Runs the command and prints its result.
+ *
+ * @param args after the word `import`
+ * @returns exit code
+ */
+export async function runImport(args: string[]): Promise<number> {
+  try {
+    await importFile(args);
+    return 0;
+  } catch (error) {
+    console.error(`\nNothing was imported: ${errorText(error as Error, USAGE)}`);
+    return 1;
+  }
+}
 
-async function main(): Promise<number> {
+async function importFile(args: string[]): Promise<void> {
   const { positionals: [path, ...more], values } = parseArguments(USAGE, {
     key: { type: "string", multiple: true },
-  }, process.argv.slice(3)); // after the word import
+  }, args);
   if (path === undefined || more.length > 0) throw new UsageError("Give one file");
   const keys = (values.key ?? []).map(readPublicKey);
   accessSync(path, constants.R_OK); // before a database is made for it
@@ -40,18 +50,14 @@ async function main(): Promise<number> {
     const store = openStore(database.urls.sequencer, "sequencer", 2);
     try {
       const progress = openProgress();
-      const { total, isNew } = await importLedger(store, path, {
-        keys,
-        onProgress: progress.report,
-      })
-        .finally(progress.end);
+      const options = { keys, onProgress: progress.report };
+      const { total, isNew } = await importLedger(store, path, options).finally(progress.end);
       console.log(
         isNew ? `Imported ${total} receipts` : `These ${total} receipts were imported before`,
       );
     } finally {
       await store.close();
     }
-    return 0;
   } finally {
     await database.stop();
   }
