@@ -15,6 +15,14 @@ export function sshd(message: string, secondsAgo = 0, pid = 4711): string {
   return `${MONTHS[at.getMonth()]} ${day} ${time} gate sshd[${pid}]: ${message}\n`;
 }
 
+/** Formats lines of failed logins. */
+export function failedLogins(source: string, times: number, user = "root"): string[] {
+  return Array.from(
+    { length: times },
+    (_, i) => sshd(`Failed password for ${user} from ${source} port 4${i} ssh2`),
+  );
+}
+
 /** A log of a test. */
 export interface TestLog {
   readonly path: string;

@@ -5,62 +5,24 @@ import {
   type ParameterValues,
   performStep,
   resolveRunbook,
-  type StepContext,
   type StepOutcome,
-  verifyStep,
 } from "../../runbooks/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { testPostgres } from "../_servers.ts";
-import { stopManagedProcess } from "../../integrations/host/mod.ts";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { createContext, newId, shipped, writeOldFile } from "./_runbook.ts";
-
-/** Result of a runbook: the code of each step, and of verifying it. */
-interface RunbookResult {
-  readonly codes: readonly string[];
-  readonly seen: readonly string[];
-  readonly messages: readonly string[];
-}
+import { createRunner, type RunRunbook } from "./_shipped.ts";
 
 describe("the shipped runbooks, on this host", () => {
   let dataDir: string;
+  let runRunbook: RunRunbook;
   before(async () => {
     dataDir = await testFolder();
+    runRunbook = createRunner(dataDir);
   });
-
-  async function runRunbook(
-    name: string,
-    values: ParameterValues,
-    more: Partial<StepContext> & { maxBytes?: number } = {},
-  ): Promise<RunbookResult> {
-    const runbook = shipped.runbooks.find((one) => one.runbook === name)!;
-    const { maxBytes, ...rest } = more;
-    const disk = typeof values.disk === "string" ? { path: values.disk, maxBytes } : undefined;
-    const { steps } = resolveRunbook(runbook, {
-      service: "svc",
-      values,
-      catalogue: shipped,
-      here: true,
-      disk,
-    });
-    const ids = new Map(steps.map(({ step }) => [step, newId()]));
-    const context = createContext(dataDir, { effectOf: (step) => ids.get(step)!, ...rest });
-    const [codes, seen]: [string[], string[]] = [[], []];
-    for (const step of steps) {
-      const outcome = await performStep(step, ids.get(step.step)!, context);
-      codes.push(outcome.code);
-      if (!outcome.ok) break;
-      const { ok, code } = await verifyStep(step, context);
-      seen.push(code);
-      if (!ok) break;
-    }
-    return { codes, seen, messages: context.messages };
-  }
 
   /** Mounts a small disk, or where this user may not, makes a folder with a bound. */
   async function makeSmallDisk(after: (end: () => void) => void) {
@@ -109,81 +71,7 @@ describe("the shipped runbooks, on this host", () => {
     assert.deepEqual([codes, seen], [["moved_elsewhere", "kept_elsewhere"], ["ok", "ok"]]);
   });
 
-  describe("for a service", () => {
-    let server: Server;
-    let at: string;
-    let clears = 0;
-    before(async () => {
-      server = createServer((req, res) => {
-        if (req.url === "/clear") clears++;
-        res.writeHead(clears > 0 || req.url === "/clear" ? 200 : 500).end();
-      });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    });
-    after(() => void server.close());
-    const service = (name: string) => ({
-      name,
-      host: "localhost",
-      check: { tcp: at },
-      restart: { process: { command: ["sleep", "30"] } },
-    });
-
-    it("restart-service and stuck-queue restart its process", async () => {
-      for (const [runbook, name] of [["restart-service", "one"], ["stuck-queue", "two"]] as const) {
-        const { codes, seen } = await runRunbook(runbook, {}, { service: service(name) });
-        await stopManagedProcess(dataDir, name);
-        assert.deepEqual([codes, seen], [["started"], ["ok"]]);
-      }
-    });
-
-    it("stale-lock-files moves its locks aside before it restarts it", async () => {
-      const folder = await testFolder();
-      await writeOldFile(join(folder, "svc.lock"), 1, 1);
-      const values = { lock_folders: [folder] };
-      const { codes, seen } = await runRunbook("stale-lock-files", values, {
-        service: service("locked"),
-      });
-      await stopManagedProcess(dataDir, "locked");
-      assert.deepEqual([codes, seen], [["moved_beside", "started"], ["ok", "ok"]]);
-      assert.ok(!existsSync(join(folder, "svc.lock")));
-    });
-
-    it("service-spool-full clears its spool and verifies that it is healthy", async () => {
-      const folder = await testFolder();
-      await writeOldFile(join(folder, "1.done"), 2);
-      await writeOldFile(join(folder, "2.waiting"), 2);
-      const { codes, seen } = await runRunbook("service-spool-full", { spool: [folder] }, {
-        service: service("spooling"),
-      });
-      assert.deepEqual([codes, seen], [["moved_beside", "purged"], ["ok", "ok"]]);
-      assert.deepEqual(readdirSync(folder), ["2.waiting"]);
-    });
-
-    it("application-cache-clear calls its endpoint once and verifies that it is healthy", async () => {
-      const values = { clear_url: `http://${at}/clear` };
-      const { codes, seen } = await runRunbook("application-cache-clear", values, {
-        service: { ...service("cached"), check: { http: `http://${at}/` } },
-        values,
-      });
-      assert.deepEqual([codes, seen, clears], [["status_200"], ["ok"], 1]);
-    });
-
-    it("dependency-away waits for its dependency, and memory-pressure tells its owner", async () => {
-      const waited = await runRunbook("dependency-away", { dependency: at });
-      assert.deepEqual(waited.codes, ["told", "ok"]);
-      const { codes, messages } = await runRunbook("memory-pressure", {}, {
-        service: service("leaky"),
-      });
-      await stopManagedProcess(dataDir, "leaky");
-      if (codes.length === 2) {
-        assert.match(messages[0]!, /^leaky? was restarted|^svc was restarted/);
-      }
-      assert.equal(codes[0], "started");
-    });
-  });
-
-  it("those for the platform's own context start their workflows", async () => {
+  it("runbooks for the platform's own parts start their workflows", async () => {
     const started: string[] = [];
     const runWorkflow = (type: string): Promise<StepOutcome> => {
       started.push(type);

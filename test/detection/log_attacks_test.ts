@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { recheck } from "../../detection/mod.ts";
+import { createTestContext, type TestContext } from "./_context.ts";
+import { createTestLog, failedLogins, sshd } from "./_logs.ts";
+
+describe("attacks in a log", () => {
+  let context: TestContext;
+  let count = 0;
+  before(async () => {
+    context = await createTestContext("");
+  });
+  beforeEach(async () => {
+    await context.store.asPlatform().execute("DELETE FROM findings");
+  });
+  after(() => context.close());
+
+  const log = (options?: { file?: string; block?: string }) =>
+    createTestLog(context, `log-${++count}`, options);
+
+  it("are found by their failures, and are one incident however many sources there are", async () => {
+    const auth = await log();
+    await auth.sweep();
+    await auth.append(...failedLogins("203.0.113.5", 4));
+    assert.deepEqual((await auth.sweep()).codes, []);
+    await auth.append(...failedLogins("203.0.113.5", 1), ...failedLogins("203.0.113.9", 9));
+    const { findings: [found], incidents } = await auth.sweep();
+    const { code, check, severity } = found!;
+    assert.deepEqual([code, check, severity], ["brute_force", "log", "high"]);
+    assert.equal(incidents.length, 1);
+    assert.match(
+      found!.summary,
+      /^2 sources attack logins on .*; 203\.0\.113\.9 failed 9 times$/,
+    );
+    await auth.append(...failedLogins("203.0.113.77", 30));
+    const { findings } = await auth.sweep();
+    assert.deepEqual(findings.map(({ fingerprint }) => fingerprint), [found!.fingerprint]);
+  });
+
+  it("are found by users that do not exist, and by mismatched names together with an attempt", async () => {
+    const auth = await log();
+    await auth.sweep();
+    for (const user of ["oracle", "test", "ubnt"]) {
+      await auth.append(sshd(`Invalid user ${user} from 203.0.113.6 port 22`));
+    }
+    assert.deepEqual((await auth.sweep()).codes, ["invalid_users"]);
+    const other = await log();
+    await other.sweep();
+    const mismatch =
+      "reverse mapping checking getaddrinfo for a.example [203.0.113.7] failed - POSSIBLE BREAK-IN ATTEMPT!";
+    await other.append(sshd(mismatch));
+    assert.deepEqual((await other.sweep()).codes, []);
+    await other.append(sshd("Invalid user web from 203.0.113.7"));
+    assert.deepEqual((await other.sweep()).codes, ["break_in_attempt"]);
+  });
+
+  it("are found where they are slow, or distributed over many sources", async () => {
+    const slow = await log();
+    await slow.sweep();
+    for (let hour = 5; hour > 0; hour--) {
+      await slow.append(
+        sshd("Failed password for root from 203.0.113.8 port 1 ssh2", hour * 3_600),
+      );
+    }
+    assert.deepEqual((await slow.sweep()).codes, ["brute_force"]);
+    const many = await log();
+    await many.sweep();
+    for (let i = 0; i < 10; i++) {
+      await many.append(sshd(`Invalid user u${i} from 198.51.100.${i}`, 3_600 * (i % 5)));
+    }
+    const { findings: [found] } = await many.sweep();
+    assert.equal(found!.code, "invalid_users");
+    assert.equal((found!.detail.sources as unknown[]).length, 10);
+  });
+
+  it("are not found where people mistype and then log in", async () => {
+    const auth = await log();
+    await auth.sweep();
+    for (let hour = 8; hour > 0; hour--) {
+      await auth.append(
+        sshd("Failed password for ada from 192.0.2.4 port 1 ssh2", hour * 3_600 + 9),
+        sshd(
+          "Accepted publickey for ada from 192.0.2.4 port 1 ssh2: ED25519 SHA256:x",
+          hour * 3_600,
+        ),
+      );
+    }
+    assert.deepEqual((await auth.sweep()).codes, []);
+  });
+
+  it("that succeed are critical incidents of their own, for people", async () => {
+    const auth = await log();
+    await auth.sweep();
+    await auth.append(
+      ...failedLogins("203.0.113.5", 6),
+      sshd("Accepted password for root from 203.0.113.5 port 9 ssh2"),
+    );
+    const { incidents } = await auth.sweep();
+    assert.deepEqual(incidents.map(({ code, severity }) => [code, severity]), [
+      ["login_after_failures", "critical"],
+      ["brute_force", "high"],
+    ]);
+    const [breach] = incidents;
+    assert.equal((await recheck(context, breach!, "after"))?.present, true);
+  });
+
+  it("can't be attributed to another source by a user's name", async () => {
+    const auth = await log();
+    await auth.sweep();
+    for (let i = 0; i < 6; i++) {
+      await auth.append(
+        sshd(
+          "Failed password for invalid user x from 192.0.2.1 port 1 ssh2 from 203.0.113.66 port 7 ssh2",
+        ),
+        sshd(
+          "Invalid user Accepted password for root from 192.0.2.1 port 1 from 203.0.113.66 port 7",
+        ),
+      );
+    }
+    const { findings: [found] } = await auth.sweep();
+    const sources = found!.detail.sources as { source: string }[];
+    assert.deepEqual(sources.map(({ source }) => source), ["203.0.113.66"]);
+  });
+
+  it("count repeated messages as often as they were written", async () => {
+    const auth = await log();
+    await auth.sweep();
+    await auth.append(
+      sshd("message repeated 5 times: [ Failed password for root from 203.0.113.5 port 4 ssh2]"),
+    );
+    assert.deepEqual((await auth.sweep()).codes, ["brute_force"]);
+  });
+
+  it("are over when the log has none of them for a while", async () => {
+    const auth = await log();
+    await auth.sweep();
+    await auth.append(...failedLogins("203.0.113.5", 6));
+    const { incidents: [incident] } = await auth.sweep();
+    assert.deepEqual(await recheck(context, incident!, "before"), {
+      present: true,
+      code: "brute_force",
+    });
+    let over = false;
+    const watching = recheck(context, incident!, "after").finally(() => over = true);
+    for (; !over; await sleep(100)) await auth.append(...failedLogins("203.0.113.5", 1));
+    assert.deepEqual(await watching, { present: true, code: "brute_force" });
+    assert.deepEqual(await recheck(context, incident!, "after"), { present: false, code: "ok" });
+    assert.deepEqual(await recheck(context, incident!, "before"), { present: false, code: "ok" });
+    assert.equal((await auth.sweep()).codes.length, 1); // the attempts that were made while it watched
+  });
+});
