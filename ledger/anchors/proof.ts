@@ -21,13 +21,12 @@ export const nativeSha256: Sha256 = (bytes) => hash("sha256", bytes, "buffer");
  * {@linkcode getReceiptBytes} returns.
  */
 export async function listLeaves(db: Db, { from, to }: PositionRange): Promise<Uint8Array[]> {
-  const row = await db.first(
-    `SELECT string_agg(CASE WHEN era = 3 THEN hash ELSE sha256(record) END, '' ORDER BY position)
-       AS leaves
-     FROM receipts WHERE position >= $1 AND position < $2`,
+  const rows = await db.query(
+    `SELECT CASE WHEN era = 3 THEN hash ELSE sha256(record) END AS leaf
+     FROM receipts WHERE position >= $1 AND position < $2 ORDER BY position`,
     [from, to],
   );
-  return splitDigests(row!.leaves ?? Buffer.alloc(0));
+  return rows.map(({ leaf }) => leaf);
 }
 
 /** Reads the bytes of a receipt that its proof is about: the signed bytes in era 3, the stored record before. */

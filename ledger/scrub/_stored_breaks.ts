@@ -1,6 +1,6 @@
 import type { Db } from "../../store/mod.ts";
 import type { Break } from "../rules/mod.ts";
-import { requestSeal } from "../seal/mod.ts";
+import { requestSeals } from "../seal/mod.ts";
 import { announce } from "./_state.ts";
 import type { FailedCheck, LedgerBreak } from "./breaks.ts";
 
@@ -26,19 +26,21 @@ export async function recordBreaks(
   onBreak: (found: LedgerBreak) => void,
 ): Promise<void> {
   const stored = breaks.slice(0, Math.max(0, MAX_STORED_BREAKS - found));
-  for (const fresh of await storeBreaks(trx, pass, stored)) {
-    onBreak(fresh);
-    const { position, check, receiptId } = fresh;
-    // The id of this receipt is random: an id that can be guessed could be used by somebody else.
-    await requestSeal(trx, {
+  const fresh = await storeBreaks(trx, pass, stored);
+  if (fresh.length === 0) return;
+  fresh.forEach(onBreak);
+  // The ids of these receipts are random: an id that can be guessed could be used by somebody else.
+  await requestSeals(
+    trx,
+    fresh.map(({ position, check, receiptId }) => ({
       category: "ledger_break",
       actor: "ledger-scrub",
       subject: receiptId && SUBJECT.test(receiptId) ? receiptId : `position-${position}`,
       action: "scrub",
       outcome: "broken",
       details: { pass, position, check },
-    });
-  }
+    })),
+  );
 }
 
 /** @returns the breaks that are new, or different than before */
@@ -81,17 +83,19 @@ export async function recordHealed(trx: Db, pass: number): Promise<void> {
      RETURNING position`,
     [pass],
   );
-  for (const row of rows) {
-    const position = Number(row.position);
-    await requestSeal(trx, {
+  if (rows.length === 0) return;
+  const positions = rows.map((row) => Number(row.position));
+  await requestSeals(
+    trx,
+    positions.map((position) => ({
       category: "ledger_break",
       actor: "ledger-scrub",
       subject: `position-${position}`,
       action: "scrub",
       outcome: "healed",
       details: { pass, position },
-    });
-  }
+    })),
+  );
 }
 
 /** Lists the first breaks that are not healed, and counts all of them. @param limit > 0 */
