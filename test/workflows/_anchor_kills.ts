@@ -13,6 +13,7 @@ import type { anchorBatch, anchorReceipts } from "../../workflows/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
+import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { eventually } from "../_time.ts";
 
@@ -37,7 +38,7 @@ const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void
 /** Anchors a batch with workers that are killed, and looks at it all. */
 export async function anchorThroughKills(): Promise<void> {
   const world = await startBitcoinServers();
-  const bench = await openLoopBench(world.settings);
+  const bench = await openLoopBench({ settings: world.settings, serve: serveNoEngine });
   try {
     let worker = await bench.worker(TASK_QUEUE.itsm);
     worker.begin();
@@ -79,7 +80,11 @@ async function sealSome({ store }: LoopBench, count: number): Promise<void> {
   const sealer = await openSealer(store);
   for (let i = 0; i < count; i++) {
     const { id } = await sealer.request({
-      ...{ category: "test", actor: "tester", subject: "subject", action: "act", outcome: "ok" },
+      category: "test",
+      actor: "tester",
+      subject: "subject",
+      action: "act",
+      outcome: "ok",
     });
     await sealer.sealed(id);
   }

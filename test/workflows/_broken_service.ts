@@ -62,7 +62,12 @@ export async function startBrokenService(
   const check = { http: through(`http://127.0.0.1:${port}/health`) };
   const first = { process: { command } };
   const service: Service = {
-    ...{ name, type: "web", host: "127.0.0.1", owner: null, origin: "file", dependsOn: [] },
+    name,
+    type: "web",
+    host: "127.0.0.1",
+    owner: null,
+    origin: "file",
+    dependsOn: [],
     check,
     restart: runbook ? runbook(command, folder) : first,
     watched,

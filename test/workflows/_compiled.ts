@@ -61,7 +61,8 @@ export async function startCompiledPlatform(
   const dataDir = await testFolder();
   const tree = await claimDataFolder(dataDir);
   const env: NodeJS.ProcessEnv = {
-    ...{ PATH: process.env.PATH, HOME: process.env.HOME },
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
     ...await platformSettings(dataDir),
     SEALOOP_SWEEP_SECONDS: "86400", // loops are started one by one
     ...settings,
@@ -121,7 +122,10 @@ export async function startCompiledPlatform(
   const connection = await Connection.connect({ address });
   const sealer = await openSealer(store);
   return {
-    ...{ dataDir, store, sealer, superuserUrl: databaseOf(superuserUrl, urls.app) },
+    dataDir,
+    store,
+    sealer,
+    superuserUrl: databaseOf(superuserUrl, urls.app),
     client: new Client({ connection, namespace }),
     async kill(target) {
       const back = once(news, target.toLowerCase(), { signal: AbortSignal.timeout(BACK_MS) });

@@ -128,7 +128,10 @@ async function prepare(
     through: (health) => holds.gate(name, health),
   });
   return {
-    ...{ name, step, hold, victim },
+    name,
+    step,
+    hold,
+    victim,
     async begun() {
       while (true) {
         const row = await platform.store.asPlatform().first(

@@ -1,4 +1,4 @@
-/** A platform of a test in this process: database, Temporal, workers, and services to break. */
+/** A platform in this process: database, Temporal, engine and workers. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -22,6 +22,7 @@ import { serveEngine } from "../engine/_engine.ts";
 import { type ActivityParts, createActivities } from "../../activities/mod.ts";
 import { type Config, loadConfig, ROOT } from "../../config.ts";
 import { openKeyring, type Platform } from "../../calls/mod.ts";
+import { openEngine } from "../../engine/mod.ts";
 import { openSealer, watchChain } from "../../ledger/mod.ts";
 import type { Network } from "../../ledger/anchors/ots/mod.ts";
 import { registry } from "../../operations/mod.ts";
@@ -30,27 +31,38 @@ import { openStore, openUsageMeter } from "../../store/mod.ts";
 import { ensureSequencer, registerTemporal, startWorkers } from "../../temporal/mod.ts";
 import { createLog } from "../../web/mod.ts";
 
-/** Told when an activity begins and when it has ended; the activity waits for it. */
+/** Is called before and after each activity, which waits for it. */
 export type Watch = (
   moment: "before" | "after",
   activity: string,
   args: readonly unknown[],
 ) => Promise<void> | void;
 
-/** What a test of the loop has. */
+/** The platform of a test. */
 export interface TestLoop extends ActivityParts {
   readonly client: Client;
   readonly database: TestDatabase;
   readonly place: TestTemporal;
-  /** Ends the engine, for good. */
+  /** Stops the engine for good. */
   stopEngine(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Serves the engine of a database. */
+/** Serves an engine for a database. */
 export type ServeEngine = (
   databaseUrl: string,
 ) => Promise<Pick<Awaited<ReturnType<typeof serveEngine>>, "client" | "close">>;
+
+/** Serves no engine, for tests that count receipts: an engine seals its knowledge base at start. */
+export function serveNoEngine() {
+  const [url, secret] = ["http://127.0.0.1:9", "a secret of a test, of more than 32 characters"];
+  return Promise.resolve({
+    url,
+    secret,
+    client: openEngine({ url, secret }),
+    close: () => Promise.resolve(),
+  });
+}
 
 const quiet = {
   trace() {},
@@ -60,17 +72,17 @@ const quiet = {
   warn: console.warn,
   error: console.error,
 };
-/** Within the project, as the programs of tests are. */
-const KEPT = join(ROOT, "node_modules", ".cache", "sealoop", "programs");
+/** Within the project, so that the bundle finds its packages. */
+const CACHE = join(ROOT, "node_modules", ".cache", "sealoop", "programs");
 let bundling: Promise<WorkflowBundle> | undefined;
 let installed = false;
 
-/** The workflows as workers load them; kept for as long as nothing changes in what they import. */
+/** Bundles the workflows as workers load them. The bundle is cached by the content of what workflows import. */
 export function bundleTestWorkflows(): Promise<WorkflowBundle> {
-  return bundling ??= keptBundle();
+  return bundling ??= cachedBundle();
 }
 
-async function keptBundle(): Promise<WorkflowBundle> {
+async function cachedBundle(): Promise<WorkflowBundle> {
   const hash = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
   for (const folder of ["workflows", "domain"]) {
     for (
@@ -81,28 +93,29 @@ async function keptBundle(): Promise<WorkflowBundle> {
       }
     }
   }
-  const path = join(KEPT, `workflows-${hash.digest("hex").slice(0, 32)}.js`);
+  const path = join(CACHE, `workflows-${hash.digest("hex").slice(0, 32)}.js`);
   if (existsSync(path)) return { code: readFileSync(path, "utf8") };
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, "workflows", "mod.ts"),
     logger: quiet,
   });
-  mkdirSync(KEPT, { recursive: true });
+  mkdirSync(CACHE, { recursive: true });
   writeFileSync(`${path}.${process.pid}`, code);
   renameSync(`${path}.${process.pid}`, path);
   return { code };
 }
 
-/** Keeps the SDK from writing about every worker that stops. */
+/** Installs a Temporal runtime that logs warnings and errors only. */
 export function installQuietRuntime(): void {
   if (!installed) Runtime.install({ logger: quiet, shutdownSignals: [] });
   installed = true;
 }
 
 /**
- * Servers and parts, without a worker.
+ * Opens servers and parts, without workers.
  *
- * @param serve serves the engine of a database; left out: this process does
+ * @param env environment variables
+ * @param serve default: this process serves the engine
  */
 export async function openParts(
   env: Record<string, string> = {},
@@ -169,13 +182,14 @@ export async function openParts(
 }
 
 /**
- * All of it, with workers in this process.
+ * Opens a platform with workers in this process.
  *
- * @param settings by the names of environment variables
- * @param serve serves the engine of a database; left out: this process does
- * @param operations by name; left out: the platform's
- * @param network whose blocks anchors are checked against, where it is not Bitcoin's
- * @param threads whether workflows run in threads of their own, as the platform's do, which take a second of a core to load
+ * @param watch is called before and after each activity
+ * @param settings environment variables
+ * @param serve default: this process serves the engine
+ * @param operations default: the platform's
+ * @param network whose blocks prove anchors; default: Bitcoin's
+ * @param threads whether workflows run in threads of their own, as in the worker's process; loading them takes a second
  */
 export async function openLoop(
   { watch, settings, serve, network, operations, threads = false }: {
@@ -210,7 +224,7 @@ export async function openLoop(
   };
 }
 
-/** The same with schedules that never come: at the turn of a minute they would do what a test is about to do. */
+/** Returns the configuration with schedules that never run, as they would do what a test is about to do. */
 export function withoutSchedules(config: Config): Config {
   const { temporal, settings } = config;
   const schedules = Object.entries(temporal.schedules)

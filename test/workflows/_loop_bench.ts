@@ -1,4 +1,4 @@
-/** Everything that loops need, on real servers: a database, a namespace, and workers that can be killed. */
+/** A platform whose workers are processes of their own, which can be killed. */
 import { fork } from "node:child_process";
 import { TEST_DETECTORS, testFolder } from "../_run.ts";
 import { testDatabase, testTemporal } from "../_servers.ts";
@@ -13,7 +13,7 @@ import { program } from "../_programs.ts";
 import { serveEngine } from "../engine/_engine.ts";
 import { bundleTestWorkflows, withoutSchedules } from "./_loop.ts";
 
-/** A place for loops to run in. */
+/** Such a platform. */
 export interface LoopBench {
   readonly store: Store;
   readonly client: Client;
@@ -43,8 +43,20 @@ export interface WorkerProcess {
   kill(): void;
 }
 
-/** Makes such a place. @param settings by the names of environment variables */
-export async function openLoopBench(settings: Record<string, string> = {}): Promise<LoopBench> {
+/**
+ * Opens one.
+ *
+ * @param settings environment variables
+ * @param serve default: this process serves the engine
+ */
+export async function openLoopBench(
+  { settings = {}, serve = serveEngine }: {
+    readonly settings?: Readonly<Record<string, string>>;
+    readonly serve?: (
+      databaseUrl: string,
+    ) => Promise<Pick<Awaited<ReturnType<typeof serveEngine>>, "url" | "secret" | "close">>;
+  } = {},
+): Promise<LoopBench> {
   const [database, { address, namespace }, dataDir, { code }] = await Promise.all([
     testDatabase(),
     testTemporal(),
@@ -69,7 +81,7 @@ export async function openLoopBench(settings: Record<string, string> = {}): Prom
   await ensureSequencer(client);
   const store = openStore(database.urls.app, "app");
   const workers: WorkerProcess[] = [];
-  const engine = await serveEngine(database.urls.app);
+  const engine = await serve(database.urls.app);
   return {
     store,
     client,
@@ -77,8 +89,11 @@ export async function openLoopBench(settings: Record<string, string> = {}): Prom
     superuserUrl: database.superuserUrl,
     async worker(taskQueue) {
       const place = {
-        ...{ ADDRESS: address, NAMESPACE: namespace, BUNDLE: bundle },
-        ...{ ENGINE_URL: engine.url, ENGINE_SECRET: engine.secret },
+        ADDRESS: address,
+        NAMESPACE: namespace,
+        BUNDLE: bundle,
+        ENGINE_URL: engine.url,
+        ENGINE_SECRET: engine.secret,
       };
       const worker = await startWorker(taskQueue, { PATH: process.env.PATH, ...env, ...place });
       workers.push(worker);

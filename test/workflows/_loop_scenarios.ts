@@ -101,9 +101,13 @@ export function loopScenarios(loop: TestLoop, victims: BrokenService[]): Scenari
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-${id}`,
       args: [{
-        ...{ approval_id: id, subject: known.subject, action_sha256: known.actionSha256 },
-        ...{ requested_by: known.requestedBy, ticket_id: known.ticketId! },
-        ...{ asking_run: known.askingRun, needed: known.needed },
+        approval_id: id,
+        subject: known.subject,
+        action_sha256: known.actionSha256,
+        requested_by: known.requestedBy,
+        ticket_id: known.ticketId!,
+        asking_run: known.askingRun,
+        needed: known.needed,
         expires_in_seconds: known.expiresInSeconds,
         escalate_after_seconds: known.escalateAfterSeconds,
         reopens: { status: "denied", moves: known.moves },
@@ -163,7 +167,9 @@ export function loopScenarios(loop: TestLoop, victims: BrokenService[]): Scenari
     "reconcileRuns.ended_approval": async () =>
       await ended(
         await loop.client.workflow.start(WORKFLOW.reconcileRuns, {
-          ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile-approvals", args: [] },
+          taskQueue: TASK_QUEUE.itsm,
+          workflowId: "reconcile-approvals",
+          args: [],
         }),
       ),
     "itsmLoop.healed_while_waiting": async () => {

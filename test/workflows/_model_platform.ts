@@ -43,8 +43,17 @@ export function useModelPlatform(): ModelPlatform {
     client = await connectHttp(server.url, (await server.key()).key);
     const service = (name: string, check: object | null, dependsOn: object[] = []) =>
       putService(loop.store.asPlatform(), {
-        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check, dependsOn },
-        ...{ restart: null, watched: false, ports: [], runbook: null },
+        name,
+        type: "web",
+        host: "localhost",
+        owner: null,
+        origin: "file",
+        check,
+        dependsOn,
+        restart: null,
+        watched: false,
+        ports: [],
+        runbook: null,
       } as never);
     await service("pay-db", { tcp: "127.0.0.1:1" });
     await service("shop", { command: ["true"] }, [{ service: "pay-db", kind: "depends_on" }]);

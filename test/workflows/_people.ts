@@ -21,8 +21,13 @@ export async function createApprover(
   fields: Partial<NewKey> = {},
 ): Promise<KeyRecord> {
   const { record } = await issueKey(store.asPlatform(), {
-    ...{ tenant: "test", tier: "partner", scope: "full", principal, mayApprove: true },
-    ...{ expiresAt: null, ...fields },
+    tenant: "test",
+    tier: "partner",
+    scope: "full",
+    principal,
+    mayApprove: true,
+    expiresAt: null,
+    ...fields,
   });
   return record;
 }

@@ -16,21 +16,29 @@ export async function writeRunbooks(
   await mkdir(folder, { recursive: true });
   for (const [runbook, more] of Object.entries(runbooks)) {
     const document = {
-      ...{ runbook, version: "1.0.0", title: `The runbook ${runbook}` },
-      ...{ about: "It is there for a test alone, and acts on its folder." },
+      runbook,
+      version: "1.0.0",
+      title: `The runbook ${runbook}`,
+      about: "It is there for a test alone, and acts on its folder.",
       ...more,
     };
     await writeFile(join(folder, `${runbook}.yaml`), stringify(document));
   }
   const commands = programs.map((program, n) => ({
-    ...{ name: `program-${n}`, about: "A program of the test.", argv: [program] },
+    name: `program-${n}`,
+    about: "A program of the test.",
+    argv: [program],
   }));
   await writeFile(join(folder, "commands.yaml"), stringify({ commands }));
 }
 
 /** A step with what every step must say. */
 export const runbookStep = (step: string, act: object): object => ({
-  ...{ step, does: `Does the step ${step}.`, bounds: { within: "30s" }, undo: NONE, never: NEVER },
+  step,
+  does: `Does the step ${step}.`,
+  bounds: { within: "30s" },
+  undo: NONE,
+  never: NEVER,
   ...act,
 });
 

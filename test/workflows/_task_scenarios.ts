@@ -50,15 +50,23 @@ export function taskScenarios(
     const writing = await openLoop({ serve: (databaseUrl) => serveEngine(databaseUrl, model) });
     writers.push(writing);
     await putService(writing.store.asPlatform(), {
-      ...{ name, type: "web", host: "localhost", owner: null, origin: "file", check: null },
-      ...{ restart: null, watched: false, dependsOn: [] },
+      name,
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: null,
+      restart: null,
+      watched: false,
+      dependsOn: [],
     });
     const args = [
       type === WORKFLOW.crew ? { incident: text, requested_by: "key:recorder" } : asking(text),
     ];
     return await writing.client.workflow.start(type, {
       taskQueue: TASK_QUEUE.itsm,
-      ...{ workflowId, args },
+      workflowId,
+      args,
     });
   }
 
@@ -116,8 +124,14 @@ function saying(message_id: string, text: string): TaskMessage {
 
 function taskOf(id: string, text: string): TaskRecord {
   return {
-    ...{ id, context_id: "c", key_id: "recorder", state: "submitted", version: 0 },
-    ...{ since: "2026-07-01T12:00:00.000Z", said: null, artifacts: [] },
+    id,
+    context_id: "c",
+    key_id: "recorder",
+    state: "submitted",
+    version: 0,
+    since: "2026-07-01T12:00:00.000Z",
+    said: null,
+    artifacts: [],
     history: [saying("m1", text)],
   };
 }

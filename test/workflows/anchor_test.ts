@@ -6,7 +6,7 @@ import { verifyReceiptProof } from "../ledger/anchors/_setup.ts";
 import { TEST_NETWORK } from "../ledger/anchors/ots/_chain.ts";
 import { type BitcoinServers, startBitcoinServers } from "../ledger/anchors/ots/_servers.ts";
 import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
-import { openLoop, type TestLoop } from "./_loop.ts";
+import { openLoop, serveNoEngine, type TestLoop } from "./_loop.ts";
 import { eventually } from "../_time.ts";
 
 describe("the workflows that anchor", () => {
@@ -20,7 +20,11 @@ describe("the workflows that anchor", () => {
     killed = anchorThroughKills(); // waits most of its time, so it runs beside the other tests
     killed.catch(() => {});
     world = await startBitcoinServers();
-    loop = await openLoop({ settings: world.settings, network: TEST_NETWORK });
+    loop = await openLoop({
+      settings: world.settings,
+      network: TEST_NETWORK,
+      serve: serveNoEngine,
+    });
   });
   after(async () => {
     await loop?.stop();
@@ -93,7 +97,11 @@ describe("the workflows that anchor", () => {
 async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const { id } = await sealer.request({
-      ...{ category: "test", actor: "tester", subject: "subject", action: "act", outcome: "ok" },
+      category: "test",
+      actor: "tester",
+      subject: "subject",
+      action: "act",
+      outcome: "ok",
     });
     await sealer.sealed(id);
   }

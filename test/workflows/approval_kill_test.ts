@@ -28,13 +28,14 @@ describe("an approval whose worker is killed with -9", () => {
   const ask = async (terms: Partial<ApprovalRequest> = {}) => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
     const request: ApprovalRequest = {
-      ...{ approval_id: id, subject: "test", action: { do: "it" }, action_sha256: "0".repeat(64) },
-      ...{
-        requested_by: "program",
-        needed: 1,
-        expires_in_seconds: 3_600,
-        escalate_after_seconds: 0,
-      },
+      approval_id: id,
+      subject: "test",
+      action: { do: "it" },
+      action_sha256: "0".repeat(64),
+      requested_by: "program",
+      needed: 1,
+      expires_in_seconds: 3_600,
+      escalate_after_seconds: 0,
       ...terms,
     };
     const handle = await bench.client.workflow.start<typeof approval>(WORKFLOW.approval, {

@@ -37,8 +37,12 @@ describe("the approval workflow", () => {
   const ask = async (fields: Partial<ApprovalRequest> = {}) => {
     const id = `APR-${randomBytes(6).toString("hex")}`;
     const request: ApprovalRequest = {
-      ...{ approval_id: id, subject: "test", action: { do: "it" }, action_sha256: "0".repeat(64) },
-      ...{ requested_by: "itsm-loop", ...fields },
+      approval_id: id,
+      subject: "test",
+      action: { do: "it" },
+      action_sha256: "0".repeat(64),
+      requested_by: "itsm-loop",
+      ...fields,
     };
     const handle = await loop.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: TASK_QUEUE.itsm,
@@ -55,7 +59,10 @@ describe("the approval workflow", () => {
   /** A loop about a report that no service is named in: it escalates at once. */
   const escalated = async () => {
     const finding: Finding = {
-      ...{ service: null, check: "report", code: "reported", report: "The lift is stuck" },
+      service: null,
+      check: "report",
+      code: "reported",
+      report: "The lift is stuck",
       fingerprint: randomBytes(8).toString("hex"),
       observed_at: new Date().toISOString(),
     };
@@ -73,7 +80,9 @@ describe("the approval workflow", () => {
     const { id, handle } = await ask();
     const record = await eventually(() => getApproval(loop.store.asPlatform(), id));
     assert.deepEqual([record.needed, record.expiresInSeconds, record.escalateAfterSeconds], [
-      ...[1, 259_200, 3_600],
+      1,
+      259_200,
+      3_600,
     ]);
     await vote(loop, id, "denied", ann);
     assert.equal((await handle.result()).status, "denied");
@@ -81,7 +90,11 @@ describe("the approval workflow", () => {
 
   it("knows the holder of the key that asked, by whichever key", async () => {
     const { record } = await issueKey(loop.store.asPlatform(), {
-      ...{ tenant: "test", tier: "partner", scope: "full", principal: "Ann", mayApprove: false },
+      tenant: "test",
+      tier: "partner",
+      scope: "full",
+      principal: "Ann",
+      mayApprove: false,
       expiresAt: null,
     });
     const { id } = await ask({ requested_by: `key:${record.id}` });
@@ -251,7 +264,9 @@ describe("the approval workflow", () => {
     await handle.terminate("by hand");
     const reconcile = () =>
       loop.client.workflow.execute<typeof reconcileRuns>(WORKFLOW.reconcileRuns, {
-        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "reconcile", args: [] },
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "reconcile",
+        args: [],
       });
     assert.equal((await reconcile()).sealed, 1);
     assert.equal((await reconcile()).sealed, 0);
@@ -263,11 +278,16 @@ describe("the approval workflow", () => {
       .filter(({ text }) => JSON.parse(text).id === receipt_id) as unknown as [{ text: string }];
     const { action, outcome, details } = JSON.parse(text);
     assert.deepEqual([action, outcome, details.ended], [
-      ...["approval.expired", "expired", "TERMINATED"],
+      "approval.expired",
+      "expired",
+      "TERMINATED",
     ]);
     const { handle: again } = await ask({
-      ...{ approval_id: id, reopens: { status: "expired", moves } },
-      ...{ needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 },
+      approval_id: id,
+      reopens: { status: "expired", moves },
+      needed: 1,
+      expires_in_seconds: 3_600,
+      escalate_after_seconds: 0,
     });
     await vote(loop, id, "reopened", ann);
     await vote(loop, id, "approved", ann);
@@ -276,7 +296,8 @@ describe("the approval workflow", () => {
 
   it("leaves a loop alone that still waits", async () => {
     const waiting = await loop.client.workflow.start<typeof approval>(WORKFLOW.approval, {
-      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `approval-APR-${"0".repeat(12)}` },
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `approval-APR-${"0".repeat(12)}`,
       args: [{
         approval_id: `APR-${"0".repeat(12)}`,
         subject: "x",

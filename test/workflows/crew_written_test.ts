@@ -55,7 +55,9 @@ describe("the crew's diagnosis, where a model is configured", () => {
     );
     const { written_by, provider, model_calls } = sealed.details;
     assert.deepEqual({ written_by, provider, model_calls }, {
-      ...{ written_by: MODEL, provider: "openai", model_calls: 1 },
+      written_by: MODEL,
+      provider: "openai",
+      model_calls: 1,
     });
   });
 

@@ -81,7 +81,10 @@ describe("itsmLoop", () => {
     const result = await run(await broken("bare", () => null));
     assert.equal(result.outcome, "escalated");
     assert.deepEqual(result.steps.map(({ step }) => step), [
-      ...["DETECT", "TICKET", "DIAGNOSE", "CLOSE+SEAL"],
+      "DETECT",
+      "TICKET",
+      "DIAGNOSE",
+      "CLOSE+SEAL",
     ]);
     const { ticket, moves, receipts, effects } = await story(result.ticket_id!);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
@@ -95,27 +98,40 @@ describe("itsmLoop", () => {
   it("seals of a past incident that it cites the id alone, as its text is private", async () => {
     const ticket_id = "INC-0123456789ab";
     await openTicket(loop.store.asPlatform(), {
-      ...{ id: ticket_id, title: "x", description: "", severity: "low", phase: "diagnosed" },
-      ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
+      id: ticket_id,
+      title: "x",
+      description: "",
+      severity: "low",
+      phase: "diagnosed",
+      service: null,
+      fingerprint: null,
+      workflowId: null,
+      runId: null,
+      requestedBy: "test",
     });
     const sha256 = "0".repeat(64);
     const diagnosis = {
       ...{ cause: "reported", basis: "engine_and_runbook", classification: null } as const,
-      ...{ citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }] },
-      ...{ passed_over: [], action: null },
+      citations: [{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210", sha256 }],
+      passed_over: [],
+      action: null,
     };
     await closeActivities(loop).closeAndSeal({
       ticket_id,
       finding: {
-        ...{ service: null, check: "report", code: "reported" },
-        ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
+        service: null,
+        check: "report",
+        code: "reported",
+        fingerprint: "0123456789abcdef",
+        observed_at: new Date().toISOString(),
       },
       run: { workflow_id: "loop-citing", run_id: randomUUID() },
       summary: { outcome: "escalated", reason: "no_runbook", diagnosis, rounds: 1 },
     });
     const { receipts: [receipt] } = await story(ticket_id);
     assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
-      ...[{ id: "dns-slow", sha256 }, { id: "INC-ba9876543210" }],
+      { id: "dns-slow", sha256 },
+      { id: "INC-ba9876543210" },
     ]);
   });
 
@@ -142,15 +158,29 @@ describe("itsmLoop", () => {
     const filed = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
       await openTicket(loop.store.asPlatform(), {
-        ...{ id, title: "x", description: "", severity: "low", phase: "ticketed" },
-        ...{ service: null, fingerprint: null, workflowId: null, runId: null, requestedBy: "test" },
+        id,
+        title: "x",
+        description: "",
+        severity: "low",
+        phase: "ticketed",
+        service: null,
+        fingerprint: null,
+        workflowId: null,
+        runId: null,
+        requestedBy: "test",
       });
       const { classification } = await diagnose({
         finding: {
-          ...{ service: null, check, code, report },
-          ...{ fingerprint: "0123456789abcdef", observed_at: new Date().toISOString() },
+          service: null,
+          check,
+          code,
+          report,
+          fingerprint: "0123456789abcdef",
+          observed_at: new Date().toISOString(),
         },
-        ...{ ticket_id: id, code, round: 1 },
+        ticket_id: id,
+        code,
+        round: 1,
         run: { workflow_id: "loop-filing", run_id: randomUUID() },
       });
       const { category } = (await story(id)).ticket;
@@ -167,7 +197,12 @@ describe("itsmLoop", () => {
 
   it("names of several steps the code of the one that changed something", () => {
     const step = (kind: string, state: "done" | "not_done", code: string, ok = true) => ({
-      ...{ id: kind, step: kind, kind, state, ok, code },
+      id: kind,
+      step: kind,
+      kind,
+      state,
+      ok,
+      code,
     });
     const moved = step("clean", "done", "moved_elsewhere");
     const kept = step("purge", "not_done", "kept_elsewhere");
@@ -196,7 +231,9 @@ describe("itsmLoop", () => {
     ]);
     const { receipts, effects } = await story(result.ticket_id!);
     assert.deepEqual(receipts.map(({ category }) => category), [
-      ...["ticket_opened", "guardrail_verdict", "escalation"],
+      "ticket_opened",
+      "guardrail_verdict",
+      "escalation",
     ]);
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
     assert.deepEqual(effects, []);
@@ -218,7 +255,9 @@ describe("itsmLoop", () => {
     const { ticket, moves, receipts } = await story(result.ticket_id!);
     assert.equal(await victim.starts(), 1);
     assert.deepEqual([ticket.status, ticket.phase, ticket.receipt_id], [
-      ...["resolved", "sealed", "people"],
+      "resolved",
+      "sealed",
+      "people",
     ]);
     assert.equal(moves.at(-1), "run_ended");
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
@@ -267,7 +306,13 @@ describe("itsmLoop", () => {
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "permitted", "intended", "remediated", "escalated"],
+      "detected",
+      "opened",
+      "diagnosed",
+      "permitted",
+      "intended",
+      "remediated",
+      "escalated",
     ]);
     const { id, category, outcome, details } = receipts.at(-1)!;
     assert.deepEqual([id, category, outcome], [ticket.receipt_id, "escalation", "escalated"]);
@@ -297,11 +342,20 @@ describe("itsmLoop", () => {
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "permitted", "intended", "escalated", "remediated"],
+      "detected",
+      "opened",
+      "diagnosed",
+      "permitted",
+      "intended",
+      "escalated",
+      "remediated",
     ]);
     const { id, category, action, outcome, details } = receipts.at(-1)!;
     assert.deepEqual([id, category, action, outcome], [
-      ...[ticket.receipt_id, "escalation", "run.ended", "unknown"],
+      ticket.receipt_id,
+      "escalation",
+      "run.ended",
+      "unknown",
     ]);
     assert.deepEqual([details.status, details.unknown_effects], ["TERMINATED", 1]);
   });
@@ -311,20 +365,26 @@ describe("itsmLoop", () => {
     assert.equal(result.outcome, "escalated");
     const rounds = result.steps.filter(({ step }) => step === "VERIFY");
     assert.deepEqual(rounds.map(({ state, round }) => [state, round]), [
-      ...[["failed", 1], ["failed", 2], ["failed", 3]],
+      ["failed", 1],
+      ["failed", 2],
+      ["failed", 3],
     ]);
     const { ticket, receipts, effects } = await story(result.ticket_id!);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done", "done", "done"]);
     assert.deepEqual(receipts.map(({ category }) => category), [
       "ticket_opened",
-      ...["guardrail_verdict", "repair_intended"],
-      ...["guardrail_verdict", "repair_intended"],
-      ...["guardrail_verdict", "repair_intended"],
+      "guardrail_verdict",
+      "repair_intended",
+      "guardrail_verdict",
+      "repair_intended",
+      "guardrail_verdict",
+      "repair_intended",
       "escalation",
     ]);
     assert.deepEqual([receipts.at(-1)!.details.reason, receipts.at(-1)!.details.rounds], [
-      ...["not_healed", 3],
+      "not_healed",
+      3,
     ]);
   });
 });

@@ -39,7 +39,8 @@ platform: { enabled: false }
   let sweeps = 0;
   const sweep = async (requestedBy?: string) =>
     await loop.client.workflow.execute<typeof itsmSweep>(WORKFLOW.itsmSweep, {
-      ...{ taskQueue: TASK_QUEUE.itsm, workflowId: `sweep-${++sweeps}` },
+      taskQueue: TASK_QUEUE.itsm,
+      workflowId: `sweep-${++sweeps}`,
       args: requestedBy === undefined ? [] : [requestedBy],
     });
   /** What is done while a loop waits. */
@@ -74,8 +75,14 @@ platform: { enabled: false }
     const dead = { tcp: `127.0.0.1:${await freePort()}` };
     const put = (name: string, needs: readonly string[]) =>
       putService(loop.store.asPlatform(), {
-        ...{ name, type: "web", host: "localhost", owner: null, origin: "file", restart: null },
-        ...{ check: dead, watched: true },
+        name,
+        type: "web",
+        host: "localhost",
+        owner: null,
+        origin: "file",
+        restart: null,
+        check: dead,
+        watched: true,
         dependsOn: needs.map((service) => ({ service, kind: "depends_on" })),
       });
     await put("orders-db", []);
@@ -115,8 +122,14 @@ platform: { enabled: false }
 
   it("counts how often it is found again while a loop runs, and tells the loop nothing of it", async () => {
     await putService(loop.store.asPlatform(), {
-      ...{ name: "till", type: "web", host: "localhost", owner: null, origin: "file" },
-      ...{ check: { tcp: `127.0.0.1:${await freePort()}` }, restart: null, watched: true },
+      name: "till",
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      check: { tcp: `127.0.0.1:${await freePort()}` },
+      restart: null,
+      watched: true,
       dependsOn: [],
     });
     const joined: (readonly string[])[] = [];

@@ -94,11 +94,20 @@ describe("a worker that is killed with -9", () => {
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.deepEqual(effects.map(({ state }) => state), ["done"]);
       assert.deepEqual(moves, [
-        ...["detected", "opened", "diagnosed", "permitted"],
-        ...["intended", "remediated", "verified", "resolved"],
+        "detected",
+        "opened",
+        "diagnosed",
+        "permitted",
+        "intended",
+        "remediated",
+        "verified",
+        "resolved",
       ]);
       assert.deepEqual(receipts.map(({ category }) => category), [
-        ...["ticket_opened", "guardrail_verdict", "repair_intended", "self_heal"],
+        "ticket_opened",
+        "guardrail_verdict",
+        "repair_intended",
+        "self_heal",
       ]);
       assert.equal(receipts.at(-1)?.id, result.receipt_id);
       assert.deepEqual(breaks, []);
@@ -138,8 +147,13 @@ describe("a worker that is killed with -9", () => {
     assert.equal(ticket?.escalated, true);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "permitted"],
-      ...["intended", "remediation_failed", "escalated"],
+      "detected",
+      "opened",
+      "diagnosed",
+      "permitted",
+      "intended",
+      "remediation_failed",
+      "escalated",
     ]);
     assert.deepEqual(receipts.map(({ category, outcome }) => [category, outcome]), [
       ["ticket_opened", "open"],

@@ -95,8 +95,16 @@ describe("a repair that needs permission", () => {
     assert.equal(await victim.starts(), 2);
     const { moves, receipts } = await story(result.ticket_id!);
     assert.deepEqual(moves, [
-      ...["detected", "opened", "diagnosed", "approval_needed", "approval_requested"],
-      ...["approval_approved", "intended", "remediated", "verified", "resolved"],
+      "detected",
+      "opened",
+      "diagnosed",
+      "approval_needed",
+      "approval_requested",
+      "approval_approved",
+      "intended",
+      "remediated",
+      "verified",
+      "resolved",
     ]);
     const { details } = receipts.at(-1)!;
     const { permission, action_sha256 } = details as {

@@ -218,7 +218,9 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     const { anchors } = await loop.client.workflow.execute<typeof anchorReceipts>(
       WORKFLOW.anchorReceipts,
       {
-        ...{ taskQueue: TASK_QUEUE.itsm, workflowId: "anchor-more", args: [] },
+        taskQueue: TASK_QUEUE.itsm,
+        workflowId: "anchor-more",
+        args: [],
       },
     );
     await sleep(2_000); // it is asked, and has to wait
@@ -278,9 +280,16 @@ async function held(name: string): Promise<string> {
     await getApproval(loop.store.asPlatform(), approvalId) ? true : undefined
   );
   await putHeldCall(loop.store.asPlatform(), {
-    ...{ approvalId, decisionId: "GOV-000000000000", door: "a2a", operation: "reasoning.invoke" },
-    ...{ tool: "invoke_reasoning_pipeline", input: "{}", actionSha256: name.padEnd(64, "0") },
-    ...{ tenant: "recorder", keyId: "recorder", address: "127.0.0.1" },
+    approvalId,
+    decisionId: "GOV-000000000000",
+    door: "a2a",
+    operation: "reasoning.invoke",
+    tool: "invoke_reasoning_pipeline",
+    input: "{}",
+    actionSha256: name.padEnd(64, "0"),
+    tenant: "recorder",
+    keyId: "recorder",
+    address: "127.0.0.1",
   });
   return approvalId;
 }
@@ -293,7 +302,11 @@ async function asked(
   const terms = { needed: 1, expires_in_seconds: 3_600, escalate_after_seconds: 0 };
   const about = { subject: "recorder", action: { name }, action_sha256: "0".repeat(64) };
   const request: ApprovalRequest = {
-    ...{ approval_id, ...about, requested_by: "program", ...terms, ...fields },
+    approval_id,
+    ...about,
+    requested_by: "program",
+    ...terms,
+    ...fields,
   };
   return await start(WORKFLOW.approval, `approval-${approval_id}`, [request]);
 }
@@ -305,7 +318,11 @@ async function delivery(port: number): Promise<WorkflowHandle> {
   const url = `http://127.0.0.1:${port}/`;
   const secret = box.seal(createWebhookSecret(), url);
   const webhook_id = await putWebhook(db, {
-    ...{ url, events: ["ticket.opened"], secret, tenant: "recorder", createdBy: "recorder" },
+    url,
+    events: ["ticket.opened"],
+    secret,
+    tenant: "recorder",
+    createdBy: "recorder",
   });
   const id = `msg_${String(port).padStart(32, "0")}`;
   await db.execute(

@@ -7,10 +7,25 @@ import { bundleTestWorkflows, installQuietRuntime } from "./_loop.ts";
 
 /** Endings of the loop that must be recorded. */
 const ENDS_OF_THE_LOOP = [
-  ...["resolved", "clear", "no_runbook", "not_healed", "undone", "cancelled", "unknown_effect"],
-  ...["unknown_undo", "conflict", "refused", "guardrails_away", "found_again"],
-  ...["approved", "approval_denied", "approval_expired", "approval_ended", "resumed"],
-  ...["healed_while_waiting", "cancelled_waiting"],
+  "resolved",
+  "clear",
+  "no_runbook",
+  "not_healed",
+  "undone",
+  "cancelled",
+  "unknown_effect",
+  "unknown_undo",
+  "conflict",
+  "refused",
+  "guardrails_away",
+  "found_again",
+  "approved",
+  "approval_denied",
+  "approval_expired",
+  "approval_ended",
+  "resumed",
+  "healed_while_waiting",
+  "cancelled_waiting",
 ];
 
 describe("recorded histories", () => {

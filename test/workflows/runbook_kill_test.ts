@@ -87,8 +87,14 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
       },
     }, programs);
     const service: Service = {
-      ...{ name, type: "web", host: "localhost", owner: null, origin: "file", watched: false },
-      ...{ dependsOn: [], restart: null },
+      name,
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      watched: false,
+      dependsOn: [],
+      restart: null,
       check: vain ?? { command: ["test", "-e", join(folder, "bin", "program.log")] },
     };
     await putServices(bench.store.asPlatform(), [service]);
@@ -106,7 +112,9 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     if (typeof when === "object") doomed.dieAt(when);
     const finding = createServiceFinding(service, "refused");
     const run = await bench.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
-      ...{ taskQueue, args: [finding], workflowId: `loop-${finding.fingerprint}` },
+      taskQueue,
+      args: [finding],
+      workflowId: `loop-${finding.fingerprint}`,
     });
     if (typeof when === "string") {
       await untilRuns(service.name);
@@ -134,7 +142,9 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     assert.equal(result.outcome, "sealed");
     assert.equal(times, 1);
     assert.deepEqual(effects.map(({ step, state }) => [step, state]).reverse(), [
-      ...[["move-first", "done"], ["run", "done"], ["move-second", "done"]],
+      ["move-first", "done"],
+      ["run", "done"],
+      ["move-second", "done"],
     ]);
     assert.deepEqual(
       receipts.map(({ category }) => category).filter((one) => one === "repair_intended").length,

@@ -77,8 +77,15 @@ describe("the loop with runbooks", () => {
   /** A service at which nobody listens. */
   async function service(name: string, more: Partial<Service> = {}): Promise<Service> {
     const made: Service = {
-      ...{ name, type: "web", host: "localhost", owner: null, origin: "file", watched: false },
-      ...{ dependsOn: [], restart: null, check: { tcp: `127.0.0.1:${await freePort()}` } },
+      name,
+      type: "web",
+      host: "localhost",
+      owner: null,
+      origin: "file",
+      watched: false,
+      dependsOn: [],
+      restart: null,
+      check: { tcp: `127.0.0.1:${await freePort()}` },
       ...more,
     };
     await putServices(loop.store.asPlatform(), [made]);
@@ -114,7 +121,9 @@ describe("the loop with runbooks", () => {
         action: {
           description: steps.map(({ does }) => does).join(" "),
           ...(command.length > 0 ? { command: command.join("\n") } : {}),
-          ...{ confidence: 0.99, blast_radius: 1, touches_secrets: false },
+          confidence: 0.99,
+          blast_radius: 1,
+          touches_secrets: false,
         },
       });
       const reasons = rails.flatMap((rail) => rail.passed ? [] : rail.reasons).join("; ");
@@ -129,8 +138,16 @@ describe("the loop with runbooks", () => {
     assert.deepEqual(readdirSync(spool).sort(), ["1.done", "2.done"]);
     assert.equal(await ran.times(), 3);
     const round = [
-      ...["diagnosed", "permitted", "intended", "step_done", "intended", "step_done", "remediated"],
-      ...["verification_failed", "undo_intended", "undone"],
+      "diagnosed",
+      "permitted",
+      "intended",
+      "step_done",
+      "intended",
+      "step_done",
+      "remediated",
+      "verification_failed",
+      "undo_intended",
+      "undone",
     ];
     assert.deepEqual(moves, ["detected", "opened", ...round, ...round, ...round, "escalated"]);
     assert.deepEqual(receipts.map(({ category }) => category), [
@@ -140,10 +157,14 @@ describe("the loop with runbooks", () => {
       "escalation",
     ]);
     assert.deepEqual(receipts.at(-1)!.details.undone, {
-      ...{ state: "done", code: "undone" },
+      state: "done",
+      code: "undone",
       steps: [{
-        ...{ effect_id: effects[0]!.id, kind: "clean", state: "done" },
-        ...{ code: effects[0]!.detail.code, counts: effects[0]!.detail.counts },
+        effect_id: effects[0]!.id,
+        kind: "clean",
+        state: "done",
+        code: effects[0]!.detail.code,
+        counts: effects[0]!.detail.counts,
       }],
     });
     const [undone, second, first] = effects;
@@ -160,10 +181,16 @@ describe("the loop with runbooks", () => {
     const { category, outcome, details } = receipts.at(-1)!;
     const undone = details.undone as { state: string; code: string; steps: { state: string }[] };
     assert.deepEqual([category, outcome, details.reason, details.effect, details.rounds], [
-      ...["escalation", "unknown", "unknown_effect", "done", 1],
+      "escalation",
+      "unknown",
+      "unknown_effect",
+      "done",
+      1,
     ]);
     assert.deepEqual([undone.state, undone.code, undone.steps.map(({ state }) => state)], [
-      ...["unknown", "no_exit", ["unknown"]],
+      "unknown",
+      "no_exit",
+      ["unknown"],
     ]);
   });
 
@@ -178,8 +205,12 @@ describe("the loop with runbooks", () => {
     };
     const settle = async () => {
       await loop.sealer.request({
-        ...{ id: `end-${Math.random()}`.replace(".", ""), category: "test", actor: "test" },
-        ...{ subject: "x", action: "wait", outcome: "ok" },
+        id: `end-${Math.random()}`.replace(".", ""),
+        category: "test",
+        actor: "test",
+        subject: "x",
+        action: "wait",
+        outcome: "ok",
       }).then(({ id }) => loop.sealer.sealed(id));
     };
     const first = loadCatalogue(loop.config);
@@ -187,13 +218,16 @@ describe("the loop with runbooks", () => {
     await putInForce(loop.store, first);
     await settle();
     assert.deepEqual((await sealed()).map(({ category }) => category), [
-      ...["runbook_change", "config_change"],
+      "runbook_change",
+      "config_change",
     ]);
     writeFileSync(
       join(own, "changing.yaml"),
       stringify({
         ...first.runbooks.find(({ runbook }) => runbook === "changing")!,
-        ...{ version: "1.1.0", origin: undefined, sha256: undefined },
+        version: "1.1.0",
+        origin: undefined,
+        sha256: undefined,
       }),
     );
     const second = loadCatalogue(loop.config);
@@ -243,13 +277,24 @@ describe("the loop with runbooks", () => {
       const [repair] = await listRepairsOfTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.deepEqual([repair!.state, repair!.verified], ["done", true]);
       assert.deepEqual(moves, [
-        ...["detected", "opened", "diagnosed", "permitted"],
-        ...["intended", "step_done", "intended", "step_done"],
-        ...["remediated", "verified", "resolved"],
+        "detected",
+        "opened",
+        "diagnosed",
+        "permitted",
+        "intended",
+        "step_done",
+        "intended",
+        "step_done",
+        "remediated",
+        "verified",
+        "resolved",
       ]);
       const { category, details } = receipts.at(-1)!;
       assert.deepEqual([category, details.cause, details.effect, details.effect_code], [
-        ...["self_heal", "disk_full", "done", "moved_elsewhere"],
+        "self_heal",
+        "disk_full",
+        "done",
+        "moved_elsewhere",
       ]);
       const [moved] = details.steps as { counts: { files: number } }[];
       assert.ok(moved!.counts.files > 0);
@@ -267,10 +312,14 @@ describe("the loop with runbooks", () => {
       path,
       stringify({
         host_resources: {
-          ...{ every_disk: false, memory_percent: 100, load_per_core: 1_000 },
+          every_disk: false,
+          memory_percent: 100,
+          load_per_core: 1_000,
           disks: [{ path: disk, service: "orders-db" }],
         },
-        ...{ logs: off, certificates: off, platform: off },
+        logs: off,
+        certificates: off,
+        platform: off,
       }),
     );
     return path;
@@ -305,12 +354,19 @@ async function fullDatabase({ store }: TestLoop, disk: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const common = {
-    ...{ host: "localhost", owner: null, origin: "file" as const, watched: true, restart: null },
+    host: "localhost",
+    owner: null,
+    origin: "file" as const,
+    watched: true,
+    restart: null,
   };
   await putServices(store.asPlatform(), [
     { ...common, name: "orders-db", type: "database", check: { http: `${at}/db` }, dependsOn: [] },
     {
-      ...{ ...common, name: "orders", type: "web", check: { http: `${at}/orders` } },
+      ...common,
+      name: "orders",
+      type: "web",
+      check: { http: `${at}/orders` },
       dependsOn: [{ service: "orders-db", kind: "depends_on" }],
     },
   ]);

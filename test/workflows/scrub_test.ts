@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { ScheduleOverlapPolicy } from "@temporalio/client";
 import pg from "pg";
 import { openSealer } from "../../ledger/mod.ts";
+import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { eventually } from "../_time.ts";
 
@@ -17,7 +18,7 @@ const LOCK = 4_711;
 describe("scrubLedger", () => {
   let bench: LoopBench;
   before(async () => {
-    bench = await openLoopBench();
+    bench = await openLoopBench({ serve: serveNoEngine });
   });
   after(() => bench?.close());
 

@@ -13,7 +13,8 @@ import { openLoop, type TestLoop } from "./_loop.ts";
 
 const KEY = {
   ...{ tenant: "t", tier: "enterprise", scope: "full", principal: "ann" } as const,
-  ...{ mayApprove: false, expiresAt: null },
+  mayApprove: false,
+  expiresAt: null,
 };
 
 describe("securityScan", () => {
@@ -31,8 +32,12 @@ describe("securityScan", () => {
     return scans.find((one) => one.scanner === scanner)!;
   };
   const context = () => ({
-    ...{ store: loop.store, temporal: () => Promise.resolve(loop.client), caller: { keyId: "k" } },
-    ...{ urls: { gateway: "http://127.0.0.1" }, door: "mcp", signal: AbortSignal.timeout(30_000) },
+    store: loop.store,
+    temporal: () => Promise.resolve(loop.client),
+    caller: { keyId: "k" },
+    urls: { gateway: "http://127.0.0.1" },
+    door: "mcp",
+    signal: AbortSignal.timeout(30_000),
     progress() {},
   } as unknown as Parameters<typeof scanQueue.run>[1]);
 

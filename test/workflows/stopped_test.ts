@@ -132,8 +132,15 @@ describe("a switch", () => {
       assert.equal(await victim.starts(), 2);
       const { moves } = await story(result.ticket_id);
       assert.deepEqual(moves, [
-        ...["detected", "opened", "diagnosed", "permitted", "held"],
-        ...["intended", "remediated", "verified", "resolved"],
+        "detected",
+        "opened",
+        "diagnosed",
+        "permitted",
+        "held",
+        "intended",
+        "remediated",
+        "verified",
+        "resolved",
       ]);
     });
   }

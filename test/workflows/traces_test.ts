@@ -80,7 +80,8 @@ describe("a run that a call has started", () => {
       await assert.rejects(trace(name, decisionId, { awaited: true }), /has not ended yet/);
       await parts.client.workflow.getHandle(run.workflow_id).terminate();
       assert.deepEqual(await trace(name, decisionId, { awaited: true }), {
-        ...{ state: "failed", ids: run },
+        state: "failed",
+        ids: run,
         error: { name: "Unavailable", message: "The run ended as TERMINATED" },
       });
     });
@@ -137,7 +138,8 @@ describe("a run that a call has started", () => {
     await start("workflows.cancel", { workflow_id }, first);
     await start("workflows.cancel", { workflow_id }, second).catch(() => {}); // it was asked already
     assert.deepEqual(await found("workflows.cancel", first), {
-      ...{ state: "done", ids: { workflow_id, run_id } },
+      state: "done",
+      ids: { workflow_id, run_id },
       output: { workflow_id, cancel_requested: true },
     });
     assert.deepEqual(await found("workflows.cancel", second), { state: "not_done" });
@@ -173,7 +175,9 @@ describe("what a call has asked of a run", function () {
     });
     const { workflow_id, run_id } = given;
     assert.deepEqual(await trace("reasoning.invoke", decisionId, { awaited: true }), {
-      ...{ state: "done", ids: { workflow_id, run_id }, output: given },
+      state: "done",
+      ids: { workflow_id, run_id },
+      output: given,
     });
   });
 
