@@ -1,4 +1,4 @@
-/** A batch whose worker is killed at every turn. */
+/** A batch of receipts whose workers are killed, one after the other. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
@@ -17,9 +17,9 @@ import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench, type WorkerProcess } from "./_loop_bench.ts";
 import { eventually } from "../_time.ts";
 
-/** How a worker comes to be killed, in the order in which it happens to a batch. */
-const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [
-  // A calendar has the digest, and its promise never arrives.
+/** Sets up the kills of the workers, in the order of a batch's steps. */
+const KILLS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void)[] = [
+  // A calendar has the digest, and its response never arrives.
   (worker, { calendars: [calendar] }) =>
     calendar.faults.digest = () => {
       delete calendar.faults.digest;
@@ -31,11 +31,11 @@ const KILLINGS: readonly ((worker: WorkerProcess, world: BitcoinServers) => void
       delete faults.respond;
       worker.kill();
     },
-  // A block is confirmed, and this is not reported.
+  // A block is confirmed, and the result of the activity is not reported.
   (worker) => worker.dieAt({ when: "after", activity: "advanceAnchor" }),
 ];
 
-/** Anchors a batch with workers that are killed, and looks at it all. */
+/** Anchors a batch with workers that are killed, and checks the result. */
 export async function anchorThroughKills(): Promise<void> {
   const world = await startBitcoinServers();
   const bench = await openLoopBench({ settings: world.settings, serve: serveNoEngine });
@@ -43,16 +43,16 @@ export async function anchorThroughKills(): Promise<void> {
     let worker = await bench.worker(TASK_QUEUE.itsm);
     worker.begin();
     await sealSome(bench, 3);
-    KILLINGS[0]!(worker, world);
+    KILLS[0]!(worker, world);
     const swept = bench.client.workflow.execute<typeof anchorReceipts>(WORKFLOW.anchorReceipts, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: "anchor-test",
     });
     const committed = isPending(bench.store).then(world.confirmAll);
-    for (const next of [...KILLINGS.slice(1), undefined]) {
-      const heir = bench.worker(TASK_QUEUE.itsm);
+    for (const next of [...KILLS.slice(1), undefined]) {
+      const successor = bench.worker(TASK_QUEUE.itsm);
       assert.equal(await worker.ended, "SIGKILL");
-      worker = await heir;
+      worker = await successor;
       worker.begin();
       next?.(worker, world);
     }
@@ -91,7 +91,7 @@ async function sealSome({ store }: LoopBench, count: number): Promise<void> {
   await sealer.close();
 }
 
-/** Each receipt has a verified proof, one batch, and the chain says so once. */
+/** Checks that each receipt has one verified proof, and that one receipt says so. */
 async function assertAnchored({ store }: LoopBench, world: BitcoinServers): Promise<void> {
   for (const position of [0, 1, 2]) {
     const findings = await verifyReceiptProof(store, world.chain, position);

@@ -1,4 +1,4 @@
-/** A small real service that was started once and has crashed since. */
+/** A small real service that was started once and has crashed. */
 import { randomBytes } from "node:crypto";
 import {
   findManagedProcess,
@@ -17,7 +17,7 @@ import { ROOT } from "../../config.ts";
 import { commandLine, identifyProcess, stopProcess } from "../../embedded/mod.ts";
 import { putService, removeService, type Store } from "../../store/mod.ts";
 
-/** Where a victim lives. */
+/** The platform that the service belongs to. */
 export interface ServicePlace {
   readonly store: Store;
   readonly dataDir: string;
@@ -28,11 +28,11 @@ export interface BrokenService {
   readonly service: Service;
   /** Its folder. */
   readonly folder: string;
-  /** How often it was started, the first time included. */
+  /** Returns how often it was started, the first time included. */
   starts(): Promise<number>;
-  /** Lets a repair go on that is `heldBack`. */
+  /** Lets a repair by {@linkcode heldRestart} go on. */
   release(): Promise<void>;
-  /** Ends whatever of it runs, and forgets it. */
+  /** Stops its processes, and removes it from the services. */
   remove(): Promise<void>;
 }
 
@@ -41,9 +41,9 @@ const HEALTHY_WITHIN_MS = 120_000;
 /**
  * Starts a service, waits until it is healthy, and kills it.
  *
- * @param runbook what is to start it again; default: the platform, as a process of its own
+ * @param runbook returns its restart entry; default: the platform runs its process
  * @param watched whether sweeps probe it
- * @param through URL of its health check, for the service's own
+ * @param through returns the URL of a proxy for its health check
  */
 export async function startBrokenService(
   { store, dataDir }: ServicePlace,
@@ -94,13 +94,13 @@ export async function startBrokenService(
   };
 }
 
-/** A runbook whose command waits until it is let go, and then starts the service. */
+/** Returns a restart whose command waits until it is released, and then starts the service. */
 export function heldRestart(command: readonly string[], folder: string): Restart {
   const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
   return { command: ["sh", "-c", script, folder, ...command] };
 }
 
-/** Process numbers of the starts so far. */
+/** Returns the process ids of all starts. */
 async function readStarts(folder: string): Promise<number[]> {
   const lines = (await readFile(join(folder, "starts.log"), "utf8")).trim().split("\n");
   return lines.map((line) => Number(line.split(" ")[0]));

@@ -1,4 +1,4 @@
-/** A platform in its compiled form, its servers and processes kept running as `npm start` does. */
+/** A compiled platform whose servers and processes are restarted as by `npm start`. */
 import { EventEmitter, once } from "node:events";
 import {
   claimDataFolder,
@@ -24,7 +24,7 @@ import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { platformSettings } from "../_platform.ts";
 import { withinOneDay } from "../_time.ts";
 
-/** What is killed. */
+/** Processes that can be killed. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
 export type Target = typeof TARGETS[number];
 
@@ -34,16 +34,16 @@ export interface CompiledPlatform {
   readonly store: Store;
   readonly sealer: Sealer;
   readonly client: Client;
-  /** To the platform's database, with all rights. */
+  /** URL of the platform's database for its superuser. */
   readonly superuserUrl: string;
-  /** Kills it with -9. @returns what waits until its next life takes work */
+  /** Kills a process with -9, and waits until its successor runs. */
   kill(target: Target): Promise<void>;
-  /** What runs, by its name: `worker`, `engine`, `Temporal`, `PostgreSQL`. */
+  /** Returns process ids by name: `worker`, `engine`, `Temporal`, `PostgreSQL`. */
   processes(): ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-/** What is killed on purpose, over and over, need not be spared as what fails by itself; milliseconds. */
+/** Uptime after which a process is restarted at once, shorter than usual as processes are killed often here. */
 const STEADY_MS = 3_000;
 const BACK_MS = 90_000;
 
@@ -57,7 +57,7 @@ export async function startCompiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<CompiledPlatform> {
-  await withinOneDay(120); // its sweep comes once a day
+  await withinOneDay(120); // its sweep runs once a day
   const dataDir = await testFolder();
   const tree = await claimDataFolder(dataDir);
   const env: NodeJS.ProcessEnv = {
@@ -143,7 +143,7 @@ export async function startCompiledPlatform(
   };
 }
 
-/** The guardrails would ask a person about so many repairs within an hour. */
+/** Raises the limit on repairs per hour, above which the guardrails ask a person. */
 async function allowMany(store: Store): Promise<void> {
   const bounds = { ...DEFAULT_POLICY.bounds, max_repairs_hour: 100_000 };
   await setPolicy(store.asPlatform(), "guard_policies", { ...DEFAULT_POLICY, bounds });

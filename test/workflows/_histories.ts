@@ -3,20 +3,20 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as workflows from "../../workflows/mod.ts";
 
-/** Where they are. */
+/** The folder of the histories. */
 export const HISTORIES = new URL("../histories/", import.meta.url);
 
-/** Every type that workers run: the functions that the workflows' face exports. */
+/** Every type that workers run: the functions that workflows/mod.ts exports. */
 export const WORKFLOW_TYPES: readonly string[] = Object.entries(workflows)
   .filter(([, value]) => typeof value === "function")
   .map(([name]) => name);
 
-/** Histories of which these must be there. */
+/** A recorded history. */
 export interface RecordedHistory {
-  /** Name of the file without its ending. */
+  /** Name of the file, without `.json`. */
   readonly name: string;
   readonly workflowType: string;
-  /** As the file has it. */
+  /** Text of the file. */
   readonly text: string;
   readonly history: { readonly events: readonly HistoryEvent[] };
 }
@@ -24,7 +24,7 @@ export interface RecordedHistory {
 /** An event, in the JSON form of Temporal's API. */
 export type HistoryEvent = { readonly eventType: string } & Readonly<Record<string, unknown>>;
 
-/** All of them. */
+/** Reads all histories. */
 export function readHistories(): RecordedHistory[] {
   return readdirSync(HISTORIES).filter((name) => name.endsWith(".json")).map((file) => {
     const text = readFileSync(new URL(file, HISTORIES), "utf8");
@@ -33,7 +33,7 @@ export function readHistories(): RecordedHistory[] {
   });
 }
 
-/** A history as it is kept: one event a line, without what tells of the machine, who took the tasks and where errors were thrown. */
+/** Prints a history, one event a line, without the names of machine and worker and without stack traces. */
 export function printHistory(json: string): string {
   const { events } = JSON.parse(json, (key, value) => {
     if (key === "identity") return "recorder";
@@ -46,7 +46,7 @@ export function printHistory(json: string): string {
   return `{"events":[\n${lines.join(",\n")}\n]}\n`;
 }
 
-/** A payload in which folders of the recording have another name. */
+/** Replaces the names of the recorder's folders in a payload. */
 function withoutFolders(base64: string): string {
   const text = Buffer.from(base64, "base64").toString();
   if (!text.includes(tmpdir())) return base64;

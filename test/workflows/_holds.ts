@@ -1,31 +1,31 @@
 /**
- * Holds loops in the midst of a step, from outside the platform: a probe is not answered, a command that repairs does not
- * go on, and a transaction stands still where it adds to the ticket's timeline.
+ * Holds loops in the middle of a step, from outside the platform: a probe gets no response, the command of a repair waits,
+ * or a transaction blocks when it adds an event to the ticket.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-/** Where in a step a loop is held: at its probe, at its command, or as it writes an event of this kind. */
+/** A point in a step: its probe, its command, or the event that it adds. */
 export type Hold = "probe" | "command" | `event ${string}`;
 
 /** Holds loops. */
 export interface Holds {
-  /** Address of the health check in front of a service's own. */
+  /** Returns the address of a proxy for a service's health check. */
   gate(service: string, health: string): string;
-  /** From here on, loops about these services stop where they are told. */
+  /** Holds the loops of these services from now on. */
   set(holds: Readonly<Record<string, Hold>>): Promise<void>;
-  /** Waits until so many loops stand still at probes and in transactions. */
+  /** Waits until so many loops are held at probes and in transactions. */
   held(probes: number, transactions: number): Promise<void>;
-  /** Whoever comes from now on is not held, and those who are remain so. */
+  /** Holds no further loop; those that are held stay so. */
   letOthersPass(): Promise<void>;
-  /** Lets those go that are held. */
+  /** Releases all held loops. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of our lock, so that it is none of the platform's. */
+/** Class of the advisory lock, which the platform does not use. */
 const LOCK = 7_331;
 const HELD_WITHIN_MS = 120_000;
 
@@ -50,7 +50,7 @@ const SCHEMA = `
 const WAITING = `SELECT count(*)::int AS waiting FROM pg_locks
   WHERE locktype = 'advisory' AND classid = ${LOCK} AND NOT granted`;
 
-/** @param superuserUrl of the platform's database, whose server may be killed at any time */
+/** Opens the holds. @param superuserUrl of the platform's database; its server may be killed at any time */
 export async function openHolds(superuserUrl: string): Promise<Holds> {
   const gates = new Map<string, string>();
   const atProbe = new Set<string>();
@@ -122,7 +122,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** The same client, or another where its server has been killed since. */
+/** Returns the client, or a new one if its server was killed. */
 async function alive(client: pg.Client, url: string): Promise<pg.Client> {
   try {
     await client.query("SELECT 1");

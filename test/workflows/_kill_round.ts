@@ -1,4 +1,4 @@
-/** One kill: six loops, one held in each step, and what became of them. */
+/** One kill: six loops, one held in each step, and their results. */
 import { access, writeFile } from "node:fs/promises";
 import { createServiceFinding } from "../../detection/mod.ts";
 import { type LoopResult, STEPS, TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
@@ -11,21 +11,21 @@ import { type BrokenService, heldRestart, startBrokenService } from "./_broken_s
 import type { Hold, Holds } from "./_holds.ts";
 import type { CompiledPlatform, Target } from "./_compiled.ts";
 
-/** What became of one loop. */
+/** The end of one loop. */
 export interface LoopEnd {
   readonly step: string;
   readonly hold: Hold;
-  /** Undefined: it did not end in time, or Temporal does not know it any more. */
+  /** Undefined: it did not end in time, or Temporal no longer knows it. */
   readonly result?: LoopResult;
-  /** How often the service was started by the platform. */
+  /** Number of starts of the service by the platform. */
   readonly repairs: number;
-  /** What was to be there at the end and is not, or is there though it should not. */
+  /** Differences from the expected end. */
   readonly faults: readonly string[];
   /** From the kill to the loop's end, seconds. */
   readonly seconds: number;
 }
 
-/** Where in each step loops are held, round after round. */
+/** Points in each step at which loops are held, in turn. */
 const HOLDS: Readonly<Record<string, readonly Hold[]>> = {
   "DETECT": ["probe"],
   "TICKET": ["event opened"],
@@ -34,12 +34,12 @@ const HOLDS: Readonly<Record<string, readonly Hold[]>> = {
   "VERIFY": ["event verified"],
   "CLOSE+SEAL": ["event resolved"],
 };
-/** Every other round, what is held is let go so long before the kill at most, to meet steps at their ends; ms. */
-const LEAVING_MS = 40;
+/** Every other round, loops are released at most this long before the kill, to hit the ends of steps. */
+const MAX_HEAD_START_MS = 40;
 const ENDS_WITHIN_MS = 180_000;
 const RETRY_MS = 100;
 
-/** Breaks a service for each step, kills the target while their loops are held there, and looks at what came of them. */
+/** Breaks a service for each step, kills the target while a loop is held in each, and checks the results. */
 export async function killDuringLoops(
   platform: CompiledPlatform,
   holds: Holds,
@@ -49,7 +49,7 @@ export async function killDuringLoops(
   const loops = await Promise.all(
     STEPS.map((step, n) => prepare(platform, holds, { target, step, round, n })),
   );
-  await list(platform, loops.map(({ victim }) => victim));
+  await list(platform, loops.map(({ faulty }) => faulty));
   await holds.set(Object.fromEntries(loops.map(({ name, hold }) => [name, hold])));
   try {
     const [first, ...others] = loops;
@@ -57,47 +57,47 @@ export async function killDuringLoops(
     const commands = others.filter(({ hold }) => hold === "command");
     await Promise.all(commands.map(({ begun }) => begun()));
     await holds.held(0, others.length - commands.length);
-    await start(platform, first!); // last, as a probe is waited for no longer than two seconds
+    await start(platform, first!); // last, as a probe times out after two seconds
     await holds.held(1, others.length - commands.length);
     await holds.letOthersPass();
-    const letGo = async () => {
-      await Promise.all([holds.release(), ...commands.map(({ victim }) => victim.release())]);
+    const releaseAll = async () => {
+      await Promise.all([holds.release(), ...commands.map(({ faulty }) => faulty.release())]);
     };
-    const leaving = round % 2 === 1;
-    if (leaving) {
-      void letGo();
-      await sleep(Math.random() * LEAVING_MS);
+    const hasHeadStart = round % 2 === 1;
+    if (hasHeadStart) {
+      void releaseAll();
+      await sleep(Math.random() * MAX_HEAD_START_MS);
     }
     const killed = performance.now();
     const back = platform.kill(target);
-    if (!leaving) await letGo();
-    const [aftermaths] = await Promise.all([
+    if (!hasHeadStart) await releaseAll();
+    const [ends] = await Promise.all([
       Promise.all(loops.map((loop) => loopEndOf(platform, loop, killed))),
       back,
     ]);
-    return aftermaths;
+    return ends;
   } finally {
     await holds.release();
-    await Promise.all(loops.map(({ victim }) => victim.remove()));
+    await Promise.all(loops.map(({ faulty }) => faulty.remove()));
   }
 }
 
-/** A loop that is to be. */
+/** A loop to start. */
 interface Prepared {
   readonly name: string;
   readonly step: string;
   readonly hold: Hold;
-  readonly victim: BrokenService;
+  readonly faulty: BrokenService;
   /** Waits until the command of its repair has begun. */
   begun(): Promise<void>;
 }
 
-/** Lists services in the file, where every worker that starts looks for them, and waits until the one that runs has. */
+/** Writes the services file, which each worker reads at start, and waits until the running one has read it. */
 async function list(
   { dataDir, store }: CompiledPlatform,
-  victims: readonly BrokenService[],
+  brokenServices: readonly BrokenService[],
 ): Promise<void> {
-  const services = victims.map(({ service: { name, type, check, restart } }) => {
+  const services = brokenServices.map(({ service: { name, type, check, restart } }) => {
     return { name, type, check, restart };
   });
   await writeFile(join(dataDir, "sealoop.services.yaml"), JSON.stringify({ services }));
@@ -120,9 +120,9 @@ async function prepare(
   const kinds = HOLDS[step]!;
   const hold = kinds[round % kinds.length]!;
   const name = `${target.toLowerCase()}-${round}-${n}`;
-  // Half of them are brought back by a command, half as processes of the platform's own.
+  // Half of them are restarted by a command, half by the platform.
   const byCommand = hold === "command" || (round + n) % 2 === 0;
-  const victim = await startBrokenService(platform, {
+  const faulty = await startBrokenService(platform, {
     name,
     runbook: hold === "command" ? heldRestart : byCommand ? atOnce : undefined,
     through: (health) => holds.gate(name, health),
@@ -131,7 +131,7 @@ async function prepare(
     name,
     step,
     hold,
-    victim,
+    faulty,
     async begun() {
       while (true) {
         const row = await platform.store.asPlatform().first(
@@ -145,16 +145,16 @@ async function prepare(
   };
 }
 
-/** Brings the service back as a service manager does. */
+/** Returns a restart as by a service manager. */
 function atOnce(command: readonly string[]) {
   return { command: ["sh", "-c", 'nohup "$@" & sleep 0.1', "sh", ...command] };
 }
 
-async function start({ client }: CompiledPlatform, { victim }: Prepared): Promise<void> {
-  const finding = createServiceFinding(victim.service, "status_503");
+async function start({ client }: CompiledPlatform, { faulty }: Prepared): Promise<void> {
+  const finding = createServiceFinding(faulty.service, "status_503");
   await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
     taskQueue: TASK_QUEUE.itsm,
-    workflowId: workflowIdOf(victim),
+    workflowId: workflowIdOf(faulty),
     args: [finding],
   });
 }
@@ -164,21 +164,21 @@ const workflowIdOf = ({ service }: BrokenService) =>
 
 async function loopEndOf(
   platform: CompiledPlatform,
-  { step, hold, victim }: Prepared,
+  { step, hold, faulty }: Prepared,
   killed: number,
 ): Promise<LoopEnd> {
-  const handle = platform.client.workflow.getHandle<typeof itsmLoop>(workflowIdOf(victim));
+  const handle = platform.client.workflow.getHandle<typeof itsmLoop>(workflowIdOf(faulty));
   const ending = await resultOf(handle);
   const seconds = (performance.now() - killed) / 1000;
   const result = typeof ending === "string" ? undefined : ending;
-  const repairs = await victim.starts() - 1;
+  const repairs = await faulty.starts() - 1;
   const faults = result
-    ? await patiently(() => faultsOf(platform, result, repairs))
+    ? await untilServersAreBack(() => faultsOf(platform, result, repairs))
     : [ending as string];
   return { step, hold, ...result ? { result } : {}, repairs, faults, seconds };
 }
 
-/** What a loop gave, however long its server is away; or why it gives nothing. */
+/** Returns the result of a loop, even if its server is away for a while; or the reason why there is none. */
 async function resultOf(handle: WorkflowHandle<typeof itsmLoop>): Promise<LoopResult | string> {
   const deadline = Date.now() + ENDS_WITHIN_MS;
   let last = "it did not end in time";
@@ -198,14 +198,14 @@ async function resultOf(handle: WorkflowHandle<typeof itsmLoop>): Promise<LoopRe
   return last;
 }
 
-/** An error with all that has led to it. */
+/** Describes an error with its causes. */
 function causesOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause === undefined ? String(error) : `${error}, as ${causesOf(cause)}`;
 }
 
-/** Repeats a look until the servers are there for it. */
-async function patiently<T>(look: () => Promise<T>): Promise<T> {
+/** Repeats work until the servers are back. */
+async function untilServersAreBack<T>(look: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + ENDS_WITHIN_MS;
   while (true) {
     try {
@@ -220,7 +220,7 @@ async function patiently<T>(look: () => Promise<T>): Promise<T> {
 const HEALED = ["detected", "opened", "diagnosed", "permitted", "intended", "remediated"];
 const RECEIPTS = ["ticket_opened", "guardrail_verdict", "repair_intended", "self_heal"];
 
-/** What differs from what a loop leaves behind that nobody shot at, or that tells people that it can't know. */
+/** Returns the differences from a loop that was not disturbed, or from one that is properly escalated. */
 async function faultsOf(
   { store }: CompiledPlatform,
   { outcome, ticket_id, receipt_id }: LoopResult,

@@ -18,14 +18,14 @@ export interface LoopBench {
   readonly store: Store;
   readonly client: Client;
   readonly dataDir: string;
-  /** Of the database, for tests of tampering. */
+  /** URL of the database for its superuser. */
   readonly superuserUrl: string;
-  /** Makes a process ready that will take work from this queue, and from the ledger's. */
+  /** Starts a process that will take work from this queue and the ledger's. */
   worker(taskQueue: string): Promise<WorkerProcess>;
   close(): Promise<void>;
 }
 
-/** Where a worker kills itself. */
+/** A point at which a worker kills itself. */
 export interface KillPoint {
   readonly when: "before" | "after";
   readonly activity: string;
@@ -33,7 +33,7 @@ export interface KillPoint {
 
 /** A worker in a process of its own. */
 export interface WorkerProcess {
-  /** Gives the signal that ended it; null where it ended by itself. */
+  /** The signal that ended it; null: it ended by itself. */
   readonly ended: Promise<NodeJS.Signals | null>;
   /** Lets it take work. */
   begin(): void;

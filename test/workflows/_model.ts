@@ -1,28 +1,28 @@
-/** A language model of a test: a server that speaks OpenAI's language, and says what the test has it say. */
+/** A language model of a test: a server of OpenAI's API, whose text the test decides. */
 import { answerJson, serveProvider, WIRE_FORMATS } from "../engine/_providers.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 
-/** What it was asked. */
+/** A request to the model. */
 export interface ModelRequest {
-  /** What is to be written: `diagnose`, `answer`. */
+  /** `diagnosis`, `answer` or `plan`. */
   readonly task: string;
-  /** All of the prompt. */
+  /** The whole prompt. */
   readonly text: string;
   readonly schema: Json;
-  /** Number of the piece of evidence that these words are in. */
+  /** Returns the number of the evidence that matches. */
   at(words: RegExp): number;
-  /** Settles when whoever asked has gone. */
+  /** Settles when the client has gone. */
   readonly gone: Promise<void>;
 }
 
-/** What it says; a text is sent as it is, undefined never. */
+/** Returns the content of the response. A string is sent as it is; undefined: there is no response. */
 export type ModelReply = (asked: ModelRequest) => unknown;
 
-/** Its name. */
+/** Name of the model. */
 export const MODEL = "a-model-of-a-test";
 const WIRE = WIRE_FORMATS.openai!;
 
-/** Serves one. @returns settings by the names of environment variables */
+/** Serves the model. @returns environment variables of a platform that uses it */
 export async function serveModel(says: ModelReply): Promise<Record<string, string>> {
   const url = await serveProvider((_, answer, body) => {
     const gone = new Promise<void>((resolve) => answer.once("close", () => resolve()));

@@ -1,4 +1,4 @@
-/** A platform of a test on which a language model writes, and says what the test has it say. */
+/** A platform with a language model whose text the test decides. */
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { putService } from "../../store/mod.ts";
@@ -16,17 +16,17 @@ import { type ModelReply, type ModelRequest, serveModel } from "./_model.ts";
 export interface ModelPlatform {
   readonly loop: TestLoop;
   readonly client: Client;
-  /** What it says to the first question, the second and so on; the last of them to all that follow. */
+  /** The model's replies, in order; the last one is repeated. */
   says: ModelReply[];
-  /** What it was asked since the last call. */
+  /** Requests to the model since the last call. */
   asked: ModelRequest[];
-  /** Calls a tool while the model says this. */
+  /** Calls a tool while the model gives these replies. */
   call(name: string, input: object, ...model: ModelReply[]): Promise<Json>;
 }
 
 /**
- * Opens one before the tests of the suite that calls this, and closes it after them: with a service that is down, one
- * that needs it, and one that nothing is known of.
+ * Opens one before the tests of the calling suite, and closes it after them. It has a service that is down, one that needs
+ * it, and one without a health check.
  */
 export function useModelPlatform(): ModelPlatform {
   let loop: TestLoop;
@@ -88,5 +88,5 @@ export function useModelPlatform(): ModelPlatform {
   return world;
 }
 
-/** A sentence that a model writes, with the numbers of what it rests on. */
+/** Returns a sentence of a model with the numbers of the evidence that it cites. */
 export const claim = (text: string, ...evidence: number[]) => ({ text, evidence });

@@ -1,4 +1,4 @@
-/** People who decide about approvals, as the gateway lets them. */
+/** People who decide about approvals. */
 import type { Client } from "@temporalio/client";
 import { type ApprovalState, approveUpdate, denyUpdate, reopenUpdate } from "../../domain/mod.ts";
 import {
@@ -14,7 +14,7 @@ import { eventually } from "../_time.ts";
 
 const UPDATES = { approved: approveUpdate, denied: denyUpdate, reopened: reopenUpdate };
 
-/** Somebody with a key that may approve. */
+/** Creates a person with a key that may approve. */
 export async function createApprover(
   store: Store,
   principal: string,
@@ -32,7 +32,7 @@ export async function createApprover(
   return record;
 }
 
-/** Keeps what somebody says, as the gateway does before it tells the run. @returns id of the vote */
+/** Stores a vote, as the gateway does before it sends the update. @returns id of the vote */
 export async function storeVote(
   store: Store,
   approvalId: string,
@@ -43,7 +43,7 @@ export async function storeVote(
   return await putVote(store.asPlatform(), { approvalId, move, keyId });
 }
 
-/** Says something, and waits for what that leads to. @throws why it is no move */
+/** Casts a vote, and waits for the move that it makes. @throws {WorkflowUpdateFailedError} it makes none */
 export async function vote(
   { store, client }: { readonly store: Store; readonly client: Client },
   approvalId: string,

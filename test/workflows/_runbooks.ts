@@ -1,4 +1,4 @@
-/** Runbooks of a test's own, and the program that they run. */
+/** Runbooks of a test, and the program that they run. */
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -19,7 +19,7 @@ export async function writeRunbooks(
       runbook,
       version: "1.0.0",
       title: `The runbook ${runbook}`,
-      about: "It is there for a test alone, and acts on its folder.",
+      about: "It exists for a test, and acts on its folder.",
       ...more,
     };
     await writeFile(join(folder, `${runbook}.yaml`), stringify(document));
@@ -32,7 +32,7 @@ export async function writeRunbooks(
   await writeFile(join(folder, "commands.yaml"), stringify({ commands }));
 }
 
-/** A step with what every step must say. */
+/** Returns a step with the fields that every step needs. */
 export const runbookStep = (step: string, act: object): object => ({
   step,
   does: `Does the step ${step}.`,
@@ -42,7 +42,7 @@ export const runbookStep = (step: string, act: object): object => ({
   ...act,
 });
 
-/** Ends what an act has begun, as soon as it has, so that nobody can tell what became of it. */
+/** Kills the process of an effect as soon as it has begun, so that its result is unknown. */
 export async function killEffect(dataDir: string, effectId: string): Promise<void> {
   const mark = join(dataDir, "effects", effectId, "started");
   const leader = await eventually(async () => {
@@ -51,7 +51,7 @@ export async function killEffect(dataDir: string, effectId: string): Promise<voi
   process.kill(-leader, "SIGKILL");
 }
 
-/** A program that writes a line each time it has run, after so many seconds. */
+/** Writes a program that logs each run, after so many seconds. */
 export async function countingProgram(folder: string, name: string, seconds = 0) {
   await mkdir(folder, { recursive: true });
   const path = join(folder, name);

@@ -1,4 +1,4 @@
-/** Ways of the workflows that other agents talk to, to be recorded: reasoning, the crew and tasks of A2A. */
+/** Scenarios of the workflows for other agents, to be recorded: reasoning, the crew, A2A tasks. */
 import type { WorkflowHandle } from "@temporalio/client";
 import {
   cancelUpdate,
@@ -13,26 +13,26 @@ import { serveEngine } from "../engine/_engine.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { type ModelRequest, serveModel } from "./_model.ts";
 
-/** What the recorder does with runs. */
+/** Functions of the recorder. */
 export interface Recorder {
   start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle>;
-  /** Waits for the end, whatever it is. */
+  /** Waits for the end of a run, whatever it is. */
   ended(run: WorkflowHandle): Promise<WorkflowHandle>;
-  /** Gives a person's word. */
+  /** Casts a person's vote. */
   speak(run: WorkflowHandle, move: VoteMove, who: string): Promise<void>;
-  /** Has people asked about a call. @returns the approval's id */
+  /** Holds a call until people decide. @returns id of the approval */
   held(name: string): Promise<string>;
 }
 
 type Scenarios = Readonly<Record<string, () => Promise<WorkflowHandle>>>;
 
-/** @param writers gets the platforms with a model, to be stopped at the end */
+/** Returns the scenarios. @param writers gets the platforms with a model, to be stopped at the end */
 export function taskScenarios(
   loop: TestLoop,
   writers: TestLoop[],
   { start, ended, speak, held }: Recorder,
 ): Scenarios {
-  /** Starts a run on a platform with a model, whose first word does not hold, and whose second does. */
+  /** Starts a run on a platform with a model, whose first text does not hold, and whose second does. */
   async function startWriting(
     type: string,
     workflowId: string,

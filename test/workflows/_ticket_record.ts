@@ -1,8 +1,13 @@
-/** What is to be seen of a run from outside. */
 import { exportReceipts } from "../../ledger/mod.ts";
-import { type EffectRecord, getTicket, listTicketEvents, type Store } from "../../store/mod.ts";
+import {
+  type EffectRecord,
+  getTicket,
+  listTicketEvents,
+  type Store,
+  type Ticket,
+} from "../../store/mod.ts";
 
-/** A receipt, as the public ledger gives it. */
+/** A receipt, as the public ledger prints it. */
 export interface Receipt {
   readonly id: string;
   readonly category: string;
@@ -12,31 +17,39 @@ export interface Receipt {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** All that is kept of a ticket. */
-export async function readTicketRecord(store: Store, ticketId: string) {
-  const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) =>
-    JSON.parse(text)
-  );
+/** A ticket with everything that is stored and sealed about it. */
+export interface TicketRecord {
+  readonly ticket: Ticket;
+  /** Kinds of its events, oldest first. */
+  readonly events: readonly string[];
+  /** Oldest first. Without that of the knowledge base, which comes some time after the end. */
+  readonly receipts: readonly Receipt[];
+  /** Newest first. */
+  readonly effects: readonly EffectRecord[];
+}
+
+/** Reads the record of a ticket. */
+export async function readTicketRecord(store: Store, ticketId: string): Promise<TicketRecord> {
+  const db = store.asPlatform();
+  const exported = await exportReceipts(store, { from: 0, to: 10_000 });
+  const receipts = exported.map(({ text }) => JSON.parse(text) as Receipt);
   return {
-    ticket: (await getTicket(store.asPlatform(), ticketId))!,
-    /** Kinds of its events, oldest first. */
-    moves: (await listTicketEvents(store.asPlatform(), ticketId)).map(({ kind }) => kind),
-    /** Oldest first, without that of the knowledge base, which comes some time after the end. */
-    receipts: all.filter(({ subject, category }) =>
+    ticket: (await getTicket(db, ticketId))!,
+    events: (await listTicketEvents(db, ticketId)).map(({ kind }) => kind),
+    receipts: receipts.filter(({ subject, category }) =>
       subject === ticketId && category !== "learning_receipt"
-    ) as Receipt[],
-    /** Newest first. */
-    effects: await store.asPlatform().query(
+    ),
+    effects: await db.query<EffectRecord>(
       "SELECT * FROM effects WHERE ticket_id = $1 ORDER BY intended_at DESC",
       [ticketId],
-    ) as EffectRecord[],
+    ),
   };
 }
 
-/** Effects on a service, newest first. */
-export async function effectsOn(store: Store, service: string): Promise<EffectRecord[]> {
-  return await store.asPlatform().query(
+/** Lists the effects on a service, newest first. */
+export async function listEffectsOn(store: Store, service: string): Promise<EffectRecord[]> {
+  return await store.asPlatform().query<EffectRecord>(
     "SELECT * FROM effects WHERE service = $1 ORDER BY intended_at DESC",
     [service],
-  ) as EffectRecord[];
+  );
 }

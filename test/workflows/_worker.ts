@@ -3,9 +3,8 @@
  *
  *     node --import tsx _worker.ts <task queue>
  *
- * It says `ready` to its parent, and does what its parent says then: `begin` to take work; `{when, activity}` to kill
- * itself at the start of the next such activity (`before`), or when that has done its work and before this is reported
- * (`after`).
+ * It sends `ready` to its parent, and obeys its messages: `begin` to take work; `{when, activity}` to kill itself at the
+ * start of the next such activity (`before`), or when that has ended and before its result is reported (`after`).
  */
 import { Client, Connection } from "@temporalio/client";
 import { TASK_QUEUE } from "../../domain/mod.ts";
@@ -27,7 +26,7 @@ Runtime.install({
   logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
   shutdownSignals: [],
 });
-process.on("disconnect", () => process.exit()); // the test has gone
+process.on("disconnect", () => process.exit()); // the test has ended
 
 const config = loadConfig(process.env);
 const { SEALOOP_DATABASE_APP_URL: appUrl, SEALOOP_DATABASE_SEQUENCER_URL: sequencerUrl } =
@@ -68,7 +67,7 @@ const workers = await Promise.all(
       workflowBundle: { codePath: codePath! },
       activities: deadly,
       reuseV8Context: true,
-      debugMode: true, // workflows run in this thread: one of their own takes half a second of a core to load
+      debugMode: true, // workflows run in this thread, which saves half a second
       stickyQueueScheduleToStartTimeout: "1s",
     })
   ),

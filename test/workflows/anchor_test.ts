@@ -9,7 +9,7 @@ import { anchorThroughKills, isPending } from "./_anchor_kills.ts";
 import { openLoop, serveNoEngine, type TestLoop } from "./_loop.ts";
 import { eventually } from "../_time.ts";
 
-describe("the workflows that anchor", () => {
+describe("anchorReceipts and anchorBatch", () => {
   let world: BitcoinServers;
   let loop: TestLoop;
   let runs = 0;
@@ -17,7 +17,7 @@ describe("the workflows that anchor", () => {
   let killed: Promise<void>;
 
   before(async () => {
-    killed = anchorThroughKills(); // waits most of its time, so it runs beside the other tests
+    killed = anchorThroughKills(); // runs beside the other tests, as it mostly waits
     killed.catch(() => {});
     world = await startBitcoinServers();
     loop = await openLoop({
@@ -39,11 +39,11 @@ describe("the workflows that anchor", () => {
     });
   const run = (id: string) => loop.client.workflow.getHandle<typeof anchorBatch>(id);
 
-  it("find nothing to do in an empty ledger", async () => {
+  it("find nothing to anchor in an empty ledger", async () => {
     assert.deepEqual(await look(), { configured: true, anchors: [] });
   });
 
-  it("take the receipts since the last batch, wait for Bitcoin by a timer, and end when it counts", async () => {
+  it("batch the receipts since the last batch, wait for Bitcoin by a timer, and end when the block counts", async () => {
     await sealSome(loop, 3);
     const { anchors } = await look();
     assert.deepEqual(anchors, ["anchor-0-2"]);
@@ -63,7 +63,7 @@ describe("the workflows that anchor", () => {
     assert.deepEqual((await look()).anchors, [], "the receipt of the anchor alone is no reason");
   });
 
-  it("bring back the run of a batch that was ended from outside", async () => {
+  it("restart the run of a batch that was ended from outside", async () => {
     await sealSome(loop, 1);
     const { anchors: [id] } = await look();
     await run(id!).terminate("by hand");
@@ -73,7 +73,7 @@ describe("the workflows that anchor", () => {
     await run(id!).result();
   });
 
-  it("keep a batch pending for as long as sources are away, and say so in the ledger", async () => {
+  it("keep a batch pending while sources are away, and store the error", async () => {
     world.faults.respond = (response) => response.writeHead(503).end();
     await sealSome(loop, 1);
     const { anchors: [id] } = await look();
@@ -90,8 +90,7 @@ describe("the workflows that anchor", () => {
     await run(id!).result();
   });
 
-  it("anchor every receipt once, though their worker is killed with -9 at every turn", () =>
-    killed);
+  it("anchor every receipt once, although their workers are killed with -9", () => killed);
 });
 
 async function sealSome({ sealer }: TestLoop, count: number): Promise<void> {

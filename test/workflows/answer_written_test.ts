@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { exportReceipts } from "../../ledger/mod.ts";
+import { openTicket } from "../../store/mod.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { MODEL, type ModelReply, type ModelRequest } from "./_model.ts";
 import { eventually } from "../_time.ts";
 import { claim, useModelPlatform } from "./_model_platform.ts";
 
-describe("the pipeline's answer, where a model is configured", () => {
+describe("the reasoning pipeline, where a model is configured", () => {
   const world = useModelPlatform();
   const ask = (prompt: string, ...model: ModelReply[]) =>
     world.call("invoke_reasoning_pipeline", { prompt }, ...model);
@@ -19,7 +20,7 @@ describe("the pipeline's answer, where a model is configured", () => {
   const found = (result: Json, node: string): string =>
     result.steps.find((step: Json) => step.node === node).found;
 
-  it("is the model's, with marks that name citations, and the receipt says so", async () => {
+  it("answers with the model's text, marks its citations, and seals the author", async () => {
     const result = await ask(PROMPT, answer);
     assert.deepEqual(
       [result.outcome, result.written_by, result.provider, result.model_calls],
@@ -42,7 +43,31 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.deepEqual([sealed.details.written_by, sealed.details.provider], [MODEL, "openai"]);
   });
 
-  it("loses a sentence that does not hold", async () => {
+  it("cuts long evidence between characters, as model servers refuse halves", async () => {
+    for (const [n, start] of ["a", "ab"].entries()) {
+      await openTicket(world.loop.store.asPlatform(), {
+        id: `INC-00000000000${n}`,
+        title: start + "💥".repeat(200),
+        description: "",
+        severity: "low",
+        phase: "ticketed",
+        service: "search",
+        fingerprint: null,
+        workflowId: null,
+        runId: null,
+        requestedBy: "test",
+      });
+    }
+    await ask("search is down", () => ({ claims: [claim("`search` is named.", 1)] }));
+    const lines = world.asked[0]!.text.split("\n").filter((line) => line.includes("💥"));
+    assert.equal(lines.length, 2);
+    for (const line of lines) {
+      assert.ok(line.isWellFormed());
+      assert.match(line, /💥…$/);
+    }
+  });
+
+  it("drops a sentence that does not hold", async () => {
     const result = await ask(PROMPT, (asked) => ({
       claims: [claim("`pay-db` was broken by INC-000000004711.", 1), ...answer(asked).claims],
     }));
@@ -51,7 +76,7 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.match(found(result, "verify"), /without what does not hold: .*INC-000000004711/);
   });
 
-  it("has no marks but those that name citations, whatever the model numbers by", async () => {
+  it("removes the marks that the model wrote itself", async () => {
     const result = await ask(PROMPT, ({ at }) => {
       const [n, other] = [at(/fails its health check just now/), at(/this is affected/)];
       return { claims: [claim(`\`pay-db\` refuses connections [${other}, ${n}][3].`, n)] };
@@ -60,7 +85,7 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.equal(result.answer.split("\n")[0], "`pay-db` refuses connections. [1]");
   });
 
-  const useless: readonly (readonly [string, ModelReply, number, RegExp])[] = [
+  const rejected: readonly (readonly [string, ModelReply, number, RegExp])[] = [
     [
       "cites what was not seen",
       () => ({ claims: [claim("All is well.", 99)] }),
@@ -80,8 +105,8 @@ describe("the pipeline's answer, where a model is configured", () => {
     ],
     ["is no JSON", () => "All is well.", 1, /SyntaxError/],
   ];
-  for (const [what, model, calls, fallback] of useless) {
-    it(`is the rules' where the model's ${what}, and says so`, async () => {
+  for (const [what, model, calls, fallback] of rejected) {
+    it(`answers by rules if the model's text ${what}, and says so`, async () => {
       const result = await ask(PROMPT, model);
       assert.deepEqual([result.written_by, result.provider], ["rules", "local"]);
       assert.deepEqual([result.model_calls, world.asked.length], [calls, calls]);
@@ -101,7 +126,7 @@ describe("the pipeline's answer, where a model is configured", () => {
   });
   const QUESTION = "Qui est en panne ?";
 
-  it("rests on looks that the model chose, where the prompt names nothing that is known", async () => {
+  it("makes the lookups that the model chose, if the prompt names nothing that is known", async () => {
     const result = await ask(
       QUESTION,
       () =>
@@ -117,7 +142,7 @@ describe("the pipeline's answer, where a model is configured", () => {
     assert.deepEqual(of.enum.toSorted(), ["", "pay-db", "search", "shop"]);
   });
 
-  it("is not asked for twice where the model has chosen, too", async () => {
+  it("calls the model twice at most, the choice of lookups included", async () => {
     const result = await ask(
       QUESTION,
       () => looks(["service", "pay-db"]),
@@ -133,7 +158,7 @@ describe("the pipeline's answer, where a model is configured", () => {
     ["in no JSON", "All of it"],
   ];
   for (const [what, said] of nothing) {
-    it(`is asked of the caller again where the model chooses ${what}`, async () => {
+    it(`asks the caller if the model chooses ${what}`, async () => {
       const result = await ask("Hello", () => said);
       assert.deepEqual([result.outcome, world.asked.length], ["input_required", 1]);
       assert.deepEqual([result.written_by, result.model_calls], ["rules", 1]);

@@ -61,7 +61,7 @@ describe("an approval whose worker is killed with -9", () => {
     worker.begin();
   };
 
-  it("waits on, and is approved by what people said before and after", async () => {
+  it("goes on waiting, and counts the votes before and after", async () => {
     const { id, handle } = await ask({ needed: 2 });
     await vote(bench, id, "approved", ann);
     await replaceWorker();
@@ -73,7 +73,7 @@ describe("an approval whose worker is killed with -9", () => {
     assert.equal((await receipts(id, 3)).length, 3);
   });
 
-  it("has each move once, though its worker died before it could report it", async () => {
+  it("makes each move once, although its worker died before it reported it", async () => {
     const { id, handle } = await ask();
     await begun(id);
     const next = await bench.worker(QUEUE);
@@ -88,7 +88,7 @@ describe("an approval whose worker is killed with -9", () => {
     assert.equal((await receipts(id, 2)).length, 2);
   });
 
-  it("is shown and sealed once, though its worker died at its beginning", async () => {
+  it("is stored and sealed once, although its worker died at the start", async () => {
     const next = await bench.worker(QUEUE);
     worker.dieAt({ when: "after", activity: "openApproval" });
     const { id } = await ask();
@@ -99,7 +99,7 @@ describe("an approval whose worker is killed with -9", () => {
     assert.equal((await receipts(id, 2)).length, 2);
   });
 
-  it("expires on time while nobody is there to see it, and can be reopened", async () => {
+  it("expires on time while no worker runs, and can be reopened", async () => {
     const { id, handle, request } = await ask({ expires_in_seconds: 1 });
     await begun(id);
     const next = bench.worker(QUEUE);

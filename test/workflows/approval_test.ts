@@ -52,11 +52,11 @@ describe("the approval workflow", () => {
     return { id, handle, request };
   };
   const refusal = async (work: Promise<unknown>) => {
-    const error = await work.then(() => assert.fail("It was taken"), (error: Error) => error);
+    const error = await work.then(() => assert.fail("It was accepted"), (error: Error) => error);
     const { type, message } = error.cause as Error & { type: string };
     return [type, message] as const;
   };
-  /** A loop about a report that no service is named in: it escalates at once. */
+  /** Runs a loop about a report that names no service, so that it escalates at once. */
   const escalated = async () => {
     const finding: Finding = {
       service: null,
@@ -88,7 +88,7 @@ describe("the approval workflow", () => {
     assert.equal((await handle.result()).status, "denied");
   });
 
-  it("knows the holder of the key that asked, by whichever key", async () => {
+  it("refuses the vote of the requester, by whichever of their keys", async () => {
     const { record } = await issueKey(loop.store.asPlatform(), {
       tenant: "test",
       tier: "partner",
@@ -105,7 +105,7 @@ describe("the approval workflow", () => {
     assert.equal((await vote(loop, id, "approved", cy)).status, "approved");
   });
 
-  it("refuses votes without the right, and moves that do not fit", async () => {
+  it("refuses votes without the right, and moves that its status does not allow", async () => {
     const { id, handle } = await ask();
     const mute = await createApprover(loop.store, "mute", { mayApprove: false });
     assert.equal((await refusal(vote(loop, id, "approved", mute)))[0], "Forbidden");
@@ -114,19 +114,19 @@ describe("the approval workflow", () => {
     assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 1);
   });
 
-  it("counts nobody's word that the gateway has not kept, whatever comes by Temporal, and seals that it was tried", async () => {
+  it("refuses updates without a stored vote of their own, and seals the attempt", async () => {
     const { id, handle } = await ask();
     const { id: other } = await ask();
-    const made_up = { key_id: ann.id, principal: "ann", may_approve: true } as never;
-    const words = [
-      made_up,
+    const forged = { key_id: ann.id, principal: "ann", may_approve: true } as never;
+    const refs = [
+      forged,
       { vote_id: "VOT-000000000000" },
       { vote_id: await storeVote(loop.store, other, "approved", ann) },
       { vote_id: await storeVote(loop.store, id, "denied", ann) },
     ];
-    for (const word of words) {
-      const [type, why] = await refusal(handle.executeUpdate(approveUpdate, { args: [word] }));
-      assert.equal(type, "Forbidden", JSON.stringify(word));
+    for (const ref of refs) {
+      const [type, why] = await refusal(handle.executeUpdate(approveUpdate, { args: [ref] }));
+      assert.equal(type, "Forbidden", JSON.stringify(ref));
       assert.match(why, /Nobody has approved APR-\w+ through the gateway/);
     }
     const { status, approvers, moves } = (await getApproval(loop.store.asPlatform(), id))!;
@@ -144,7 +144,7 @@ describe("the approval workflow", () => {
     assert.equal(said.status, "approved");
   });
 
-  it("takes as many as the database says, whatever a run of it was started with", async () => {
+  it("needs as many votes as the database says, whatever a run was started with", async () => {
     const { id, handle } = await ask({ needed: 2 });
     await eventually(() => getApproval(loop.store.asPlatform(), id));
     await handle.terminate("by a stranger");
@@ -158,7 +158,7 @@ describe("the approval workflow", () => {
     assert.equal((await forged.result()).status, "approved");
   });
 
-  it("takes each word once, though it is told of again, and gives the same answer", async () => {
+  it("counts a vote once, although its update is repeated, with the same result", async () => {
     const { id, handle } = await ask({ needed: 2 });
     const vote_id = await storeVote(loop.store, id, "approved", ann);
     const first = await handle.executeUpdate(approveUpdate, { args: [{ vote_id }] });
@@ -168,7 +168,7 @@ describe("the approval workflow", () => {
     assert.equal((await listApprovalMoves(loop.store.asPlatform(), id)).length, 2);
   });
 
-  it("tells who may not decide the same however often it is told of", async () => {
+  it("refuses a repeated update in the same way", async () => {
     const { id, handle } = await ask();
     const mute = await createApprover(loop.store, "mute", { mayApprove: false });
     const vote_id = await storeVote(loop.store, id, "approved", mute);
@@ -178,7 +178,7 @@ describe("the approval workflow", () => {
     assert.deepEqual(await tell(), first);
   });
 
-  it("ends with the receipt of people's word where its time is over just then", async () => {
+  it("keeps the receipt of the decision if its time is over at that moment", async () => {
     const { id, handle } = await ask();
     await vote(loop, id, "denied", ann);
     const { receipt_id } = await handle.result();
@@ -189,7 +189,7 @@ describe("the approval workflow", () => {
     }
   });
 
-  it("does not count who approved by a key that is revoked or expired when enough have, and says so", async () => {
+  it("does not count approvals by keys that are revoked or expired at the last vote, and seals that", async () => {
     const { id } = await ask({ needed: 2 });
     const lost = await createApprover(loop.store, "bob");
     const old = await createApprover(loop.store, "cy");
@@ -214,14 +214,14 @@ describe("the approval workflow", () => {
     assert.equal((await vote(loop, id, "approved", again)).status, "approved");
   });
 
-  it("outlives a request to cancel it", async () => {
+  it("ignores a request to cancel it", async () => {
     const { id, handle } = await ask();
     await handle.cancel();
     await vote(loop, id, "approved", ann);
     assert.equal((await handle.result()).status, "approved");
   });
 
-  it("starts the loop anew that asked and has ended, citing its sealed receipt, once", async () => {
+  it("starts the requesting loop again if it has ended, once, and cites its receipt", async () => {
     const { ticket_id, receipt_id, asking_run } = await escalated();
     const { id, handle, request } = await ask({ ticket_id, subject: ticket_id, asking_run });
     await vote(loop, id, "approved", ann);
@@ -244,7 +244,7 @@ describe("the approval workflow", () => {
     });
   });
 
-  it("starts nothing where the ticket was resolved by hand meanwhile", async () => {
+  it("starts nothing if the ticket was resolved by hand meanwhile", async () => {
     const { ticket_id, asking_run } = await escalated();
     const { id, handle } = await ask({ ticket_id, subject: ticket_id, asking_run });
     await resolveTicket(loop.store.asPlatform(), ticket_id, {
@@ -258,7 +258,7 @@ describe("the approval workflow", () => {
     assert.equal((await getTicket(loop.store.asPlatform(), ticket_id))?.status, "resolved");
   });
 
-  it("expires where it was ended from outside, is sealed as such, and can be reopened", async () => {
+  it("expires if its run is ended from outside, is sealed as such, and can be reopened", async () => {
     const { id, handle } = await ask();
     await eventually(() => getApproval(loop.store.asPlatform(), id));
     await handle.terminate("by hand");
@@ -294,7 +294,7 @@ describe("the approval workflow", () => {
     assert.equal((await again.result()).status, "approved");
   });
 
-  it("leaves a loop alone that still waits", async () => {
+  it("starts no loop while the requesting one still waits", async () => {
     const waiting = await loop.client.workflow.start<typeof approval>(WORKFLOW.approval, {
       taskQueue: TASK_QUEUE.itsm,
       workflowId: `approval-APR-${"0".repeat(12)}`,
@@ -323,7 +323,7 @@ describe("the approval workflow", () => {
     assert.equal((await getApproval(loop.store.asPlatform(), id))?.resumedRun, null);
   });
 
-  it("seals who by key and which action by hash, and nobody's name", async () => {
+  it("seals the id of the key and the hash of the action, and nobody's name", async () => {
     const { id } = await ask({ action: { secret: "plan" } });
     const { receipt_id } = await vote(loop, id, "approved", ann);
     await loop.sealer.sealed(receipt_id!);

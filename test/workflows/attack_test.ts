@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { getService, getTicket, listTicketEvents } from "../../store/mod.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
-/** What each attack must have been seen as, and what it must have done until then. */
-const SEEN: Readonly<Record<AttackScenario, [code: string, count: keyof AttackCounts]>> = {
+/** The code by which each attack is detected, and what it must have done by then. */
+const EXPECTED: Readonly<Record<AttackScenario, [code: string, count: keyof AttackCounts]>> = {
   ssh_brute_force: ["brute_force", "attempts"],
   port_scan: ["port_scan", "ports_scanned"],
   ransomware: ["status_500", "files_altered"],
@@ -31,7 +31,7 @@ describe("attackSimulation", () => {
   after(() => loop?.stop());
 
   for (const scenario of ATTACKS) {
-    it(`is seen, contained and sealed: ${scenario}`, async () => {
+    it(`is detected, contained and sealed: ${scenario}`, async () => {
       const id = randomBytes(4).toString("hex");
       const result = await loop.client.workflow.execute<typeof attackSimulation>(
         WORKFLOW.attackSimulation,
@@ -41,11 +41,11 @@ describe("attackSimulation", () => {
           args: [{ id, scenario, requested_by: "key:test" }],
         },
       );
-      const told = result.ticket_id &&
+      const events = result.ticket_id &&
         await listTicketEvents(loop.store.asPlatform(), result.ticket_id);
-      assert.equal(result.outcome, "sealed", JSON.stringify([result, told]));
+      assert.equal(result.outcome, "sealed", JSON.stringify([result, events]));
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
-      const [code, count] = SEEN[scenario];
+      const [code, count] = EXPECTED[scenario];
       assert.equal(result.found, code);
       assert.ok(result.counts[count] > 0, JSON.stringify(result.counts));
       if (scenario === "ransomware") assert.ok(result.counts.files_restored > 0);
@@ -55,12 +55,16 @@ describe("attackSimulation", () => {
       assert.equal(
         await getService(loop.store.asPlatform(), result.service),
         undefined,
-        "is removed",
+        "the service is removed",
       );
       const folders = join(loop.config.dataDir, "test-services");
       const places = await loop.store.asPlatform().query("SELECT FROM log_places");
-      assert.deepEqual(places, [], "leaves nothing that was read");
-      assert.deepEqual(existsSync(folders) ? readdirSync(folders) : [], [], "leaves no folder");
+      assert.deepEqual(places, [], "its log's position is removed");
+      assert.deepEqual(
+        existsSync(folders) ? readdirSync(folders) : [],
+        [],
+        "its folder is removed",
+      );
     });
   }
 });

@@ -26,12 +26,12 @@ import { type BrokenService, heldRestart, startBrokenService } from "./_broken_s
 describe("itsmLoop", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
-  const victims: BrokenService[] = [];
+  const brokenServices: BrokenService[] = [];
   let inVain: Promise<LoopResult>;
 
   before(async () => {
     loop = await openLoop({ watch: (...seen) => watch(...seen) });
-    // Takes three times fifteen seconds, so it runs beside the others.
+    // It takes three times fifteen seconds, so it runs beside the other tests.
     inVain = run(await broken("in-vain", () => ({ command: ["true"] })));
     inVain.catch(() => {});
   });
@@ -39,7 +39,7 @@ describe("itsmLoop", () => {
     watch = () => {};
   });
   after(async () => {
-    for (const victim of victims) await victim.remove();
+    for (const faulty of brokenServices) await faulty.remove();
     await loop?.stop();
   });
 
@@ -48,9 +48,9 @@ describe("itsmLoop", () => {
     runbook?: Parameters<typeof startBrokenService>[1]["runbook"],
   ) {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
-    const victim = await startBrokenService(place, { name, runbook });
-    victims.push(victim);
-    return victim;
+    const faulty = await startBrokenService(place, { name, runbook });
+    brokenServices.push(faulty);
+    return faulty;
   }
 
   function start({ service }: BrokenService) {
@@ -61,23 +61,23 @@ describe("itsmLoop", () => {
       args: [finding],
     });
   }
-  const run = async (victim: BrokenService) => await (await start(victim)).result();
-  const story = (ticketId: string) => readTicketRecord(loop.store, ticketId);
-  /** Whether an activity is of a victim's loop, as others run beside it. */
+  const run = async (faulty: BrokenService) => await (await start(faulty)).result();
+  const recordOf = (ticketId: string) => readTicketRecord(loop.store, ticketId);
+  /** Returns true if an activity belongs to the loop of a service, as other loops run beside it. */
   const isOf = ({ service }: BrokenService, [order]: readonly unknown[]) =>
     (order as { finding: Finding }).finding.service === service.name;
 
-  /** Waits until the command of the repair runs. @returns the ticket */
+  /** Waits until the command of the repair runs. @returns id of the ticket */
   async function repairing(handle: Awaited<ReturnType<typeof start>>): Promise<string> {
     return await eventually(async () => {
       const { ticket_id } = await handle.query(progressQuery);
       if (!ticket_id) return undefined;
-      const { effects: [effect] } = await story(ticket_id);
+      const { effects: [effect] } = await recordOf(ticket_id);
       return effect?.state === "intended" ? ticket_id : undefined;
     });
   }
 
-  it("leaves a service without a runbook to people", async () => {
+  it("escalates if there is no runbook", async () => {
     const result = await run(await broken("bare", () => null));
     assert.equal(result.outcome, "escalated");
     assert.deepEqual(result.steps.map(({ step }) => step), [
@@ -86,16 +86,16 @@ describe("itsmLoop", () => {
       "DIAGNOSE",
       "CLOSE+SEAL",
     ]);
-    const { ticket, moves, receipts, effects } = await story(result.ticket_id!);
+    const { ticket, events, receipts, effects } = await recordOf(result.ticket_id!);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.equal(ticket.receipt_id, result.receipt_id);
-    assert.deepEqual(moves, ["detected", "opened", "diagnosed", "escalated"]);
+    assert.deepEqual(events, ["detected", "opened", "diagnosed", "escalated"]);
     assert.deepEqual(receipts.map(({ category }) => category), ["ticket_opened", "escalation"]);
     assert.equal(receipts.at(-1)!.details.reason, "no_runbook");
     assert.deepEqual(effects, []);
   });
 
-  it("seals of a past incident that it cites the id alone, as its text is private", async () => {
+  it("seals a cited past incident by its id alone, as its text is private", async () => {
     const ticket_id = "INC-0123456789ab";
     await openTicket(loop.store.asPlatform(), {
       id: ticket_id,
@@ -128,14 +128,14 @@ describe("itsmLoop", () => {
       run: { workflow_id: "loop-citing", run_id: randomUUID() },
       summary: { outcome: "escalated", reason: "no_runbook", diagnosis, rounds: 1 },
     });
-    const { receipts: [receipt] } = await story(ticket_id);
+    const { receipts: [receipt] } = await recordOf(ticket_id);
     assert.deepEqual((receipt!.details.diagnosis as { citations: unknown }).citations, [
       { id: "dns-slow", sha256 },
       { id: "INC-ba9876543210" },
     ]);
   });
 
-  it("seals what its ticket says beside what was judged", async () => {
+  it("seals the ticket's severity beside the engine's", async () => {
     const { service, release } = await broken("found-often", heldRestart);
     const finding = { ...createServiceFinding(service, "refused"), severity: "critical" as const };
     const handle = await loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
@@ -146,16 +146,16 @@ describe("itsmLoop", () => {
     const ticketId = await repairing(handle);
     await release();
     await handle.result();
-    const { ticket, receipts } = await story(ticketId);
+    const { ticket, receipts } = await recordOf(ticketId);
     const { ticket: said, diagnosis } = receipts.at(-1)!.details;
     assert.deepEqual(said, { severity: "critical", category: ticket.category });
     assert.equal(ticket.severity, "critical");
     assert.notEqual((diagnosis as { severity: string }).severity, "critical");
   });
 
-  it("files a guess under what a detector measured, and what it is sure of under that", async () => {
+  it("takes the measured category where the engine guesses, and the engine's where it is sure", async () => {
     const { diagnose } = diagnoseActivities(loop);
-    const filed = async (report: string, check: "host" | "report", code: string) => {
+    const categoryOf = async (report: string, check: "host" | "report", code: string) => {
       const id = `INC-${randomBytes(6).toString("hex")}`;
       await openTicket(loop.store.asPlatform(), {
         id,
@@ -183,19 +183,23 @@ describe("itsmLoop", () => {
         round: 1,
         run: { workflow_id: "loop-filing", run_id: randomUUID() },
       });
-      const { category } = (await story(id)).ticket;
+      const { category } = (await recordOf(id)).ticket;
       return { category, guess: classification!.category, sure: classification!.confidence };
     };
-    const unclear = await filed("The web shop is slow", "host", "disk_full");
+    const unclear = await categoryOf("The web shop is slow", "host", "disk_full");
     assert.ok(unclear.sure < MIN_ADVICE_CONFIDENCE && unclear.guess !== "storage");
     assert.equal(unclear.category, "storage");
-    const alone = await filed("The web shop is slow", "report", "reported");
+    const alone = await categoryOf("The web shop is slow", "report", "reported");
     assert.equal(alone.category, unclear.guess);
-    const clear = await filed("The TLS certificate of shop.example expired", "host", "disk_full");
+    const clear = await categoryOf(
+      "The TLS certificate of shop.example expired",
+      "host",
+      "disk_full",
+    );
     assert.equal(clear.category, "certificate");
   });
 
-  it("names of several steps the code of the one that changed something", () => {
+  it("reports the code of the last step that changed something", () => {
     const step = (kind: string, state: "done" | "not_done", code: string, ok = true) => ({
       id: kind,
       step: kind,
@@ -214,22 +218,22 @@ describe("itsmLoop", () => {
     assert.equal(of(moved, step("command", "done", "exit_1", false)), "exit_1");
   });
 
-  it("refuses a runbook that is not the one that was diagnosed", async () => {
-    const victim = await broken("changed");
+  it("refuses an action whose service has changed since the diagnosis", async () => {
+    const faulty = await broken("changed");
     watch = async (moment, activity, order) => {
-      if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
+      if (moment !== "before" || activity !== "remediate" || !isOf(faulty, order)) return;
       await putService(loop.store.asPlatform(), {
-        ...victim.service,
+        ...faulty.service,
         restart: { command: ["false"] },
       });
     };
-    const result = await run(victim);
+    const result = await run(faulty);
     assert.equal(result.outcome, "escalated");
     assert.deepEqual(result.steps.map(({ step, state }) => [step, state]).slice(-2), [
       ["REMEDIATE", "failed"],
       ["CLOSE+SEAL", "sealed"],
     ]);
-    const { receipts, effects } = await story(result.ticket_id!);
+    const { receipts, effects } = await recordOf(result.ticket_id!);
     assert.deepEqual(receipts.map(({ category }) => category), [
       "ticket_opened",
       "guardrail_verdict",
@@ -237,13 +241,13 @@ describe("itsmLoop", () => {
     ]);
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
     assert.deepEqual(effects, []);
-    assert.equal(await victim.starts(), 1);
+    assert.equal(await faulty.starts(), 1);
   });
 
-  it("leaves a service alone whose ticket somebody has closed meanwhile", async () => {
-    const victim = await broken("closed");
+  it("does nothing if somebody has closed the ticket meanwhile", async () => {
+    const faulty = await broken("closed");
     watch = async (moment, activity, order) => {
-      if (moment !== "before" || activity !== "remediate" || !isOf(victim, order)) return;
+      if (moment !== "before" || activity !== "remediate" || !isOf(faulty, order)) return;
       const [{ ticket_id }] = order as [{ ticket_id: string }];
       await resolveTicket(loop.store.asPlatform(), ticket_id, {
         outcome: "resolved",
@@ -251,21 +255,21 @@ describe("itsmLoop", () => {
         receiptId: "people",
       });
     };
-    const result = await run(victim);
-    const { ticket, moves, receipts } = await story(result.ticket_id!);
-    assert.equal(await victim.starts(), 1);
+    const result = await run(faulty);
+    const { ticket, events, receipts } = await recordOf(result.ticket_id!);
+    assert.equal(await faulty.starts(), 1);
     assert.deepEqual([ticket.status, ticket.phase, ticket.receipt_id], [
       "resolved",
       "sealed",
       "people",
     ]);
-    assert.equal(moves.at(-1), "run_ended");
+    assert.equal(events.at(-1), "run_ended");
     assert.equal(receipts.at(-1)!.details.reason, "Conflict");
   });
 
-  it("is one loop with one ticket and one repair where the same is found fifty times at once", async () => {
-    const victim = await broken("fifty");
-    const finding = createServiceFinding(victim.service, "refused");
+  it("is one loop with one ticket and one repair if the fault is found fifty times at once", async () => {
+    const faulty = await broken("fifty");
+    const finding = createServiceFinding(faulty.service, "refused");
     const handles = await Promise.all(
       Array.from(
         { length: 50 },
@@ -280,32 +284,32 @@ describe("itsmLoop", () => {
     );
     assert.equal(new Set(handles.map((handle) => handle.firstExecutionRunId)).size, 1);
     assert.equal((await handles[0]!.result()).outcome, "sealed");
-    assert.equal(await victim.starts(), 2);
+    assert.equal(await faulty.starts(), 2);
     const tickets = await loop.store.asPlatform().query(
       "SELECT id FROM tickets WHERE fingerprint = $1",
       [finding.fingerprint],
     );
     assert.equal(tickets.length, 1);
-    assert.equal((await story(tickets[0]!.id)).effects.length, 1);
+    assert.equal((await recordOf(tickets[0]!.id)).effects.length, 1);
   });
 
-  it("ends sealed when it is cancelled, and not before its repair has ended", async () => {
-    const victim = await broken("cancelled", heldRestart);
-    const handle = await start(victim);
+  it("ends sealed when it is cancelled, after its repair has ended", async () => {
+    const faulty = await broken("cancelled", heldRestart);
+    const handle = await start(faulty);
     const ticketId = await repairing(handle);
     await handle.cancel();
-    await handle.query(progressQuery); // it has seen the cancellation when it answers
+    await handle.query(progressQuery); // when it answers, it has seen the cancellation
     assert.equal((await handle.describe()).status.name, "RUNNING");
-    assert.equal((await story(ticketId)).ticket.escalated, false);
-    await victim.release();
+    assert.equal((await recordOf(ticketId)).ticket.escalated, false);
+    await faulty.release();
     await assert.rejects(
       handle.result(),
       (error) => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure,
     );
-    const { ticket, moves, receipts, effects } = await story(ticketId);
+    const { ticket, events, receipts, effects } = await recordOf(ticketId);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done"]);
-    assert.deepEqual(moves, [
+    assert.deepEqual(events, [
       "detected",
       "opened",
       "diagnosed",
@@ -319,14 +323,14 @@ describe("itsmLoop", () => {
     assert.deepEqual([details.reason, details.effect], ["cancelled", "done"]);
   });
 
-  it("is found and sealed when somebody has terminated it, for good", async () => {
-    const victim = await broken("terminated", heldRestart);
+  it("is sealed once when somebody has terminated it", async () => {
+    const faulty = await broken("terminated", heldRestart);
     let left = () => {};
     const ended = new Promise<void>((resolve) => left = resolve);
     watch = (moment, activity, order) => {
-      if (moment === "after" && activity === "remediate" && isOf(victim, order)) left();
+      if (moment === "after" && activity === "remediate" && isOf(faulty, order)) left();
     };
-    const handle = await start(victim);
+    const handle = await start(faulty);
     const ticketId = await repairing(handle);
     await handle.terminate("by hand");
     const reconcile = async () =>
@@ -336,12 +340,12 @@ describe("itsmLoop", () => {
       });
     assert.deepEqual(await reconcile(), { sealed: 1 });
     assert.deepEqual(await reconcile(), { sealed: 0 });
-    await victim.release();
-    await ended; // what was under way tells how it ended, but the ticket stays sealed
-    const { ticket, moves, receipts, effects } = await story(ticketId);
+    await faulty.release();
+    await ended; // the repair still records its end, but the ticket stays sealed
+    const { ticket, events, receipts, effects } = await recordOf(ticketId);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
-    assert.deepEqual(moves, [
+    assert.deepEqual(events, [
       "detected",
       "opened",
       "diagnosed",
@@ -360,7 +364,7 @@ describe("itsmLoop", () => {
     assert.deepEqual([details.status, details.unknown_effects], ["TERMINATED", 1]);
   });
 
-  it("leaves to people what three repairs did not heal", async () => {
+  it("escalates after three repairs that did not help", async () => {
     const result = await inVain;
     assert.equal(result.outcome, "escalated");
     const rounds = result.steps.filter(({ step }) => step === "VERIFY");
@@ -369,7 +373,7 @@ describe("itsmLoop", () => {
       ["failed", 2],
       ["failed", 3],
     ]);
-    const { ticket, receipts, effects } = await story(result.ticket_id!);
+    const { ticket, receipts, effects } = await recordOf(result.ticket_id!);
     assert.deepEqual([ticket.status, ticket.escalated, ticket.phase], ["open", true, "sealed"]);
     assert.deepEqual(effects.map(({ state }) => state), ["done", "done", "done"]);
     assert.deepEqual(receipts.map(({ category }) => category), [

@@ -32,7 +32,7 @@ certificates: { enabled: false }
 platform: { enabled: false }
 `,
     );
-    loop = await openLoop({ watch: leaveToPeople, settings: { SEALOOP_DETECTORS: detectors } });
+    loop = await openLoop({ watch: cancelLoops, settings: { SEALOOP_DETECTORS: detectors } });
   });
   after(() => loop?.stop());
 
@@ -43,19 +43,19 @@ platform: { enabled: false }
       workflowId: `sweep-${++sweeps}`,
       args: requestedBy === undefined ? [] : [requestedBy],
     });
-  /** What is done while a loop waits. */
+  /** Runs while a loop waits. */
   let meanwhile = () => Promise.resolve();
-  /** What is done once a ticket is closed, of which the loop is not told yet. */
+  /** Runs once a ticket is closed, before the loop is told. */
   let closed = () => Promise.resolve();
-  /** Nothing is to be repaired here: before a loop comes to that, somebody takes it off. */
-  const leaveToPeople: Watch = async (moment, activity, [step]) => {
+  /** Cancels each loop before its diagnosis, so that nothing is repaired. */
+  const cancelLoops: Watch = async (moment, activity, [step]) => {
     if (moment === "after" && activity === "closeAndSeal") await closed();
     if (moment !== "before" || activity !== "diagnose") return;
     await meanwhile();
     const { workflow_id } = (step as { run: RunId }).run;
     await loop.client.workflow.getHandle(workflow_id).cancel();
   };
-  /** The ticket of a loop, when it has ended. */
+  /** Waits for the end of a loop, and returns its ticket. */
   const ticketOf = async (workflowId: string) => {
     const handle = loop.client.workflow.getHandle<typeof itsmLoop>(workflowId);
     await assert.rejects(
@@ -66,12 +66,12 @@ platform: { enabled: false }
     return tickets.find(({ workflow_id }) => workflow_id === workflowId)!;
   };
 
-  it("never piles up on itself: a schedule's sweep is left out while the last one runs", async () => {
+  it("is skipped by the schedule while the last sweep runs", async () => {
     const { policies } = await loop.client.schedule.getHandle("sealoop-sweep").describe();
     assert.equal(policies.overlap, ScheduleOverlapPolicy.SKIP);
   });
 
-  it("starts one loop for a full disk and all that fails with it, and tells the story in its ticket", async () => {
+  it("starts one loop for a full disk and all that fails with it, and lists that in the ticket", async () => {
     const dead = { tcp: `127.0.0.1:${await freePort()}` };
     const put = (name: string, needs: readonly string[]) =>
       putService(loop.store.asPlatform(), {
@@ -103,13 +103,13 @@ platform: { enabled: false }
     assert.deepEqual(related.map(({ service }) => service), ["orders-db", "orders", "shop"]);
   });
 
-  it("leaves the whole group to the people who have its root", async () => {
+  it("starts no loop for a group whose root is escalated", async () => {
     const { findings, incidents, loops } = await sweep();
     assert.deepEqual([findings, incidents, loops], [4, 1, []]);
     assert.equal((await listTickets(loop.store.asPlatform(), { limit: 10 })).length, 1);
   });
 
-  it("takes what is left for an incident of its own when the root is gone", async () => {
+  it("starts a loop for the remaining findings when the root is gone", async () => {
     await rm(join(spool, "orders.dat"));
     const { findings, incidents, loops } = await sweep();
     assert.deepEqual([findings, incidents, loops.length], [3, 1, 1]);
@@ -120,7 +120,7 @@ platform: { enabled: false }
     assert.deepEqual(cleared, [{ code: "disk_full" }]);
   });
 
-  it("counts how often it is found again while a loop runs, and tells the loop nothing of it", async () => {
+  it("counts repeated sightings while a loop runs, without a signal to the loop", async () => {
     await putService(loop.store.asPlatform(), {
       name: "till",
       type: "web",
@@ -142,7 +142,7 @@ platform: { enabled: false }
       await loop.store.asPlatform().execute(
         "UPDATE ticket_sightings SET found_again = found_again + 1",
       );
-      throw new Error("Nobody hears that it is closed");
+      throw new Error("The result is lost");
     };
     const { loops } = await sweep();
     const ticket = await ticketOf(loops[0]!);

@@ -39,13 +39,13 @@ describe("itsmTest", () => {
     });
   }
 
-  it("ends, and leaves nothing behind, where its service has gone before it could be broken", async () => {
+  it("fails, and leaves nothing behind, if its service ends before it could be broken", async () => {
     const id = randomBytes(4).toString("hex");
     let attempts = 0;
     watch = async (moment, activity) => {
       if (moment !== "before" || activity !== "breakTestService") return;
       attempts++;
-      await stopManagedProcess(loop.config.dataDir, `test-${id}`); // as with a platform that is killed
+      await stopManagedProcess(loop.config.dataDir, `test-${id}`); // as if the platform was killed
     };
     const running = loop.client.workflow.execute<typeof itsmTest>(WORKFLOW.itsmTest, {
       taskQueue: TASK_QUEUE.itsm,
@@ -60,7 +60,7 @@ describe("itsmTest", () => {
       );
       return true;
     });
-    assert.equal(attempts, 1, "what trying again can't mend is not tried again");
+    assert.equal(attempts, 1, "it is not retried");
     assert.ok(!(await listTestServiceNames(loop.store.asPlatform())).includes(`test-${id}`));
   });
 });

@@ -14,7 +14,7 @@ import {
   openLoopBench,
   type WorkerProcess,
 } from "./_loop_bench.ts";
-import { effectsOn } from "./_ticket_record.ts";
+import { listEffectsOn } from "./_ticket_record.ts";
 import { startBrokenService } from "./_broken_service.ts";
 
 /** The activity of each step. */
@@ -25,55 +25,55 @@ const POINTS: readonly KillPoint[] = ACTIVITIES.flatMap((activity) => [
 ]);
 const AT_ONCE = 2;
 
-/** Longer than it takes to notice that a worker has died, so that the next one finds the command still running. */
+/** Longer than the heartbeat timeout, so that the next worker finds the command still running. */
 const SLOW_SECONDS = 8;
 
-/** All that is seen of a run whose worker was killed. */
-interface Aftermath {
+/** The end of a loop whose worker was killed. */
+interface LoopEnd {
   readonly result: Awaited<ReturnType<typeof itsmLoop>>;
-  /** How often the service was started, the first time included. */
+  /** Number of starts of the service, the first one included. */
   readonly starts: number;
-  /** The same, when the worker was dead. */
+  /** The same, at the death of the worker. */
   readonly startsBefore: number;
   readonly ticket: Awaited<ReturnType<typeof getTicket>>;
   /** Kinds of the ticket's events, oldest first. */
-  readonly moves: readonly string[];
-  /** The ticket's, oldest first. */
+  readonly events: readonly string[];
+  /** Receipts of the ticket, oldest first. */
   readonly receipts: readonly Record<string, unknown>[];
   readonly breaks: readonly unknown[];
-  /** All of the service. */
+  /** Of the service, newest first. */
   readonly effects: readonly EffectRecord[];
 }
 
-/** When a worker is killed: by itself at a point, or by the test while a slow command repairs. */
-type Killing = KillPoint | { readonly during: "repair"; readonly andTheCommand: boolean };
+/** The kill of a worker: by itself at a point, or by the test while a slow command repairs. */
+type Kill = KillPoint | { readonly during: "repair"; readonly withCommand: boolean };
 
-/** In whose hands loops are. */
-interface Hands {
-  /** Of its own, so that no other worker takes the loop. */
+/** Workers of a task queue, one after the other. */
+interface Queue {
+  /** Its own, so that no other worker takes the loop. */
   readonly taskQueue: string;
-  /** Takes over a loop when its predecessor was killed, and is killed in the next one. */
+  /** Takes over a loop after its predecessor was killed, and is killed in the next one. */
   worker: WorkerProcess;
 }
 
 describe("a worker that is killed with -9", () => {
   let bench: LoopBench;
   let running: Promise<unknown>;
-  const aftermaths = new Map<Killing, Promise<Aftermath>>();
-  const goesOn: Killing = { during: "repair", andTheCommand: false };
-  const diesToo: Killing = { during: "repair", andTheCommand: true };
+  const ends = new Map<Kill, Promise<LoopEnd>>();
+  const commandSurvives: Kill = { during: "repair", withCommand: false };
+  const commandDies: Kill = { during: "repair", withCommand: true };
 
   before(async () => {
     bench = await openLoopBench();
-    const queue = [goesOn, diesToo, ...POINTS].map((killing, n) => {
-      const { promise, resolve, reject } = deferred<Aftermath>();
-      aftermaths.set(killing, promise);
-      return (hands: Hands) => survive(bench, killing, `victim-${n}`, hands).then(resolve, reject);
+    const loops = [commandSurvives, commandDies, ...POINTS].map((kill, n) => {
+      const { promise, resolve, reject } = deferred<LoopEnd>();
+      ends.set(kill, promise);
+      return (queue: Queue) => survive(bench, kill, `faulty-${n}`, queue).then(resolve, reject);
     });
     running = Promise.all(Array.from({ length: AT_ONCE }, async (_, n) => {
-      const hands: Hands = { taskQueue: `itsm-${n}`, worker: await bench.worker(`itsm-${n}`) };
-      hands.worker.begin();
-      for (let next = queue.shift(); next; next = queue.shift()) await next(hands);
+      const queue: Queue = { taskQueue: `itsm-${n}`, worker: await bench.worker(`itsm-${n}`) };
+      queue.worker.begin();
+      for (let run = loops.shift(); run; run = loops.shift()) await run(queue);
     }));
   });
   after(async () => {
@@ -85,15 +85,15 @@ describe("a worker that is killed with -9", () => {
     const { when, activity } = point;
     const moment = when === "before" ? "at the start" : "after the work, before the report";
     it(`${moment} of ${activity}: the loop ends sealed, the service was restarted once`, async () => {
-      const { result, starts, ticket, effects, moves, receipts, breaks } =
-        (await aftermaths.get(point))!;
+      const { result, starts, ticket, effects, events, receipts, breaks } =
+        (await ends.get(point))!;
       assert.equal(result.outcome, "sealed");
       assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
       assert.equal(starts, 2);
       assert.equal(ticket?.status, "resolved");
       assert.equal(ticket?.receipt_id, result.receipt_id);
       assert.deepEqual(effects.map(({ state }) => state), ["done"]);
-      assert.deepEqual(moves, [
+      assert.deepEqual(events, [
         "detected",
         "opened",
         "diagnosed",
@@ -114,9 +114,9 @@ describe("a worker that is killed with -9", () => {
     });
   }
 
-  it("while a slow command repairs: the command goes on, and its end is what the receipt says", async () => {
-    const { result, starts, startsBefore, ticket, effects, receipts, breaks } = (await aftermaths
-      .get(goesOn))!;
+  it("while a slow command repairs: the command goes on, and the receipt has its result", async () => {
+    const { result, starts, startsBefore, ticket, effects, receipts, breaks } = (await ends
+      .get(commandSurvives))!;
     assert.equal(startsBefore, 1);
     assert.equal(starts, 2);
     assert.equal(result.outcome, "sealed");
@@ -131,9 +131,9 @@ describe("a worker that is killed with -9", () => {
     assert.deepEqual(breaks, []);
   });
 
-  it("together with the command that repairs: nobody repeats it, the receipt says unknown, people are asked", async () => {
-    const { result, starts, ticket, effects, moves, receipts, breaks } = (await aftermaths
-      .get(diesToo))!;
+  it("together with the command of the repair: it is not repeated, the receipt says unknown, the ticket is escalated", async () => {
+    const { result, starts, ticket, effects, events, receipts, breaks } = (await ends
+      .get(commandDies))!;
     assert.equal(result.outcome, "escalated");
     assert.deepEqual(result.steps.map(({ step, state }) => [step, state]), [
       ["DETECT", "detected"],
@@ -146,7 +146,7 @@ describe("a worker that is killed with -9", () => {
     assert.equal(ticket?.status, "open");
     assert.equal(ticket?.escalated, true);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown"]);
-    assert.deepEqual(moves, [
+    assert.deepEqual(events, [
       "detected",
       "opened",
       "diagnosed",
@@ -165,76 +165,76 @@ describe("a worker that is killed with -9", () => {
   });
 });
 
-/** Breaks a service, runs the loop with a worker that is killed and then with its heir, and looks at it all. */
+/** Breaks a service, runs the loop with a worker that is killed and then with the next one, and reads the result. */
 async function survive(
   bench: LoopBench,
-  killing: Killing,
+  kill: Kill,
   name: string,
-  hands: Hands,
-): Promise<Aftermath> {
+  queue: Queue,
+): Promise<LoopEnd> {
   const { store, client } = bench;
-  const { taskQueue, worker: doomed } = hands;
+  const { taskQueue, worker: first } = queue;
   const coming = bench.worker(taskQueue);
   coming.catch(() => {}); // waited for below
-  const victim = await startBrokenService(bench, {
+  const faulty = await startBrokenService(bench, {
     name,
-    runbook: "during" in killing ? slowly : undefined,
+    runbook: "during" in kill ? slowly : undefined,
   });
   try {
-    if ("when" in killing) doomed.dieAt(killing);
-    const finding = createServiceFinding(victim.service, "refused");
+    if ("when" in kill) first.dieAt(kill);
+    const finding = createServiceFinding(faulty.service, "refused");
     const handle = await client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
     });
-    if ("during" in killing) await killDuringRepair(bench, name, doomed, killing.andTheCommand);
-    assert.equal(await doomed.ended, "SIGKILL");
-    const startsBefore = await victim.starts();
-    hands.worker = await coming;
-    hands.worker.begin();
+    if ("during" in kill) await killDuringRepair(bench, name, first, kill.withCommand);
+    assert.equal(await first.ended, "SIGKILL");
+    const startsBefore = await faulty.starts();
+    queue.worker = await coming;
+    queue.worker.begin();
     const result = await handle.result();
     const id = result.ticket_id!;
     return {
       result,
-      starts: await victim.starts(),
+      starts: await faulty.starts(),
       startsBefore,
       ticket: await getTicket(store.asPlatform(), id),
-      moves: (await listTicketEvents(store.asPlatform(), id)).map(({ kind }) => kind),
-      effects: await effectsOn(bench.store, name),
+      events: (await listTicketEvents(store.asPlatform(), id)).map(({ kind }) => kind),
+      effects: await listEffectsOn(bench.store, name),
       ...await receiptsOf(bench, id),
     };
   } finally {
-    await victim.remove();
+    await faulty.remove();
   }
 }
 
-/** A runbook whose command takes longer than it takes to miss a worker. */
+/** Returns a restart whose command takes longer than the heartbeat timeout. */
 function slowly(command: readonly string[]): Restart {
   const script = `sleep ${SLOW_SECONDS}; nohup "$@" & sleep 0.2`;
   return { command: ["sh", "-c", script, "sh", ...command] };
 }
 
-/** Kills the worker as soon as the command of the repair runs, and perhaps the command too. */
+/** Kills the worker as soon as the command of the repair runs, and the command if asked to. */
 async function killDuringRepair(
   bench: LoopBench,
   name: string,
   worker: WorkerProcess,
-  andTheCommand: boolean,
+  withCommand: boolean,
 ): Promise<void> {
   let leader = 0;
   while (!leader) {
     await sleep(20);
-    const [effect] = await effectsOn(bench.store, name);
+    const [effect] = await listEffectsOn(bench.store, name);
     if (!effect) continue;
     const mark = join(bench.dataDir, "effects", effect.id, "started");
     leader = Number(await readFile(mark, "utf8").catch(() => 0));
   }
   worker.kill();
-  if (andTheCommand) process.kill(-leader, "SIGKILL");
+  if (withCommand) process.kill(-leader, "SIGKILL");
 }
 
-/** The ticket's receipts, and the faults of the chain that they are part of. */
+/** Returns the receipts of a ticket, and the breaks of the chain. */
 async function receiptsOf({ store }: LoopBench, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) => text);
   const { breaks } = await verifyChain(all, await listLedgerKeys(store));
@@ -246,6 +246,6 @@ function deferred<T>() {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;
   const promise = new Promise<T>((yes, no) => [resolve, reject] = [yes, no]);
-  promise.catch(() => {}); // told to whoever waits for it
+  promise.catch(() => {}); // reported to whoever waits for it
   return { promise, resolve, reject };
 }

@@ -51,11 +51,11 @@ const loop: TestLoop = await openLoop({
   },
   network: TEST_NETWORK,
 });
-const victims: BrokenService[] = [];
-/** Platforms with a model. */
+const brokenServices: BrokenService[] = [];
+/** Platforms with a model, to be stopped at the end. */
 const writers: TestLoop[] = [];
 
-/** What there is to record, by the names of the files; each gives the run, which may still go on. */
+/** Scenarios by the names of their files. Each returns its run, which may still go on. */
 const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "itsmLoop.not_healed": async () =>
     await ended(await heal(await broken("in-vain", () => ({ command: ["true"] })))),
@@ -76,12 +76,12 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return await ended(await heal({ service }));
   },
   "itsmLoop.cancelled": async () => {
-    const victim = await broken("cancelled", heldRestart);
-    const run = await heal(victim);
+    const faulty = await broken("cancelled", heldRestart);
+    const run = await heal(faulty);
     await repairing(run);
     await run.cancel();
-    await run.query(progressQuery); // it has seen the cancellation when it answers
-    await victim.release();
+    await run.query(progressQuery); // when it answers, it has seen the cancellation
+    await faulty.release();
     return await ended(run);
   },
   "itsmLoop.unknown_effect": async () => {
@@ -91,12 +91,12 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
     return await ended(run);
   },
   "reconcileRuns.ended_run": async () => {
-    const victim = await broken("terminated", heldRestart);
-    const run = await heal(victim);
+    const faulty = await broken("terminated", heldRestart);
+    const run = await heal(faulty);
     await repairing(run);
     await run.terminate("by hand");
     const reconciled = await ended(await start(WORKFLOW.reconcileRuns, "reconcile", []));
-    await victim.release();
+    await faulty.release();
     return reconciled;
   },
   "itsmSweep.found": async () => {
@@ -110,17 +110,17 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   },
   "itsmSweep.left_to_people": async () => {
     const run = await ended(await start(WORKFLOW.itsmSweep, "sweep-again", []));
-    for (const victim of victims) if (victim.service.watched) await victim.remove();
+    for (const faulty of brokenServices) if (faulty.service.watched) await faulty.remove();
     return run;
   },
   "itsmSweep.joined": async () => {
-    const victim = await broken("joined", heldRestart, true);
-    const run = await heal(victim);
+    const faulty = await broken("joined", heldRestart, true);
+    const run = await heal(faulty);
     await repairing(run);
     const sweep = await ended(await start(WORKFLOW.itsmSweep, "sweep-joined", []));
-    await victim.release();
+    await faulty.release();
     await ended(run);
-    await victim.remove();
+    await faulty.remove();
     return sweep;
   },
   "itsmSweep.asked": async () => {
@@ -150,7 +150,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "approval.approved": async () => {
     const run = await asked("a1", { needed: 2, escalate_after_seconds: 1 });
     await speak(run, "approved", "ann");
-    await sleep(2_000); // it tells people again
+    await sleep(2_000); // it is escalated
     await speak(run, "approved", "bob");
     return await ended(run);
   },
@@ -223,7 +223,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
         args: [],
       },
     );
-    await sleep(2_000); // it is asked, and has to wait
+    await sleep(2_000); // the calendar is asked, and the run has to wait
     world.confirmAll();
     return await ended(loop.client.workflow.getHandle(anchors.at(-1)!));
   },
@@ -238,7 +238,7 @@ const SCENARIOS: Readonly<Record<string, () => Promise<WorkflowHandle>>> = {
   "scrubLedger.pass": async () => await ended(await start(WORKFLOW.scrubLedger, "scrub", [])),
   "ledgerSequencer.running": () =>
     Promise.resolve(loop.client.workflow.getHandle("ledger-sequencer")),
-  ...loopScenarios(loop, victims),
+  ...loopScenarios(loop, brokenServices),
 };
 
 try {
@@ -251,12 +251,12 @@ try {
     console.log(`${name}: ${history.events?.length} events`);
   }
 } finally {
-  for (const victim of victims) await victim.remove();
+  for (const faulty of brokenServices) await faulty.remove();
   world.stop();
   for (const one of [loop, ...writers]) await one.stop();
   await mochaGlobalTeardown();
 }
-process.exit(); // connections of the SDK keep a program going
+process.exit(); // the SDK's connections would keep the process running
 
 async function broken(
   name: string,
@@ -264,16 +264,16 @@ async function broken(
   watched?: boolean,
 ): Promise<BrokenService> {
   const place = { store: loop.store, dataDir: loop.config.dataDir };
-  const victim = await startBrokenService(place, { name, runbook, watched });
-  victims.push(victim);
-  return victim;
+  const faulty = await startBrokenService(place, { name, runbook, watched });
+  brokenServices.push(faulty);
+  return faulty;
 }
 
 async function start(type: string, workflowId: string, args: unknown[]): Promise<WorkflowHandle> {
   return await loop.client.workflow.start(type, { taskQueue: TASK_QUEUE.itsm, workflowId, args });
 }
 
-/** Has people asked about a call. */
+/** Holds a call until people decide. @returns id of the approval */
 async function held(name: string): Promise<string> {
   const approvalId = (await asked(name)).workflowId.slice("approval-".length);
   await eventually(async () =>
@@ -311,7 +311,7 @@ async function asked(
   return await start(WORKFLOW.approval, `approval-${approval_id}`, [request]);
 }
 
-/** Queues a message for a server on this port of this machine, and starts its workflow. */
+/** Queues a message for a server on this port, and starts its delivery. */
 async function delivery(port: number): Promise<WorkflowHandle> {
   const db = loop.store.asPlatform();
   const box = openSecretBox(join(loop.config.dataDir, WEBHOOK_KEY_FILE));
@@ -349,13 +349,13 @@ async function heal({ service }: Pick<BrokenService, "service">): Promise<Workfl
   return await start(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, [finding]);
 }
 
-/** Waits for the end, whatever it is. */
+/** Waits for the end of a run, whatever it is. */
 async function ended(run: WorkflowHandle): Promise<WorkflowHandle> {
   await run.result().catch(() => {});
   return run;
 }
 
-/** Waits until the repair is under way. */
+/** Waits until a repair has begun. */
 async function repairing(run: WorkflowHandle): Promise<{ effectId: string }> {
   return await eventually(async () => {
     const { ticket_id } = await run.query(progressQuery);

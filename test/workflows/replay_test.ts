@@ -5,8 +5,8 @@ import { Worker } from "@temporalio/worker";
 import { readHistories, type RecordedHistory, WORKFLOW_TYPES } from "./_histories.ts";
 import { bundleTestWorkflows, installQuietRuntime } from "./_loop.ts";
 
-/** Endings of the loop that must be recorded. */
-const ENDS_OF_THE_LOOP = [
+/** Ends of the loop that must be recorded. */
+const LOOP_ENDS = [
   "resolved",
   "clear",
   "no_runbook",
@@ -37,23 +37,23 @@ describe("recorded histories", () => {
   });
 
   for (const { name } of recorded) {
-    it(`${name} replays with the workflows as they are now`, () => {
+    it(`${name} replays with the current workflows`, () => {
       assert.ok(outcomes.has(name), "It was not replayed");
       assert.equal(outcomes.get(name), undefined);
     });
   }
 
-  it("are there for every type of workflow", () => {
+  it("exist for every type of workflow", () => {
     const types = new Set(recorded.map(({ workflowType }) => workflowType));
     assert.deepEqual(WORKFLOW_TYPES.filter((type) => !types.has(type)), []);
   });
 
-  it("are there for each end of the loop", () => {
+  it("exist for each end of the loop", () => {
     const names = new Set(recorded.map(({ name }) => name));
-    assert.deepEqual(ENDS_OF_THE_LOOP.filter((end) => !names.has(`itsmLoop.${end}`)), []);
+    assert.deepEqual(LOOP_ENDS.filter((end) => !names.has(`itsmLoop.${end}`)), []);
   });
 
-  it("are of the type that their names say", () => {
+  it("have the type in their names", () => {
     for (const { name, workflowType, history: { events: [first] } } of recorded) {
       const { workflowType: { name: type } } = first!.workflowExecutionStartedEventAttributes as {
         workflowType: { name: string };
@@ -62,18 +62,18 @@ describe("recorded histories", () => {
     }
   });
 
-  it("tell nothing of the machine that they were recorded on", () => {
+  it("do not describe the machine that they were recorded on", () => {
     const places = [userInfo().homedir, process.cwd(), tmpdir(), "file://", "    at "];
     const processName = new RegExp(`\\d@${hostname()}`); // as the SDK names one
     for (const { name, history } of recorded) {
       for (const text of textsOf(history)) {
         const word = places.find((place) => text.includes(place)) ?? processName.exec(text)?.[0];
-        assert.equal(word, undefined, `${name} tells of it: ${text}`);
+        assert.equal(word, undefined, `${name} has it: ${text}`);
       }
     }
   });
 
-  it("do not replay with workflows that do something else", async () => {
+  it("do not replay with other workflows", async () => {
     const [resolved] = recorded.filter(({ name }) => name === "itsmLoop.resolved");
     const text = resolved!.text.replaceAll('"name":"openTicket"', '"name":"openAnotherTicket"');
     assert.notEqual(text, resolved!.text);
@@ -95,7 +95,7 @@ async function replay(
   return outcomes as [[string, Error | undefined]];
 }
 
-/** Every text in it, payloads read. */
+/** Returns every text in a history, with decoded payloads. */
 function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (value === null || typeof value !== "object") return [];

@@ -12,9 +12,9 @@ import { writeOldFile } from "../runbooks/_runbook.ts";
 import { type KillPoint, type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
 import { eventually } from "../_time.ts";
-import { effectsOn, readTicketRecord } from "./_ticket_record.ts";
+import { listEffectsOn, readTicketRecord } from "./_ticket_record.ts";
 
-/** Longer than it takes to miss a worker that has died. */
+/** Longer than the heartbeat timeout. */
 const SLOW_SECONDS = 7;
 
 const POINTS: readonly KillPoint[] = [
@@ -22,47 +22,47 @@ const POINTS: readonly KillPoint[] = [
   { when: "after", activity: "undo" },
 ];
 
-/** A service that fails, and what there is to be done about it. */
+/** A service that fails, and what its runbook acts on. */
 interface Scene {
   readonly service: Service;
   readonly program: { times(): Promise<number> };
   readonly folders: readonly string[];
 }
 
-/** What is there when the loop has ended. */
-type Aftermath = Awaited<ReturnType<typeof readTicketRecord>> & {
+/** The end of a loop. */
+type LoopEnd = Awaited<ReturnType<typeof readTicketRecord>> & {
   readonly result: LoopResult;
-  /** Names in each folder. */
+  /** Names of the files in each folder. */
   readonly left: readonly string[][];
-  /** How often the program has run. */
+  /** Number of runs of the program. */
   readonly times: number;
 };
 
 describe("a worker that is killed with -9 in the middle of a runbook", () => {
   let bench: LoopBench;
   const programs: string[] = [];
-  const aftermaths = new Map<string, Promise<Aftermath>>();
+  const ends = new Map<string, Promise<LoopEnd>>();
 
   before(async () => {
     bench = await openLoopBench();
-    // The last step is never seen to have worked there, so that what was done is undone.
+    // The last step is never verified there, so that the others are undone.
     const vain = { tcp: `127.0.0.1:${await freePort()}` };
     const slow = await scene("slowly", SLOW_SECONDS);
     const points = await Promise.all(POINTS.map(async (point) => ({
       ...point,
       ...await scene(`after-${point.activity}`, 0, vain),
     })));
-    // Workers read the runbooks when they start, so all of them are written before.
-    aftermaths.set("slowly", killed(slow, "slowly", "during the program"));
-    for (const made of points) aftermaths.set(made.activity, killed(made, made.activity, made));
-    for (const aftermath of aftermaths.values()) aftermath.catch(() => {}); // told by its test
+    // Workers read the runbooks at start, so all of them are written before.
+    ends.set("slowly", killed(slow, "slowly", "during the program"));
+    for (const made of points) ends.set(made.activity, killed(made, made.activity, made));
+    for (const end of ends.values()) end.catch(() => {}); // reported by its test
   });
   after(async () => {
-    await Promise.allSettled(aftermaths.values());
+    await Promise.allSettled(ends.values());
     await bench?.close();
   });
 
-  /** A runbook of three steps for one service: moves files, runs a program, moves others. */
+  /** Writes a runbook of three steps: it moves files, runs a program, and moves other files. */
   async function scene(name: string, seconds: number, vain?: { tcp: string }): Promise<Scene> {
     const folder = join(bench.dataDir, "scenes", name);
     const program = await countingProgram(join(folder, "bin"), "program", seconds);
@@ -101,15 +101,15 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     return { service, program, folders };
   }
 
-  /** Runs the loop with a worker that is killed, and then with its heir. */
+  /** Runs the loop with a worker that is killed, and then with the next one. */
   async function killed(
     { service, program, folders }: Scene,
     taskQueue: string,
     when: KillPoint | "during the program",
-  ): Promise<Aftermath> {
-    const doomed = await bench.worker(taskQueue);
-    doomed.begin();
-    if (typeof when === "object") doomed.dieAt(when);
+  ): Promise<LoopEnd> {
+    const first = await bench.worker(taskQueue);
+    first.begin();
+    if (typeof when === "object") first.dieAt(when);
     const finding = createServiceFinding(service, "refused");
     const run = await bench.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
       taskQueue,
@@ -118,11 +118,11 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
     });
     if (typeof when === "string") {
       await untilRuns(service.name);
-      doomed.kill();
+      first.kill();
     }
-    const heir = await bench.worker(taskQueue);
-    assert.equal(await doomed.ended, "SIGKILL");
-    heir.begin();
+    const successor = await bench.worker(taskQueue);
+    assert.equal(await first.ended, "SIGKILL");
+    successor.begin();
     const result = await run.result();
     const story = await readTicketRecord(bench.store, result.ticket_id!);
     const left = folders.map((folder) => readdirSync(folder).sort());
@@ -131,14 +131,14 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
 
   async function untilRuns(service: string): Promise<void> {
     await eventually(async () => {
-      const effect = (await effectsOn(bench.store, service)).find(({ step }) => step === "run");
+      const effect = (await listEffectsOn(bench.store, service)).find(({ step }) => step === "run");
       const mark = effect && join(bench.dataDir, "effects", effect.id, "started");
       return mark && await readFile(mark, "utf8").catch(() => "") || undefined;
     });
   }
 
-  it("while a slow step runs: each step is done once, and the receipt tells of all three", async () => {
-    const { result, times, effects, receipts } = (await aftermaths.get("slowly"))!;
+  it("while a slow step runs: each step is done once, and the receipt has all three", async () => {
+    const { result, times, effects, receipts } = (await ends.get("slowly"))!;
     assert.equal(result.outcome, "sealed");
     assert.equal(times, 1);
     assert.deepEqual(effects.map(({ step, state }) => [step, state]).reverse(), [
@@ -156,7 +156,7 @@ describe("a worker that is killed with -9 in the middle of a runbook", () => {
 
   for (const { activity } of POINTS) {
     it(`after the work of ${activity}, before the report: nothing is done or undone twice`, async () => {
-      const { result, times, left, effects, receipts } = (await aftermaths.get(activity))!;
+      const { result, times, left, effects, receipts } = (await ends.get(activity))!;
       assert.equal(result.outcome, "escalated");
       assert.equal(times, 3, "once a round");
       assert.deepEqual(left, Array(2).fill(["1.done", "2.done", "3.done"]));

@@ -23,7 +23,7 @@ import { shipped, writeOldFile } from "../runbooks/_runbook.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 import { countingProgram, killEffect, runbookStep, writeRunbooks } from "./_runbooks.ts";
 import { eventually } from "../_time.ts";
-import { effectsOn, readTicketRecord, type Receipt } from "./_ticket_record.ts";
+import { listEffectsOn, readTicketRecord, type Receipt } from "./_ticket_record.ts";
 
 const PUT_BACK = { put_back: true };
 
@@ -70,11 +70,11 @@ describe("the loop with runbooks", () => {
     });
     inVain = loopOf(await service("in-vain")); // takes three times fifteen seconds
     undoLost = losingUndo(await service("undo-lost"));
-    for (const result of [inVain, undoLost]) result.catch(() => {}); // told by its test
+    for (const result of [inVain, undoLost]) result.catch(() => {}); // reported by its test
   });
   after(() => loop?.stop());
 
-  /** A service at which nobody listens. */
+  /** Registers a service that refuses connections. */
   async function service(name: string, more: Partial<Service> = {}): Promise<Service> {
     const made: Service = {
       name,
@@ -101,19 +101,20 @@ describe("the loop with runbooks", () => {
     });
   }
 
-  /** A loop whose undoing is killed in its midst, together with what ran it. */
+  /** Runs a loop whose undoing is killed. */
   async function losingUndo(service: Service): Promise<LoopResult> {
     const result = loopOf(service);
     const effectId = await eventually(async () => {
-      return (await effectsOn(loop.store, service.name)).find(({ undoes }) => undoes !== null)?.id;
+      return (await listEffectsOn(loop.store, service.name)).find(({ undoes }) => undoes !== null)
+        ?.id;
     });
     await killEffect(loop.config.dataDir, effectId);
     return await result;
   }
 
-  const story = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
+  const recordOf = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
 
-  it("are refused by the guardrails none of those that ship", async () => {
+  it("has every shipped runbook allowed by the guardrails", async () => {
     for (const { runbook, steps } of shipped.runbooks) {
       const command = steps.flatMap(({ command }) => command ? [filled(command.argv)] : []);
       const { decision, rails } = await loop.engine.validate({
@@ -131,10 +132,10 @@ describe("the loop with runbooks", () => {
     }
   });
 
-  it("undoes what did not help, the last step first, and seals that it will", async () => {
+  it("undoes what did not help, last step first, and seals the intent", async () => {
     const result = await inVain;
     assert.equal(result.outcome, "escalated");
-    const { moves, receipts, effects } = await story(result.ticket_id);
+    const { events, receipts, effects } = await recordOf(result.ticket_id);
     assert.deepEqual(readdirSync(spool).sort(), ["1.done", "2.done"]);
     assert.equal(await ran.times(), 3);
     const round = [
@@ -149,7 +150,7 @@ describe("the loop with runbooks", () => {
       "undo_intended",
       "undone",
     ];
-    assert.deepEqual(moves, ["detected", "opened", ...round, ...round, ...round, "escalated"]);
+    assert.deepEqual(events, ["detected", "opened", ...round, ...round, ...round, "escalated"]);
     assert.deepEqual(receipts.map(({ category }) => category), [
       "ticket_opened",
       ...Array(3).fill(["guardrail_verdict", "repair_intended", "repair_intended", "undo_intended"])
@@ -172,11 +173,11 @@ describe("the loop with runbooks", () => {
     assert.deepEqual([first!.step, second!.step, second!.undoes], ["move", "run", null]);
   });
 
-  it("leaves to people what nobody can tell whether it was undone, and seals that", async () => {
+  it("escalates if the result of undoing is unknown, and seals that", async () => {
     const result = await undoLost;
     assert.equal(result.outcome, "escalated");
-    const { moves, receipts, effects } = await story(result.ticket_id);
-    assert.deepEqual(moves.slice(-3), ["undo_intended", "undo_failed", "escalated"]);
+    const { events, receipts, effects } = await recordOf(result.ticket_id);
+    assert.deepEqual(events.slice(-3), ["undo_intended", "undo_failed", "escalated"]);
     assert.deepEqual(effects.map(({ state }) => state), ["unknown", "done"]);
     const { category, outcome, details } = receipts.at(-1)!;
     const undone = details.undone as { state: string; code: string; steps: { state: string }[] };
@@ -194,7 +195,7 @@ describe("the loop with runbooks", () => {
     ]);
   });
 
-  it("puts runbooks in force once, and seals what changes with its hash before and after", async () => {
+  it("puts runbooks in force once, and seals each change with the hashes before and after", async () => {
     const sealed = async () => {
       const all = (await exportReceipts(loop.store, { from: 0, to: 10_000 })).map(({ text }) =>
         JSON.parse(text) as Receipt
@@ -246,11 +247,11 @@ describe("the loop with runbooks", () => {
     assert.deepEqual(old, { name: "changing", version: "1.0.0", active: false });
   });
 
-  describe("when the disk of a database is full that a service depends on", () => {
+  describe("when the disk of a database that a service needs is full", () => {
     let place: NonNullable<Awaited<ReturnType<typeof fullDatabase>>>;
     before(async function () {
       const made = await fullDatabase(loop, disk);
-      if (!made) return this.skip(); // only who may mount can see this
+      if (!made) return this.skip(); // mounting a disk takes root
       place = made;
     });
     after(() => place?.close());
@@ -263,7 +264,7 @@ describe("the loop with runbooks", () => {
         args: ["key:test"],
       });
       assert.deepEqual([result.loops.length, result.outcome], [1, "sealed"]);
-      const { ticket, receipts, effects, moves } = await story(result.ticket_id!);
+      const { ticket, receipts, effects, events } = await recordOf(result.ticket_id!);
       assert.deepEqual([ticket.service, ticket.status], ["orders-db", "resolved"]);
       assert.match(ticket.resolution!, /^Runbook database-disk-full /);
       assert.equal((await fetch(place.url)).status, 200);
@@ -276,7 +277,7 @@ describe("the loop with runbooks", () => {
       ]);
       const [repair] = await listRepairsOfTicket(loop.store.asPlatform(), result.ticket_id!);
       assert.deepEqual([repair!.state, repair!.verified], ["done", true]);
-      assert.deepEqual(moves, [
+      assert.deepEqual(events, [
         "detected",
         "opened",
         "diagnosed",
@@ -326,11 +327,11 @@ describe("the loop with runbooks", () => {
   }
 });
 
-/** A command as a shell would be told it, with a name in the place of every parameter. */
+/** Returns a command as it would be typed in a shell, with a name in place of every parameter. */
 const filled = (argv: readonly string[]) =>
   argv.map((arg) => `'${arg.replace(/\{[a-z_]+\}/, "name").replaceAll("'", `'\\''`)}'`).join(" ");
 
-/** A store of files on a disk of its own that is full, and a service that needs it. */
+/** Creates a database whose disk is full, and a service that needs it. */
 async function fullDatabase({ store }: TestLoop, disk: string) {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], { stdio: "ignore" });

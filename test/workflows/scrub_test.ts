@@ -10,9 +10,9 @@ import { serveNoEngine } from "./_loop.ts";
 import { type LoopBench, openLoopBench } from "./_loop_bench.ts";
 import { eventually } from "../_time.ts";
 
-/** Three parts of a pass. */
+/** Receipts that make three parts of a pass. */
 const COUNT = 10_100;
-/** Any number. */
+/** An advisory lock of this test. */
 const LOCK = 4_711;
 
 describe("scrubLedger", () => {
@@ -36,7 +36,7 @@ describe("scrubLedger", () => {
     await sealer.close();
   }
 
-  /** Lets no pass note that it has come further than that, until it is released. */
+  /** Blocks passes that get beyond a position, until they are released. */
   async function holdBeyond(position: number) {
     const client = new pg.Client({ connectionString: bench.superuserUrl });
     await client.connect();
@@ -58,23 +58,23 @@ describe("scrubLedger", () => {
     };
   }
 
-  it("goes on where a worker was killed with -9, and does not begin again", async () => {
-    const doomed = await bench.worker("itsm-0");
-    doomed.begin();
+  it("continues where its worker was killed with -9", async () => {
+    const first = await bench.worker("itsm-0");
+    first.begin();
     await fill();
-    const heir = await bench.worker("itsm-0");
+    const successor = await bench.worker("itsm-0");
     const held = await holdBeyond(5_000);
     const run = await start("scrub");
     await held.reached();
-    doomed.kill();
-    assert.equal(await doomed.ended, "SIGKILL");
+    first.kill();
+    assert.equal(await first.ended, "SIGKILL");
     await held.release();
     const { position, finished_at } = (await bench.store.asPlatform().first(
       "SELECT position, finished_at FROM ledger_scrub",
     ))!;
     assert.ok(Number(position) > 0 && Number(position) <= 5_000, `${position}`);
     assert.equal(finished_at, null);
-    heir.begin();
+    successor.begin();
     const { pass, verified, breaks } = await run.result();
     assert.deepEqual({ pass, verified, breaks }, { pass: 1, verified: COUNT, breaks: 0 });
     const { events } = await run.fetchHistory();
@@ -84,12 +84,12 @@ describe("scrubLedger", () => {
     assert.deepEqual(begun, ["beginScrub", "scrubPart", "scrubPart", "scrubPart", "endScrub"]);
   });
 
-  it("knows from the schedule's last pass of an end that was cut off since, whatever the database says", async () => {
+  it("finds by the last pass that the end of the chain was cut off, whatever the database says", async () => {
     const schedule = bench.client.schedule.getHandle("sealoop-scrub");
     const passes = async () => (await schedule.describe()).info.recentActions;
     async function scrub(): Promise<{ breaks: number; verified: number }> {
       const count = (await passes()).length;
-      // The schedule's own pass may be under way, and would have this one skipped.
+      // A pass of the schedule may be running, and this one would be skipped.
       await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
       const { action } = await eventually(async () => (await passes())[count]);
       return await bench.client.workflow.getHandle(action.workflow.workflowId).result();

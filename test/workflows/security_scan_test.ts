@@ -41,14 +41,14 @@ describe("securityScan", () => {
     progress() {},
   } as unknown as Parameters<typeof scanQueue.run>[1]);
 
-  /** What a run that was started has given in the end. */
+  /** Waits for the result of a run. */
   const endOf = (started: unknown) =>
     loop.client.workflow.getHandle<typeof itsmLoop>(
       (started as { workflow_id: string }).workflow_id,
     )
       .result();
 
-  it("finds a secret that others may read, has it mended when that is approved, and seals both", async () => {
+  it("finds a secret that others may read, fixes that after an approval, and seals both", async () => {
     const path = join(loop.config.dataDir, "spare.key");
     writeFileSync(path, "secret");
     chmodSync(path, 0o644);
@@ -66,30 +66,30 @@ describe("securityScan", () => {
     );
     const { transport, services } = JSON.parse(seen!.content);
     assert.deepEqual([transport, services.backups], ["loopback", 0]);
-    // deno-lint-ignore no-explicit-any -- as a caller gets it
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     const { queue, scanners } = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- likewise
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     const mine = queue.find(({ detail }: any) => detail.path === path);
     assert.equal(mine.code, "file_permissions");
     assert.equal(mine.fix, "runbook");
-    // deno-lint-ignore no-explicit-any -- likewise
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     assert.ok(scanners.every(({ state }: any) => state === "ok"), JSON.stringify(scanners));
 
     const { index, fingerprint } = mine;
     const gone = { index, fingerprint: "0".repeat(16) };
     await assert.rejects(approveFinding.run(gone, context()), /nothing was done/);
     await assert.rejects(approveFinding.run({ index: 9_999 }, context()), /no index/);
-    const moved = { index: index + 1, fingerprint, wait_seconds: 0 }; // where it was when people were asked
+    const moved = { index: index + 1, fingerprint, wait_seconds: 0 }; // its place when people were asked
     const approved = await approveFinding.run(moved, context());
     assert.equal((await endOf(approved)).outcome, "sealed", JSON.stringify(approved));
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    // deno-lint-ignore no-explicit-any -- likewise
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     const after = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- likewise
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     assert.ok(!after.queue.some((one: any) => one.fingerprint === fingerprint), "is gone");
   });
 
-  it("finds the passwords of the database, keys elsewhere and folders that others may write, and says what to do", async () => {
+  it("finds database passwords, copied keys and writable folders, and says what to do", async () => {
     const { dataDir, settings } = loop.config;
     const passwords = join(dataDir, "postgres.json");
     const key = join(await testFolder(), "server.key");
@@ -126,7 +126,7 @@ describe("securityScan", () => {
     assert.deepEqual(await look(), []);
   });
 
-  it("leaves to people what no runbook mends: in its field, as grave as measured, with what mends it", async () => {
+  it("escalates what no runbook fixes, with its category, severity and remedy", async () => {
     const { record: stale } = await issueKey(loop.store.asPlatform(), { ...KEY, tier: "free" });
     await loop.store.asPlatform().execute(
       "UPDATE keys SET last_used_at = now() - interval '91 days' WHERE id = $1",
@@ -137,9 +137,9 @@ describe("securityScan", () => {
       workflowId: "security-scan",
       args: [],
     });
-    // deno-lint-ignore no-explicit-any -- as a caller gets it
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     const { queue } = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- likewise
+    // deno-lint-ignore no-explicit-any -- JSON of the API
     const { index, fix, remedy } = queue.find(({ detail }: any) => detail.key_id === stale.id);
     assert.equal(fix, "people");
     assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
@@ -154,7 +154,7 @@ describe("securityScan", () => {
     );
   });
 
-  it("finds keys that nobody has used for long, and no others", async () => {
+  it("finds keys that were not used for long, and no others", async () => {
     const { record: stale } = await issueKey(loop.store.asPlatform(), KEY);
     const { record: fresh } = await issueKey(loop.store.asPlatform(), KEY);
     await loop.store.asPlatform().execute(
@@ -166,7 +166,7 @@ describe("securityScan", () => {
     assert.ok(!ids.includes(fresh.id));
   });
 
-  it("holds installed packages against advisories by their ranges", async () => {
+  it("matches installed packages with the ranges of advisories", async () => {
     const { version } = packages()["node_modules/koa"]!;
     const about = (id: string, events: readonly Record<string, string>[], name = "koa") => ({
       id,
@@ -192,7 +192,7 @@ describe("securityScan", () => {
     assert.equal(findings[0]!.severity, "high");
   });
 
-  it("says that it can't look where its file is no JSON, and keeps what was found", async () => {
+  it("reports a scanner that failed, and keeps its findings", async () => {
     writeFileSync(advisories, "{ no json");
     assert.equal((await found("dependencies")).state, "failed");
   });

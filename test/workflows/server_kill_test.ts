@@ -21,23 +21,23 @@ describe("a server that is killed with -9 while loops are in each step", () => {
 
   for (const target of ["Temporal", "PostgreSQL"] as const) {
     describe(`such as ${target}`, () => {
-      let aftermaths: LoopEnd[];
+      let ends: LoopEnd[];
       before(async () => {
-        aftermaths = await killDuringLoops(platform, holds, target, 0);
+        ends = await killDuringLoops(platform, holds, target, 0);
       });
 
       for (const [n, step] of STEPS.entries()) {
         it(`${step}: the loop ends sealed, the service was restarted once`, async () => {
-          const { result, repairs, faults } = aftermaths[n]!;
+          const { result, repairs, faults } = ends[n]!;
           assert.deepEqual(faults, []);
-          const told = result?.ticket_id &&
+          const events = result?.ticket_id &&
             (await listTicketEvents(platform.store.asPlatform(), result.ticket_id));
-          assert.equal(result?.outcome, "sealed", JSON.stringify([result, told]));
+          assert.equal(result?.outcome, "sealed", JSON.stringify([result, events]));
           assert.equal(repairs, 1);
         });
       }
 
-      it("leaves a whole chain", async () => {
+      it("leaves an unbroken chain", async () => {
         const all = (await exportReceipts(platform.store, { from: 0, to: 10_000 }))
           .map(({ text }) => text);
         const { breaks } = await verifyChain(all, await listLedgerKeys(platform.store));

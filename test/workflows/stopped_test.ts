@@ -25,15 +25,15 @@ import { eventually } from "../_time.ts";
 import { readTicketRecord } from "./_ticket_record.ts";
 import { type BrokenService, startBrokenService } from "./_broken_service.ts";
 
-const ALL: Stop = { kind: "all", name: "", reason: "an intruder is in the house" };
+const ALL: Stop = { kind: "all", name: "", reason: "there is an intruder" };
 
-describe("a switch", () => {
+describe("a stop", () => {
   let loop: TestLoop;
   let watch: Watch = () => {};
   let ran: Awaited<ReturnType<typeof countingProgram>>;
   let undid: Awaited<ReturnType<typeof countingProgram>>;
-  const victims: BrokenService[] = [];
-  const set: Stop[] = [];
+  const brokenServices: BrokenService[] = [];
+  const stops: Stop[] = [];
 
   before(async () => {
     const folder = await testFolder();
@@ -66,15 +66,15 @@ describe("a switch", () => {
   });
   afterEach(async () => {
     watch = () => {};
-    for (const stop of set.splice(0)) await removeStop(loop.store.asPlatform(), stop);
+    for (const stop of stops.splice(0)) await removeStop(loop.store.asPlatform(), stop);
   });
   after(async () => {
-    for (const victim of victims) await victim.remove();
+    for (const faulty of brokenServices) await faulty.remove();
     await loop?.stop();
   });
 
   async function stop(what: Stop): Promise<void> {
-    set.push(what);
+    stops.push(what);
     await addStop(loop.store.asPlatform(), what);
   }
   const resume = (what: Stop) => removeStop(loop.store.asPlatform(), what);
@@ -82,9 +82,9 @@ describe("a switch", () => {
   async function broken(prefix: string, more: Partial<Finding> = {}) {
     const place = { store: loop.store, dataDir: loop.config.dataDir };
     const name = `${prefix}-${randomBytes(3).toString("hex")}`;
-    const victim = await startBrokenService(place, { name });
-    victims.push(victim);
-    return { ...victim, finding: { ...createServiceFinding(victim.service, "refused"), ...more } };
+    const faulty = await startBrokenService(place, { name });
+    brokenServices.push(faulty);
+    return { ...faulty, finding: { ...createServiceFinding(faulty.service, "refused"), ...more } };
   }
   const start = ({ finding }: { finding: Finding }) =>
     loop.client.workflow.start<typeof itsmLoop>(WORKFLOW.itsmLoop, {
@@ -92,14 +92,14 @@ describe("a switch", () => {
       workflowId: `loop-${finding.fingerprint}`,
       args: [finding],
     });
-  const story = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
+  const recordOf = (ticketId: string | null) => readTicketRecord(loop.store, ticketId!);
 
-  /** What is to be seen of a ticket once something has happened in it. */
-  const storyWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
+  /** Waits until a ticket has an event, and returns its record. */
+  const recordWith = (run: Awaited<ReturnType<typeof start>>, move: string) =>
     eventually(async () => {
       const { ticket_id } = await run.query(progressQuery);
-      const seen = ticket_id === null ? undefined : await story(ticket_id);
-      return seen?.moves.includes(move) ? seen : undefined;
+      const seen = ticket_id === null ? undefined : await recordOf(ticket_id);
+      return seen?.events.includes(move) ? seen : undefined;
     });
 
   for (
@@ -109,29 +109,29 @@ describe("a switch", () => {
       { kind: "tool", name: "itsm_run_loop", reason: "it repairs too much" },
     ] as const satisfies readonly Stop[]
   ) {
-    it(`holds a repair that nobody has to approve, by ${what.kind}, and lets it go on`, async () => {
+    it(`holds back a repair, by ${what.kind}, until it is removed`, async () => {
       await stop(what);
-      const victim = await broken("held", { requested_by: `key:${"ab".repeat(8)}` });
-      const run = await start(victim);
-      const { ticket, receipts, effects } = await storyWith(run, "held");
+      const faulty = await broken("held", { requested_by: `key:${"ab".repeat(8)}` });
+      const run = await start(faulty);
+      const { ticket, receipts, effects } = await recordWith(run, "held");
       assert.deepEqual([ticket.status, ticket.phase], ["open", "diagnosed"]);
-      assert.deepEqual(effects, [], "not even intended");
+      assert.deepEqual(effects, [], "not even the intent is recorded");
       const held = await eventually(async () =>
         receipts.find(({ category }) => category === "repair_held") ??
-          (await story(ticket.ticket_id)).receipts.find(({ category }) =>
+          (await recordOf(ticket.ticket_id)).receipts.find(({ category }) =>
             category === "repair_held"
           )
       );
       assert.deepEqual([held.outcome, held.details.stop], ["not_done", what.kind]);
       assert.ok(!JSON.stringify(held).includes(what.reason), "the reason stays private");
-      assert.equal(await victim.starts(), 1);
+      assert.equal(await faulty.starts(), 1);
 
       await resume(what);
       const result = await run.result();
       assert.equal(result.outcome, "sealed");
-      assert.equal(await victim.starts(), 2);
-      const { moves } = await story(result.ticket_id);
-      assert.deepEqual(moves, [
+      assert.equal(await faulty.starts(), 2);
+      const { events } = await recordOf(result.ticket_id);
+      assert.deepEqual(events, [
         "detected",
         "opened",
         "diagnosed",
@@ -145,67 +145,67 @@ describe("a switch", () => {
     });
   }
 
-  it("holds no repair where it stops another key, or another tool", async () => {
+  it("does not hold back a repair if it is for another key or tool", async () => {
     await stop({ kind: "key", name: "cd".repeat(8), reason: "another" });
     await stop({ kind: "tool", name: "itsm_create_ticket", reason: "another" });
     const result = await (await start(await broken("free"))).result();
     assert.equal(result.outcome, "sealed");
   });
 
-  it("holds what people approve meanwhile, and repairs nothing that has healed until it goes on", async () => {
+  it("holds back an approved repair, which is not done if the service has healed meanwhile", async () => {
     await stop(ALL);
-    const victim = await broken("asks");
-    const run = await start(victim);
+    const faulty = await broken("asks");
+    const run = await start(faulty);
     const approvalId = await eventually(async () =>
       (await run.query(progressQuery)).approval_id ?? undefined
     );
     await vote(loop, approvalId, "approved", await createApprover(loop.store, "ann"));
-    await storyWith(run, "held");
-    assert.equal(await victim.starts(), 1);
+    await recordWith(run, "held");
+    assert.equal(await faulty.starts(), 1);
 
-    const healthy = join(victim.folder, "healthy");
+    const healthy = join(faulty.folder, "healthy");
     await writeFile(healthy, "");
     await putService(loop.store.asPlatform(), {
-      ...victim.service,
+      ...faulty.service,
       check: { command: ["test", "-e", healthy] },
     });
     await resume(ALL);
     const result = await run.result();
     assert.equal(result.outcome, "sealed");
-    assert.equal(await victim.starts(), 1);
-    const { ticket, effects } = await story(result.ticket_id);
+    assert.equal(await faulty.starts(), 1);
+    const { ticket, effects } = await recordOf(result.ticket_id);
     assert.equal(ticket.resolution, "Found healthy before anything was done");
     assert.deepEqual(effects, []);
     await rm(healthy);
   });
 
-  it("leaves a repair that is held to people when its run is cancelled: proven not done", async () => {
+  it("leaves a repair as not done if its run is cancelled meanwhile", async () => {
     await stop(ALL);
-    const victim = await broken("cancelled");
-    const run = await start(victim);
-    const { ticket } = await storyWith(run, "held");
+    const faulty = await broken("cancelled");
+    const run = await start(faulty);
+    const { ticket } = await recordWith(run, "held");
     await run.cancel();
     await assert.rejects(run.result());
-    const { ticket: { escalated }, receipts } = await story(ticket.ticket_id);
+    const { ticket: { escalated }, receipts } = await recordOf(ticket.ticket_id);
     assert.equal(escalated, true);
     const last = receipts.at(-1)!;
     assert.deepEqual(
       [last.outcome, last.details.reason, last.details.effect, last.details.effect_code],
       ["escalated", "cancelled", "not_done", "stopped"],
     );
-    assert.equal(await victim.starts(), 1);
+    assert.equal(await faulty.starts(), 1);
   });
 
-  it("leaves a repair as not done to people when its run is cancelled as it looks whether it is needed", async () => {
+  it("leaves a repair as not done if its run is cancelled while it probes the service again", async () => {
     await stop(ALL);
     const run = await start(await broken("looked"));
-    const { ticket } = await storyWith(run, "held");
+    const { ticket } = await recordWith(run, "held");
     watch = async (moment, activity) => {
       if (moment === "before" && activity === "detect") await run.cancel();
     };
     await resume(ALL);
     await assert.rejects(run.result());
-    const { receipts } = await story(ticket.ticket_id);
+    const { receipts } = await recordOf(ticket.ticket_id);
     const { outcome, details } = receipts.at(-1)!;
     assert.deepEqual(
       [outcome, details.reason, details.effect, details.effect_code],
@@ -213,19 +213,19 @@ describe("a switch", () => {
     );
   });
 
-  it("holds the undoing of what did not help, and lets it go on", async () => {
+  it("holds back the undoing of a repair until it is removed", async () => {
     watch = async (moment, activity) => {
-      if (moment === "before" && activity === "undo" && set.length === 0) await stop(ALL);
+      if (moment === "before" && activity === "undo" && stops.length === 0) await stop(ALL);
     };
     const run = await start(await broken("in-vain"));
-    const { ticket } = await storyWith(run, "undo_held");
+    const { ticket } = await recordWith(run, "undo_held");
     assert.deepEqual([await ran.times(), await undid.times()], [1, 0]);
     await resume(ALL);
-    await storyWith(run, "undone");
+    await recordWith(run, "undone");
     assert.equal(await undid.times(), 1);
     await run.cancel();
     await assert.rejects(run.result());
-    const { receipts } = await story(ticket.ticket_id);
+    const { receipts } = await recordOf(ticket.ticket_id);
     assert.ok(receipts.some(({ category }) => category === "undo_held"));
   });
 
@@ -235,10 +235,10 @@ describe("a switch", () => {
       [WORKFLOW.attackSimulation, "attack", "ransomware"],
     ] as const
   ) {
-    it(`lets no drill begin that was started before it was set: ${type}`, async () => {
+    it(`stops a drill that was started before: ${type}`, async () => {
       watch = async (moment, activity) => {
         const begins = activity === "breakTestService" || activity === "attackSandbox";
-        if (moment === "before" && begins && set.length === 0) await stop(ALL);
+        if (moment === "before" && begins && stops.length === 0) await stop(ALL);
       };
       const id = randomBytes(4).toString("hex");
       const before = await listTickets(loop.store.asPlatform(), { limit: 200 });
@@ -251,7 +251,7 @@ describe("a switch", () => {
         assert.ok(error instanceof WorkflowFailedError);
         assert.match(
           String((error.cause?.cause as Error | undefined)?.message),
-          /^Cannot begin the drill, as everything is stopped: an intruder is in the house$/,
+          /^Cannot begin the drill, as everything is stopped: there is an intruder$/,
         );
         return true;
       });
@@ -262,7 +262,7 @@ describe("a switch", () => {
     });
   }
 
-  it("is held against what the platform does by every name that it can be asked for by", () => {
+  it("applies to repairs and drills by every name of their operations", () => {
     const named = { repair: "itsm.loop", test: "itsm.test", attack: "attacks.simulate" } as const;
     for (const [what, name] of Object.entries(named)) {
       const one = operations.find((operation) => operation.name === name)!;

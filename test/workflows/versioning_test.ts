@@ -68,12 +68,12 @@ describe("workers of a named build", () => {
     return await parts.client.workflow.start(WORKFLOW.itsmSweep, options);
   }
 
-  it("take work when their build is made current, and not before", async () => {
+  it("take work once their build is current", async () => {
     await work("1.0.0");
     const run = await sweep("versioned-1");
     await sleep(1_000);
     assert.equal((await run.describe()).status.name, "RUNNING");
-    assert.equal((await run.fetchHistory()).events?.length, 2, "nobody has taken it");
+    assert.equal((await run.fetchHistory()).events?.length, 2, "no worker has taken it");
     await makeCurrent("1.0.0");
     assert.ok(await run.result());
   });

@@ -7,12 +7,12 @@ import { registry } from "../../operations/mod.ts";
 import type { CallContext, Recovery } from "../../contract/mod.ts";
 import { noteCallEffects } from "../../store/mod.ts";
 import { eventually } from "../_time.ts";
-import { openLoop, openParts, type TestLoop } from "./_loop.ts";
+import { openLoop, openParts, type TestLoop } from "../workflows/_loop.ts";
 
 const newDecision = () => `GOV-${randomBytes(6).toString("hex")}`;
 
-/** Calls operations on a platform as governance lets them run, and looks for what they did. */
-function on(platform: Platform) {
+/** Returns functions that call operations of a platform, and recover what the calls did. */
+function callsOn(platform: Platform) {
   const start = (
     name: string,
     input: object,
@@ -26,25 +26,25 @@ function on(platform: Platform) {
     const context = { ...platform, ...call, detached: true, ...more };
     return one.run(input, context as never) as Promise<{ workflow_id: string; run_id: string }>;
   };
-  const trace = (
+  const recover = (
     operation: string,
     decisionId: string,
     { since = new Date(), awaited = false } = {},
   ): Promise<Recovery> => recoverCall(platform, { operation, decisionId, since, awaited });
-  /** Lists lag a moment behind, and that is told. */
-  const found = (...of: Parameters<typeof trace>) =>
-    eventually(() => trace(...of).catch(() => undefined));
-  return { platform, start, trace, found };
+  /** Temporal lists runs a moment late; recovery throws until then. */
+  const recovered = (...args: Parameters<typeof recover>) =>
+    eventually(() => recover(...args).catch(() => undefined));
+  return { start, recover, recovered };
 }
 
-describe("a run that a call has started", () => {
+describe("recoverCall(), of a call that started a run", () => {
   let parts: Awaited<ReturnType<typeof openParts>>;
-  let start: ReturnType<typeof on>["start"];
-  let trace: ReturnType<typeof on>["trace"];
-  let found: ReturnType<typeof on>["found"];
+  let start: ReturnType<typeof callsOn>["start"];
+  let recover: ReturnType<typeof callsOn>["recover"];
+  let recovered: ReturnType<typeof callsOn>["recovered"];
   before(async () => {
-    parts = await openParts(); // no worker: what is started does not begin
-    ({ start, trace, found } = on(parts));
+    parts = await openParts(); // without a worker, no run begins
+    ({ start, recover, recovered } = callsOn(parts));
   });
   after(() => parts?.close());
 
@@ -54,11 +54,11 @@ describe("a run that a call has started", () => {
     ["itsm.loop", {}, /^sweep-\w{12}$/],
   ] as const;
   for (const [name, input, id] of named) {
-    it(`is found by the call's decision: ${name}`, async () => {
+    it(`finds the run by the decision: ${name}`, async () => {
       const decisionId = newDecision();
       const { workflow_id } = await start(name, input, decisionId);
       assert.match(workflow_id, id);
-      const found = await trace(name, decisionId);
+      const found = await recover(name, decisionId);
       assert.equal(found.state, "done");
       assert.equal(found.ids.workflow_id, workflow_id);
       const { status, run_id, result } = found.output as Record<string, unknown>;
@@ -71,15 +71,15 @@ describe("a run that a call has started", () => {
     ["reasoning.invoke", { prompt: "What is down?" }, /^reasoning-\w{12}$/],
   ] as const;
   for (const [name, input, id] of asked) {
-    it(`is found by the call's decision, and its answer once that is there: ${name}`, async () => {
+    it(`finds the run by the decision, and its answer once there is one: ${name}`, async () => {
       const decisionId = newDecision();
       const run = await start(name, input, decisionId);
       assert.match(run.workflow_id, id);
       const going = { state: "done", ids: run, output: run };
-      assert.deepEqual(await trace(name, decisionId), going);
-      await assert.rejects(trace(name, decisionId, { awaited: true }), /has not ended yet/);
+      assert.deepEqual(await recover(name, decisionId), going);
+      await assert.rejects(recover(name, decisionId, { awaited: true }), /has not ended yet/);
       await parts.client.workflow.getHandle(run.workflow_id).terminate();
-      assert.deepEqual(await trace(name, decisionId, { awaited: true }), {
+      assert.deepEqual(await recover(name, decisionId, { awaited: true }), {
         state: "failed",
         ids: run,
         error: { name: "Unavailable", message: "The run ended as TERMINATED" },
@@ -87,17 +87,17 @@ describe("a run that a call has started", () => {
     });
   }
 
-  it("has provably not begun where there is none, unless Temporal may have forgotten it", async () => {
+  it("proves that there is no run, unless Temporal may have deleted it", async () => {
     const decisionId = newDecision();
-    assert.deepEqual(await trace("itsm.test", decisionId), { state: "not_done" });
+    assert.deepEqual(await recover("itsm.test", decisionId), { state: "not_done" });
     const since = new Date(Date.now() - 24 * 60 * 60_000);
-    assert.deepEqual(await trace("itsm.test", decisionId, { since }), {
+    assert.deepEqual(await recover("itsm.test", decisionId, { since }), {
       state: "unknown",
       look: `for the workflow test-${decisionId.slice(4, 12)}`,
     });
   });
 
-  const incident = `Nobody hears ${randomBytes(4).toString("hex")}`;
+  const incident = `Unheard ${randomBytes(4).toString("hex")}`;
   const message = { messageId: "m-1", parts: [{ kind: "text", text: "billing is down" }] };
   const shared = [
     ["itsm.loop", { incident }],
@@ -105,7 +105,7 @@ describe("a run that a call has started", () => {
     ["a2a.dispatch", message],
   ] as const;
   for (const [name, input] of shared) {
-    it(`is found where others share it, by who began it, and by who joined it: ${name}`, async () => {
+    it(`finds a shared run, for the call that started it and for those that joined it: ${name}`, async () => {
       const [first, second, third, noted] = [0, 1, 2, 3].map(newDecision) as [
         ...[string, string, string, string],
       ];
@@ -123,65 +123,71 @@ describe("a run that a call has started", () => {
           [third, another.run_id],
         ] as const
       ) {
-        const its = await found(name, decisionId);
-        assert.equal(its.state, "done");
-        assert.deepEqual(its.ids, { workflow_id: run.workflow_id, run_id });
+        const recovery = await recovered(name, decisionId);
+        assert.equal(recovery.state, "done");
+        assert.deepEqual(recovery.ids, { workflow_id: run.workflow_id, run_id });
       }
-      assert.deepEqual(await found(name, noted), { state: "not_done" }, "it was never asked for");
-      assert.deepEqual(await trace(name, newDecision()), { state: "not_done" });
+      assert.deepEqual(
+        await recovered(name, noted),
+        { state: "not_done" },
+        "it was never requested",
+      );
+      assert.deepEqual(await recover(name, newDecision()), { state: "not_done" });
     });
   }
 
-  it("is asked to end by who was let, and by nobody after that", async () => {
+  it("finds the cancellation of a run, for the call that requested it first", async () => {
     const [first, second] = [newDecision(), newDecision()];
     const { workflow_id, run_id } = await start("itsm.test", { scenario: "crash" }, newDecision());
     await start("workflows.cancel", { workflow_id }, first);
-    await start("workflows.cancel", { workflow_id }, second).catch(() => {}); // it was asked already
-    assert.deepEqual(await found("workflows.cancel", first), {
+    await start("workflows.cancel", { workflow_id }, second).catch(() => {}); // it is cancelled already
+    assert.deepEqual(await recovered("workflows.cancel", first), {
       state: "done",
       ids: { workflow_id, run_id },
       output: { workflow_id, cancel_requested: true },
     });
-    assert.deepEqual(await found("workflows.cancel", second), { state: "not_done" });
-    assert.deepEqual(await trace("workflows.cancel", newDecision()), { state: "not_done" });
+    assert.deepEqual(await recovered("workflows.cancel", second), { state: "not_done" });
+    assert.deepEqual(await recover("workflows.cancel", newDecision()), { state: "not_done" });
   });
 
-  it("may have begun where there is no note of it any more", async () => {
+  it("does not know once the record of the call may be deleted", async () => {
     const since = new Date(Date.now() - 31 * 24 * 60 * 60_000);
-    assert.deepEqual(await trace("security.scan", newDecision(), { since }), { state: "unknown" });
+    assert.deepEqual(await recover("security.scan", newDecision(), { since }), {
+      state: "unknown",
+    });
   });
 
-  it("can't be told of by what makes nothing that could be found", async () => {
-    assert.deepEqual(await trace("receipts.seal", newDecision()), { state: "unknown" });
+  it("does not know for an operation that leaves nothing to find", async () => {
+    assert.deepEqual(await recover("receipts.seal", newDecision()), { state: "unknown" });
   });
 });
 
-describe("what a call has asked of a run", function () {
+describe("recoverCall(), of a call to a run", function () {
   this.timeout(60_000);
   let loop: TestLoop;
-  let start: ReturnType<typeof on>["start"];
-  let trace: ReturnType<typeof on>["trace"];
-  let found: ReturnType<typeof on>["found"];
+  let start: ReturnType<typeof callsOn>["start"];
+  let recover: ReturnType<typeof callsOn>["recover"];
+  let recovered: ReturnType<typeof callsOn>["recovered"];
   before(async () => {
     loop = await openLoop();
-    ({ start, trace, found } = on(loop));
+    ({ start, recover, recovered } = callsOn(loop));
   });
   after(() => loop?.stop());
 
-  it("is given again where its answer is there", async () => {
+  it("returns the answer once it is there", async () => {
     const decisionId = newDecision();
     const given = await start("reasoning.invoke", { prompt: "Hello" }, decisionId, {
       detached: false,
     });
     const { workflow_id, run_id } = given;
-    assert.deepEqual(await trace("reasoning.invoke", decisionId, { awaited: true }), {
+    assert.deepEqual(await recover("reasoning.invoke", decisionId, { awaited: true }), {
       state: "done",
       ids: { workflow_id, run_id },
       output: given,
     });
   });
 
-  it("is a task that a message began, what was said in it, and that it was cancelled", async () => {
+  it("finds an A2A task, its messages and its cancellation", async () => {
     const [begun, said, canceled, noted] = [0, 1, 2, 3].map(newDecision) as [
       ...[string, string, string, string],
     ];
@@ -191,20 +197,20 @@ describe("what a call has asked of a run", function () {
       > as Promise<TaskRecord>;
     const { id: task_id } = await say("m-1", "Hello", begun);
     const stateOf = async (decisionId: string, name = "a2a.message") => {
-      const its = await found(name, decisionId);
-      assert.equal(its.state, "done");
-      assert.deepEqual(its.ids, { task_id });
-      return (its.output as TaskRecord).state;
+      const recovery = await recovered(name, decisionId);
+      assert.equal(recovery.state, "done");
+      assert.deepEqual(recovery.ids, { task_id });
+      return (recovery.output as TaskRecord).state;
     };
     await eventually(async () => await stateOf(begun) === "input-required" || undefined);
     const { version } = await say("m-2", "Hello again", said, { task_id });
-    const again = await found("a2a.message", said);
+    const again = await recovered("a2a.message", said);
     assert.equal(again.state, "done");
     assert.equal((again.output as TaskRecord).version, version);
     await start("a2a.cancel", { task_id }, canceled);
     assert.equal(await stateOf(canceled, "a2a.cancel"), "canceled");
     await noteCallEffects(loop.store.asPlatform(), noted, { task_id });
-    assert.deepEqual(await found("a2a.message", noted), { state: "not_done" });
-    assert.deepEqual(await trace("a2a.message", newDecision()), { state: "not_done" });
+    assert.deepEqual(await recovered("a2a.message", noted), { state: "not_done" });
+    assert.deepEqual(await recover("a2a.message", newDecision()), { state: "not_done" });
   });
 });
