@@ -10,11 +10,11 @@ import { type AnchorSetup, startAnchoring } from "./_setup.ts";
 import { serveLedger } from "../_ledger.ts";
 import { startBitcoinCore, type TestServer } from "./ots/_chain.ts";
 
-/** The official client, with the library under it. */
+/** The official client and its library. */
 const CLIENT = ["opentimestamps-client==0.7.2", "opentimestamps==0.4.5"];
 const INSTALL_MS = 60_000;
 
-/** Reads a proof, prints what it says, and writes it anew. */
+/** Reads a proof, prints its attestations, and checks that it writes the same bytes. */
 const ROUND_TRIP = `
 import sys
 from opentimestamps.core.serialize import BytesDeserializationContext, BytesSerializationContext
@@ -27,58 +27,63 @@ assert again.getbytes() == raw, "other bytes"
 for _, attestation in proof.timestamp.all_attestations(): print(type(attestation).__name__)
 `;
 
-interface Said {
+/** The result of a program. */
+interface ProgramResult {
   readonly code: number;
   readonly text: string;
 }
 
 describe("the stock OpenTimestamps client", function () {
-  this.timeout(4 * INSTALL_MS); // three steps bring it here
-  let bench: AnchorSetup;
+  this.timeout(4 * INSTALL_MS); // installing it takes up to three steps
+  let setup: AnchorSetup;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let node: TestServer;
   let folder: string;
   let height: number;
 
   before(async function () {
-    const [[place, why], ready] = await Promise.all([installed(), startAnchoring()]);
-    bench = ready;
+    const [[place, why], ready] = await Promise.all([installClient(), startAnchoring()]);
+    setup = ready;
     if (!place) {
-      console.error(`      skipped: the stock client can't be installed: ${why}`);
+      console.error(`      skipped: cannot install the stock client: ${why}`);
       return this.skip();
     }
     folder = place;
-    node = await startBitcoinCore(bench.chain, "secret");
-    server = await serveLedger(bench.ledger.database);
-    const batch = await bench.openBatch(5);
-    await advanceAnchor(bench.parts, batch);
-    height = bench.calendars[1].commit(bench.chain);
-    bench.chain.bury(5);
-    assert.equal((await advanceAnchor(bench.parts, batch)).state, "confirmed");
-    await advanceAnchor(bench.parts, await bench.openBatch(1));
+    node = await startBitcoinCore(setup.chain, "secret");
+    server = await serveLedger(setup.ledger.database);
+    const batch = await setup.openBatch(5);
+    await advanceAnchor(setup.parts, batch);
+    height = setup.calendars[1].commit(setup.chain);
+    setup.chain.bury(5);
+    assert.equal((await advanceAnchor(setup.parts, batch)).state, "confirmed");
+    await advanceAnchor(setup.parts, await setup.openBatch(1));
     for (const n of [3, 5]) {
       for (const ending of ["bin", "bin.ots"]) {
-        await writeFile(join(folder, `${n}.${ending}`), await file(n, ending.replace("bin.", "")));
+        await writeFile(
+          join(folder, `${n}.${ending}`),
+          await download(n, ending.replace("bin.", "")),
+        );
       }
     }
   });
   after(async () => {
     node?.stop();
     await server?.stop();
-    await bench?.stop();
+    await setup?.stop();
   });
 
-  async function file(n: number, ending: string): Promise<Uint8Array> {
+  async function download(n: number, ending: string): Promise<Uint8Array> {
     const path = `/api/receipt/receipt-00000${n}.${ending}`;
     const answer = await fetch(server.address.replace(/\/$/, "") + path);
     assert.equal(answer.status, 200);
     return new Uint8Array(await answer.arrayBuffer());
   }
-  const ots = (...args: string[]): Promise<Said> =>
-    ran(join(folder, "venv", "bin", "ots"), [
-      ...["--no-cache", "--bitcoin-node", node.url.replace("core+", "")],
-      ...args,
-    ], folder);
+  const ots = (...args: string[]): Promise<ProgramResult> =>
+    runProgram(
+      join(folder, "venv", "bin", "ots"),
+      ["--no-cache", "--bitcoin-node", node.url.replace("core+", ""), ...args],
+      folder,
+    );
 
   it("verifies a receipt's bytes against a Bitcoin node", async () => {
     const { code, text } = await ots("verify", "3.bin.ots");
@@ -93,28 +98,28 @@ describe("the stock OpenTimestamps client", function () {
     assert.equal(code, 1);
   });
 
-  it("refuses a proof whose block holds something else", async () => {
-    const header = bench.chain.headers[height]!;
-    bench.chain.headers[height] = bench.chain.headers[height + 1]!;
+  it("refuses a proof whose block has another merkle root", async () => {
+    const header = setup.chain.headers[height]!;
+    setup.chain.headers[height] = setup.chain.headers[height + 1]!;
     const { code, text } = await ots("verify", "3.bin.ots").finally(() =>
-      bench.chain.headers[height] = header
+      setup.chain.headers[height] = header
     );
     assert.match(text, /Bitcoin verification failed/);
     assert.equal(code, 1);
   });
 
-  it("finds what is not in a block yet pending at its calendars", async () => {
+  it("reports a proof without a block as pending at its calendars", async () => {
     const { code, text } = await ots("info", "5.bin.ots");
     assert.equal(code, 0);
-    for (const { url } of bench.calendars) assert.ok(text.includes(url), text);
+    for (const { url } of setup.calendars) assert.ok(text.includes(url), text);
     assert.equal((await ots("verify", "5.bin.ots")).code, 1);
   });
 
-  it("completes a proof that was fetched while it was pending, by its calendar", async () => {
-    bench.confirmAll();
+  it("upgrades a pending proof by its calendar", async () => {
+    setup.confirmAll();
     await copyFile(join(folder, "5.bin"), join(folder, "later.bin"));
     await copyFile(join(folder, "5.bin.ots"), join(folder, "later.bin.ots"));
-    const [{ url }] = bench.calendars;
+    const [{ url }] = setup.calendars;
     assert.equal((await ots("-l", url, "upgrade", "later.bin.ots")).code, 0);
     const { code, text } = await ots("verify", "later.bin.ots");
     assert.match(text, /Success! Bitcoin block \d+ attests/);
@@ -124,15 +129,15 @@ describe("the stock OpenTimestamps client", function () {
   it("has a library that reads proofs and writes the same bytes", async () => {
     const python = join(folder, "venv", "bin", "python3");
     for (const [n, kind] of [[3, "BitcoinBlockHeaderAttestation"], [5, "PendingAttestation"]]) {
-      const { code, text } = await ran(python, ["-c", ROUND_TRIP], folder, `${n}.bin.ots`);
+      const { code, text } = await runProgram(python, ["-c", ROUND_TRIP], folder, `${n}.bin.ots`);
       assert.equal(code, 0, text);
       assert.ok(text.includes(String(kind)), text);
     }
   });
 });
 
-/** Puts the client into an environment of its own. @returns the folder, or why there is none */
-async function installed(): Promise<[string] | [undefined, string]> {
+/** Installs the client into a virtual environment. @returns the folder, or why it failed */
+async function installClient(): Promise<[string] | [undefined, string]> {
   const folder = await testFolder();
   const venv = join(folder, "venv");
   const limit = { timeout: INSTALL_MS };
@@ -148,8 +153,13 @@ async function installed(): Promise<[string] | [undefined, string]> {
   }
 }
 
-/** Runs a program to its end. @param input file of the folder for its standard input */
-function ran(program: string, args: string[], folder: string, input?: string): Promise<Said> {
+/** Runs a program. @param input file of the folder for its standard input */
+function runProgram(
+  program: string,
+  args: string[],
+  folder: string,
+  input?: string,
+): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const env = { PATH: process.env.PATH, HOME: folder };
     const child = execFile(

@@ -6,26 +6,26 @@ import { type AnchorSetup, startAnchoring } from "../anchors/_setup.ts";
 import { serveLedger } from "../_ledger.ts";
 import { hashOf, TEST_NETWORK } from "../anchors/ots/_chain.ts";
 
-describe("the public ledger's anchors", function () {
-  let bench: AnchorSetup;
+describe("the public ledger on anchors", function () {
+  let setup: AnchorSetup;
   let server: Awaited<ReturnType<typeof serveLedger>>;
   let batch: number;
   let height: number;
-  const asked = (path: string) => fetch(`${server.address.replace(/\/$/, "")}${path}`);
-  // deno-lint-ignore no-explicit-any -- an answer in JSON
-  const json = async (path: string): Promise<any> => await (await asked(path)).json();
-  const bytes = async (path: string) => new Uint8Array(await (await asked(path)).arrayBuffer());
+  const request = (path: string) => fetch(`${server.address.replace(/\/$/, "")}${path}`);
+  // deno-lint-ignore no-explicit-any -- an response in JSON
+  const json = async (path: string): Promise<any> => await (await request(path)).json();
+  const bytes = async (path: string) => new Uint8Array(await (await request(path)).arrayBuffer());
 
   before(async () => {
-    bench = await startAnchoring();
-    server = await serveLedger(bench.ledger.database);
+    setup = await startAnchoring();
+    server = await serveLedger(setup.ledger.database);
   });
   after(async () => {
     await server?.stop();
-    await bench?.stop();
+    await setup?.stop();
   });
 
-  it("say before the first batch that nothing is anchored", async () => {
+  it("reports that nothing is anchored before the first batch", async () => {
     assert.deepEqual(await json("/api/anchors"), {
       anchored_receipts: 0,
       total_receipts: 0,
@@ -37,20 +37,20 @@ describe("the public ledger's anchors", function () {
     });
   });
 
-  it("tell of a receipt in no batch that it waits, and that there is no proof yet", async () => {
-    await bench.ledger.seal(1);
+  it("reports a receipt in no batch as unbatched, without a proof", async () => {
+    await setup.ledger.seal(1);
     const { bitcoin_anchored, anchor } = await json("/api/receipt/receipt-000000");
     assert.deepEqual([bitcoin_anchored, anchor.state], [false, "unbatched"]);
     assert.deepEqual([anchor.block_height, anchor.proof_url], [null, null]);
-    const answer = await asked("/api/receipt/receipt-000000.ots");
-    assert.equal(answer.status, 404);
-    assert.match((await answer.json() as { detail: string }).detail, /it is in no batch yet/);
+    const response = await request("/api/receipt/receipt-000000.ots");
+    assert.equal(response.status, 404);
+    assert.match((await response.json() as { detail: string }).detail, /it is in no batch yet/);
     assert.equal((await json("/api/anchors")).pending.unbatched_receipts, 1);
   });
 
-  it("tell of a pending batch who was asked and what is missing", async () => {
-    batch = await bench.openBatch(3);
-    await advanceAnchor(bench.parts, batch);
+  it("reports the calendars of a pending batch, and what is missing", async () => {
+    batch = await setup.openBatch(3);
+    await advanceAnchor(setup.parts, batch);
     const { anchored_share, pending } = await json("/api/anchors");
     assert.equal(anchored_share, 0);
     assert.deepEqual([pending.batches, pending.receipts, pending.unbatched_receipts], [1, 4, 0]);
@@ -65,17 +65,17 @@ describe("the public ledger's anchors", function () {
     assert.deepEqual(states, ["pending", "pending"]);
   });
 
-  it("count what is in a block, and show it with height, hash, header and time", async () => {
-    height = bench.calendars[0].commit(bench.chain);
-    bench.chain.bury(5);
-    await advanceAnchor(bench.parts, batch);
+  it("counts anchored receipts, and shows height, hash, header and time of the block", async () => {
+    height = setup.calendars[0].commit(setup.chain);
+    setup.chain.bury(5);
+    await advanceAnchor(setup.parts, batch);
     const { samples, ...counts } = await json("/api/anchors");
     assert.equal(counts.anchored_receipts, 4);
     assert.equal(counts.confirmed_anchors, 1);
     assert.equal(counts.newest_block_height, height);
     assert.equal(counts.anchored_share, 4 / counts.total_receipts);
     const [sample] = samples;
-    const header = bench.chain.headers[height]!;
+    const header = setup.chain.headers[height]!;
     assert.equal(sample.block_height, height);
     assert.equal(sample.block_header, header.toString("hex"));
     assert.equal(sample.block_hash, hashOf(header));
@@ -85,7 +85,7 @@ describe("the public ledger's anchors", function () {
     const { bitcoin_anchored, anchor } = await json("/api/verify/receipt-000002");
     assert.equal(bitcoin_anchored, true);
     assert.equal(anchor.block_hash, sample.block_hash);
-    await bench.ledger.seal(1); // in no batch
+    await setup.ledger.seal(1); // this one is in no batch
     const { receipts } = await json("/api/receipts?limit=10");
     const anchored = receipts.map((receipt: { bitcoin_anchored: boolean }) =>
       receipt.bitcoin_anchored
@@ -94,12 +94,12 @@ describe("the public ledger's anchors", function () {
     assert.equal(anchored[0], false);
   });
 
-  it("give bytes and a proof of them that leads to the block's merkle root", async () => {
-    const answer = await asked("/api/receipt/RECEIPT-000001.ots");
-    assert.equal(answer.headers.get("content-type"), OTS_TYPE);
-    const name = answer.headers.get("content-disposition");
+  it("returns bytes, and a proof that leads from them to the block's merkle root", async () => {
+    const response = await request("/api/receipt/RECEIPT-000001.ots");
+    assert.equal(response.headers.get("content-type"), OTS_TYPE);
+    const name = response.headers.get("content-disposition");
     assert.equal(name, 'attachment; filename="receipt-000001.bin.ots"');
-    const { digest, timestamp, hash } = parseProof(new Uint8Array(await answer.arrayBuffer()));
+    const { digest, timestamp, hash } = parseProof(new Uint8Array(await response.arrayBuffer()));
     const content = await bytes("/api/receipt/receipt-000001.bin");
     assert.equal(hash, "sha256");
     assert.deepEqual(Buffer.from(digest), createHash("sha256").update(content).digest());
@@ -111,14 +111,14 @@ describe("the public ledger's anchors", function () {
     assert.equal(findings.filter(({ state }) => state === "verified").length, 1);
   });
 
-  it("answer 404 for unknown receipts, and 422 for prefixes that fit several or are too short", async () => {
+  it("answers 404 for unknown receipts, and 422 for ambiguous or short prefixes", async () => {
     for (const ending of ["ots", "bin"]) {
-      assert.equal((await asked(`/api/receipt/no-such-receipt.${ending}`)).status, 404);
-      assert.equal((await asked(`/api/receipt/receipt-.${ending}`)).status, 422);
-      assert.equal((await asked(`/api/receipt/abc.${ending}`)).status, 422);
-      assert.equal((await asked(`/api/receipt/${"x".repeat(200)}.${ending}`)).status, 422);
-      assert.equal((await asked(`/api/receipt/%0a%22.${ending}`)).status, 422);
-      assert.ok((await asked(`/api/receipt/%00abcdefgh.${ending}`)).status < 500);
+      assert.equal((await request(`/api/receipt/no-such-receipt.${ending}`)).status, 404);
+      assert.equal((await request(`/api/receipt/receipt-.${ending}`)).status, 422);
+      assert.equal((await request(`/api/receipt/abc.${ending}`)).status, 422);
+      assert.equal((await request(`/api/receipt/${"x".repeat(200)}.${ending}`)).status, 422);
+      assert.equal((await request(`/api/receipt/%0a%22.${ending}`)).status, 422);
+      assert.ok((await request(`/api/receipt/%00abcdefgh.${ending}`)).status < 500);
     }
   });
 });
