@@ -1,161 +1,20 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type pg from "pg";
 import {
   beginScrub,
   exportReceipts,
   getPublishedCheckpoint,
-  importLedger,
   scrubPart,
 } from "../../../ledger/mod.ts";
-import { openStore } from "../../../store/mod.ts";
 import { eventually } from "../../_time.ts";
-import { mixedChain, vectorKeys } from "../_chains.ts";
 import { startSealing, type TestSealing } from "../_ledger.ts";
+import { FAULTS, replaceKey, resign } from "./_faults.ts";
 import { asSuperuser, listBreaks, runScrub, scrubParts, tamper } from "./_scrub.ts";
 
 /** More receipts than a full tile of the Merkle log has. */
 const COUNT = 300;
-
-/** A change by a superuser, and the break that it must cause. */
-interface Fault {
-  readonly name: string;
-  apply(client: pg.Client): Promise<unknown>;
-  readonly at: number;
-  readonly check: string;
-  readonly reason: RegExp;
-  /** Number of breaks; default: 1. */
-  readonly breaks?: number;
-}
-
-const sql = (text: string) => (client: pg.Client) => client.query(text);
-
-const FAULTS: readonly Fault[] = [
-  {
-    name: "an edited record",
-    apply: sql(`UPDATE receipts SET record = convert_to(replace(convert_from(record, 'UTF8'),
-      '"outcome":"ok"', '"outcome":"no"'), 'UTF8') WHERE position = 100`),
-    at: 100,
-    check: "hash",
-    reason: /hash is not that of the canonical bytes/,
-  },
-  {
-    name: "an edited record with a new hash",
-    apply: sql(`UPDATE receipts SET record = r, hash = sha256(r) FROM (
-        SELECT convert_to(replace(convert_from(record, 'UTF8'), '"ok"', '"no"'), 'UTF8') AS r
-        FROM receipts WHERE position = 100) AS edited WHERE position = 100`),
-    at: 100,
-    check: "signature",
-    reason: /signature does not verify/,
-    breaks: 2,
-  },
-  {
-    name: "a record that is not JSON",
-    apply: sql(`UPDATE receipts SET record = '\\x00ff7b' WHERE position = 100`),
-    at: 100,
-    check: "hash",
-    reason: /./,
-    breaks: 2,
-  },
-  {
-    name: "a removed row",
-    apply: sql("DELETE FROM receipts WHERE position = 100"),
-    at: 100,
-    check: "missing",
-    reason: /^Missing$/,
-    breaks: 2,
-  },
-  {
-    name: "a removed beginning",
-    apply: sql("DELETE FROM receipts WHERE position < 100"),
-    at: 0,
-    check: "missing",
-    reason: /^Missing, with all up to 99$/,
-    breaks: 2,
-  },
-  {
-    name: "two rows swapped",
-    apply: sql(`UPDATE receipts SET position = 1000 WHERE position = 100;
-      UPDATE receipts SET position = 100 WHERE position = 200;
-      UPDATE receipts SET position = 200 WHERE position = 1000`),
-    at: 100,
-    check: "link",
-    reason: /prev_hash.*|chain_position is 200/,
-    breaks: 4,
-  },
-  {
-    name: "a receipt signed by another key",
-    apply: (client) => resign(client, "position = 100", generateKeyPairSync("ed25519").privateKey),
-    at: 100,
-    check: "signature",
-    reason: /signature does not verify/,
-  },
-  {
-    name: "another id in the row",
-    apply: sql("UPDATE receipts SET id = 'another' WHERE position = 100"),
-    at: 100,
-    check: "columns",
-    reason: /column id differs/,
-  },
-  {
-    name: "another category in the row",
-    apply: sql("UPDATE receipts SET category = 'another' WHERE position = 100"),
-    at: 100,
-    check: "columns",
-    reason: /column category differs/,
-  },
-  {
-    name: "another hash in the row",
-    apply: sql("UPDATE receipts SET hash = sha256('x') WHERE position = 100"),
-    at: 100,
-    check: "hash",
-    reason: /hash is not that/,
-    breaks: 2,
-  },
-  {
-    name: "another era in the row",
-    apply: sql("UPDATE receipts SET era = 1 WHERE position = 100"),
-    at: 100,
-    check: "hash",
-    reason: /./,
-    breaks: 2,
-  },
-  {
-    name: "a head with a smaller size",
-    apply: sql(`UPDATE ledger_head SET size = 299`),
-    at: 298,
-    check: "head",
-    reason: /head is not the hash/,
-    breaks: 2,
-  },
-  {
-    name: "a head with another hash",
-    apply: sql("UPDATE ledger_head SET hash = sha256('x')"),
-    at: 299,
-    check: "head",
-    reason: /head is not the hash/,
-  },
-  {
-    name: "a truncated end",
-    apply: sql(`DELETE FROM receipts WHERE position >= 250; UPDATE ledger_head SET size = 250,
-      hash = (SELECT hash FROM receipts WHERE position = 249)`),
-    at: 250,
-    check: "missing",
-    reason: /with all after it/,
-  },
-  {
-    name: "another entry in the Merkle log",
-    apply: sql(
-      `UPDATE log_tiles SET hashes = set_byte(hashes, 100 * 32, 255 - get_byte(hashes, 3200))
-      WHERE level = 0`,
-    ),
-    at: 100,
-    check: "log",
-    reason: /Merkle log has another/,
-  },
-];
 
 describe("the scrub", () => {
   let sealing: TestSealing;
@@ -342,69 +201,3 @@ describe("the scrub", () => {
     assert.deepEqual([subject, details.position], ["position-7", 7]);
   });
 });
-
-describe("the scrub of an imported ledger", () => {
-  let sealing: TestSealing;
-  beforeEach(async () => {
-    sealing = await startSealing();
-    await sealing.pause();
-  });
-  afterEach(() => sealing.stop());
-
-  const { records } = mixedChain;
-  const scrub = () => runScrub(scrubParts(sealing));
-
-  /** Imports an export, and seals three receipts after it. */
-  async function importText(text: string): Promise<void> {
-    const path = join(sealing.folder, "export");
-    await writeFile(path, text);
-    const store = openStore(sealing.database.urls.sequencer, "sequencer");
-    const keys = [vectorKeys[0]!.publicKey];
-    await importLedger(store, path, { threads: 1, keys }).finally(() => store.close());
-    sealing.go();
-    await sealing.seal(3);
-    await sealing.pause();
-  }
-
-  it("finds nothing in a valid one of several eras", async () => {
-    await importText(records.join("\n"));
-    const { breaks, verified } = await scrub();
-    assert.deepEqual([breaks, verified], [0, records.length + 3]);
-  });
-
-  for (const column of ["record", "signature"]) {
-    it(`reports another ${column} in the row of a receipt that keeps its imported text`, async () => {
-      const spaced = records.map((record) => JSON.stringify(JSON.parse(record), null, 1));
-      await importText(`[${spaced.join(",")}]`);
-      assert.equal((await scrub()).breaks, 0);
-      const { rowCount } = await asSuperuser(sealing, (client) =>
-        client.query(
-          `UPDATE receipts SET ${column} = set_byte(${column}, 1, 255 - get_byte(${column}, 1))
-           WHERE position = 30 AND original IS NOT NULL`,
-        ));
-      assert.equal(rowCount, 1);
-      assert.equal((await scrub()).breaks, 1);
-      const [found] = await listBreaks(sealing);
-      assert.deepEqual([found!.position, found!.failed_check], [30, "columns"]);
-    });
-  }
-});
-
-/** Signs rows with a key. */
-async function resign(client: pg.Client, where: string, key: KeyObject): Promise<void> {
-  const { rows } = await client.query(`SELECT position, record FROM receipts WHERE ${where}`);
-  for (const { position, record } of rows) {
-    await client.query("UPDATE receipts SET signature = $1 WHERE position = $2", [
-      sign(null, record, key),
-      position,
-    ]);
-  }
-}
-
-/** Signs everything with a new key, and publishes it in place of the ledger's. */
-async function replaceKey(client: pg.Client): Promise<void> {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  await resign(client, "true", privateKey);
-  const raw = Buffer.from(publicKey.export({ format: "jwk" }).x!, "base64url");
-  await client.query("UPDATE ledger_keys SET public_key = $1", [raw]);
-}
