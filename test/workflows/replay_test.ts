@@ -18,7 +18,6 @@ const LOOP_ENDS = [
   "conflict",
   "refused",
   "guardrails_away",
-  "found_again",
   "approved",
   "approval_denied",
   "approval_expired",
