@@ -13,9 +13,7 @@ import {
 import type { itsmLoop, reconcileRuns } from "../../workflows/mod.ts";
 import { WorkflowFailedError } from "@temporalio/client";
 import { CancelledFailure } from "@temporalio/common";
-import { repairEffectOf } from "../../activities/loop/_effects.ts";
-import { closeActivities } from "../../activities/loop/close.ts";
-import { diagnoseActivities } from "../../activities/loop/diagnose.ts";
+import { closeActivities, diagnoseActivities, repairEffectOf } from "../../activities/loop/mod.ts";
 import { MIN_ADVICE_CONFIDENCE } from "../../engine/mod.ts";
 import { openTicket, putService, resolveTicket } from "../../store/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";

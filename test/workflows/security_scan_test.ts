@@ -5,17 +5,21 @@ import { scanAll, type ScannerName } from "../../compliance/scans/mod.ts";
 import { TASK_QUEUE, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop, securityScan } from "../../workflows/mod.ts";
 import { join } from "node:path";
-import { approveFinding, scanQueue } from "../../operations/security/scans.ts";
+import { registry } from "../../operations/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { getTicket, issueKey } from "../../store/mod.ts";
 import { packages } from "../_packages.ts";
+import type { Json } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
 const KEY = {
-  ...{ tenant: "t", tier: "enterprise", scope: "full", principal: "ann" } as const,
+  tenant: "t",
+  tier: "enterprise",
+  scope: "full",
+  principal: "ann",
   mayApprove: false,
   expiresAt: null,
-};
+} as const;
 
 describe("securityScan", () => {
   let loop: TestLoop;
@@ -31,15 +35,19 @@ describe("securityScan", () => {
     const scans = await scanAll(loop);
     return scans.find((one) => one.scanner === scanner)!;
   };
-  const context = () => ({
-    store: loop.store,
-    temporal: () => Promise.resolve(loop.client),
-    caller: { keyId: "k" },
-    urls: { gateway: "http://127.0.0.1" },
-    door: "mcp",
-    signal: AbortSignal.timeout(30_000),
-    progress() {},
-  } as unknown as Parameters<typeof scanQueue.run>[1]);
+  /** Runs an operation on the platform. */
+  async function call(name: string, input: object): Promise<Json> {
+    const context = {
+      store: loop.store,
+      temporal: () => Promise.resolve(loop.client),
+      caller: { keyId: "k" },
+      urls: { gateway: "http://127.0.0.1" },
+      door: "mcp",
+      signal: AbortSignal.timeout(30_000),
+      progress() {},
+    };
+    return await registry.get(name)!.run(input, context as never) as Json;
+  }
 
   /** Waits for the result of a run. */
   const endOf = (started: unknown) =>
@@ -66,27 +74,22 @@ describe("securityScan", () => {
     );
     const { transport, services } = JSON.parse(seen!.content);
     assert.deepEqual([transport, services.backups], ["loopback", 0]);
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    const { queue, scanners } = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    const mine = queue.find(({ detail }: any) => detail.path === path);
+    const { queue, scanners } = await call("security.queue", {});
+    const mine = queue.find(({ detail }: Json) => detail.path === path);
     assert.equal(mine.code, "file_permissions");
     assert.equal(mine.fix, "runbook");
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    assert.ok(scanners.every(({ state }: any) => state === "ok"), JSON.stringify(scanners));
+    assert.ok(scanners.every(({ state }: Json) => state === "ok"), JSON.stringify(scanners));
 
     const { index, fingerprint } = mine;
     const gone = { index, fingerprint: "0".repeat(16) };
-    await assert.rejects(approveFinding.run(gone, context()), /nothing was done/);
-    await assert.rejects(approveFinding.run({ index: 9_999 }, context()), /no index/);
+    await assert.rejects(call("security.approve", gone), /nothing was done/);
+    await assert.rejects(call("security.approve", { index: 9_999 }), /no index/);
     const moved = { index: index + 1, fingerprint, wait_seconds: 0 }; // its place when people were asked
-    const approved = await approveFinding.run(moved, context());
+    const approved = await call("security.approve", moved);
     assert.equal((await endOf(approved)).outcome, "sealed", JSON.stringify(approved));
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    const after = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    assert.ok(!after.queue.some((one: any) => one.fingerprint === fingerprint), "is gone");
+    const after = await call("security.queue", {});
+    assert.ok(!after.queue.some((one: Json) => one.fingerprint === fingerprint), "is gone");
   });
 
   it("finds database passwords, copied keys and writable folders, and says what to do", async () => {
@@ -137,13 +140,11 @@ describe("securityScan", () => {
       workflowId: "security-scan",
       args: [],
     });
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    const { queue } = await scanQueue.run({}, context()) as any;
-    // deno-lint-ignore no-explicit-any -- JSON of the API
-    const { index, fix, remedy } = queue.find(({ detail }: any) => detail.key_id === stale.id);
+    const { queue } = await call("security.queue", {});
+    const { index, fix, remedy } = queue.find(({ detail }: Json) => detail.key_id === stale.id);
     assert.equal(fix, "people");
     assert.match(remedy, new RegExp(`keys -- revoke ${stale.id}`));
-    const result = await endOf(await approveFinding.run({ index, wait_seconds: 0 }, context()));
+    const result = await endOf(await call("security.approve", { index, wait_seconds: 0 }));
     assert.equal(result.outcome, "escalated");
     const ticket = (await getTicket(loop.store.asPlatform(), result.ticket_id!))!;
     assert.deepEqual([ticket.category, ticket.severity], ["security", "medium"]);

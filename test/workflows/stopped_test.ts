@@ -16,7 +16,7 @@ import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkflowFailedError } from "@temporalio/client";
-import { STOPPABLE_NAMES } from "../../activities/stops.ts";
+import { STOPPABLE_NAMES } from "../../activities/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import { openLoop, type TestLoop, type Watch } from "./_loop.ts";
 import { countingProgram, runbookStep, writeRunbooks } from "./_runbooks.ts";
