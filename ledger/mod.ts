@@ -11,18 +11,13 @@
  */
 export {
   advanceAnchor,
-  type Anchor,
   ANCHOR_CONFIRMED,
-  type AnchorBlock,
   type AnchorParts,
   type AnchorProgress,
-  type AnchorTotals,
   type BatchRange,
   buildReceiptProof,
-  findAnchor,
   getAnchorTotals,
   getReceiptBytes,
-  listAnchors,
   openAnchors,
 } from "./anchors/mod.ts";
 export { bindExportStream, bindLog, ledgerOperations, type LedgerParts } from "./api/mod.ts";
@@ -81,15 +76,11 @@ export {
   type ChainSnapshot,
   type ChainState,
   type ChainWatch,
-  type CompactRange,
   endScrub,
-  type FailedCheck,
-  type LedgerBreak,
   scrubPart,
   type ScrubParts,
   type ScrubPass,
   type ScrubResult,
-  type ScrubState,
   watchChain,
   type WatchOptions,
 } from "./scrub/mod.ts";

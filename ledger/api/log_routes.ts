@@ -4,10 +4,10 @@ import { createHashReader, getPublishedCheckpoint, parseTilePath, TILE_WIDTH } f
 import { exportReceipts } from "../receipts/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import type { Store } from "../../store/mod.ts";
+import { FOREVER } from "../../web/mod.ts";
 
 /** Levels of the specification: 0 to 63. */
 const LEVEL = /^(0|[1-9]|[1-5]\d|6[0-3])$/;
-const FOREVER = "public, max-age=31536000, immutable";
 
 /**
  * Binds the Merkle log at the paths of C2SP tlog-tiles: `/checkpoint`, `/tile/<L>/<N>[.p/<W>]` and

@@ -1,6 +1,7 @@
 import type Router from "@koa/router";
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
+import { FOREVER } from "../../web/mod.ts";
 import {
   type Anchors,
   type Call,
@@ -34,7 +35,6 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; " +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
   "trusted-types worker";
-const FOREVER = "public, max-age=31536000, immutable";
 const ROWS = 20;
 const MAX_ID_LENGTH = 128;
 const POSITION = /^\d{1,15}$/;
