@@ -1,5 +1,5 @@
 /**
- * What workflows may do to the world. Each activity's comment says what makes it safe to repeat.
+ * Activities: everything that workflows do to the world. Each one's comment says what makes it safe to repeat.
  *
  * ```ts
  * const activities = createActivities({ ...platform, sequencerStore, runbooks, stopping });

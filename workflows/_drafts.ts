@@ -13,7 +13,7 @@ export const BY_RULES: Authorship = {
   fallback: null,
 };
 
-/** How a text is written and reviewed. */
+/** Writing and review of a text. */
 export interface Writing<Content, Kept> {
   write(objections: readonly string[]): Promise<Draft<Content>>;
   review(content: Content): Promise<Review<Kept>>;

@@ -3,7 +3,7 @@ import type { ActiveStop, Finding } from "../domain/mod.ts";
 import { perform, QUICK } from "./_options.ts";
 import type { Track } from "./_track.ts";
 
-/** How long a run waits for a stop to be removed, before it is left to people. */
+/** Longest wait for a stop to be removed; then the run is left to people. */
 const MAX_HOLD_MS = 60 * 60_000;
 /** Pauses between two reads of the stops; they double from the first to the last. */
 const FIRST_PAUSE_MS = 1_000;

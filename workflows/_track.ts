@@ -37,11 +37,11 @@ export interface Track {
   /** From 1. */
   round: number;
   diagnosis?: Diagnosis;
-  /** Of the last repair that was requested. */
+  /** Permission for the last repair that was requested. */
   permission?: Permission;
-  /** Of the last repair. */
+  /** Effect of the last repair. */
   effect?: RepairEffect | undefined;
-  /** Of the last verification. */
+  /** Result of the last verification. */
   proof?: VerifyResult;
   /** Undefined: nothing was to be undone. */
   undone?: UndoResult | undefined;

@@ -26,7 +26,7 @@ const WATCH_SECONDS = 10;
 /** Activities without news after which a run is read at intervals that grow to 15 seconds. */
 const MAX_QUIET_WATCHES = 6;
 const MAX_PAUSE_SECONDS = 15;
-/** How long a run is given to end after the request to. */
+/** Longest wait for a run to end after the request to. */
 const CANCEL_TIMEOUT_MS = 10_000;
 const CANCEL_WATCH_SECONDS = 5;
 

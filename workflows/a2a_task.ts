@@ -27,7 +27,7 @@ import { describeFailedCall, failedTaskState, waitForHeldCall } from "./_held_ca
 import { agentMessage, assertOpen, conflict, openTask, reply } from "./_task.ts";
 import { reasoning } from "./reasoning.ts";
 
-/** How long the agent waits for an answer to its question. */
+/** Longest wait for the client's answer to a question. */
 const REPLY_TIMEOUT = "24h";
 /** Most characters of a prompt; of a longer conversation, its end counts. */
 const MAX_PROMPT = 8_000;

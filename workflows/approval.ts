@@ -23,7 +23,7 @@ import { assertPending, assertReopenable } from "./_approval_rules.ts";
 import { perform, QUICK, SEAL } from "./_options.ts";
 import { currentRun } from "./_run.ts";
 
-/** How long a run that was started to be reopened waits for that; then it ends as the earlier run did. */
+/** Longest wait of a run that was started to be reopened; then it ends as the earlier run did. */
 const REOPEN_TIMEOUT = "1m";
 
 /** An approval while a run waits for people. */

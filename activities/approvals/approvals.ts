@@ -12,12 +12,12 @@ import { getApproval, getTicket, setResumedRun } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { getRunStatus } from "../run_status.ts";
 
-/** An approved action whose loop may have ended meanwhile. */
+/** An approved action. Its loop may have ended meanwhile. */
 export interface ResumeOrder {
   readonly approval_id: string;
   readonly action_sha256: string;
   readonly asking_run: RequestingRun;
-  /** Of the approval. */
+  /** Receipt of the approval. */
   readonly receipt_id: string;
 }
 

@@ -11,7 +11,7 @@ import type { ActivityParts } from "../parts.ts";
 import { askModel, checkClaims, draftOf, findNames } from "../writing/mod.ts";
 import { probeService } from "./_sources.ts";
 
-/** How much a model's confidence may exceed the support by measurements. */
+/** Most by which a model's confidence may exceed the support by measurements. */
 const MAX_EXCESS_CONFIDENCE = 0.15;
 /** Support from which a service counts as the measured cause, so that "no cause" is no answer. */
 const MEASURED_SUPPORT = 0.5;

@@ -20,11 +20,11 @@ export interface RunSummary {
    */
   readonly reason?: string;
   readonly diagnosis?: Diagnosis;
-  /** Of the last repair that was requested. */
+  /** Permission for the last repair that was requested. */
   readonly permission?: Permission;
-  /** Of the last repair. */
+  /** Effect of the last repair. */
   readonly effect?: RepairEffect;
-  /** Of the last verification. */
+  /** Result of the last verification. */
   readonly proof?: VerifyResult;
   /** Absent: nothing was to be undone. */
   readonly undone?: UndoResult;

@@ -71,8 +71,8 @@ export function createStepRunner(parts: ActivityParts) {
   }
 
   /**
-   * Records the intent and acts; or finds the intent of an earlier attempt, whose effect only the host that it began on
-   * can look for.
+   * Records the intent and acts; or finds the intent of an earlier attempt. Only the host of that attempt can find its
+   * effect.
    */
   async function intendAndAct(
     stepOrder: StepOrder,

@@ -3,7 +3,7 @@
 /** Beginnings of a sentence, or of a part of one. */
 const BEGINNING = /(?:^|[.;:!?]\s+|,\s+(?:and\s+)?(?:then\s+)?)["'“`(]*/.source;
 
-/** What may come before the verb of an instruction. */
+/** Expressions that may come before the verb of an instruction. */
 const LEAD_INS = [
   "please\\s+",
   "then\\s+",

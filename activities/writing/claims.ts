@@ -10,7 +10,7 @@ import {
   NAME_SHAPES,
 } from "./_claim_words.ts";
 
-/** What claims are checked against. */
+/** The grounds on which claims are checked. */
 export interface ClaimGrounds {
   readonly evidence: readonly Evidence[];
   /** The report or question. */
