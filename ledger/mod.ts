@@ -20,7 +20,14 @@ export {
   getReceiptBytes,
   openAnchors,
 } from "./anchors/mod.ts";
-export { bindExportStream, bindLog, ledgerOperations, type LedgerParts } from "./api/mod.ts";
+export {
+  bindExportStream,
+  bindLog,
+  createLedgerInvoke,
+  createPageCalls,
+  ledgerOperations,
+  type LedgerParts,
+} from "./api/mod.ts";
 export {
   importLedger,
   type ImportOptions,
