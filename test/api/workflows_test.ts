@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { Client, Connection } from "@temporalio/client";
-import { operations } from "../../operations/mod.ts";
+import { registry } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
@@ -11,8 +11,8 @@ import { startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the list of workflow types", () => {
   it("has every type that workers run, and says of each whether callers may start it", async () => {
-    const listTypes = operations.find(({ name }) => name === "workflows.types")!;
-    const { types } = await listTypes.run({}, {} as Parameters<typeof listTypes.run>[1]) as {
+    const listTypes = registry.get("workflows.types")!;
+    const { types } = await listTypes.run({}, { operations: registry } as never) as {
       types: { type: string; startable: boolean; operation: string | null }[];
     };
     assert.deepEqual(types.map(({ type }) => type).sort(), [...WORKFLOW_TYPES].sort());
