@@ -1,11 +1,11 @@
 /**
- * A real browser for tests of pages: a Chrome or Chromium that is on PATH, else the one that a package carries. Started
- * when the first test asks for it, and closed when the run has ended.
+ * A real browser for tests of pages: the Chrome or Chromium on PATH, or else the one of an npm package. It starts with the
+ * first test that needs it and closes at the end of the run.
  *
  * ```ts
  * const tab = await newPage();
  * await tab.page.goto(url);
- * assert.deepEqual(tab.troubles, []);
+ * assert.deepEqual(tab.problems, []);
  * await tab.close();
  * ```
  */
@@ -26,29 +26,35 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "puppeteer-core";
 import { ROOT } from "../config.ts";
 
-/** A tab, and all that went wrong in it. */
+/** A tab, and everything that went wrong in it. */
 export interface TestPage {
   readonly page: Page;
-  /** Console errors, exceptions, violations of the content security policy, and requests that failed. */
-  readonly troubles: readonly string[];
-  /** Address of every request that it made, data: and blob: among them. */
+  /** Console errors, exceptions, violations of the content security policy, and failed requests. */
+  readonly problems: readonly string[];
+  /** Addresses of all its requests, `data:` and `blob:` included. */
   readonly requests: readonly string[];
   close(): Promise<void>;
 }
 
-interface Program {
+interface BrowserProgram {
   readonly executablePath: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whatever a page or the browser takes longer for, it does not come; a busy machine needs much of it. */
-const PATIENCE_MS = 120_000;
+/** Long, for busy machines. */
+const TIMEOUT_MS = 120_000;
 
-const NAMES = ["google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser"];
+const PROGRAM_NAMES = [
+  "google-chrome",
+  "google-chrome-stable",
+  "chrome",
+  "chromium",
+  "chromium-browser",
+];
 
 /**
- * The sandbox is off, as containers often have no user namespaces and the pages are our own; no name but this machine's
- * resolves, so that nothing can leave it.
+ * No sandbox, as containers often have no user namespaces and the pages are our own. Only this machine's names resolve, so
+ * that no request can leave it.
  */
 const ARGUMENTS = [
   "--no-sandbox",
@@ -58,64 +64,64 @@ const ARGUMENTS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ];
 
-/** Runs in the page: what its policy refuses, the console tells; it does so by itself for most, but not all of it. */
-const TELL_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) => {
+/** Runs in the page: writes every violation of its policy to the console, which by itself shows most of them only. */
+const LOG_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) => {
   console.error("policy: " + event.effectiveDirective + " refuses " + event.blockedURI + " " + event.sample);
 });`;
 
-let opened: Promise<Browser> | undefined;
+let browser: Promise<Browser> | undefined;
 
-/** The browser of this run. @throws where there is none for this machine, with what to install */
+/** Returns the browser of this run. @throws there is none for this machine; the message says what to install */
 export function openBrowser(): Promise<Browser> {
-  return opened ??= launch();
+  return browser ??= launch();
 }
 
 /** Opens a tab with cookies and storage of its own, 1400 px wide. */
 export async function newPage(): Promise<TestPage> {
   const context = await (await openBrowser()).createBrowserContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(TIMEOUT_MS);
   await page.setViewport({ width: 1400, height: 900 });
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const requests: string[] = [];
   page
     .on("console", (message) => {
-      if (message.type() === "error") troubles.push(`console: ${message.text()}`);
+      if (message.type() === "error") problems.push(`console: ${message.text()}`);
     })
-    .on("pageerror", (error) => troubles.push(`exception: ${error}`))
+    .on("pageerror", (error) => problems.push(`exception: ${error}`))
     .on("request", (request) => requests.push(request.url()))
     .on("requestfailed", (request) => {
-      troubles.push(`request: ${request.url()} ${request.failure()?.errorText}`);
+      problems.push(`request: ${request.url()} ${request.failure()?.errorText}`);
     })
     .on("response", (response) => {
       if (response.status() >= 400) {
-        troubles.push(`request: ${response.url()} ${response.status()}`);
+        problems.push(`request: ${response.url()} ${response.status()}`);
       }
     });
-  await page.evaluateOnNewDocument(TELL_VIOLATIONS);
-  return { page, troubles, requests, close: () => context.close() };
+  await page.evaluateOnNewDocument(LOG_VIOLATIONS);
+  return { page, problems, requests, close: () => context.close() };
 }
 
-/** Mocha calls this when the run has ended, however it did. */
+/** Mocha calls this at the end of the run, failed or not. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await (await opened?.catch(() => undefined))?.close();
+  await (await browser?.catch(() => undefined))?.close();
 }
 
 async function launch(): Promise<Browser> {
   const { default: puppeteer } = await import("puppeteer-core"); // most runs open no page
-  const { executablePath, env } = installed() ?? await packaged();
+  const { executablePath, env } = findInstalled() ?? await findPackaged();
   return puppeteer.launch({
     executablePath,
     env,
     args: ARGUMENTS,
     headless: "shell",
-    timeout: PATIENCE_MS,
+    timeout: TIMEOUT_MS,
   });
 }
 
-function installed(): Program | undefined {
+function findInstalled(): BrowserProgram | undefined {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
-    for (const name of NAMES) {
+    for (const name of PROGRAM_NAMES) {
       const executablePath = join(folder, name);
       if (canRun(executablePath)) return { executablePath, env: process.env };
     }
@@ -133,11 +139,12 @@ function canRun(path: string): boolean {
 }
 
 /**
- * The Chromium of `@sparticuz/chromium`, with the libraries and fonts that come along, unpacked once into the user's
- * cache. The package itself would unpack to, and run whatever lies at, a path in the shared temporary folder; told of
- * another, and of Amazon's machines so that it gives its libraries, it does so in a process of its own.
+ * Returns the Chromium of `@sparticuz/chromium` with its libraries and fonts, unpacked once into the user's cache.
+ *
+ * By itself the package unpacks into the shared temporary folder and runs whatever lies there. It therefore runs in a
+ * process of its own with another TMPDIR, and with the variable of Amazon's machines that makes it unpack its libraries.
  */
-async function packaged(): Promise<Program> {
+async function findPackaged(): Promise<BrowserProgram> {
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new Error("No browser to test pages with: put Chrome or Chromium on PATH");
   }
@@ -163,7 +170,7 @@ async function unpack(cache: string, folder: string): Promise<void> {
       cwd: ROOT,
       env: { ...process.env, TMPDIR: fresh, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs20.x" },
     });
-    writeFileSync(join(fresh, "fonts", "fonts.conf"), fontsOf(folder));
+    writeFileSync(join(fresh, "fonts", "fonts.conf"), fontsConfig(folder));
     try {
       if (!existsSync(folder)) renameSync(fresh, folder);
     } catch (error) {
@@ -174,8 +181,8 @@ async function unpack(cache: string, folder: string): Promise<void> {
   }
 }
 
-/** The package's own file names folders of Amazon's machines; without any font the browser crashes. */
-function fontsOf(folder: string): string {
+/** Returns a configuration that names our folders, not Amazon's; without any font the browser crashes. */
+function fontsConfig(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

@@ -1,14 +1,14 @@
-/** Governance policies of tests. */
+/** Sets governance policies. */
 import { readGovernancePolicy } from "../calls/governance/mod.ts";
 import { setPolicy, type Store } from "../store/mod.ts";
 
-/** Puts a governance policy in force, as a file would say it. */
+/** Sets the governance policy. @param file content of a policy file */
 export async function setGovernance(store: Store, file: unknown): Promise<void> {
   const policy = readGovernancePolicy(file);
   await setPolicy(store.asPlatform(), "governance_policies", policy);
 }
 
-/** Lets agents call what no rule that ships speaks of. */
+/** Sets a policy that lets agents call these tools without guardrails. */
 export async function allowTools(store: Store, tools: readonly string[]): Promise<void> {
   await setGovernance(store, {
     rules: [{ name: "test", when: { tools }, then: "allow", guardrails: false }],

@@ -1,41 +1,41 @@
-/** A whole platform of a test: `npm start` in a process of its own, on free ports and with data of its own. */
+/** A whole platform for a test: `npm start` in a process of its own, on free ports and with data of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { freePort, TEST_DETECTORS } from "./_run.ts";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { readJson, type TreeProcess } from "../embedded/mod.ts";
+import { freePort, TEST_DETECTORS } from "./_run.ts";
 
-/** A platform that was started. */
+/** A platform, starting or running. */
 export interface TestPlatform {
   readonly process: ChildProcess;
-  /** All that it has printed so far. */
+  /** Returns everything that it has printed. */
   readonly output: () => string;
-  /** Waits for it to print something; fails with all that it printed when it ends without. */
+  /** Waits until its output matches. @throws it ended without that; the message has its output */
   until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for its end. @returns as `ended` */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Waits for the end; exit code, or null where a signal ended it. */
+  /** Resolves at its end with the exit code, or null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** The processes that it has at this moment. */
+  /** Returns its processes at this moment. */
   processes(): readonly TreeProcess[];
 }
 
-/** Settings that keep a platform apart from every other one of this machine. */
+/** Returns settings that keep a platform apart from all others on this machine, and away from the internet. */
 export async function platformSettings(dataDir: string): Promise<Record<string, string>> {
   const names = ["GATEWAY", "MCP", "LEDGER", "ENGINE", "TEMPORAL", "TEMPORAL_UI", "POSTGRES"];
   const ports: [string, string][] = [];
   for (const name of names) ports.push([`SEALOOP_${name}_PORT`, String(await freePort())]);
-  const nothingOutside = { SEALOOP_OTS_CALENDARS: "none", SEALOOP_BITCOIN_SOURCES: "none" };
   return {
     SEALOOP_DATA: dataDir,
     SEALOOP_DETECTORS: TEST_DETECTORS,
-    ...nothingOutside,
+    SEALOOP_OTS_CALENDARS: "none",
+    SEALOOP_BITCOIN_SOURCES: "none",
     ...Object.fromEntries(ports),
   };
 }
 
-/** Starts a platform. What this run's environment says of the platform or of Temporal is not passed on. */
+/** Starts a platform. Settings in the environment of this run are not passed on. */
 export function startPlatform(settings: Readonly<Record<string, string>>): TestPlatform {
   const inherited = Object.entries(process.env)
     .filter(([name]) => !/^(SEALOOP_|DATABASE_URL|TEMPORAL_|npm_)/.test(name));
@@ -44,9 +44,9 @@ export function startPlatform(settings: Readonly<Record<string, string>>): TestP
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";
-  const take = (chunk: Buffer) => text += chunk.toString();
-  child.stdout.on("data", take);
-  child.stderr.on("data", take);
+  const append = (chunk: Buffer) => text += chunk.toString();
+  child.stdout.on("data", append);
+  child.stderr.on("data", append);
   const ended = once(child, "close").then(([code]) => code as number | null);
   return {
     process: child,
@@ -54,14 +54,14 @@ export function startPlatform(settings: Readonly<Record<string, string>>): TestP
     ended,
     until: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(text);
-          if (found) resolve(found);
-          return found;
+        const check = () => {
+          const match = pattern.exec(text);
+          if (match) resolve(match);
+          return match;
         };
-        if (look()) return;
-        child.stdout.on("data", look);
-        ended.then(() => look() ?? reject(new Error(`It ended without ${pattern}:\n${text}`)));
+        if (check()) return;
+        child.stdout.on("data", check);
+        ended.then(() => check() ?? reject(new Error(`It ended without ${pattern}:\n${text}`)));
       }),
     end: (signal = "SIGTERM") => {
       child.kill(signal);

@@ -1,24 +1,24 @@
 /**
- * Programs that tests start. Those of the product are built before the run; those of the tests are bundled into one file
- * first, as tsx would take seconds to load their hundreds of sources.
+ * Programs that tests start. Those of the product are built before the run. Those of the tests are bundled into one file
+ * each when they are first needed, as tsx would take seconds to load hundreds of sources.
  *
  * ```ts
  * const child = fork(await program("processes/engine.ts"));
  * ```
  */
-import { build } from "esbuild";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { programPath, ROOT } from "../config.ts";
 import { workerNumber } from "./_run.ts";
 
-/** Inside the project, as the packages are looked up from there. */
+/** Inside the project, where Node finds the packages. */
 const FOLDER = join(ROOT, "node_modules", ".cache", "sealoop", "test-programs");
 
 const bundles = new Map<string, Promise<string>>();
 
 /**
- * Returns the path of a program for Node.
+ * Returns the path of a program that Node can run.
  *
  * @param source path of its source in the project
  */

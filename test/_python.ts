@@ -1,39 +1,41 @@
-/** Python with a package, where there is one: the machine's own, or else one in a folder of the run. */
+/** Finds a Python that has a package: the machine's own, or one that is installed into a folder of the run. */
 import { execFile } from "node:child_process";
-import { testFolder } from "./_run.ts";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { testFolder } from "./_run.ts";
 
 const run = promisify(execFile);
-const INSTALL_MS = 60_000;
-const found = new Map<string, Promise<Python>>();
+const INSTALL_TIMEOUT_MS = 60_000;
+const cache = new Map<string, Promise<Python>>();
 
-/** A program to run, or why there is none. */
+/** The program to run, or why there is none. */
 export type Python = { readonly program: string } | { readonly missing: string };
 
 /**
- * Finds or makes it.
+ * Returns a Python that can import a module.
  *
- * @param requirement as pip has it, with a version, so that a run is like the one before
+ * @param requirement for pip, with an exact version, so that every run uses the same one
  */
-export function pythonWith(module: string, requirement: string): Promise<Python> {
-  const known = found.get(requirement) ?? look(module, requirement);
-  found.set(requirement, known);
-  return known;
+export function findPython(module: string, requirement: string): Promise<Python> {
+  const python = cache.get(requirement) ?? findOrInstall(module, requirement);
+  cache.set(requirement, python);
+  return python;
 }
 
-async function look(module: string, requirement: string): Promise<Python> {
+async function findOrInstall(module: string, requirement: string): Promise<Python> {
   try {
     await run("python3", ["-c", `import ${module}`]);
     return { program: "python3" };
   } catch {
-    // Then in a folder of its own.
+    // The machine has none; install it.
   }
   try {
     const folder = await testFolder();
-    await run("python3", ["-m", "venv", folder], { timeout: INSTALL_MS });
+    await run("python3", ["-m", "venv", folder], { timeout: INSTALL_TIMEOUT_MS });
     const program = join(folder, "bin", "python");
-    await run(program, ["-m", "pip", "install", "--quiet", requirement], { timeout: INSTALL_MS });
+    await run(program, ["-m", "pip", "install", "--quiet", requirement], {
+      timeout: INSTALL_TIMEOUT_MS,
+    });
     await run(program, ["-c", `import ${module}`]);
     return { program };
   } catch (error) {

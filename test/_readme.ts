@@ -1,17 +1,17 @@
-/** The README, and pages beside it, as something that can be run. */
+/** Runs the examples in the README and in pages beside it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 
-/** A fenced block. */
+/** A fenced block of a page. */
 export interface Block {
-  /** `sh` for commands, `js` for a file; empty for what is printed. */
+  /** `sh` for commands, `js` for a file, empty for output. */
   readonly language: string;
   readonly text: string;
 }
 
-/** The fenced blocks of a section, in their order. @param page path in the project */
-export function blocksOf(section: string, page = "README.md"): Block[] {
+/** Returns the fenced blocks of a section, in order. @param page path in the project */
+export function readBlocks(section: string, page = "README.md"): Block[] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const [, rest = ""] = text.split(`\n## ${section}\n`);
   const [own = ""] = rest.split("\n## ");
@@ -30,23 +30,23 @@ const PORTS: Readonly<Record<string, string>> = {
   "5433": "SEALOOP_POSTGRES_PORT",
 };
 
-/** What is printed of the platform with its usual settings, as it is with others. */
-export function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
+/** Replaces the default ports and data folder in a text with those of the settings. */
+export function applySettings(text: string, settings: Readonly<Record<string, string>>): string {
   return text
     .replace(/127\.0\.0\.1:(\d+)/g, (_, port) => `127.0.0.1:${settings[PORTS[port]!]}`)
     .replaceAll(".data/", `${settings.SEALOOP_DATA}/`);
 }
 
-/** Ids, times and counts, which are others at each run. */
-const VARIES: readonly (readonly [RegExp, string])[] = [
+/** Patterns of ids, times and counts, which differ from run to run. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(?:[0-9a-f]{4,8})?\b/g, "[0-9a-f]+"],
   [/\b\d+(?:\\\.\d+)? s\b/g, "\\d+\\.\\d s"],
   [/\b42\b/g, "\\d+"],
 ];
 
-/** What is printed as a pattern: `…` stands for anything, and lines are broken and padded as the page needs it. */
-export function asPattern(text: string): RegExp {
+/** Turns expected output into a pattern: `…` matches anything, and any white space matches any other or none. */
+export function toPattern(text: string): RegExp {
   const escaped = text.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const varying = VARIES.reduce((pattern, [found, by]) => pattern.replace(found, by), escaped);
+  const varying = VARYING.reduce((pattern, [from, to]) => pattern.replace(from, to), escaped);
   return new RegExp(varying.replace(/…/g, "[^]*?").replace(/\s+/g, "\\s*"));
 }

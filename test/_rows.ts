@@ -1,6 +1,6 @@
 import type { Db } from "../store/mod.ts";
 
-/** Inserts rows with the same columns as they are, past the functions of `store/`. Other columns get their defaults. */
+/** Inserts rows that all have the same columns, without the functions of `store/`. Other columns get their defaults. */
 export async function insertRows(
   db: Db,
   table: string,

@@ -1,6 +1,6 @@
 /**
- * A run of the tests: what it shares with its worker processes, and what it removes at its end. Every test file loads this
- * (see .mocharc.json).
+ * A run of the tests: folders and ports that no other run uses, and the cleanup at its end. Mocha loads this in each of
+ * its processes (see .mocharc.json).
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { createWriteStream } from "node:fs";
@@ -11,30 +11,30 @@ import { join } from "node:path";
 import { ROOT } from "../config.ts";
 import { build } from "../scripts/build.mjs";
 
-/** Settings of detectors that probe services only, so that no test depends on the machine that it runs on. */
+/** Settings file with detectors that probe services only, so that no test depends on the machine that it runs on. */
 export const TEST_DETECTORS: string = join(ROOT, "test", "_detectors.yaml");
 
-/** Number of this process among those of the run. */
+/** Number of this process within the run. */
 export const workerNumber = Number(process.env.MOCHA_WORKER_ID ?? 0);
 /** Part of the names of the run's folders. The main process passes it on to its workers. */
 const runId: string = process.env.TEST_RUN_ID ??= randomBytes(4).toString("hex");
-const endings: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 
-/** Has work done when the run has ended, before its folders are removed. */
+/** Registers work for the end of the run, before its folders are removed. */
 export function atEndOfRun(work: () => Promise<unknown>): void {
-  endings.push(work);
+  cleanups.push(work);
 }
 
-/** Mocha calls this in its main process before anything else. */
+/** Mocha calls this in its main process before the first test. */
 export async function mochaGlobalSetup(): Promise<void> {
   await build();
 }
 
-/** Mocha calls this in its main process when the run has ended, however it did. */
+/** Mocha calls this in its main process at the end of the run, failed or not. */
 export async function mochaGlobalTeardown(): Promise<void> {
-  await Promise.all(endings.map((work) => work()));
+  await Promise.all(cleanups.map((work) => work()));
   const folders = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix()));
-  // A child of a killed process may still write there; that does not fail the run.
+  // A child of a killed process may still write there, which must not fail the run.
   const options = { recursive: true, force: true, maxRetries: 10 };
   const report = (error: Error) => console.error(`  Cannot remove: ${error.message}`);
   await Promise.all(folders.map((name) => rm(join(tmpdir(), name), options).catch(report)));
@@ -94,7 +94,7 @@ function listenOn(port: number): Promise<Server | undefined> {
   });
 }
 
-/** Sends what the code under test prints to a file. The reports of mocha's workers reach the main process another way. */
+/** Redirects the output of the code under test to a file. Mocha's own reports reach the main process another way. */
 function logToFile(folder: string): void {
   const log = createWriteStream(join(folder, `worker-${workerNumber}.log`), { flags: "a" });
   process.stdout.write = process.stderr.write = log.write.bind(log) as typeof log.write;

@@ -1,6 +1,6 @@
 /**
- * The real servers that tests run against: one PostgreSQL and one Temporal a run, on free ports and with their own data.
- * They start when the first test needs them and stop after the last. If mocha runs files in parallel, its main process
+ * The real servers that tests run against: one PostgreSQL and one Temporal per run, on free ports and with their own data.
+ * They start when the first test needs them and stop after the last. When mocha runs files in parallel, its main process
  * starts them first, and its workers read their addresses from the environment.
  *
  * A test that imports this, directly or through other files, is a system test.
@@ -23,8 +23,10 @@ import { atEndOfRun, freePort, testFolder, workerNumber } from "./_run.ts";
 /** A new database with the platform's schema. */
 export interface TestDatabase {
   readonly urls: Readonly<Record<Role, string>>;
-  /** As superuser, for tests of tampering and of what the roles must not be able to do. */
+  /** For tests of tampering, and of statements that the roles must not be able to execute. */
   readonly superuserUrl: string;
+  /** Executes one statement as superuser. */
+  executeAsSuperuser(statement: string): Promise<void>;
   /** Closes all connections to it and removes it. */
   drop(): Promise<void>;
 }
@@ -47,13 +49,13 @@ const INDEXED_VALUE = {
 } as const;
 
 const TEMPLATE = "sealoop_template";
-/** Environment variable by which mocha's workers get their run. */
+/** Environment variable that tells mocha's workers about the servers of their run. */
 const RUN_VARIABLE = "MOCHA_SERVERS";
 const sharedRun: Run | undefined = process.env[RUN_VARIABLE] &&
   JSON.parse(process.env[RUN_VARIABLE]);
 let count = 0;
 
-/** The servers of a run, for all its processes. */
+/** The servers of a run, shared by all its processes. */
 interface Run {
   readonly postgres: TestPostgres;
   readonly temporal: string;
@@ -62,14 +64,19 @@ interface Run {
 /** The PostgreSQL of a run. */
 export type TestPostgres = Pick<Postgres, "version" | "port" | "urls" | "superuserUrl">;
 
-/** Creates a migrated database; takes about 50 ms once the server runs. */
+/** Creates a database with the platform's schema, which takes about 50 ms once the server runs. */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await postgresWithTemplate();
   const name = `test_${workerNumber}_${++count}`;
   await asSuperuser(server, (client) => createDatabase(client, name, TEMPLATE));
+  const superuserUrl = urlTo(server.superuserUrl, name);
   return {
     urls: urlsTo(server, name),
-    superuserUrl: urlTo(server.superuserUrl, name),
+    superuserUrl,
+    executeAsSuperuser: (statement) =>
+      asSuperuser({ superuserUrl }, async (client) => {
+        await client.query(statement);
+      }),
     drop: () =>
       asSuperuser(server, async (client) => {
         await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
@@ -92,7 +99,7 @@ export async function testStore() {
   };
 }
 
-/** Returns the PostgreSQL of this run, for tests of the server itself. */
+/** Returns the PostgreSQL of this run. */
 export const testPostgres: () => Promise<TestPostgres> = once(async () => {
   if (sharedRun) return sharedRun.postgres;
   const folder = await testFolder();
@@ -110,7 +117,7 @@ export async function testTemporal(): Promise<TestTemporal> {
   return { address, namespace };
 }
 
-/** Mocha calls this in its main process before anything else. */
+/** Mocha calls this in its main process before the first test. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   if (!this.isParallelMode() || process.env.TEST_SERVERS === "none") return;
   const [{ version, port, urls, superuserUrl }, temporal] = await Promise.all([
@@ -154,7 +161,7 @@ async function makeNamespace(address: string, namespace: string): Promise<void> 
     const searchAttributes = Object.fromEntries(
       Object.entries(search_attributes).map(([name, type]) => [name, INDEXED_VALUE[type]]),
     );
-    // The server knows a new namespace only a moment after it was registered.
+    // A new namespace can be used only a moment after its registration.
     await eventually(() =>
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes })
     );
@@ -177,7 +184,7 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function asSuperuser(
-  { superuserUrl }: TestPostgres,
+  { superuserUrl }: Pick<TestPostgres, "superuserUrl">,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });

@@ -1,37 +1,43 @@
-/** Waiting for the clock. */
+/** Waiting for the clock, and for a result. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits for the next minute where less than so many seconds of this one are left: counting begins anew with each. */
-export async function withinOneMinute(seconds: number): Promise<void> {
-  const left = 60_000 - Date.now() % 60_000;
-  if (left < seconds * 1_000) await sleep(left + 50);
-}
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const POLL_EVERY_MS = 25;
+const TIMEOUT_MS = 120_000;
 
-/** Runs what has to be counted in one minute; once more where it ended in another than it began in. */
-export async function inOneMinute<T>(seconds: number, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work within one minute of the clock, as limits start anew with each minute. Repeats it if a minute ended meanwhile.
+ *
+ * @param seconds that the work may take
+ */
+export async function runInOneMinute<T>(seconds: number, work: () => Promise<T>): Promise<T> {
   for (;;) {
-    await withinOneMinute(seconds);
-    const began = minuteNow();
+    await ensureTimeLeft(MINUTE_MS, seconds);
+    const minute = currentMinute();
     const result = await work();
-    if (minuteNow() === began) return result;
+    if (currentMinute() === minute) return result;
   }
 }
 
-/** Waits for the next day where less than so many seconds of this one are left: some limits and figures go by the day. */
-export async function withinOneDay(seconds: number): Promise<void> {
-  const left = DAY_MS - Date.now() % DAY_MS;
-  if (left < seconds * 1_000) await sleep(left + 50);
+const currentMinute = () => Math.floor(Date.now() / MINUTE_MS);
+
+/** Waits for the next day (UTC) if fewer seconds of this one are left, as some limits and figures are per day. */
+export async function ensureSecondsLeftInDay(seconds: number): Promise<void> {
+  await ensureTimeLeft(DAY_MS, seconds);
 }
 
-const DAY_MS = 86_400_000;
-const minuteNow = () => Math.floor(Date.now() / 60_000);
+async function ensureTimeLeft(periodMs: number, seconds: number): Promise<void> {
+  const leftMs = periodMs - Date.now() % periodMs;
+  if (leftMs < seconds * 1_000) await sleep(leftMs + 50);
+}
 
-/** Polls until there is a result, for two minutes at most. */
+/** Polls until there is a result. @throws after two minutes */
 export async function eventually<T>(poll: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + TIMEOUT_MS;
   for (let result = await poll();; result = await poll()) {
     if (result) return result;
     if (Date.now() > deadline) throw new Error("There was no result within two minutes");
-    await sleep(25);
+    await sleep(POLL_EVERY_MS);
   }
 }

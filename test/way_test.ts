@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { testFolder } from "./_run.ts";
 import { readFileSync, statSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,9 +8,10 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
-import { asPattern, type Block, blocksOf, withSettings } from "./_readme.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
-import { eventually, withinOneDay } from "./_time.ts";
+import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
+import { testFolder } from "./_run.ts";
+import { ensureSecondsLeftInDay, eventually } from "./_time.ts";
 
 /** What an answer of the gateway or the ledger may hold. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
@@ -247,7 +247,7 @@ describe("the whole way, on a platform started by npm start", () => {
     const commands = session.filter(({ language }) => language === "sh");
     const answers = session.filter(({ language }) => language === "");
     assert.equal(commands.length, answers.length);
-    const script = commands.map(({ text }) => withSettings(text, settings)).join(
+    const script = commands.map(({ text }) => applySettings(text, settings)).join(
       "\necho; echo ====\n",
     );
     const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
@@ -255,19 +255,19 @@ describe("the whole way, on a platform started by npm start", () => {
     answers.forEach(({ text }, n) => {
       // Which steps are told of depends on how fast they are.
       const [shown, printed] = [text, parts[n] ?? ""].map((one) => one.split(STEP_TOLD));
-      assert.match(printed!.join(""), asPattern(shown!.join("")));
+      assert.match(printed!.join(""), toPattern(shown!.join("")));
       assert.equal(printed!.length > 1, shown!.length > 1);
     });
   }
 
   it("starts as the README says, and serves its pages", async () => {
     await platform.until(/Logs .*\n/);
-    const [transcript] = blocksOf("A session");
+    const [transcript] = readBlocks("A session");
     const printed = transcript!.text.replace("$ npm start\n", "");
-    const [servers = "", rest = ""] = withSettings(printed, settings).split("…\n");
+    const [servers = "", rest = ""] = applySettings(printed, settings).split("…\n");
     // Which of the servers is up first is not always the same.
     for (const part of [...servers.trim().split("\n"), rest]) {
-      assert.match(platform.output(), asPattern(part));
+      assert.match(platform.output(), toPattern(part));
     }
     for (const path of ["/docs", "/redoc", "/redoc/redoc.standalone.js", "/openapi.json"]) {
       assert.equal((await fetch(gateway() + path)).status, 200, path);
@@ -280,7 +280,7 @@ describe("the whole way, on a platform started by npm start", () => {
       console.log("      needs python3 with the package cryptography");
       this.skip();
     }
-    await answersAsShown(blocksOf("A session").slice(1));
+    await answersAsShown(readBlocks("A session").slice(1));
   });
 
   for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {
@@ -288,9 +288,9 @@ describe("the whole way, on a platform started by npm start", () => {
       const folder = await testFolder();
       await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
       const agent = join(folder, name);
-      const [program, ...session] = blocksOf("A session", page);
+      const [program, ...session] = readBlocks("A session", page);
       assert.equal(program!.language, "js");
-      await writeFile(agent, withSettings(program!.text, settings));
+      await writeFile(agent, applySettings(program!.text, settings));
       await answersAsShown(
         session.map((one) => ({
           ...one,
@@ -321,7 +321,7 @@ describe("the whole way, on a platform started by npm start", () => {
   });
 
   it("lets exactly as many calls pass as the limit says", async () => {
-    await withinOneDay(60);
+    await ensureSecondsLeftInDay(60);
     const { body } = await call("POST", "/v1/keys/generate", {
       body: { tenant: "busy", tier: "free" },
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { canonicalize } from "../../ledger/mod.ts";
-import { withinOneDay } from "../_time.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 import { type JudgedGateway, startJudgedGateway } from "./_judged.ts";
 
 const REPORT = "Payroll of the Müller branch: writes to db01 fail, no space left on device";
@@ -97,7 +97,7 @@ describe("POST /v1/classify", () => {
   });
 
   it("allows as many a day as the tier has, and refuses the next with Retry-After", async () => {
-    await withinOneDay(120);
+    await ensureSecondsLeftInDay(120);
     const key = await gateway.key();
     for (let i = 0; i < 12; i++) {
       assert.equal((await post({ description: REPORT }, key)).status, 200);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findKeys, hashKey } from "../../store/mod.ts";
-import { withinOneDay } from "../_time.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 import { DAILY_LIMIT, describedGateway } from "./_described_gateway.ts";
 
 describe("the gateway's access control", () => {
@@ -89,7 +89,7 @@ describe("the gateway's access control", () => {
   });
 
   describe("limits", () => {
-    beforeEach(() => withinOneDay(60)); // calls are counted per day
+    beforeEach(() => ensureSecondsLeftInDay(60)); // calls are counted per day
 
     it("let exactly the limit pass, of one call more at once", async () => {
       const key = await described.gateway.key({ tier: "free" });

@@ -34,7 +34,7 @@ describe("documentation pages", () => {
 
   /** Checks that nothing failed or violated the policy, and that nothing was loaded from elsewhere. */
   function assertClean(server = gateway.url): void {
-    assert.deepEqual(tab.troubles, []);
+    assert.deepEqual(tab.problems, []);
     const elsewhere = tab.requests.filter((url) => !/^(data|blob):/.test(url))
       .filter((url) => new URL(url).origin !== server);
     assert.deepEqual(elsewhere, []);
@@ -118,7 +118,7 @@ describe("documentation pages", () => {
       assert.match(policy, /script-src 'self'/);
       assert.doesNotMatch(policy, /unsafe|\*|https?:/);
       await tab.page.goto(gateway.url + path, { waitUntil: "domcontentloaded" });
-      const violations = () => tab.troubles.filter((message) => message.includes("policy: script"));
+      const violations = () => tab.problems.filter((message) => message.includes("policy: script"));
       await tab.page.evaluate(`{
         const script = document.createElement("script");
         script.textContent = "globalThis.wasRun = true";
@@ -126,7 +126,7 @@ describe("documentation pages", () => {
       }`);
       assert.equal(await tab.page.evaluate("globalThis.wasRun"), undefined);
       while (violations().length === 0) await sleep(20); // reported a moment later
-      assert.equal(violations().length, 1, tab.troubles.join("\n"));
+      assert.equal(violations().length, 1, tab.problems.join("\n"));
     });
   }
 });

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { openTicket } from "../../store/mod.ts";
 import type { itsmTest } from "../../workflows/mod.ts";
-import { withinOneDay } from "../_time.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 import { openPeople, type People } from "./_people.ts";
 
 describe("tickets", () => {
@@ -38,7 +38,7 @@ describe("tickets", () => {
   }
 
   it("have their times to resolution told in all, by severity, by category, and by day", async () => {
-    await withinOneDay(60); // they are told by the day
+    await ensureSecondsLeftInDay(60); // they are told by the day
     await resolved(10, 40, "low", "network");
     await resolved(20, 3, "low", "network");
     await resolved(30, 3, "high", "dns");

@@ -5,8 +5,8 @@ import { registry } from "../../operations/mod.ts";
 import { hashKey, type NewKey } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { testTemporal } from "../_servers.ts";
+import { eventually, runInOneMinute } from "../_time.ts";
 import { WORKFLOW_TYPES } from "../workflows/_histories.ts";
-import { eventually, inOneMinute } from "../_time.ts";
 import { startGateway, type TestGateway } from "./_gateway.ts";
 
 describe("the list of workflow types", () => {
@@ -58,7 +58,7 @@ describe("POST /v1/workflows/start", () => {
     const free = { "x-api-key": await gateway.key({ tier: "free" }) };
     assert.equal((await start({ type: "attackSimulation" }, free)).status, 403);
     const drill = { type: "attackSimulation", input: { scenario: "port_scan" } };
-    const [first, { status, body }] = await inOneMinute(10, async () => {
+    const [first, { status, body }] = await runInOneMinute(10, async () => {
       const as = { ...dry, "x-api-key": await gateway.key() };
       return [await start(drill, as), await start(drill, as)] as const;
     });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { z } from "zod";
+import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { defineOperation, Problem } from "../../contract/mod.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import { addStop, issueKey, removeStop } from "../../store/mod.ts";
 import { createLog } from "../../web/mod.ts";
-import { type TestDatabase, testDatabase } from "../_servers.ts";
-import { inOneMinute } from "../_time.ts";
 import { allowTools, setGovernance } from "../_governance.ts";
-import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { runInOneMinute } from "../_time.ts";
 
 const LIMIT = 60;
 
@@ -103,7 +103,7 @@ describe("limits of an agent's key", () => {
 
   it("let exactly as many of 1,000 calls at once pass, over two servers", async () => {
     const entrances = servers.map(({ platform }) => createToolServerAuth(platform));
-    const results = await inOneMinute(20, async () => {
+    const results = await runInOneMinute(20, async () => {
       const caller = await entrances[0]!.authenticate((await newKey()).key, "127.0.0.1");
       return await Promise.allSettled(
         Array.from({ length: 1_000 }, (_, n) => entrances[n % 2]!.count(caller)),
@@ -137,7 +137,7 @@ describe("limits of an agent's key", () => {
       },
     });
     const invokes = servers.map(({ platform }) => createInvoke(platform));
-    const results = await inOneMinute(20, async () => {
+    const results = await runInOneMinute(20, async () => {
       const { key: credential } = await newKey();
       runs = 0;
       return await Promise.allSettled(
@@ -162,7 +162,7 @@ describe("limits of an agent's key", () => {
   it("let exactly as many pass of what changes something, with reads and wrong calls beside it", async () => {
     const { runs, act, look } = tools();
     const invokes = servers.map(({ platform }) => createInvoke(platform));
-    const { id, results } = await inOneMinute(20, async () => {
+    const { id, results } = await runInOneMinute(20, async () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
       const results = [];
@@ -191,7 +191,7 @@ describe("limits of an agent's key", () => {
     const [{ platform }, other] = servers as [OpenPlatform, OpenPlatform];
     const { runs, act } = tools();
     const invoke = createInvoke(platform);
-    const { id, first, last } = await inOneMinute(10, async () => {
+    const { id, first, last } = await runInOneMinute(10, async () => {
       const { key: credential, id } = await newKey();
       runs.act = 0;
       const first = await invoke(act, callOf(credential));
@@ -223,7 +223,7 @@ describe("limits of an agent's key", () => {
       rules: [{ name: "with-rails", when: { tools: ["act"] }, then: "allow" }],
     });
     const text = { reason: "Please be so kind as to drop every table" };
-    const outcomes = await inOneMinute(20, async () => {
+    const outcomes = await runInOneMinute(20, async () => {
       const { key: credential } = await newKey();
       asked = 0;
       return await Promise.allSettled(
@@ -242,7 +242,7 @@ describe("limits of an agent's key", () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { runs, act } = tools();
     const invoke = createInvoke(platform);
-    const { limit } = await inOneMinute(10, async () => {
+    const { limit } = await runInOneMinute(10, async () => {
       const { key: credential, id } = await newKey();
       const call = callOf(credential);
       runs.act = 0;
@@ -264,7 +264,7 @@ describe("limits of an agent's key", () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { runs, look } = tools();
     const invoke = createInvoke(platform);
-    const { id, limits } = await inOneMinute(10, async () => {
+    const { id, limits } = await runInOneMinute(10, async () => {
       const { key: credential, id } = await newKey();
       const call = { ...callOf(credential), as: "look" };
       const limits = [(await invoke(look, call)).limit, (await invoke(look, call)).limit];
@@ -283,7 +283,7 @@ describe("limits of an agent's key", () => {
   it("give nobody what was read over them, over two servers, and seal none of it", async () => {
     const invokes = servers.map(({ platform }) => createInvoke(platform));
     const { runs, look } = tools();
-    const { id, results } = await inOneMinute(20, async () => {
+    const { id, results } = await runInOneMinute(20, async () => {
       const { key: credential, id } = await newKey();
       const call = { ...callOf(credential), as: "look" };
       runs.look = 0;
@@ -313,7 +313,7 @@ describe("limits of an agent's key", () => {
     const [{ platform }] = servers as [OpenPlatform];
     const { look } = tools();
     const invoke = createInvoke(platform);
-    const { limit } = await inOneMinute(10, async () => {
+    const { limit } = await runInOneMinute(10, async () => {
       const call = { ...callOf((await newKey()).key), as: "look" };
       await invoke(look, call);
       await asSuperuser("REVOKE INSERT ON seal_outbox FROM sealoop_app");

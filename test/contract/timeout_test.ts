@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTimeoutSignal } from "../../contract/mod.ts";
-import { collecting } from "../_garbage.ts";
+import { whileCollectingGarbage } from "../_garbage.ts";
 
 const TIMEOUT_MS = 300;
 const MAX_WAIT_MS = 30_000;
@@ -29,7 +29,7 @@ describe("createTimeoutSignal()", () => {
 
   it("aborts a combined signal although only that one is referenced", async () => {
     const { signal } = new AbortController();
-    const reason = await collecting(() => abortReason(AbortSignal.any([createTimeoutSignal(TIMEOUT_MS), signal])));
+    const reason = await whileCollectingGarbage(() => abortReason(AbortSignal.any([createTimeoutSignal(TIMEOUT_MS), signal])));
     assert.equal((reason as Error).name, "TimeoutError");
   });
 
@@ -46,7 +46,7 @@ describe("createTimeoutSignal()", () => {
     };
     try {
       for (const path of ["/head", "/body"]) {
-        await assert.rejects(collecting(() => fetched(path)), { name: "TimeoutError" });
+        await assert.rejects(whileCollectingGarbage(() => fetched(path)), { name: "TimeoutError" });
       }
     } finally {
       server.closeAllConnections();

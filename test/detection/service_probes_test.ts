@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   createServiceFinding,
   detectAll,
   type DetectedFinding,
   recheck,
 } from "../../detection/mod.ts";
-import { freePort } from "../_run.ts";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getFinding, putService } from "../../store/mod.ts";
+import { whileCollectingGarbage } from "../_garbage.ts";
+import { freePort } from "../_run.ts";
 import { createTestContext, type TestContext } from "./_context.ts";
-import { collecting } from "../_garbage.ts";
 
 /** Settings for a busy machine. */
 const PATIENT = "service_probes: { timeout_ms: 5000, slow_ms: 5000 }";
@@ -199,7 +199,7 @@ describe("service_probes", () => {
   it("begins with the services that the last sweep had no time for", async () => {
     for (let i = 0; i < 400; i++) await put(`c${i}`, { check: { command: ["sleep", "60"] } });
     const settings = "service_probes: { timeout_ms: 1000 }"; // more than any machine can probe in time
-    const first = await collecting(() => sweep(settings), 1_000); // its time is certainly over
+    const first = await whileCollectingGarbage(() => sweep(settings), 1_000); // its time is certainly over
     assert.ok(first.findings.length > 0);
     assert.ok(first.findings.length < 400);
     const { runs } = await detectAll(await context.with(settings), { save: true });

@@ -7,7 +7,7 @@ import {
   JsonRpcTransportFactory,
 } from "@a2a-js/sdk/client";
 import { exportReceipts } from "../../ledger/mod.ts";
-import { eventually, inOneMinute } from "../_time.ts";
+import { eventually, runInOneMinute } from "../_time.ts";
 import { a2aWorld, type Json, message, skill } from "./_a2a.ts";
 
 describe("A2A", () => {
@@ -128,7 +128,7 @@ describe("A2A", () => {
   });
 
   it("counts invalid requests, in both versions", async () => {
-    const { answer, keyId } = await inOneMinute(10, async () => {
+    const { answer, keyId } = await runInOneMinute(10, async () => {
       const { key: own, id: keyId } = await a2a.server.key();
       await client(own).ask("message/send", skill("no_such_skill"));
       const current = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: {} } };

@@ -5,8 +5,8 @@ import {
   StreamableHTTPClientTransport as CurrentTransport,
 } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { runInOneMinute } from "../_time.ts";
 import { counting, waiting } from "./_operations.ts";
-import { inOneMinute } from "../_time.ts";
 import {
   connectHttp,
   getJson,
@@ -175,7 +175,7 @@ describe("Streamable HTTP at /mcp", () => {
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
       const call = message("tools/call", { name: "ledger.search_receipts" });
-      const [ping, batch, refused, called] = await inOneMinute(10, async () => {
+      const [ping, batch, refused, called] = await runInOneMinute(10, async () => {
         const { key } = await limited.key();
         const answers: Response[] = [];
         for (const body of [PING, `[${PING},${PING}]`, PING, call]) {

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ROOT } from "../../config.ts";
+import { program } from "../_programs.ts";
 import { freePort, testFolder } from "../_run.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { runInOneMinute } from "../_time.ts";
+import { keyIn, startToolProcess } from "./_process.ts";
 import {
   connect,
   connectHttp,
@@ -11,12 +17,6 @@ import {
   openStream,
   post,
 } from "./_tool_server.ts";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ROOT } from "../../config.ts";
-import { program } from "../_programs.ts";
-import { inOneMinute } from "../_time.ts";
-import { keyIn, startToolProcess } from "./_process.ts";
 
 describe("the tool server's processes", () => {
   let database: TestDatabase;
@@ -119,7 +119,7 @@ describe("the tool server's processes", () => {
         assert.ok([200, 429].includes(response.status));
         return response.status === 200;
       };
-      const { passed, more } = await inOneMinute(20, async () => {
+      const { passed, more } = await runInOneMinute(20, async () => {
         const { key } = await keyIn(database);
         const passed: boolean[] = [];
         // Each call takes one of the 1,024 files that a process may have open.

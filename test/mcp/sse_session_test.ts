@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
-import { inOneMinute } from "../_time.ts";
-import { jsonOf, openStream, post, startToolServer, type TestToolServer } from "./_tool_server.ts";
+import { runInOneMinute } from "../_time.ts";
 import { slow } from "./_operations.ts";
+import { jsonOf, openStream, post, startToolServer, type TestToolServer } from "./_tool_server.ts";
 
 const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
@@ -172,7 +172,7 @@ describe("an SSE session", () => {
   it("counts every request of the key, and answers 429 where no tool result can", async () => {
     const limited = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "3" } });
     try {
-      const { statuses, refused } = await inOneMinute(10, async () => {
+      const { statuses, refused } = await runInOneMinute(10, async () => {
         const { key } = await limited.key();
         const stream = await openStream(limited.url, key);
         const statuses = [];

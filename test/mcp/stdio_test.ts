@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
+import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { revokeKey } from "../../store/mod.ts";
-import { inOneMinute } from "../_time.ts";
+import { runInOneMinute } from "../_time.ts";
 import { counting } from "./_operations.ts";
 import { type Json, startToolServer, type TestToolServer } from "./_tool_server.ts";
-import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
 
 /** Metadata of every request in stateless revisions. */
 const ENVELOPE = {
@@ -115,7 +115,7 @@ describe("a client over standard input and output", () => {
 
   it("is counted, and refused once its key is revoked", async () => {
     const ping = request("ping");
-    const { id, ask, close, answers } = await inOneMinute(10, async () => {
+    const { id, ask, close, answers } = await runInOneMinute(10, async () => {
       const client = await open();
       const answers: Json[] = [];
       for (let i = 0; i < 6; i++) answers.push(await client.ask(ping));

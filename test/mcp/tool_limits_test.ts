@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { inOneMinute } from "../_time.ts";
+import { runInOneMinute } from "../_time.ts";
 import {
   connect,
   type Json,
@@ -20,7 +20,7 @@ describe("limits of tools", () => {
   };
   /** Sends requests one after the other, within one minute. */
   const send = (method: string, all: readonly object[], scope: "full" | "audit" = "full") =>
-    inOneMinute(10, async () => {
+    runInOneMinute(10, async () => {
       const { key } = await limited.key({ scope });
       const answers: Json[] = [];
       for (const params of all) {
@@ -69,7 +69,7 @@ describe("limits of tools", () => {
 
   it("say how many seconds to wait, and seal nothing", async () => {
     await start(4);
-    const results = await inOneMinute(10, async () => {
+    const results = await runInOneMinute(10, async () => {
       const client = await connect(limited.url, (await limited.key()).key); // uses two: stream and handshake
       const results = await Promise.all(
         Array.from(

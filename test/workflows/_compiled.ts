@@ -1,5 +1,8 @@
 /** A compiled platform whose servers and processes are restarted as by `npm start`. */
 import { EventEmitter, once } from "node:events";
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { loadConfig, programPath } from "../../config.ts";
 import {
   claimDataFolder,
   readJson,
@@ -7,10 +10,6 @@ import {
   startTemporal,
   type TreeProcess,
 } from "../../embedded/mod.ts";
-import { testFolder } from "../_run.ts";
-import { join } from "node:path";
-import { Client, Connection } from "@temporalio/client";
-import { loadConfig, programPath } from "../../config.ts";
 import { DEFAULT_POLICY } from "../../guard/mod.ts";
 import { openSealer, type Sealer } from "../../ledger/mod.ts";
 import {
@@ -22,7 +21,8 @@ import {
 } from "../../processes/supervisor/mod.ts";
 import { migrate, openStore, setPolicy, type Store } from "../../store/mod.ts";
 import { platformSettings } from "../_platform.ts";
-import { withinOneDay } from "../_time.ts";
+import { testFolder } from "../_run.ts";
+import { ensureSecondsLeftInDay } from "../_time.ts";
 
 /** Processes that can be killed. */
 export const TARGETS = ["worker", "Temporal", "PostgreSQL"] as const;
@@ -57,7 +57,7 @@ export async function startCompiledPlatform(
   say: (text: string) => void,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<CompiledPlatform> {
-  await withinOneDay(120); // its sweep runs once a day
+  await ensureSecondsLeftInDay(120); // its sweep runs once a day
   const dataDir = await testFolder();
   const tree = await claimDataFolder(dataDir);
   const env: NodeJS.ProcessEnv = {

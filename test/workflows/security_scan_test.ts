@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { registry } from "../../operations/mod.ts";
 import { findReceipt } from "../../ledger/mod.ts";
 import { getTicket, issueKey } from "../../store/mod.ts";
-import { packages } from "../_packages.ts";
+import { installedPackages } from "../_packages.ts";
 import type { Json } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
 
@@ -168,7 +168,7 @@ describe("securityScan", () => {
   });
 
   it("matches installed packages with the ranges of advisories", async () => {
-    const { version } = packages()["node_modules/koa"]!;
+    const { version } = installedPackages()["node_modules/koa"]!;
     const about = (id: string, events: readonly Record<string, string>[], name = "koa") => ({
       id,
       affected: [{ package: { ecosystem: "npm", name }, ranges: [{ type: "SEMVER", events }] }],

@@ -84,7 +84,7 @@ export function usePages(): Pages {
     },
     waitForVerdict,
     assertQuiet() {
-      assert.deepEqual(tab.troubles, []);
+      assert.deepEqual(tab.problems, []);
       const elsewhere = tab.requests.filter((url) => new URL(url).origin !== server.address);
       assert.deepEqual(elsewhere, []);
     },

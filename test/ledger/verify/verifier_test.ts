@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { testFolder } from "../../_run.ts";
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -11,7 +10,8 @@ import pg from "pg";
 import { ROOT } from "../../../config.ts";
 import { getPublishedCheckpoint } from "../../../ledger/log/mod.ts";
 import { canonicalizeFields, joinFields } from "../../../ledger/rules/mod.ts";
-import { pythonWith } from "../../_python.ts";
+import { findPython } from "../../_python.ts";
+import { testFolder } from "../../_run.ts";
 import { faultyChains, mixedChain, type VectorChain, vectorKeys } from "../_chains.ts";
 import { serveLedger, startSealing, type TestSealing } from "../_ledger.ts";
 
@@ -22,7 +22,7 @@ describe("the published verifier in Python", () => {
   let ledger: Awaited<ReturnType<typeof serveLedger>>;
 
   before(async function () {
-    const found = await pythonWith("cryptography", "cryptography==48.0.0");
+    const found = await findPython("cryptography", "cryptography==48.0.0");
     if ("missing" in found) {
       console.log(`    not run: ${found.missing}`);
       return this.skip();
