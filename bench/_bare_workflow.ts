@@ -2,22 +2,22 @@
 import { proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 
 interface Activities {
-  nothing(): Promise<void>;
+  doNothing(): Promise<void>;
 }
 
 const OPTIONS = { startToCloseTimeout: "20s" } as const;
 
-/** How its activities are called. */
+/** Ways to call an activity. */
 const CALLS = {
   plain: proxyActivities<Activities>(OPTIONS),
   notEager: proxyActivities<Activities>({ ...OPTIONS, allowEagerDispatch: false }),
   local: proxyLocalActivities<Activities>(OPTIONS),
 };
 
-/** A way to call them. */
-export type Kind = keyof typeof CALLS;
+/** The way in which the activities are called. */
+export type ActivityCall = keyof typeof CALLS;
 
-/** Does nothing, six times. */
-export async function bare(kind: Kind = "plain"): Promise<void> {
-  for (let step = 0; step < 6; step++) await CALLS[kind].nothing();
+/** Calls an activity that does nothing, six times. */
+export async function bare(call: ActivityCall = "plain"): Promise<void> {
+  for (let step = 0; step < 6; step++) await CALLS[call].doNothing();
 }

@@ -1,70 +1,79 @@
-/** One line of the table: figures of the house beside those of its bare baseline, measured in turns. */
+/** Figures of the platform beside those of a bare baseline, and the table of them. */
+
+/** One line of the table. */
 export interface Figure {
-  /** What was measured, with its unit. */
-  readonly what: string;
-  /** One a round. */
-  readonly house: readonly number[];
-  /** One a round; none where there is nothing to compare with. */
-  readonly bare?: readonly number[];
-  /** What the baseline is. */
-  readonly baseline?: string;
-  /** The ratio that it is to have, in words. */
+  /** What is measured, with its unit. */
+  readonly label: string;
+  /** One value a round. */
+  readonly platform: readonly number[];
+  /** One value a round; undefined where there is nothing to compare with. */
+  readonly baseline?: readonly number[];
+  readonly baselineLabel?: string;
+  /** The ratio or the value to reach, in words. */
   readonly goal?: string;
 }
 
-/** Work of the two that are compared; gives the figure of one round. */
+/** The two that are compared. */
 export interface Pair<T> {
-  readonly bare: T;
-  readonly house: T;
+  readonly baseline: T;
+  readonly platform: T;
 }
 
+/** One of the two that are compared. */
+export type Side = keyof Pair<unknown>;
+
 /**
- * Takes figures in turns, bare and house, house and bare, so that whatever else the machine does meets both. A first
- * round warms up and is not kept.
+ * Measures baseline and platform in turns, so that what else the machine does affects both alike. A first round warms
+ * up and is not counted.
+ *
+ * @param measure each returns the value of one round
  */
-export async function inTurns(
+export async function measureInTurns(
   rounds: number,
   measure: Pair<() => Promise<number>>,
 ): Promise<Pair<number[]>> {
-  const figures: Pair<number[]> = { bare: [], house: [] };
+  const values: Pair<number[]> = { baseline: [], platform: [] };
   for (let round = 0; round <= rounds; round++) {
-    const order = round % 2 === 0 ? ["bare", "house"] as const : ["house", "bare"] as const;
-    for (const which of order) {
-      const figure = await measure[which]();
-      if (round > 0) figures[which].push(figure);
+    const order: Side[] = round % 2 === 0 ? ["baseline", "platform"] : ["platform", "baseline"];
+    for (const side of order) {
+      const value = await measure[side]();
+      if (round > 0) values[side].push(value);
     }
   }
-  return figures;
+  return values;
 }
 
-/** The value below which the given share of them lies. @param share 0 to 1 */
+/** Returns the value below which the given share of the values lies. @param share 0 to 1 */
 export function quantile(values: readonly number[], share: number): number {
   return [...values].sort((a, b) => a - b)[Math.round((values.length - 1) * share)]!;
 }
 
-const HEAD = ["What", "Median (lowest–highest)", "Bare", "Ratio", "Goal"];
+const HEAD = ["What", "Median (lowest–highest)", "Baseline", "Ratio", "Goal"];
 
-/** What a line of the table says: a ratio is the median of the rounds' own ratios. */
-export function row({ what, house, bare, baseline, goal }: Figure): string[] {
+/** Formats the cells of a figure's line. Its ratio is the median of the rounds' own ratios. */
+export function formatRow({ label, platform, baseline, baselineLabel, goal }: Figure): string[] {
+  const [lowest, median, highest] = [0, 0.5, 1].map((share) => format(quantile(platform, share)));
+  const ratios = baseline?.map((value, round) => platform[round]! / value);
   return [
-    what,
-    `${show(quantile(house, 0.5))} (${show(quantile(house, 0))}–${show(quantile(house, 1))})`,
-    bare ? `${show(quantile(bare, 0.5))} ${baseline ?? ""}`.trim() : "",
-    bare ? quantile(house.map((figure, at) => figure / bare[at]!), 0.5).toFixed(2) : "",
+    label,
+    `${median} (${lowest}–${highest})`,
+    baseline ? `${format(quantile(baseline, 0.5))} ${baselineLabel ?? ""}`.trim() : "",
+    ratios ? quantile(ratios, 0.5).toFixed(2) : "",
     goal ?? "",
   ];
 }
 
-/** A Markdown table of medians. */
-export function table(figures: readonly Figure[]): string {
-  const rows = figures.map(row);
+/** Formats figures as a Markdown table. */
+export function formatTable(figures: readonly Figure[]): string {
+  const rows = figures.map(formatRow);
   const widths = HEAD.map((_, at) => Math.max(...[HEAD, ...rows].map((row) => row[at]!.length)));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(" | ")} |`;
   return [line(HEAD), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-const show = (value: number) =>
-  value >= 100
+function format(value: number): string {
+  return value >= 100
     ? Math.round(value).toLocaleString("en")
     : value.toLocaleString("en", { maximumSignificantDigits: 3 });
+}

@@ -1,14 +1,16 @@
-/** Sealing as the house does it: callers in this process, the sequencer in another, PostgreSQL with fsync. */
+/** Sealing as the platform does it: callers in this process, the sequencer in another, PostgreSQL with fsync. */
 import { type ChildProcess, fork } from "node:child_process";
-import { testFolder } from "../test/_run.ts";
-import { testDatabase } from "../test/_servers.ts";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { openSealer, type Sealer } from "../ledger/mod.ts";
 import { openStore } from "../store/mod.ts";
+import { program } from "../test/_programs.ts";
+import { testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
+import { runConcurrently } from "./_work.ts";
 
-/** How many ask at once, each for one receipt at a time. */
+/** Number of callers at once; each requests one receipt at a time. */
 export const CALLERS = 256;
+const CONNECTIONS = 20;
 /** Makes a receipt of about 900 bytes. */
 const PAD = "x".repeat(560);
 
@@ -16,30 +18,33 @@ const PAD = "x".repeat(560);
 export interface Sealing {
   readonly sealer: Sealer;
   readonly superuserUrl: string;
-  /** Mean length of the records so far. */
-  bytes(): Promise<number>;
-  /** Seals as many; each caller waits until its receipt is part of the chain. */
+  /** Returns the mean length of the records so far, bytes. */
+  measureRecord(): Promise<number>;
+  /** Seals so many receipts; each caller waits until its receipt is part of the chain. */
   seal(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens one on a database of its own. */
+/** Opens a ledger on a database of its own. */
 export async function openSealing({ withLog = true } = {}): Promise<Sealing> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const sequencer = startSequencer(database.urls.sequencer, folder, withLog);
-  const store = openStore(database.urls.app, "app", 20);
+  const sequencer = await startSequencer(database.urls.sequencer, folder, withLog);
+  const store = openStore(database.urls.app, "app", CONNECTIONS);
   const sealer = await openSealer(store);
-  await sealMany(sealer, CALLERS);
+  const seal = async (count: number) => {
+    await runConcurrently(count, CALLERS, () => sealOne(sealer));
+  };
+  await seal(CALLERS);
   return {
     sealer,
     superuserUrl: database.superuserUrl,
-    async bytes() {
-      const { rows } = await store.pool.query(
+    async measureRecord() {
+      const row = await store.asPlatform().first(
         "SELECT avg(length(record))::int AS bytes FROM receipts",
       );
-      return rows[0].bytes;
+      return row!.bytes;
     },
-    seal: (count) => sealMany(sealer, count),
+    seal,
     async close() {
       await sealer.close();
       await store.close();
@@ -49,19 +54,21 @@ export async function openSealing({ withLog = true } = {}): Promise<Sealing> {
   };
 }
 
-/** Starts the sequencer in a process of its own. When that ends early, waiting for it would never end. */
-export function startSequencer(url: string, folder: string, withLog: boolean): ChildProcess {
-  const script = fileURLToPath(new URL("./_sequencer.ts", import.meta.url));
-  const child = fork(script, [url, folder, withLog ? "with-log" : "without-log"], {
-    execArgv: ["--import", "tsx"],
-  });
+/** Starts a sequencer in a process of its own. An early end is printed, as its callers would wait for ever. */
+export async function startSequencer(
+  databaseUrl: string,
+  folder: string,
+  withLog: boolean,
+): Promise<ChildProcess> {
+  const args = [databaseUrl, folder, withLog ? "with-log" : "without-log"];
+  const child = fork(await program("bench/_sequencer_program.ts"), args, { execArgv: [] });
   child.once("exit", (code) => {
     if (child.connected || code !== 0) console.error(`The sequencer ended with ${code}`);
   });
   return child;
 }
 
-/** Stops it. */
+/** Stops a sequencer. */
 export async function stopSequencer(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -69,14 +76,7 @@ export async function stopSequencer(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function sealMany(sealer: Sealer, count: number): Promise<void> {
-  let left = count;
-  await Promise.all(Array.from({ length: CALLERS }, async () => {
-    while (left-- > 0) await sealOne(sealer);
-  }));
-}
-
-/** Seals one receipt, and waits for it. */
+/** Requests a receipt, and waits until it is part of the chain. */
 export async function sealOne(sealer: Sealer): Promise<void> {
   const { id } = await sealer.request({
     category: "bench",
@@ -87,11 +87,4 @@ export async function sealOne(sealer: Sealer): Promise<void> {
     details: { pad: PAD },
   });
   await sealer.sealed(id);
-}
-
-/** How many a second. */
-export async function rate(count: number, work: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return count / ((performance.now() - started) / 1000);
 }

@@ -1,44 +1,53 @@
-/** Servers in processes of their own, and requests to them that cost this process as little as can be. */
+/** Servers in processes of their own, and requests to them that cost this process as little as possible. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { fileURLToPath } from "node:url";
+import { program } from "../test/_programs.ts";
+import { timeMs } from "./_work.ts";
 
 /** A server that listens. */
 export interface Server {
   readonly address: string;
-  /** All that it told with its address. */
-  readonly told: { readonly address: string; readonly keys: readonly string[] };
+  /** Keys that it issued. */
+  readonly keys: readonly string[];
   readonly process: ChildProcess;
   stop(): Promise<void>;
 }
 
+/** Message of a server that listens. */
+interface Report {
+  readonly address?: string;
+  readonly keys?: readonly string[];
+}
+
 /**
- * Starts a script that tells its address.
+ * Starts a server from its bundle, the form that users run.
  *
- * @param path from this folder; of the house in its compiled form
- * @param node options of Node
+ * @param source path of the program's source in the project
+ * @param env all of its environment but `PATH`
  */
 export async function startServer(
-  path: string,
+  source: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  node: readonly string[] = [],
 ): Promise<Server> {
-  const child = fork(fileURLToPath(new URL(path, import.meta.url)), args, {
-    execArgv: [...node, ...(path.endsWith(".ts") ? ["--import", "tsx"] : [])],
+  const child = fork(await program(source), args, {
+    execArgv: [],
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const told = await new Promise<Server["told"]>((resolve, reject) => {
-    child.on("message", (message: Partial<Server["told"]>) => {
-      if (message.address) resolve({ keys: [], ...message, address: message.address });
+  const { address, keys } = await new Promise<Required<Report>>((resolve, reject) => {
+    child.on("message", ({ address, keys = [] }: Report) => {
+      if (address !== undefined) resolve({ address, keys });
     });
-    child.once("exit", (code) => reject(new Error(`${path} ended with ${code}`)));
+    child.once(
+      "exit",
+      (code) => reject(new Error(`Cannot start ${source}: it ended with ${code}`)),
+    );
   });
   return {
-    address: told.address,
-    told,
+    address,
+    keys,
     process: child,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -49,11 +58,8 @@ export async function startServer(
   };
 }
 
-const HEAD_END = "\r\n\r\n";
-const LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
-
-/** Asks for each path, over connections that each wait for one answer before the next. @returns milliseconds */
-export async function ask(
+/** Requests each path with GET. Each connection has one request at a time. @returns milliseconds */
+export async function requestAll(
   address: string,
   paths: readonly string[],
   connections: number,
@@ -65,39 +71,42 @@ export async function ask(
     return socket;
   }));
   let next = 0;
-  const started = performance.now();
-  await Promise.all(sockets.map(async (socket) => {
-    while (next < paths.length) await answer(socket, paths[next++]!);
-  }));
-  const ms = performance.now() - started;
+  const ms = await timeMs(() =>
+    Promise.all(sockets.map(async (socket) => {
+      while (next < paths.length) await request(socket, paths[next++]!);
+    }))
+  );
   for (const socket of sockets) socket.destroy();
   return ms;
 }
 
-/** Waits for one answer, which says how long it is. @throws {Error} it is not 200 */
-function answer(socket: Socket, path: string): Promise<void> {
+const HEAD_END = "\r\n\r\n";
+const CONTENT_LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
+
+/** Requests a path and reads the answer. @throws {Error} its status is not 200, or it has no content-length */
+function request(socket: Socket, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    let got = 0;
-    let length = 0;
+    let received = 0;
+    let expected = 0;
     const end = (error?: Error) => {
-      socket.off("data", take).off("close", closed);
+      socket.off("data", read).off("close", onClose);
       if (error) reject(error);
       else resolve();
     };
-    const take = (chunk: Buffer) => {
-      got += chunk.length;
-      if (length === 0) {
+    const read = (chunk: Buffer) => {
+      received += chunk.length;
+      if (expected === 0) {
         const head = chunk.subarray(0, 4096).toString("latin1");
-        const found = LENGTH.exec(head);
-        if (!head.startsWith("HTTP/1.1 200") || !found) {
-          return end(new Error(`${path} was answered ${head.slice(0, 600)}`));
+        const match = CONTENT_LENGTH.exec(head);
+        if (!head.startsWith("HTTP/1.1 200") || !match) {
+          return end(new Error(`GET ${path} was answered ${head.slice(0, 600)}`));
         }
-        length = head.indexOf(HEAD_END) + HEAD_END.length + Number(found[1]);
+        expected = head.indexOf(HEAD_END) + HEAD_END.length + Number(match[1]);
       }
-      if (got >= length) end();
+      if (received >= expected) end();
     };
-    const closed = () => end(new Error(`The connection ended within the answer to ${path}`));
-    socket.on("data", take).once("close", closed);
+    const onClose = () => end(new Error(`The connection closed before the answer to GET ${path}`));
+    socket.on("data", read).once("close", onClose);
     socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
   });
 }

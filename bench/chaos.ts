@@ -1,67 +1,55 @@
 /**
- * What is left behind when something is killed with -9: the worker, the Temporal server, PostgreSQL, each in every step of
- * the incident loop, `ROUNDS` times (default 20).
+ * What is left after kills with -9: of the worker, of the Temporal server, of PostgreSQL, each in every step of the
+ * incident loop, `ROUNDS` times (default 20).
  *
- * One kill meets six loops, one held in each step, each about a real service that has crashed; so 20 rounds are 60 kills
- * and 360 loops that were under way when something of theirs was killed. Every other round, what was held is let go up to
- * 40 ms before, so that kills meet steps at their ends too. Meanwhile receipts are sealed one after the other, and what
- * was acknowledged must be there at the end.
+ * One kill meets six loops, one held in each step, each about a real service that has crashed; 20 rounds are 60 kills and
+ * 360 loops. In every other round the loops are released up to 40 ms before the kill, so that kills meet the ends of
+ * steps too. Meanwhile receipts are sealed one after the other, and what was acknowledged must be there at the end.
  */
 import { STEPS } from "../domain/mod.ts";
-import { exportReceipts, listLedgerKeys, verifyChain } from "../ledger/mod.ts";
-import {
-  type CompiledPlatform,
-  startCompiledPlatform,
-  type Target,
-  TARGETS,
-} from "../test/workflows/_compiled.ts";
-import { quantile } from "./_figures.ts";
+import { startCompiledPlatform, type Target, TARGETS } from "../test/workflows/_compiled.ts";
 import { openHolds } from "../test/workflows/_holds.ts";
 import { killDuringLoops, type LoopEnd } from "../test/workflows/_kill_round.ts";
-import { keepSealing } from "./_chaos_sealing.ts";
+import { startBackgroundSealing } from "./_background_sealing.ts";
+import { countBreaks } from "./_count_breaks.ts";
+import { quantile } from "./_figures.ts";
+import { rounds } from "./_work.ts";
 
-const ROUNDS = Number(process.env.ROUNDS ?? 20);
+const ROUNDS = rounds(20);
 
-/** What became of loops, and of the chain under them. */
-type Shot = LoopEnd & { readonly target: Target; readonly breaks: number };
+/** The end of a loop that a kill has met, and the breaks of the chain since the kill before. */
+type KilledLoop = LoopEnd & { readonly target: Target; readonly breaks: number };
 
-/** Kills, and prints its own table. */
-export async function run(): Promise<readonly never[]> {
-  const started = performance.now();
+/** Kills, and prints a table of its own. */
+export async function run(): Promise<void> {
+  const startedMs = performance.now();
   const platform = await startCompiledPlatform((text) =>
-    console.error(`    ${((performance.now() - started) / 1000).toFixed(1)} s: ${text}`)
+    console.error(`    ${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${text}`)
   );
   const holds = await openHolds(platform.superuserUrl);
-  const sealing = keepSealing(platform.sealer);
-  const shots: Shot[] = [];
-  let broken = 0;
+  const sealing = startBackgroundSealing(platform.sealer);
+  const loops: KilledLoop[] = [];
+  let breaks = 0;
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const target of TARGETS) {
-        const aftermaths = await killDuringLoops(platform, holds, target, round);
-        const breaks = await breaksOf(platform);
-        for (const aftermath of aftermaths) {
-          shots.push({ ...aftermath, target, breaks: breaks - broken });
-          const { step, hold, faults, seconds } = aftermath;
-          const end = faults.length > 0 ? faults.join("; ") : aftermath.result!.outcome;
-          console.error(
-            `    ${round} ${target} ${step} (${hold}): ${end}, ${seconds.toFixed(1)} s`,
-          );
+        const ends = await killDuringLoops(platform, holds, target, round);
+        const breaksBefore = breaks;
+        breaks = await countBreaks(platform.store);
+        for (const end of ends) {
+          loops.push({ ...end, target, breaks: breaks - breaksBefore });
+          console.error(`    ${round} ${target} ${describe(end)}`);
         }
-        broken = breaks;
       }
     }
-    const { acknowledged, lost } = await sealing.end(platform.store);
-    console.log(tableOf(shots));
+    const { accepted, lost } = await sealing.end(platform.store);
+    console.log(formatLoops(loops));
+    const kills = loops.length / STEPS.length;
     console.log(
-      `\n${
-        shots.length / STEPS.length
-      } kills; ${acknowledged} receipts acknowledged beside them, ` +
-        `${lost} lost; faults of the chain at the end: ${await breaksOf(platform)}`,
+      `\n${kills} kills; ${accepted} receipts accepted meanwhile, ${lost} lost; ${breaks} breaks of the chain at the end`,
     );
-    const faults = shots.filter((shot) => shot.faults.length > 0 || shot.repairs > 1);
-    if (faults.length + lost + broken > 0) process.exitCode = 1;
-    return [];
+    const failed = loops.filter(({ faults, repairs }) => faults.length > 0 || repairs > 1);
+    if (failed.length + lost + breaks > 0) process.exitCode = 1;
   } finally {
     await sealing.end(platform.store).catch(() => {});
     await holds.close();
@@ -69,39 +57,43 @@ export async function run(): Promise<readonly never[]> {
   }
 }
 
-async function breaksOf({ store }: CompiledPlatform): Promise<number> {
-  const receipts = await exportReceipts(store, { from: 0, to: Number.MAX_SAFE_INTEGER });
-  const { breaks } = await verifyChain(
-    receipts.map(({ text }) => text),
-    await listLedgerKeys(store),
-  );
-  return breaks.length;
+function describe({ step, hold, faults, result, seconds }: LoopEnd): string {
+  const end = faults.length > 0 ? faults.join("; ") : result!.outcome;
+  return `${step} (${hold}): ${end}, ${seconds.toFixed(1)} s`;
 }
 
 const HEAD = [
-  ...["Killed", "In step", "Loops", "Sealed", "Escalated", "Repaired twice", "Lost"],
-  ...["Chain breaks", "Seconds to the end, median", "most"],
+  "Killed",
+  "In step",
+  "Loops",
+  "Sealed",
+  "Escalated",
+  "Repaired twice",
+  "Lost",
+  "Chain breaks",
+  "Seconds to the end, median",
+  "most",
 ];
 
-function tableOf(shots: readonly Shot[]): string {
-  const rows = TARGETS.flatMap((target) => STEPS.map((step) => rowOf(shots, target, step)));
+function formatLoops(loops: readonly KilledLoop[]): string {
+  const rows = TARGETS.flatMap((target) => STEPS.map((step) => formatRow(loops, target, step)));
   const line = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |`;
   return [line(HEAD), line(HEAD.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-function rowOf(shots: readonly Shot[], target: Target, step: string): unknown[] {
-  const own = shots.filter((shot) => shot.target === target && shot.step === step);
-  const count = (is: (shot: Shot) => boolean) => own.filter(is).length;
-  const seconds = own.map((shot) => shot.seconds);
+function formatRow(all: readonly KilledLoop[], target: Target, step: string): unknown[] {
+  const loops = all.filter((loop) => loop.target === target && loop.step === step);
+  const count = (matches: (loop: KilledLoop) => boolean) => loops.filter(matches).length;
+  const seconds = loops.map((loop) => loop.seconds);
   return [
     target,
     step,
-    own.length,
+    loops.length,
     count(({ result }) => result?.outcome === "sealed"),
     count(({ result }) => result?.outcome === "escalated"),
     count(({ repairs }) => repairs > 1),
     count(({ faults }) => faults.length > 0),
-    own.reduce((sum, { breaks }) => sum + breaks, 0),
+    loops.reduce((sum, { breaks }) => sum + breaks, 0),
     quantile(seconds, 0.5).toFixed(1),
     quantile(seconds, 1).toFixed(1),
   ];

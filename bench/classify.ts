@@ -1,120 +1,122 @@
 /**
- * What judging costs: reports classified and repairs validated a second by the engine's process, 32 callers, and how
- * long the slowest hundredth of them waits, beside a bare Koa that reads a JSON body and gives the same bytes.
+ * What judging costs: reports classified and repairs validated a second by the engine's process for 32 callers, and the
+ * 99th percentile of their times, against a Koa application that parses a JSON body and returns the same bytes.
  *
- * Engine, bare server, PostgreSQL and callers are processes of their own; the callers ask as the gateway does.
+ * Engine, bare server, PostgreSQL and callers are processes of their own. The callers use the gateway's client.
  */
 import { writeFile } from "node:fs/promises";
-import { freePort, testFolder } from "../test/_run.ts";
-import { testDatabase } from "../test/_servers.ts";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "../config.ts";
 import { type Engine, openEngine, readReports } from "../engine/mod.ts";
 import { openStore } from "../store/mod.ts";
-import { ROOT } from "../config.ts";
-import { type Figure, inTurns, quantile } from "./_figures.ts";
+import { freePort, testFolder } from "../test/_run.ts";
+import { testDatabase } from "../test/_servers.ts";
+import { type Figure, measureInTurns, type Pair, quantile, type Side } from "./_figures.ts";
 import { type Server, startServer } from "./_servers.ts";
+import { ratePerSecond, rounds, runConcurrently, scaled, timeMs } from "./_work.ts";
 
-const ROUNDS = 5;
-const REQUESTS = 1_000;
+const ROUNDS = rounds(5);
+const REQUESTS = scaled(1_000);
+const REQUESTS_ALONE = scaled(200);
 const CALLERS = 32;
+const TIMEOUT_MS = 60_000;
 const SECRET = "a secret of a measurement, of 32 letters";
 
-/** Measures. */
+/** Sends the n-th request of a kind. */
+type SendRequest = (engine: Engine, n: number) => Promise<unknown>;
+
+/** Measures classifying and validating. */
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  const house = await startServer("../dist/processes/engine.js", [], {
+  const server = await startServer("processes/engine.ts", [], {
     SEALOOP_DATA: folder,
     SEALOOP_DATABASE_APP_URL: database.urls.app,
     SEALOOP_ENGINE_PORT: String(await freePort()),
     SEALOOP_ENGINE_SECRET: SECRET,
   });
-  const engine = clientOf(house);
-  const reports = readReports(join(ROOT, "engine", "reports"));
-  await untilReady(house, database.urls.app);
-  const asks: Readonly<Record<string, (engine: Engine, at: number) => Promise<unknown>>> = {
-    classify: (engine, at) =>
-      engine.classify({ description: reports[at % reports.length]!.text, source: "bench" }),
-    validate: (engine, at) =>
-      engine.validate({
-        incident: reports[at % reports.length]!.text,
-        action: {
-          description: "Restart the web server and look at its health",
-          command: "systemctl restart nginx && systemctl is-active nginx",
-          confidence: 0.9,
-          blast_radius: 1,
-        },
-      }),
-  };
+  await waitUntilReady(server, database.urls.app);
   try {
-    for (const [name, ask] of Object.entries(asks)) {
-      const body = join(folder, `${name}.json`);
-      await writeFile(body, JSON.stringify(await ask(engine, 0)));
-      const bare = await startServer("./_bare_koa.ts", [body]);
-      const engines = { house: engine, bare: clientOf(bare) };
-      const slowest = { bare: [] as number[], house: [] as number[] };
-      const one = (which: "bare" | "house") => async () => {
-        const { seconds, waits } = await load((at) => ask(engines[which], at));
-        slowest[which].push(quantile(waits, 0.99));
-        return REQUESTS / seconds;
-      };
-      const rates = await inTurns(ROUNDS, { bare: one("bare"), house: one("house") });
-      await bare.stop();
-      const baseline = "Koa that reads and gives JSON";
-      yield { what: `${name}/s, ${CALLERS} callers`, ...rates, baseline };
-      yield {
-        what: `${name}, p99 at ${CALLERS} callers, ms`,
-        ...{ house: slowest.house.slice(1), bare: slowest.bare.slice(1), baseline },
-      };
-      yield { what: `${name}, median alone, ms`, house: [await alone((at) => ask(engine, at))] };
+    for (const [name, send] of Object.entries(listRequests())) {
+      yield* measureRequests(name, send, server, folder);
     }
   } finally {
-    await house.stop();
+    await server.stop();
     await database.drop();
   }
 }
 
-/** Asks with all callers at once, each one after the other. */
-async function load(ask: (at: number) => Promise<unknown>) {
-  const waits: number[] = [];
-  let next = 0;
-  const started = performance.now();
-  await Promise.all(Array.from({ length: CALLERS }, async () => {
-    while (next < REQUESTS) {
-      const at = next++;
-      const asked = performance.now();
-      await ask(at);
-      waits.push(performance.now() - asked);
-    }
-  }));
-  return { seconds: (performance.now() - started) / 1_000, waits };
+function listRequests(): Readonly<Record<string, SendRequest>> {
+  const reports = readReports(join(ROOT, "engine", "reports"));
+  const textOf = (n: number) => reports[n % reports.length]!.text;
+  const action = {
+    description: "Restart the web server and look at its health",
+    command: "systemctl restart nginx && systemctl is-active nginx",
+    confidence: 0.9,
+    blast_radius: 1,
+  };
+  return {
+    classify: (engine, n) => engine.classify({ description: textOf(n), source: "bench" }),
+    validate: (engine, n) => engine.validate({ incident: textOf(n), action }),
+  };
 }
 
-/** The median of asking one at a time, milliseconds. */
-async function alone(ask: (at: number) => Promise<unknown>): Promise<number> {
-  const waits: number[] = [];
-  for (let at = 0; at < 200; at++) {
-    const asked = performance.now();
-    await ask(at);
-    waits.push(performance.now() - asked);
-  }
-  return quantile(waits, 0.5);
+async function* measureRequests(
+  name: string,
+  send: SendRequest,
+  server: Server,
+  folder: string,
+): AsyncGenerator<Figure> {
+  const engine = openClient(server);
+  const answer = join(folder, `${name}.json`);
+  await writeFile(answer, JSON.stringify(await send(engine, 0)));
+  const bare = await startServer("bench/_bare_koa_program.ts", [answer]);
+  const engines: Pair<Engine> = { baseline: openClient(bare), platform: engine };
+  const slowest: Pair<number[]> = { baseline: [], platform: [] };
+  const rate = (side: Side) => async () => {
+    const times: number[] = [];
+    const perSecond = await ratePerSecond(
+      REQUESTS,
+      () =>
+        runConcurrently(REQUESTS, CALLERS, async (n) => {
+          times.push(await timeMs(() => send(engines[side], n)));
+        }),
+    );
+    slowest[side].push(quantile(times, 0.99));
+    return perSecond;
+  };
+  const rates = await measureInTurns(ROUNDS, {
+    baseline: rate("baseline"),
+    platform: rate("platform"),
+  });
+  await bare.stop();
+  const baselineLabel = "Koa that parses and returns JSON";
+  yield { label: `${name}/s, ${CALLERS} callers`, ...rates, baselineLabel };
+  yield {
+    label: `${name}, p99 of ${CALLERS} callers, ms`,
+    platform: slowest.platform.slice(1), // without the round that warms up
+    baseline: slowest.baseline.slice(1),
+    baselineLabel,
+  };
+  const times = await runConcurrently(REQUESTS_ALONE, 1, (n) => timeMs(() => send(engine, n)));
+  yield { label: `${name}, median of 1 caller, ms`, platform: [quantile(times, 0.5)] };
 }
 
-const clientOf = ({ address }: Server) =>
-  openEngine({ url: address, secret: SECRET, timeoutMs: 60_000 });
+function openClient({ address }: Server): Engine {
+  return openEngine({ url: address, secret: SECRET, timeoutMs: TIMEOUT_MS });
+}
 
-/** Until the classifier is there, and the articles are in the store. */
-async function untilReady({ address }: Server, databaseUrl: string): Promise<void> {
+/** Waits until the classifier is loaded and the articles are stored. */
+async function waitUntilReady({ address }: Server, databaseUrl: string): Promise<void> {
   const store = openStore(databaseUrl, "app", 1);
-  const stored = async () =>
+  const isStored = async () =>
     (await store.asPlatform().first("SELECT FROM knowledge_words LIMIT 1")) !== undefined;
-  const ready = async () => {
+  const isLoaded = async () => {
     const health = await (await fetch(`${address}/health`)).json() as {
       ready: { classify: boolean };
     };
     return health.ready.classify;
   };
-  while (!(await ready() && await stored())) await sleep(100);
+  while (!(await isLoaded() && await isStored())) await sleep(100);
   await store.close();
 }

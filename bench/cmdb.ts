@@ -1,30 +1,38 @@
 /**
- * How long the graph takes to say what a fault reaches: both sides of an impact at depth 4, and paths of up to 8 edges,
- * among 10,000 services with 50,000 edges, against one recursive query that says the same.
+ * The graph of services: an impact at depth 4 to both sides, and paths of up to 8 edges, among 10,000 services with
+ * 50,000 edges, against one recursive query with the same result.
  *
- * In one graph edges are spread evenly; in the other a few services are needed by very many, and those are asked for.
+ * In one graph the edges are spread evenly; in the other a few services are needed by very many, and those are queried.
  */
 import pg from "pg";
-import { findPath, getImpact, openStore, replaceServices, type Store } from "../store/mod.ts";
-import { randomGraph, randomOf } from "../test/store/_graph.ts";
+import {
+  findPath,
+  getImpact,
+  openStore,
+  replaceServices,
+  type ServiceRecord,
+  type Store,
+} from "../store/mod.ts";
 import { testDatabase } from "../test/_servers.ts";
-import { type Figure, inTurns, type Pair } from "./_figures.ts";
+import { type Random, randomGraph, randomOf } from "../test/store/_graph.ts";
+import { type Figure, measureInTurns } from "./_figures.ts";
+import { rounds, scaled, timeMs } from "./_work.ts";
 
-const ROUNDS = 15;
-const SIZE = { services: 10_000, edges: 50_000 };
-const DEPTH = 4;
-const PATH = 8;
-/** Asked for one after the other in a round; its figure is their mean. */
-const ASKED = 5;
+const ROUNDS = rounds(15);
+const SIZE = { services: scaled(10_000), edges: scaled(50_000) };
+const IMPACT_DEPTH = 4;
+const MAX_PATH_EDGES = 8;
+/** Services that are queried one after the other in a round. Its value is their mean. */
+const QUERIED = 5;
 const SEED = 7;
 
-/** Measures. */
+/** Measures both graphs. */
 export async function* run(): AsyncGenerator<Figure> {
   for (const hubs of [false, true]) {
     const database = await testDatabase();
     const store = openStore(database.urls.app, "app");
     try {
-      yield* measure(store, database.superuserUrl, hubs);
+      yield* measureGraph(store, database.superuserUrl, hubs);
     } finally {
       await store.close();
       await database.drop();
@@ -32,43 +40,58 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
-async function* measure(store: Store, superuserUrl: string, hubs: boolean): AsyncGenerator<Figure> {
+async function* measureGraph(
+  store: Store,
+  superuserUrl: string,
+  hubs: boolean,
+): AsyncGenerator<Figure> {
+  const db = store.asPlatform();
   const random = randomOf(SEED);
-  const names = randomGraph(random, { ...SIZE, hubs });
-  const started = performance.now();
-  await store.asPlatform().transaction((trx) => replaceServices(trx, "file", names));
-  const filled = (performance.now() - started) / 1000;
+  const services = randomGraph(random, { ...SIZE, hubs });
+  const writeMs = await timeMs(() =>
+    db.transaction((trx) => replaceServices(trx, "file", services))
+  );
   await analyze(superuserUrl);
-  const asked = hubs
-    ? names.slice(0, ASKED)
-    : Array.from({ length: ASKED }, () => names[Math.floor(random() * names.length)]!);
-  const mean = async (ask: (name: string, n: number) => Promise<unknown>) => {
-    const started = performance.now();
-    for (const [n, { name }] of asked.entries()) await ask(name, n);
-    return (performance.now() - started) / ASKED;
+  const queried = selectQueried(services, random, hubs);
+  const mean = async (query: (name: string, n: number) => Promise<unknown>) => {
+    const ms = await timeMs(async () => {
+      for (const [n, name] of queried.entries()) await query(name, n);
+    });
+    return ms / queried.length;
   };
-  const impacts: Pair<() => Promise<number>> = {
-    bare: () => mean((name) => recursive(store, name)),
-    house: () => mean((name) => getImpact(store.asPlatform(), name, DEPTH)),
-  };
-  const which = hubs ? "of the most needed" : "of any";
-  const baseline = "one recursive query";
+  const which = hubs ? "most needed services" : "any service";
+  const impacts = await measureInTurns(ROUNDS, {
+    baseline: () => mean((name) => queryImpact(store, name)),
+    platform: () => mean((name) => getImpact(db, name, IMPACT_DEPTH)),
+  });
   yield {
-    what: `impact at depth ${DEPTH} ${which}, ms`,
-    ...await inTurns(ROUNDS, impacts),
-    ...{ baseline, goal: "< 50 ms" },
+    label: `impact at depth ${IMPACT_DEPTH}, ${which}, ms`,
+    ...impacts,
+    baselineLabel: "one recursive query",
+    goal: "< 50 ms",
   };
   const paths: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     paths.push(
-      await mean((name, n) => findPath(store.asPlatform(), names.at(-1 - n)!.name, name, PATH)),
+      await mean((name, n) => findPath(db, services.at(-1 - n)!.name, name, MAX_PATH_EDGES)),
     );
   }
-  yield { what: `path of up to ${PATH} edges to ${which.slice(3)}, ms`, house: paths };
-  if (!hubs) yield { what: "the whole graph written, s", house: [filled] };
+  yield { label: `path of up to ${MAX_PATH_EDGES} edges, ${which}, ms`, platform: paths };
+  if (!hubs) yield { label: "the whole graph written, s", platform: [writeMs / 1000] };
 }
 
-/** What autovacuum does within a minute. */
+/** Returns names of services to query: where there are hubs, those that most others need. */
+function selectQueried(
+  services: readonly ServiceRecord[],
+  random: Random,
+  hubs: boolean,
+): string[] {
+  if (hubs) return services.slice(0, QUERIED).map(({ name }) => name);
+  const pick = () => services[Math.floor(random() * services.length)]!.name;
+  return Array.from({ length: QUERIED }, pick);
+}
+
+/** Does what autovacuum does within a minute. */
 async function analyze(superuserUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
@@ -76,8 +99,8 @@ async function analyze(superuserUrl: string): Promise<void> {
   await client.end();
 }
 
-/** Both sides at once, each service at its least distance. A cycle ends where the depth does. */
-async function recursive(store: Store, name: string): Promise<void> {
+/** Queries both sides at once, each service at its least distance. The depth ends a cycle. */
+async function queryImpact(store: Store, name: string): Promise<void> {
   const side = (from: string, to: string) =>
     `SELECT s.name, s.type, s.status, min(r.distance) FROM (
        WITH RECURSIVE r (id, distance) AS (
@@ -89,6 +112,6 @@ async function recursive(store: Store, name: string): Promise<void> {
      ) AS r JOIN services s USING (id) GROUP BY s.name`;
   await store.asPlatform().query(
     `${side("source", "target")} UNION ALL ${side("target", "source")}`,
-    [name, DEPTH],
+    [name, IMPACT_DEPTH],
   );
 }

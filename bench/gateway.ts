@@ -1,48 +1,56 @@
 /**
- * How much of a bare Koa's speed is left for a read of the gateway, when every call is counted against its limit,
- * checked and logged: `GET /v1/ledger` a second, 16 connections, against an application that gives the same bytes.
+ * Reads through the gateway, where every call is counted against its limit, checked and logged: `GET /v1/ledger` a second
+ * over 64 connections, against a Koa application that returns the same bytes.
  *
  * Gateway, bare server, PostgreSQL and clients are processes of their own.
  */
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { freePort, testFolder } from "../test/_run.ts";
 import { testDatabase } from "../test/_servers.ts";
-import { join } from "node:path";
-import { type Figure, inTurns } from "./_figures.ts";
-import { fillLedger } from "./_fill.ts";
-import { ask, startServer } from "./_servers.ts";
+import { type Figure, measureInTurns } from "./_figures.ts";
+import { fillLedger } from "./_fill_ledger.ts";
+import { requestAll, startServer } from "./_servers.ts";
+import { rounds, scaled } from "./_work.ts";
 
-const ROUNDS = 9;
-const REQUESTS = 3_000;
+const ROUNDS = rounds(9);
+const REQUESTS = scaled(3_000);
 const CONNECTIONS = 64;
+const RECEIPTS = 1_000;
 const PATH = "/v1/ledger";
 
-/** Measures. */
+/** Measures reads. */
 export async function* run(): AsyncGenerator<Figure> {
   const [database, folder] = await Promise.all([testDatabase(), testFolder()]);
-  await fillLedger(database, 1_000);
-  const house = await startServer("../dist/processes/gateway.js", [], {
+  await fillLedger(database, RECEIPTS);
+  const gateway = await startServer("processes/gateway.ts", [], {
     SEALOOP_DATA: folder,
     SEALOOP_DATABASE_APP_URL: database.urls.app,
     SEALOOP_GATEWAY_PORT: String(await freePort()),
     SEALOOP_LIMIT_FREE: "1000000000",
   });
-  const body = Buffer.from(await (await fetch(house.address + PATH)).arrayBuffer());
-  await writeFile(join(folder, "body.json"), body);
-  const bare = await startServer("./_bare_koa.ts", [join(folder, "body.json")]);
+  const body = Buffer.from(await (await fetch(gateway.address + PATH)).arrayBuffer());
+  const file = join(folder, "body.json");
+  await writeFile(file, body);
+  const bare = await startServer("bench/_bare_koa_program.ts", [file]);
   const rate = (address: string) => async () => {
-    const ms = await ask(address, Array(REQUESTS).fill(PATH), CONNECTIONS);
+    const ms = await requestAll(address, Array(REQUESTS).fill(PATH), CONNECTIONS);
     return REQUESTS / ms * 1000;
   };
   try {
-    const rates = await inTurns(ROUNDS, { bare: rate(bare.address), house: rate(house.address) });
+    const rates = await measureInTurns(ROUNDS, {
+      baseline: rate(bare.address),
+      platform: rate(gateway.address),
+    });
     const size = `${Math.round(body.length / 1024)} KiB`;
     yield {
-      what: `GET ${PATH}/s, ${CONNECTIONS} connections, ${size}`,
-      ...{ ...rates, baseline: "Koa with the same bytes", goal: "≥ 0.4" },
+      label: `GET ${PATH}/s, ${CONNECTIONS} connections, ${size}`,
+      ...rates,
+      baselineLabel: "Koa with the same bytes",
+      goal: "≥ 0.4",
     };
   } finally {
-    await Promise.all([house.stop(), bare.stop()]);
+    await Promise.all([gateway.stop(), bare.stop()]);
     await database.drop();
   }
 }

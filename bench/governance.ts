@@ -1,41 +1,43 @@
 /**
- * What a call of a tool pays for being on record, in milliseconds, one at a time: its receipt, and where it changes
- * something the decision before it too. The baseline is the same call through the same gates, with nothing written.
+ * What a tool call pays for being on record, milliseconds, one call at a time: its receipt, and for a call that changes
+ * something the decision before it. The baseline is the same call through the same stages with neither written.
  *
- * PostgreSQL, with fsync, is a process of its own; the sequencer does not run.
+ * PostgreSQL, with fsync, is a process of its own. No sequencer runs.
  */
-import type { Invoke, Operation } from "../contract/mod.ts";
-import { startToolServer } from "../test/mcp/_tool_server.ts";
-import { emptyTool } from "./_empty_tool.ts";
-import { type Figure, inTurns, quantile } from "./_figures.ts";
 import { createInvoke, type Platform } from "../calls/mod.ts";
+import type { Operation } from "../contract/mod.ts";
+import { startToolServer } from "../test/mcp/_tool_server.ts";
+import { emptyTool } from "./_bench_tools.ts";
+import { type Figure, measureInTurns, quantile } from "./_figures.ts";
+import { rounds, scaled, timeMs } from "./_work.ts";
 
-const ROUNDS = 7;
-const CALLS = 300;
+const ROUNDS = rounds(7);
+const CALLS = scaled(300);
 
-/** Measures. */
+/** Measures a call that reads and one that writes. */
 export async function* run(): AsyncGenerator<Figure> {
   const server = await startToolServer({ settings: { SEALOOP_LIMIT_TOOLS: "1000000000" } });
   const { platform } = server;
-  const use = { subject: "bench", kind: "tools", limit: 1e9, periodSeconds: 60 };
-  const nothing = {
-    async request() {
-      await platform.usage.count(use); // what the statement does besides, that is not made here
-      return { id: "none", holds: true, found: { used: 1 } };
-    },
+  const unsealed: Platform = {
+    ...platform,
+    sealer: { ...platform.sealer, request: () => Promise.resolve({ id: "none" }) },
   };
-  const unsealed = { ...platform, sealer: { ...platform.sealer, ...nothing } };
   const credential = (await server.key()).key;
   try {
-    for (const [what, effect] of [["a read", "read"], ["a write, decided", "write"]] as const) {
-      const milliseconds = await inTurns(ROUNDS, {
-        bare: median(createInvoke(unsealed), emptyTool("read"), credential),
-        house: median(createInvoke(platform), emptyTool(effect), credential),
+    for (
+      const [name, effect] of [["read, sealed", "read"], [
+        "write, decided and sealed",
+        "write",
+      ]] as const
+    ) {
+      const times = await measureInTurns(ROUNDS, {
+        baseline: medianOfCalls(unsealed, emptyTool("read"), credential),
+        platform: medianOfCalls(platform, emptyTool(effect), credential),
       });
       yield {
-        what: `ms of ${what} and sealed, one at a time`,
-        ...milliseconds,
-        baseline: "neither decided nor sealed",
+        label: `${name}, one at a time, ms`,
+        ...times,
+        baselineLabel: "neither decided nor sealed",
         goal: "< 3 ms more",
       };
     }
@@ -44,21 +46,27 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
-function median(
-  invoke: Invoke<Platform>,
+/** Returns a function that measures the median time of a call, milliseconds. */
+function medianOfCalls(
+  platform: Platform,
   operation: Operation<Platform>,
   credential: string,
 ): () => Promise<number> {
+  const invoke = createInvoke(platform);
   return async () => {
-    const took: number[] = [];
+    const times: number[] = [];
     for (let n = 0; n < CALLS; n++) {
-      const started = performance.now();
-      await invoke(operation, {
-        ...{ door: "mcp", as: operation.effect, requestId: String(n), credential, input: {} },
-        ...{ address: "127.0.0.1", signal: new AbortController().signal },
-      });
-      took.push(performance.now() - started);
+      const request = {
+        door: "mcp",
+        as: operation.effect,
+        requestId: String(n),
+        credential,
+        input: {},
+        address: "127.0.0.1",
+        signal: new AbortController().signal,
+      } as const;
+      times.push(await timeMs(() => invoke(operation, request)));
     }
-    return quantile(took, 0.5);
+    return quantile(times, 0.5);
   };
 }

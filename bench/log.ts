@@ -1,22 +1,28 @@
-/** How much of the speed of sealing is left with the Merkle log beside the chain. */
-import { type Figure, inTurns } from "./_figures.ts";
-import { CALLERS, openSealing, rate } from "./_sealing.ts";
+/** How much of the speed of sealing remains with the Merkle log beside the chain. */
+import { type Figure, measureInTurns } from "./_figures.ts";
+import { CALLERS, openSealing } from "./_sealing.ts";
+import { ratePerSecond, rounds, scaled } from "./_work.ts";
 
-const ROUNDS = 9;
-const SEALS = 8_000;
+const ROUNDS = rounds(9);
+const SEALS = scaled(8_000);
 
-/** Measures with and without. */
+/** Measures sealing with the log and without. */
 export async function* run(): AsyncGenerator<Figure> {
-  const [withLog, without] = [await openSealing(), await openSealing({ withLog: false })];
+  const withLog = await openSealing();
+  const withoutLog = await openSealing({ withLog: false });
   try {
-    const rates = await inTurns(ROUNDS, {
-      bare: () => rate(SEALS, () => without.seal(SEALS)),
-      house: () => rate(SEALS, () => withLog.seal(SEALS)),
+    const rates = await measureInTurns(ROUNDS, {
+      baseline: () => ratePerSecond(SEALS, () => withoutLog.seal(SEALS)),
+      platform: () => ratePerSecond(SEALS, () => withLog.seal(SEALS)),
     });
-    const what = `seals/s with the Merkle log, ${CALLERS} callers`;
-    yield { what, ...rates, baseline: "without it", goal: "≥ 0.85" };
+    yield {
+      label: `seals/s with the Merkle log, ${CALLERS} callers`,
+      ...rates,
+      baselineLabel: "without it",
+      goal: "≥ 0.85",
+    };
   } finally {
     await withLog.close();
-    await without.close();
+    await withoutLog.close();
   }
 }

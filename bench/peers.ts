@@ -1,48 +1,59 @@
 /**
- * Sealing beside two peers, under the same load: the same callers, each waiting until its entry is durable, entries of
- * the same size, fsync on. immudb keeps a key-value history with a Merkle tree behind gRPC; Tessera is a library that
- * grows a tiled log in its caller's process. Both are built from their Go modules; without Go there is nothing to see.
+ * Sealing beside two peers under the same load: 256 callers, each waiting until its entry is durable, entries of the same
+ * size, fsync on. immudb keeps a key-value history with a Merkle tree, behind gRPC on loopback; Tessera is a library that
+ * grows a tiled log within its caller's process. Our callers share a process, with PostgreSQL on loopback.
+ *
+ * Both are built from their Go modules; without Go nothing is measured. Where a client makes one call at a time, as
+ * immudb's does for verified sets, there is one client for every 16 callers.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { freePort, testFolder } from "../test/_run.ts";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type Figure, inTurns } from "./_figures.ts";
-import { CALLERS, openSealing, rate } from "./_sealing.ts";
+import { ROOT } from "../config.ts";
+import { testFolder } from "../test/_run.ts";
+import { type Figure, measureInTurns } from "./_figures.ts";
+import { startImmudb } from "./_immudb.ts";
+import { CALLERS, openSealing } from "./_sealing.ts";
+import { ratePerSecond, rounds, scaled } from "./_work.ts";
 
-const run_ = promisify(execFile);
-const ROUNDS = 5;
-const ENTRIES = 10_000;
+const runFile = promisify(execFile);
+const ROUNDS = rounds(5);
+const SEALS = scaled(10_000);
+const CALLERS_PER_SERIAL_CLIENT = 16;
+const SOURCES = join(ROOT, "bench", "peers");
 
-/** Command of the load program, what it is, and how many entries a round. */
-const PEERS = [
-  ["immudb", "immudb 1.5.0, Set", ENTRIES],
-  ["immudb-verified", "immudb 1.5.0, VerifiedSet", ENTRIES / 20],
-  ["tessera", "Tessera 1.0.4 (POSIX), in process", ENTRIES * 3],
-  ["tessera-signed", "the same, each entry signed", ENTRIES * 3],
-] as const;
+/** A peer, and a way to use it. */
+interface Peer {
+  /** Its name for the load program. */
+  readonly name: string;
+  readonly label: string;
+  readonly clients: number;
+  /** Entries of a round; about as many as take as long as our own. */
+  readonly entries: number;
+}
 
-/** Measures the house in turns with each. */
+/** Measures sealing in turns with each peer. */
 export async function* run(): AsyncGenerator<Figure> {
-  const built = await build();
-  if (!built) return;
+  const programs = await buildPrograms();
+  if (!programs) return;
   const sealing = await openSealing();
-  const immudb = await startImmudb(built.immudb);
+  const immudb = await startImmudb(programs.immudb);
   try {
-    const bytes = await sealing.bytes();
-    for (const [command, baseline, count] of PEERS) {
-      const where = command.startsWith("immudb") ? String(immudb.port) : await testFolder();
-      const rates = await inTurns(ROUNDS, {
-        house: () => rate(ENTRIES, () => sealing.seal(ENTRIES)),
-        async bare() {
-          const args = [command, CALLERS, bytes, count, where].map(String);
-          return Number((await run_(built.load, args)).stdout);
-        },
+    const bytes = await sealing.measureRecord();
+    for (const { name, label, clients, entries } of listPeers()) {
+      const where = name.startsWith("immudb") ? String(immudb.port) : await testFolder();
+      const args = [name, clients, CALLERS, bytes, entries, where].map(String);
+      const env = { ...process.env, TMPDIR: await testFolder() }; // for the state of clients
+      const rates = await measureInTurns(ROUNDS, {
+        baseline: async () => Number((await runFile(programs.load, args, { env })).stdout),
+        platform: () => ratePerSecond(SEALS, () => sealing.seal(SEALS)),
       });
-      yield { what: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`, ...rates, baseline };
+      yield {
+        label: `seals/s, ${CALLERS} callers in 1 process, PostgreSQL over TCP, ${bytes} B, fsync`,
+        ...rates,
+        baselineLabel: label,
+      };
     }
   } finally {
     await sealing.close();
@@ -50,37 +61,57 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
-/** Builds the load program and the server of immudb; undefined, and said why, where that can't be done. */
-async function build(): Promise<{ load: string; immudb: string } | undefined> {
+function listPeers(): Peer[] {
+  const immudb = `immudb ${readVersion("github.com/codenotary/immudb")}`;
+  const tessera = `Tessera ${readVersion("github.com/transparency-dev/tessera")} (POSIX)`;
+  const clients = CALLERS / CALLERS_PER_SERIAL_CLIENT;
+  return [
+    {
+      name: "immudb",
+      label: `${immudb}, Set, 1 client over gRPC`,
+      clients: 1,
+      entries: scaled(10_000),
+    },
+    {
+      name: "immudb-verified",
+      label: `${immudb}, VerifiedSet, ${clients} clients over gRPC`,
+      clients,
+      entries: scaled(2_000),
+    },
+    {
+      name: "tessera",
+      label: `${tessera}, in process`,
+      clients: 1,
+      entries: scaled(30_000),
+    },
+    {
+      name: "tessera-signed",
+      label: `${tessera}, in process, entries signed`,
+      clients: 1,
+      entries: scaled(30_000),
+    },
+  ];
+}
+
+/** Returns the version of a module in the load program's go.mod. */
+function readVersion(module: string): string {
+  const text = readFileSync(join(SOURCES, "go.mod"), "utf8");
+  return text.split("\n").find((line) => line.trim().startsWith(`${module} v`))!.split(" v")[1]!;
+}
+
+/** Builds the load program and immudb's server. Where that cannot be done, says why and returns undefined. */
+async function buildPrograms(): Promise<{ load: string; immudb: string } | undefined> {
   const folder = await testFolder();
-  const peers = fileURLToPath(new URL("./peers", import.meta.url));
   const [load, immudb] = [join(folder, "load"), join(folder, "immudb")];
+  const server = "github.com/codenotary/immudb/cmd/immudb";
   try {
-    await run_("go", ["build", "-o", load, "."], { cwd: peers });
-    const server = "github.com/codenotary/immudb/cmd/immudb";
-    await run_("go", ["build", "-o", immudb, server], { cwd: join(peers, "immudb") });
+    await runFile("go", ["build", "-o", load, "."], { cwd: SOURCES });
+    await runFile("go", ["build", "-o", immudb, server], { cwd: join(SOURCES, "immudb") });
     return { load, immudb };
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
-    console.error(`  peers: not measured: ${(stderr || message).trim().split("\n").at(-1)}`);
+    const reason = (stderr || message).trim().split("\n").at(-1);
+    console.error(`  Cannot build the peers, so they are not measured: ${reason}`);
     return undefined;
   }
-}
-
-/** The server as it comes: its default is to answer when the entry is on disk (synced, every 20 ms). */
-async function startImmudb(program: string): Promise<{ port: number; stop(): Promise<void> }> {
-  const [folder, port] = [await testFolder(), await freePort()];
-  const server: ChildProcess = spawn(program, [
-    ...["--dir", folder, "--address", "127.0.0.1", "--port", String(port), "--synced=true"],
-    ...["--metrics-server=false", "--pgsql-server=false", "--web-server=false", "--pidfile", ""],
-  ], { stdio: "ignore" });
-  await sleep(3_000);
-  return {
-    port,
-    async stop() {
-      const ended = once(server, "exit");
-      server.kill("SIGTERM");
-      await ended;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 /**
- * How well retrieval does: in what share of the held-out reports, which nothing is learnt from and nothing was tuned by,
- * an article of the report's category is among the first one, three and five. In PostgreSQL by the words alone, beside
- * the classifier's index in memory; and as an answer comes out, with what the classifier takes the report for.
+ * How well retrieval does: the share of held-out reports for which an article of their category is among the first one,
+ * three and five. Nothing is trained or tuned on these reports. Measured are PostgreSQL's search by words beside the
+ * classifier's index in memory, and the whole answer, which uses the classifier's category too.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +18,11 @@ import { testDatabase } from "../test/_servers.ts";
 import { createLog } from "../web/mod.ts";
 import type { Figure } from "./_figures.ts";
 
+const RANKS = [1, 3, 5];
+
+/** Returns the categories of the articles that are found for a report, best first. */
+type Search = (report: string) => Promise<readonly (string | undefined)[]>;
+
 /** Measures. */
 export async function* run(): AsyncGenerator<Figure> {
   const database = await testDatabase();
@@ -25,40 +30,55 @@ export async function* run(): AsyncGenerator<Figure> {
   const classifier = await openClassifier();
   const log = createLog("bench", "warn");
   const knowledge = openKnowledgeBase({ store, classifier, log });
-  const judge = createReportClassifier({ classifier, knowledge, log });
-  const categoryOf = new Map(classifier.articles.map(({ id, category }) => [id, category]));
-  const reports = readdirSync(join(ROOT, "engine")).filter((name) => name.startsWith("held_out"))
-    .flatMap((name) => readReports(join(ROOT, "engine", name)));
-  const ways: Readonly<Record<string, (text: string) => Promise<(string | undefined)[]>>> = {
-    memory: (text) =>
-      Promise.resolve(classifier.search(text).map(({ article }) => article.category)),
-    words: async (text) =>
-      (await knowledge.find(text, { incidents: false, limit: 5 })).map(({ category }) => category),
-    answer: async (description) =>
-      (await judge({ description, source: "bench", audience: "public" })).rag_context.passages
-        .map(({ id }) => categoryOf.get(id)),
+  const classify = createReportClassifier({ classifier, knowledge, log });
+  const categories = new Map(classifier.articles.map(({ id, category }) => [id, category]));
+  const searchMemory: Search = (text) =>
+    Promise.resolve(classifier.search(text).map(({ article }) => article.category));
+  const searchWords: Search = async (text) =>
+    (await knowledge.find(text, { incidents: false, limit: Math.max(...RANKS) }))
+      .map(({ category }) => category);
+  const searchAnswer: Search = async (description) => {
+    const answer = await classify({ description, source: "bench", audience: "public" });
+    return answer.rag_context.passages.map(({ id }) => categories.get(id));
   };
+  const reports = readHeldOutReports();
   try {
     while (!await store.asPlatform().first("SELECT FROM knowledge_words LIMIT 1")) await sleep(50);
-    const found: Record<string, (string | undefined)[][]> = {};
-    for (const [way, find] of Object.entries(ways)) {
-      found[way] = [];
-      for (const { text } of reports) found[way].push(await find(text));
-    }
-    const share = (way: string, first: number) => [
-      100 * reports.filter(({ category }, at) =>
-        found[way]![at]!.slice(0, first).includes(category)
-      ).length / reports.length,
-    ];
-    for (const first of [1, 3, 5]) {
-      const what = `category among the first ${first} of ${reports.length} held-out reports, %`;
-      const bare = share("memory", first);
-      yield { what, house: share("words", first), bare, baseline: "BM25 in memory" };
-      yield { what: "… as the answer has them", house: share("answer", first) };
+    const inMemory = await shares(reports, searchMemory);
+    const byWords = await shares(reports, searchWords);
+    const inAnswer = await shares(reports, searchAnswer);
+    for (const [n, rank] of RANKS.entries()) {
+      const label = `category among the first ${rank} of ${reports.length} held-out reports`;
+      yield {
+        label: `${label}, by words, %`,
+        platform: [byWords[n]!],
+        baseline: [inMemory[n]!],
+        baselineLabel: "BM25 in memory",
+      };
+      yield { label: `${label}, in the answer, %`, platform: [inAnswer[n]!] };
     }
   } finally {
     await knowledge.close();
     await store.close();
     await database.drop();
   }
+}
+
+function readHeldOutReports() {
+  const folder = join(ROOT, "engine");
+  return readdirSync(folder).filter((name) => name.startsWith("held_out"))
+    .flatMap((name) => readReports(join(folder, name)));
+}
+
+/** Returns for each rank the share of reports whose category is found at it or above, %. */
+async function shares(
+  reports: readonly { readonly text: string; readonly category: string }[],
+  search: Search,
+): Promise<number[]> {
+  const results: (readonly (string | undefined)[])[] = [];
+  for (const { text } of reports) results.push(await search(text));
+  return RANKS.map((rank) => {
+    const hits = reports.filter(({ category }, n) => results[n]!.slice(0, rank).includes(category));
+    return 100 * hits.length / reports.length;
+  });
 }

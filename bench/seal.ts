@@ -1,42 +1,44 @@
 /**
- * How much of the machine's bare speed is left for sealing through the outbox: seals a second of 256 callers that each
- * ask and then wait until their receipt is part of the chain, against linking, signing and inserting the same bytes in
- * batches with nothing else; and how long one caller alone waits.
+ * Sealing through the outbox: receipts a second of 256 callers that each wait until their receipt is part of the chain,
+ * against linking, signing and inserting the same bytes in batches; and how long one caller alone waits.
  *
- * The callers share this process, as they share a gateway; the sequencer and PostgreSQL are processes of their own,
- * fsync is on, and every receipt has its own signature.
+ * The callers share this process, as they share a gateway. Sequencer and PostgreSQL are processes of their own, fsync is
+ * on, and every receipt has its own signature.
  */
 import type { Sealer } from "../ledger/mod.ts";
 import { type BareSealer, openBareSealers } from "./_bare_seal.ts";
-import { type Figure, inTurns, quantile } from "./_figures.ts";
-import { CALLERS, openSealing, rate, sealOne } from "./_sealing.ts";
+import { type Figure, measureInTurns, quantile } from "./_figures.ts";
+import { CALLERS, openSealing, sealOne } from "./_sealing.ts";
+import { ratePerSecond, rounds, scaled, timeMs } from "./_work.ts";
 
-const ROUNDS = 7;
-const SEALS = 8_000;
-const ALONE = 200;
+const ROUNDS = rounds(7);
+const SEALS = scaled(8_000);
+const SEALS_ALONE = scaled(200);
 
-/** Measures how many, and how fast. */
+/** Measures sealing by many callers and by one. */
 export async function* run(): AsyncGenerator<Figure> {
   const sealing = await openSealing();
   try {
-    const bytes = await sealing.bytes();
+    const bytes = await sealing.measureRecord();
     const bare = await openBareSealers(sealing.superuserUrl, bytes);
-    const best = await fastest(bare.sealers);
-    const rates = await inTurns(ROUNDS, {
-      bare: () => rate(SEALS, () => best.seal(SEALS)),
-      house: () => rate(SEALS, () => sealing.seal(SEALS)),
+    const fastest = await findFastest(bare.sealers);
+    const rates = await measureInTurns(ROUNDS, {
+      baseline: () => ratePerSecond(SEALS, () => fastest.seal(SEALS)),
+      platform: () => ratePerSecond(SEALS, () => sealing.seal(SEALS)),
     });
     yield {
-      what: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`,
-      ...{ ...rates, baseline: best.form, goal: "≥ 0.25" },
+      label: `seals/s, ${CALLERS} callers, ${bytes} B, fsync`,
+      ...rates,
+      baselineLabel: fastest.form,
+      goal: "≥ 0.25",
     };
     await bare.close();
     const times: number[][] = [];
     for (let round = 0; round < ROUNDS; round++) times.push(await timesAlone(sealing.sealer));
     for (const share of [0.5, 0.99]) {
       yield {
-        what: `request to sealed, 1 caller, ms, p${share * 100}`,
-        house: times.map((round) => quantile(round, share)),
+        label: `request to sealed, 1 caller, ms, p${share * 100}`,
+        platform: times.map((round) => quantile(round, share)),
       };
     }
   } finally {
@@ -44,14 +46,15 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
-async function fastest(sealers: readonly BareSealer[]): Promise<BareSealer> {
+async function findFastest(sealers: readonly BareSealer[]): Promise<BareSealer> {
+  const count = Math.ceil(SEALS / 2);
   const rates = new Map(sealers.map((sealer) => [sealer, [] as number[]]));
   for (let round = 0; round < 3; round++) {
-    for (const [sealer, found] of rates) {
-      found.push(await rate(SEALS / 2, () => sealer.seal(SEALS / 2)));
+    for (const [sealer, values] of rates) {
+      values.push(await ratePerSecond(count, () => sealer.seal(count)));
     }
   }
-  const medians = [...rates].map(([sealer, found]) => ({ sealer, rate: quantile(found, 0.5) }));
+  const medians = [...rates].map(([sealer, values]) => ({ sealer, rate: quantile(values, 0.5) }));
   medians.sort((a, b) => b.rate - a.rate);
   for (const { sealer, rate } of medians) console.error(`  ${Math.round(rate)}/s ${sealer.form}`);
   return medians[0]!.sealer;
@@ -59,10 +62,6 @@ async function fastest(sealers: readonly BareSealer[]): Promise<BareSealer> {
 
 async function timesAlone(sealer: Sealer): Promise<number[]> {
   const times: number[] = [];
-  for (let n = 0; n < ALONE; n++) {
-    const started = performance.now();
-    await sealOne(sealer);
-    times.push(performance.now() - started);
-  }
+  for (let n = 0; n < SEALS_ALONE; n++) times.push(await timeMs(() => sealOne(sealer)));
   return times;
 }

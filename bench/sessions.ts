@@ -1,57 +1,42 @@
 /**
- * What sessions over Streamable HTTP cost that are open and quiet: 1,000 of them, each with its stream; whether each gets
- * its own answers when all call at once; and whether 10,000 that their clients abandoned are given up.
+ * Sessions over Streamable HTTP that are open and idle: 1,000 of them, each with its stream; whether each gets its own
+ * answers when all call at once; and whether 10,000 that their clients abandoned are closed.
  *
- * The server is a process of its own; its memory is what it holds after a collection.
+ * The server is a process of its own. Its memory is measured after a garbage collection.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { testDatabase } from "../test/_servers.ts";
 import type { Figure } from "./_figures.ts";
 import { type Server, startServer } from "./_servers.ts";
+import { ratePerSecond, runConcurrently, scaled } from "./_work.ts";
 
-const OPEN = 1_000;
-const ABANDONED = 10_000;
+const OPEN = scaled(1_000);
+const ABANDONED = scaled(10_000);
 /** A key has at most a hundred sessions. */
-const KEYS = ABANDONED / 100;
+const KEYS = Math.ceil(Math.max(OPEN, ABANDONED) / 100);
 const ABANDONED_MS = 30_000;
-const AT_A_TIME = 32;
+const CONCURRENCY = 32;
+const PROTOCOL = "2025-11-25";
 
-/** Measures. */
+/** A session and the key that opened it. */
+interface Session {
+  readonly key: string;
+  readonly id: string;
+}
+
+/** Measures open sessions, then abandoned ones. */
 export async function* run(): AsyncGenerator<Figure> {
   const database = await testDatabase();
-  const server = await startServer("./_tool_server_process.ts", [
-    ...[JSON.stringify(database), String(KEYS), String(ABANDONED_MS)],
-  ]);
-  const { keys } = server.told;
+  const args = [JSON.stringify(database), String(KEYS), String(ABANDONED_MS)];
+  const server = await startServer("bench/_tool_server_program.ts", args);
   try {
-    const before = await memory(server);
-    const sessions = await inParallel(OPEN, (n) => open(server, keys[n % KEYS]!));
-    const streams = await inParallel(OPEN, (n) => listen(server, sessions[n]!));
-    const held = (await memory(server) - before) / OPEN / 1024;
-    yield { what: `KiB a session, ${OPEN} open with their streams`, house: [held] };
-    const wrong = await Promise.all(sessions.map((one, n) => answersOther(server, one, n)));
+    const before = await readMemory(server);
+    yield* measureOpen(server, before);
+    yield* measureAbandoned(server);
     yield {
-      what: `answers to the wrong one of ${OPEN} sessions that call at once`,
-      house: [wrong.filter(Boolean).length],
-      goal: "0",
-    };
-    for (const stream of streams) stream.abort();
-    await sleep(100);
-
-    const started = performance.now();
-    await inParallel(ABANDONED, (n) => open(server, keys[n % KEYS]!));
-    yield {
-      what: `sessions opened a second, ${AT_A_TIME} at a time`,
-      house: [ABANDONED / (performance.now() - started) * 1000],
-    };
-    const deadline = Date.now() + ABANDONED_MS + 10_000;
-    while (await openSessions(server) > 0 && Date.now() < deadline) await sleep(250);
-    const left = await openSessions(server);
-    yield { what: `of ${ABANDONED} abandoned sessions still held`, house: [left], goal: "0" };
-    yield {
-      what: "KiB that the server holds more than before them all",
-      house: [(await memory(server) - before) / 1024],
+      label: "KiB of the server's memory above its start",
+      platform: [(await readMemory(server) - before) / 1024],
     };
   } finally {
     await server.stop();
@@ -59,76 +44,103 @@ export async function* run(): AsyncGenerator<Figure> {
   }
 }
 
+async function* measureOpen(server: Server, before: number): AsyncGenerator<Figure> {
+  const sessions = await openMany(server, OPEN);
+  const streams = await runConcurrently(
+    OPEN,
+    CONCURRENCY,
+    (n) => openStream(server, sessions[n]!),
+  );
+  const bytes = (await readMemory(server) - before) / OPEN;
+  yield { label: `KiB per session, ${OPEN} open with their streams`, platform: [bytes / 1024] };
+  const wrong = await Promise.all(sessions.map((one, n) => getsWrongAnswer(server, one, n)));
+  yield {
+    label: `wrong answers to ${OPEN} sessions that call at once`,
+    platform: [wrong.filter(Boolean).length],
+    goal: "0",
+  };
+  for (const stream of streams) stream.abort();
+  await sleep(100);
+}
+
+async function* measureAbandoned(server: Server): AsyncGenerator<Figure> {
+  const rate = await ratePerSecond(ABANDONED, () => openMany(server, ABANDONED));
+  yield { label: `sessions opened a second, ${CONCURRENCY} at a time`, platform: [rate] };
+  const deadline = Date.now() + ABANDONED_MS + 10_000;
+  while (await countSessions(server) > 0 && Date.now() < deadline) await sleep(250);
+  yield {
+    label: `of ${ABANDONED} abandoned sessions still open`,
+    platform: [await countSessions(server)],
+    goal: "0",
+  };
+}
+
 /** @returns bytes */
-async function memory({ process }: Server): Promise<number> {
+async function readMemory({ process }: Server): Promise<number> {
   process.send({});
   const [{ bytes }] = await once(process, "message") as [{ bytes: number }];
   return bytes;
 }
 
-interface Session {
-  readonly key: string;
-  readonly id: string;
+function openMany(server: Server, count: number): Promise<Session[]> {
+  return runConcurrently(count, CONCURRENCY, (n) => openSession(server, server.keys[n % KEYS]!));
 }
 
-const headers = (key: string, id?: string) => ({
-  accept: "application/json, text/event-stream",
-  "content-type": "application/json",
-  authorization: `Bearer ${key}`,
-  ...(id ? { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" } : {}),
-});
-
-function post({ address }: Server, key: string, id: string | undefined, message: object) {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-  return fetch(`${address}/mcp`, { method: "POST", headers: headers(key, id), body });
+function headers(key: string, sessionId?: string): Record<string, string> {
+  return {
+    accept: "application/json, text/event-stream",
+    "content-type": "application/json",
+    authorization: `Bearer ${key}`,
+    ...(sessionId ? { "mcp-session-id": sessionId, "mcp-protocol-version": PROTOCOL } : {}),
+  };
 }
 
-async function open(server: Server, key: string): Promise<Session> {
+function post({ address }: Server, key: string, sessionId: string | undefined, message: object) {
+  return fetch(`${address}/mcp`, {
+    method: "POST",
+    headers: headers(key, sessionId),
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+  });
+}
+
+async function openSession(server: Server, key: string): Promise<Session> {
   const response = await post(server, key, undefined, {
     id: 1,
     method: "initialize",
     params: {
-      protocolVersion: "2025-11-25",
+      protocolVersion: PROTOCOL,
       capabilities: {},
       clientInfo: { name: "bench", version: "1" },
     },
   });
   await response.text();
   const id = response.headers.get("mcp-session-id");
-  if (!id) throw new Error(`No session was opened: ${response.status}`);
+  if (!id) throw new Error(`Cannot open a session: it was answered ${response.status}`);
   await (await post(server, key, id, { method: "notifications/initialized" })).text();
   return { key, id };
 }
 
-async function listen({ address }: Server, { key, id }: Session): Promise<AbortController> {
+async function openStream({ address }: Server, { key, id }: Session): Promise<AbortController> {
   const end = new AbortController();
   const init = { headers: headers(key, id), signal: end.signal };
   const response = await fetch(`${address}/mcp`, init);
-  if (!response.ok) throw new Error(`No stream was opened: ${response.status}`);
+  if (!response.ok) throw new Error(`Cannot open a stream: it was answered ${response.status}`);
   return end;
 }
 
-async function answersOther(server: Server, { key, id }: Session, n: number): Promise<boolean> {
+async function getsWrongAnswer(
+  server: Server,
+  { key, id }: Session,
+  n: number,
+): Promise<boolean> {
   const call = { name: "echo", arguments: { text: `for session ${n}` } };
   const response = await post(server, key, id, { id: n, method: "tools/call", params: call });
-  const said = /^data: (\{.*)$/m.exec(await response.text())?.[1];
-  const { id: answered, result } = JSON.parse(said ?? "{}");
-  return answered !== n || result.structuredContent.text !== call.arguments.text;
+  const event = /^data: (\{.*)$/m.exec(await response.text())?.[1];
+  const answer = JSON.parse(event ?? "{}");
+  return answer.id !== n || answer.result.structuredContent.text !== call.arguments.text;
 }
 
-async function openSessions({ address }: Server): Promise<number> {
+async function countSessions({ address }: Server): Promise<number> {
   const { sessions } = await (await fetch(`${address}/health`)).json() as { sessions: number };
   return sessions;
-}
-
-async function inParallel<T>(count: number, work: (n: number) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
-    while (next < count) {
-      const n = next++;
-      results[n] = await work(n);
-    }
-  }));
-  return results;
 }

@@ -1,117 +1,121 @@
 /**
- * What each setting of Temporal is worth: time of one bare workflow of six activities, and runs a second at 25 at once,
- * with one thing changed, against the same as `temporal.yaml` and the workers have it.
+ * What each setting of Temporal is worth: time of one bare workflow of six activities, and runs a second with 25 at once,
+ * with one setting changed, against the same with `temporal.yaml` and the workers as they are.
  *
- * Workers and client share this process; each kind of server is a process of its own, with its state in a file.
+ * Workers and client share this process. Each variant of the server is a process of its own, with its state in a file.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  bundleWorkflowCode,
-  NativeConnection,
-  Worker,
-  type WorkerOptions,
-} from "@temporalio/worker";
-import { freePort, testFolder } from "../test/_run.ts";
-import { fileURLToPath } from "node:url";
 import { Client } from "@temporalio/client";
+import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { loadConfig, type TemporalSettings } from "../config.ts";
 import { claimDataFolder, startTemporal } from "../embedded/mod.ts";
+import { freePort, testFolder } from "../test/_run.ts";
 import { installQuietRuntime } from "../test/workflows/_loop.ts";
-import type { Kind } from "./_bare_workflow.ts";
-import { type Figure, inTurns } from "./_figures.ts";
+import { BARE_ACTIVITIES, bundleBareWorkflow } from "./_bare_bundle.ts";
+import type { ActivityCall } from "./_bare_workflow.ts";
+import { type Figure, measureInTurns } from "./_figures.ts";
+import { ratePerSecond, rounds, runConcurrently, timeMs } from "./_work.ts";
 
-const TIMES = 9;
-const ROUNDS = 3;
+const ROUNDS_ALONE = rounds(9);
+const ROUNDS_AT_ONCE = rounds(3);
 const AT_ONCE = 25;
+/** Time until the server knows the pollers of a new worker. */
+const POLLERS_KNOWN_MS = 500;
 
-type Server = TemporalSettings["embedded"];
+type ServerSettings = TemporalSettings["embedded"];
 
-/** How a variant differs from what is set. */
+/** What differs from the settings in use. */
 interface Variant {
-  readonly server?: (set: Server) => Server;
+  readonly server?: (current: ServerSettings) => ServerSettings;
   readonly worker?: Partial<WorkerOptions>;
-  readonly kind?: Kind;
+  readonly call?: ActivityCall;
   readonly eagerStart?: boolean;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  "the server's defaults": { server: (set) => ({ ...set, sqlite: {}, dynamic_config: {} }) },
+  "the server's defaults": {
+    server: (current) => ({ ...current, sqlite: {}, dynamic_config: {} }),
+  },
   "sqlite: rollback journal, not WAL": {
-    server: (set) => ({ ...set, sqlite: { ...set.sqlite, journal_mode: "DELETE" } }),
+    server: (current) => ({ ...current, sqlite: { ...current.sqlite, journal_mode: "DELETE" } }),
   },
   "sqlite: synchronous NORMAL, not FULL": {
-    server: (set) => ({ ...set, sqlite: { ...set.sqlite, synchronous: "NORMAL" } }),
+    server: (current) => ({ ...current, sqlite: { ...current.sqlite, synchronous: "NORMAL" } }),
   },
   "default transferProcessorMaxPollRPS": {
-    server: (set) => ({ ...set, dynamic_config: without(set, "transfer") }),
+    server: (current) => ({ ...current, dynamic_config: omit(current.dynamic_config, "transfer") }),
   },
   "default timerProcessorMaxPollRPS": {
-    server: (set) => ({ ...set, dynamic_config: without(set, "timer") }),
+    server: (current) => ({ ...current, dynamic_config: omit(current.dynamic_config, "timer") }),
   },
   "reuseV8Context off": { worker: { reuseV8Context: false } },
   "no sticky cache": { worker: { maxCachedWorkflows: 0 } },
   "2 pollers, not 4": { worker: pollers(2) },
   "10 pollers, not 4": { worker: pollers(10) },
-  "activities not eager": { kind: "notEager" },
-  "local activities": { kind: "local" },
+  "activities not eager": { call: "notEager" },
+  "local activities": { call: "local" },
   "eager start": { eagerStart: true },
 };
 
-function without({ dynamic_config }: Server, name: string): Server["dynamic_config"] {
-  return Object.fromEntries(Object.entries(dynamic_config).filter(([key]) => !key.includes(name)));
+function omit(
+  config: ServerSettings["dynamic_config"],
+  part: string,
+): ServerSettings["dynamic_config"] {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => !key.includes(part)));
 }
 
 function pollers(count: number): Partial<WorkerOptions> {
   return { maxConcurrentWorkflowTaskPolls: count, maxConcurrentActivityTaskPolls: count };
 }
 
-/** Runs so many workflows at once. */
-type Runs = (atOnce: number) => Promise<void>;
-
-/** Measures. */
+/** Measures each variant. */
 export async function* run(): AsyncGenerator<Figure> {
   installQuietRuntime();
   const { temporal } = loadConfig({});
-  const asSet = await startServer(temporal, temporal.embedded);
-  const bare = await openWorker(asSet.address, temporal, {});
-  for (const [what, variant] of Object.entries(VARIANTS)) {
-    const own = variant.server && await startServer(temporal, variant.server(temporal.embedded));
-    const house = await openWorker((own ?? asSet).address, temporal, variant);
-    const time = (runs: Runs) => () => milliseconds(() => runs(1));
-    const rate = (runs: Runs) => async () =>
-      AT_ONCE / (await milliseconds(() => runs(AT_ONCE))) * 1000;
-    const times = await inTurns(TIMES, { bare: time(bare.runs), house: time(house.runs) });
-    yield { what: `${what}: one run, ms`, ...times };
-    const rates = await inTurns(ROUNDS, { bare: rate(bare.runs), house: rate(house.runs) });
-    yield { what: `${what}: runs/s, ${AT_ONCE} at once`, ...rates };
-    await house.stop();
-    await own?.stop();
+  const server = await startServer(temporal, temporal.embedded);
+  const current = await startWorker(server.address, temporal, {});
+  for (const [name, variant] of Object.entries(VARIANTS)) {
+    const ownServer = variant.server &&
+      await startServer(temporal, variant.server(temporal.embedded));
+    const changed = await startWorker((ownServer ?? server).address, temporal, variant);
+    const times = await measureInTurns(ROUNDS_ALONE, {
+      baseline: () => timeMs(() => current.runAtOnce(1)),
+      platform: () => timeMs(() => changed.runAtOnce(1)),
+    });
+    yield { label: `${name}: one run, ms`, ...times };
+    const rates = await measureInTurns(ROUNDS_AT_ONCE, {
+      baseline: () => ratePerSecond(AT_ONCE, () => current.runAtOnce(AT_ONCE)),
+      platform: () => ratePerSecond(AT_ONCE, () => changed.runAtOnce(AT_ONCE)),
+    });
+    yield { label: `${name}: runs/s, ${AT_ONCE} at once`, ...rates };
+    await changed.stop();
+    await ownServer?.stop();
   }
-  await bare.stop();
-  await asSet.stop();
+  await current.stop();
+  await server.stop();
 }
 
-async function startServer(temporal: TemporalSettings, embedded: Server) {
+/** Starts a server that ends with this process, however that ends. */
+async function startServer(temporal: TemporalSettings, embedded: ServerSettings) {
   const folder = await testFolder();
-  const tree = await claimDataFolder(folder); // so that it ends with this process, however that ends
+  const tree = await claimDataFolder(folder);
   const ports = { grpc: await freePort(), ui: await freePort() };
   const { address, stop } = await startTemporal(folder, ports, { ...temporal, embedded }, { tree });
   return { address, stop: () => stop().then(tree.release) };
 }
 
-let bundle: Promise<{ code: string }> | undefined;
-let count = 0;
+let idCount = 0;
 
-async function openWorker(address: string, temporal: TemporalSettings, variant: Variant) {
-  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
-  const workflowsPath = fileURLToPath(new URL("_bare_workflow.ts", import.meta.url));
-  const { code } = await (bundle ??= bundleWorkflowCode({ workflowsPath, logger: quiet }));
+async function startWorker(address: string, temporal: TemporalSettings, variant: Variant) {
   const connection = await NativeConnection.connect({ address });
   const { namespace, task_queues: { itsm } } = temporal;
-  const taskQueue = `bare-${++count}`;
+  const taskQueue = `bare-${++idCount}`;
   const worker = await Worker.create({
-    ...{ connection, namespace, taskQueue, workflowBundle: { code } },
-    activities: { nothing: () => Promise.resolve() },
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: await bundleBareWorkflow(),
+    activities: BARE_ACTIVITIES,
     reuseV8Context: true,
     maxConcurrentWorkflowTaskExecutions: itsm!.workflow_tasks,
     maxConcurrentActivityTaskExecutions: itsm!.activities,
@@ -121,26 +125,20 @@ async function openWorker(address: string, temporal: TemporalSettings, variant: 
   });
   const running = worker.run();
   const client = new Client({ connection, namespace });
-  const one = () =>
+  const runOne = () =>
     client.workflow.execute("bare", {
-      ...{ taskQueue, workflowId: `bare-${++count}`, args: [variant.kind ?? "plain"] },
+      taskQueue,
+      workflowId: `bare-${++idCount}`,
+      args: [variant.call ?? "plain"],
       requestEagerStart: variant.eagerStart ?? false,
     });
-  await sleep(500); // the server takes a moment until it knows its pollers
+  await sleep(POLLERS_KNOWN_MS);
   return {
-    async runs(atOnce: number) {
-      await Promise.all(Array.from({ length: atOnce }, one));
-    },
+    runAtOnce: (count: number) => runConcurrently(count, count, runOne),
     async stop() {
       worker.shutdown();
       await running;
       await connection.close();
     },
   };
-}
-
-async function milliseconds(work: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  await work();
-  return performance.now() - started;
 }

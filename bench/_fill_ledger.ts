@@ -1,4 +1,4 @@
-/** Fills a ledger with real receipts, linked and signed, faster than it could be sealed one by one. */
+/** Fills a ledger with real receipts, linked and signed, faster than they could be sealed one by one. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -7,10 +7,12 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { canonicalize } from "../ledger/mod.ts";
 import type { TestDatabase } from "../test/_servers.ts";
-import { binaryRows } from "./_copy.ts";
+import { formatBinaryCopy } from "./_binary_copy.ts";
 
 const BATCH = 2_000;
 const CATEGORIES = ["platform_fix", "self_heal", "api_call", "tool_call", "loop_step"];
+const COPY =
+  "COPY receipts (position, id, hash, category, record, signature) FROM STDIN (FORMAT binary)";
 const signAsync = promisify(sign) as (a: null, data: Uint8Array, key: KeyObject) => Promise<Buffer>;
 
 /** Puts so many receipts of about 900 bytes into an empty ledger. @returns their ids */
@@ -24,26 +26,26 @@ export async function fillLedger(database: TestDatabase, count: number): Promise
   let previous: Buffer | undefined;
   let copying: Promise<void> = Promise.resolve();
   while (ids.length < count) {
-    const linked = Array.from({ length: Math.min(BATCH, count - ids.length) }, () => {
-      const receipt = receiptAt(ids.length, previous?.toString("hex") ?? "");
+    const receipts = Array.from({ length: Math.min(BATCH, count - ids.length) }, () => {
+      const receipt = makeReceipt(ids.length, previous?.toString("hex") ?? "");
       const record = Buffer.from(canonicalize(receipt));
       previous = createHash("sha256").update(record).digest();
       ids.push(receipt.id);
       return { ...receipt, record, hash: previous };
     });
     const signatures = await Promise.all(
-      linked.map(({ record }) => signAsync(null, record, privateKey)),
+      receipts.map(({ record }) => signAsync(null, record, privateKey)),
     );
-    const rows = linked.map(({ chain_position, id, hash, category, record }, n) =>
-      [BigInt(chain_position), id, hash, category, record, signatures[n]!] as const
-    );
+    const rows = receipts.map(({ chain_position, id, hash, category, record }, n) => [
+      BigInt(chain_position),
+      id,
+      hash,
+      category,
+      record,
+      signatures[n]!,
+    ]);
     await copying;
-    copying = pipeline(
-      Readable.from([binaryRows(rows)]),
-      client.query(copyFrom(
-        "COPY receipts (position, id, hash, category, record, signature) FROM STDIN (FORMAT binary)",
-      )),
-    );
+    copying = pipeline(Readable.from([formatBinaryCopy(rows)]), client.query(copyFrom(COPY)));
   }
   await copying;
   await client.query("UPDATE ledger_head SET size = $1, hash = $2", [count, previous]);
@@ -52,7 +54,7 @@ export async function fillLedger(database: TestDatabase, count: number): Promise
   return ids;
 }
 
-function receiptAt(position: number, previousHash: string) {
+function makeReceipt(position: number, previousHash: string) {
   const id = createHash("sha256").update(`receipt ${position}`).digest("hex").slice(0, 16);
   const minute = String(Math.floor(position / 60) % 60).padStart(2, "0");
   const day = new Date(Date.UTC(2026, 0, 1 + Math.floor(position / 10_000))).toISOString();

@@ -1,15 +1,15 @@
-/** Rows as binary COPY takes them. @see https://www.postgresql.org/docs/current/sql-copy.html */
+/** Value of a column: bigint, text or bytea. */
 export type Value = bigint | string | Buffer;
 
 const HEAD = Buffer.from("5047434f50590aff0d0a000000000000000000", "hex");
 const END = Buffer.from("ffff", "hex");
 
-/** All of a COPY: bigint, text and bytea values. */
-export function binaryRows(rows: readonly (readonly Value[])[]): Buffer {
-  return Buffer.concat([HEAD, ...rows.map(binaryRow), END]);
+/** Formats rows as binary COPY reads them. @see https://www.postgresql.org/docs/current/sql-copy.html */
+export function formatBinaryCopy(rows: readonly (readonly Value[])[]): Buffer {
+  return Buffer.concat([HEAD, ...rows.map(formatRow), END]);
 }
 
-function binaryRow(values: readonly Value[]): Buffer {
+function formatRow(values: readonly Value[]): Buffer {
   const fields = values.map((value) => {
     if (typeof value === "string") return Buffer.from(value);
     if (typeof value !== "bigint") return value;

@@ -1,4 +1,4 @@
-/** The SDK's own server with an empty tool, as its examples have it and nothing else, over both of its transports. */
+/** The SDK's own server with an empty tool, written as in the SDK's examples, over both transports, until it is disconnected. */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ function emptyServer(): Server {
   return server;
 }
 
-async function overHttp(req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function handleHttp(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const known = sessions.get(String(req.headers["mcp-session-id"]));
   if (known) return await known.handleRequest(req, res);
   const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
@@ -34,7 +34,7 @@ async function overHttp(req: IncomingMessage, res: ServerResponse): Promise<void
 
 const server = createServer(async (req, res) => {
   const { pathname, searchParams } = new URL(req.url!, "http://localhost");
-  if (pathname === "/mcp") return await overHttp(req, res);
+  if (pathname === "/mcp") return await handleHttp(req, res);
   if (pathname === "/messages") {
     const stream = streams.get(searchParams.get("sessionId") ?? "");
     return await stream!.handlePostMessage(req, res);
