@@ -1,4 +1,4 @@
-/** The SDK's own server with an empty tool, written as in the SDK's examples, over both transports, until it is disconnected. */
+/** The SDK's own server with an empty tool over both transports, as in the SDK's examples, until it is disconnected. */
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** The least that a download can cost: a server that streams a file. `_bare_static_program.ts <file>`, until it is disconnected. */
+/** The least that a download can cost: `_bare_static_program.ts <file>` streams the file, until it is disconnected. */
 import { createReadStream, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

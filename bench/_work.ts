@@ -1,4 +1,4 @@
-/** How much work a measurement does, how it is spread over callers, and the time it takes. */
+/** The amount of a measurement's work, its callers, and its time. */
 
 /** Returns how many rounds to measure: `usual`, unless the environment has `ROUNDS`. */
 export function rounds(usual: number): number {

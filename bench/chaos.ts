@@ -1,6 +1,6 @@
 /**
- * What is left after kills with -9: of the worker, of the Temporal server, of PostgreSQL, each in every step of the
- * incident loop, `ROUNDS` times (default 20).
+ * Kills the worker, the Temporal server and PostgreSQL with -9, each in every step of the incident loop, `ROUNDS` times
+ * (default 20), and shows how the loops end and what is lost.
  *
  * One kill meets six loops, one held in each step, each about a real service that has crashed; 20 rounds are 60 kills and
  * 360 loops. In every other round the loops are released up to 40 ms before the kill, so that kills meet the ends of
@@ -46,7 +46,8 @@ export async function run(): Promise<void> {
     console.log(formatLoops(loops));
     const kills = loops.length / STEPS.length;
     console.log(
-      `\n${kills} kills; ${accepted} receipts accepted meanwhile, ${lost} lost; ${breaks} breaks of the chain at the end`,
+      `\n${kills} kills; ${accepted} receipts accepted meanwhile, ${lost} lost; ` +
+        `${breaks} breaks of the chain at the end`,
     );
     const failed = loops.filter(({ faults, repairs }) => faults.length > 0 || repairs > 1);
     if (failed.length + lost + breaks > 0) process.exitCode = 1;

@@ -1,5 +1,5 @@
 /**
- * What judging costs: reports classified and repairs validated a second by the engine's process for 32 callers, and the
+ * The cost of judging: reports classified and repairs validated a second by the engine's process for 32 callers, and the
  * 99th percentile of their times, against a Koa application that parses a JSON body and returns the same bytes.
  *
  * Engine, bare server, PostgreSQL and callers are processes of their own. The callers use the gateway's client.

@@ -1,6 +1,6 @@
 /**
- * What a tool call pays for being on record, milliseconds, one call at a time: its receipt, and for a call that changes
- * something the decision before it. The baseline is the same call through the same stages with neither written.
+ * The cost of having a tool call on record, milliseconds, one call at a time: of its receipt, and for a call that changes
+ * something of the decision before it. The baseline is the same call through the same stages with neither written.
  *
  * PostgreSQL, with fsync, is a process of its own. No sequencer runs.
  */

@@ -1,8 +1,7 @@
 /**
- * Whether the public ledger stays as fast as it grows: time of a request with many receipts against that with 1,000,
- * during the first verification and afterwards; how fast receipts are exported, against a server that streams a file of
- * the same bytes, and the memory that it takes; and how long a server takes to know its chain. `RECEIPTS` in the
- * environment says how many are many.
+ * The public ledger as it grows: time of a request with many receipts against that with 1,000, during the first
+ * verification and afterwards; the speed of the export, against a server that streams a file of the same bytes, and its
+ * memory; and the time until a server knows its chain. `RECEIPTS` in the environment says how many are many.
  *
  * Both ledgers and the bare server are processes of their own. Requests come one after the other.
  */

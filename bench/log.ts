@@ -1,4 +1,4 @@
-/** How much of the speed of sealing remains with the Merkle log beside the chain. */
+/** The speed of sealing with the Merkle log beside the chain, against that without it. */
 import { type Figure, measureInTurns } from "./_figures.ts";
 import { CALLERS, openSealing } from "./_sealing.ts";
 import { ratePerSecond, rounds, scaled } from "./_work.ts";

@@ -1,5 +1,5 @@
 /**
- * How well retrieval does: the share of held-out reports for which an article of their category is among the first one,
+ * The quality of retrieval: the share of held-out reports for which an article of their category is among the first one,
  * three and five. Nothing is trained or tuned on these reports. Measured are PostgreSQL's search by words beside the
  * classifier's index in memory, and the whole answer, which uses the classifier's category too.
  */

@@ -1,5 +1,5 @@
 /**
- * What each setting of Temporal is worth: time of one bare workflow of six activities, and runs a second with 25 at once,
+ * The effect of each setting of Temporal: time of one bare workflow of six activities, and runs a second with 25 at once,
  * with one setting changed, against the same with `temporal.yaml` and the workers as they are.
  *
  * Workers and client share this process. Each variant of the server is a process of its own, with its state in a file.
