@@ -2,9 +2,13 @@ import type { LookupAddress } from "node:dns";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
-import type { OutboundRequest, OutboundResponse } from "./_messages.ts";
 import { plainAddress } from "./addresses.ts";
-import { OutboundFailed, OutboundRefused } from "./errors.ts";
+import {
+  OutboundFailed,
+  OutboundRefused,
+  type OutboundRequest,
+  type OutboundResponse,
+} from "./messages.ts";
 
 const MAX_BYTES = 256 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -20,7 +24,7 @@ export function exchange(
 ): Promise<OutboundResponse> {
   const { method, headers = {}, body, maxBytes = MAX_BYTES, ignoreBody, signal } = request;
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-  return new Promise((done, failed) => {
+  return new Promise((resolve, reject) => {
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
     const sent = send(url, {
       method,
@@ -30,20 +34,23 @@ export function exchange(
       maxHeaderSize: MAX_HEADER_BYTES,
       signal,
     });
-    sent.once("error", (error) => failed(toFailure(error)));
+    sent.once("error", (error) => reject(toFailure(error)));
     sent.once("response", (response) => {
       if (!isOneOf(addresses, response.socket)) {
         sent.destroy();
-        return failed(new OutboundRefused("address", "The connection went to another address"));
+        return reject(new OutboundRefused("address", "The connection went to another address"));
       }
       if (ignoreBody) {
-        done(toResponse(response, Buffer.alloc(0)));
+        resolve(toResponse(response, Buffer.alloc(0)));
         return void sent.destroy();
       }
-      readBody(response, maxBytes).then((bytes) => done(toResponse(response, bytes)), (error) => {
-        sent.destroy();
-        failed(toFailure(error));
-      });
+      readBody(response, maxBytes).then(
+        (bytes) => resolve(toResponse(response, bytes)),
+        (error) => {
+          sent.destroy();
+          reject(toFailure(error));
+        },
+      );
     });
     sent.end(body);
   });

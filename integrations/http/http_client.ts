@@ -3,8 +3,12 @@ import { isIP } from "node:net";
 import { createTimeoutSignal } from "../../contract/mod.ts";
 import { exchange } from "./_exchange.ts";
 import { type AddressRules, parseNetworks } from "./addresses.ts";
-import type { OutboundRequest, OutboundResponse } from "./_messages.ts";
-import { OutboundFailed, OutboundRefused } from "./errors.ts";
+import {
+  OutboundFailed,
+  OutboundRefused,
+  type OutboundRequest,
+  type OutboundResponse,
+} from "./messages.ts";
 
 /** A client that sends requests to servers which others name, but only to addresses that it may reach. */
 export interface HttpClient {
@@ -132,18 +136,18 @@ async function resolveHost(url: URL, resolver: Resolver): Promise<readonly Looku
 }
 
 function systemResolver(hostname: string): Promise<LookupAddress[]> {
-  return new Promise((done, failed) => {
+  return new Promise((resolve, reject) => {
     lookup(
       hostname,
       { all: true, order: "verbatim" },
-      (error, addresses) => error ? failed(error) : done(addresses),
+      (error, addresses) => error ? reject(error) : resolve(addresses),
     );
   });
 }
 
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((done, failed) => {
-    signal.addEventListener("abort", () => failed(signal.reason), { once: true });
-    work.then(done, failed);
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
   });
 }

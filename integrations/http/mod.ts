@@ -9,12 +9,6 @@
  * Doesn't trust: URLs, what their names resolve to, and the servers behind them.
  * @module
  */
-export type { OutboundRequest, OutboundResponse } from "./_messages.ts";
-export { type AddressKind, type AddressRules, BadNetwork, parseNetworks } from "./addresses.ts";
-export { OutboundFailed, OutboundRefused } from "./errors.ts";
-export {
-  type HttpClient,
-  type HttpClientOptions,
-  openHttpClient,
-  type Resolver,
-} from "./http_client.ts";
+export { BadNetwork, parseNetworks } from "./addresses.ts";
+export { type HttpClient, openHttpClient } from "./http_client.ts";
+export { OutboundFailed, OutboundRefused } from "./messages.ts";
