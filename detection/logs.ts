@@ -1,7 +1,7 @@
 import { access, constants, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type FilePlace, readAddedLines } from "../integrations/files/mod.ts";
+import { type FilePlace, matchesGlob, readAddedLines } from "../integrations/files/mod.ts";
 import { type FindingRecord, getLogPlace, listOpenFindings, putLogPlace } from "../store/mod.ts";
 import { createLogFindings, LOGIN_AFTER_FAILURES } from "./_log_findings.ts";
 import { isLikeFinding, type LogLimits, type LogState, readLines } from "./_log_state.ts";
@@ -23,7 +23,7 @@ type LogFile = Settings["files"][number];
 /** Time that a log is watched after a repair. */
 const WATCH_MS = 2_000;
 /** Bytes from the end of a log with which watching begins. */
-const WATCH_TAIL_BYTES = 64 << 10;
+const WATCH_TAIL_BYTES = 64 * 1024;
 
 /** Reads the lines that were added to logs. */
 export const logs: Detector = {
@@ -81,15 +81,14 @@ async function detectInLogs(
   };
 }
 
-/** Lists the files that exist. A file without `*` is listed anyway, unless it is optional: then its absence is a problem. */
+/** Lists the files to read. One without `*` that is missing is listed unless it is optional, so that it is reported. */
 async function listFiles({ files }: Settings): Promise<LogFile[]> {
   const all = await Promise.all(files.map(async (file): Promise<LogFile[]> => {
     const name = basename(file.path);
     if (!name.includes("*")) return file.optional && !await isReadable(file) ? [] : [file];
     const folder = dirname(file.path);
-    const pattern = globPattern(name);
     const names = await readdir(folder).catch(() => []);
-    return names.filter((one) => pattern.test(one))
+    return names.filter((one) => matchesGlob(name, one))
       .map((one) => ({ ...file, path: join(folder, one) }));
   }));
   return all.flat();
@@ -97,11 +96,6 @@ async function listFiles({ files }: Settings): Promise<LogFile[]> {
 
 async function isReadable({ path }: LogFile): Promise<boolean> {
   return await access(path, constants.R_OK).then(() => true, () => false);
-}
-
-function globPattern(glob: string): RegExp {
-  const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`);
 }
 
 function limitsOf(file: LogFile, settings: Settings): LogLimits {

@@ -1,4 +1,5 @@
 import type { Category } from "../domain/mod.ts";
+import { matchesGlob } from "../integrations/files/mod.ts";
 import type { Runbook } from "./load.ts";
 
 /** The facts about an incident by which a runbook is chosen. */
@@ -103,11 +104,4 @@ function isMeantFor(
       name !== "disk" && fallback === undefined &&
       (gives.includes(name) || boundedFolder === true && from === "bounded_folder")
     );
-}
-
-/** Returns whether a text matches a pattern in which `*` stands for any characters and `?` for one. */
-export function matchesGlob(glob: string, text: string): boolean {
-  const pattern = glob.replace(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replaceAll("*", ".*").replaceAll("?", ".");
-  return new RegExp(`^${pattern}$`, "s").test(text);
 }

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { basename } from "node:path";
+import { matchesGlob } from "../integrations/files/mod.ts";
 import {
   checkFolder,
   fileKey,
@@ -10,7 +11,6 @@ import {
   walkFiles,
 } from "./_files.ts";
 import { bytes, milliseconds } from "./_units.ts";
-import { matchesGlob } from "./match.ts";
 import type { ResolvedStep } from "./schema.ts";
 
 /** A clean step. */

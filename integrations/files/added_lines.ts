@@ -29,11 +29,11 @@ interface LogVersion {
 }
 
 /** Maximum of bytes of old lines at the first reading. */
-const MAX_FIRST_BYTES = 1 << 20;
+const MAX_FIRST_BYTES = 1024 * 1024;
 /** Maximum of bytes of a reading. The rest waits for the next one. */
-const MAX_BYTES = 8 << 20;
+const MAX_BYTES = 8 * 1024 * 1024;
 /** Longer lines are cut. */
-const MAX_LINE_BYTES = 64 << 10;
+const MAX_LINE_BYTES = 64 * 1024;
 const HEAD_BYTES = 256;
 const COMPRESSED = /\.(gz|xz|zst|bz2)$/;
 

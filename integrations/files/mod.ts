@@ -1,5 +1,5 @@
 /**
- * Files on this host: YAML of operators with errors that name the line, files that change, logs that grow.
+ * Files on this host: YAML of operators with errors that name the line, files that change, logs that grow, secrets.
  *
  * ```ts
  * const read = readYamlFile(path, Schema);
@@ -9,13 +9,8 @@
  *
  * @module
  */
-export { type AddedLines, type FilePlace, readAddedLines } from "./added_lines.ts";
-export { type FollowedFile, followFile, type FollowOptions } from "./follow_file.ts";
-export {
-  type Explain,
-  formatMistakes,
-  type Mistake,
-  readYaml,
-  readYamlFile,
-  type YamlContent,
-} from "./yaml_file.ts";
+export { type FilePlace, readAddedLines } from "./added_lines.ts";
+export { type FollowedFile, followFile } from "./follow_file.ts";
+export { matchesGlob } from "./glob.ts";
+export { readOrCreateSecret } from "./secret_file.ts";
+export { formatMistakes, type Mistake, readYaml, readYamlFile } from "./yaml_file.ts";

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readOrCreateSecret } from "../files/mod.ts";
 
 /** Encrypts secrets that have to be read again, with a key that is kept elsewhere. */
 export interface SecretBox {
-  /** @param about what the secret belongs to; it opens only with the same */
+  /** Encrypts a secret. @param about its owner, such as a tenant's id; it opens only with the same */
   seal(secret: string, about: string): Buffer;
-  /** @throws {Error} it was changed, belongs to something else, or was sealed with another key */
+  /** Decrypts a secret. @throws {Error} it was changed, has another owner, or was sealed with another key */
   open(sealed: Buffer, about: string): string;
 }
 
@@ -39,31 +39,11 @@ export function openSecretBox(path: string): SecretBox {
   };
 }
 
-/** Reads the key, or creates it. Of several processes that do so at once, all get the same. */
+/** Reads the key, or creates it. @throws {Error} the file is no key */
 function loadKey(path: string): Buffer {
-  const known = readKey(path);
-  if (known) return known;
-  const fresh = `${path}.${randomBytes(4).toString("hex")}`;
-  writeFileSync(fresh, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx", flush: true });
-  try {
-    linkSync(fresh, path);
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw error;
-  } finally {
-    rmSync(fresh);
-  }
-  return readKey(path)!;
-}
-
-function readKey(path: string): Buffer | undefined {
-  try {
-    const key = readFileSync(path);
-    if (key.length === KEY_BYTES) return key;
-    throw new Error(
-      `Cannot use the key in ${path}: it has ${key.length} bytes in place of ${KEY_BYTES}`,
-    );
-  } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const key = readOrCreateSecret(path, () => randomBytes(KEY_BYTES));
+  if (key.length === KEY_BYTES) return key;
+  throw new Error(
+    `Cannot use the key in ${path}: it has ${key.length} bytes in place of ${KEY_BYTES}`,
+  );
 }
