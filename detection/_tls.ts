@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
+import { parseHostPort } from "../integrations/host/mod.ts";
 
 /** A certificate to look at, and what is expected of it. */
 export interface CertificateTarget {
@@ -87,13 +88,12 @@ function readEndpoint(
   { name }: CertificateTarget,
   { ca, timeoutMs }: { ca: string | undefined; timeoutMs: number },
 ): Promise<CertificateChain> {
-  const at = endpoint.lastIndexOf(":");
-  const host = endpoint.slice(0, at).replace(/^\[|\]$/g, "");
+  const { host, port } = parseHostPort(endpoint);
   const expected = name ?? host;
   return new Promise((resolve, reject) => {
     const socket = connect({
       host,
-      port: Number(endpoint.slice(at + 1)),
+      port,
       ...(isIP(expected) ? {} : { servername: expected }),
       ...(ca === undefined ? {} : { ca }),
       rejectUnauthorized: false, // the certificate is only looked at: nothing is sent

@@ -14,7 +14,7 @@ export interface LoggedErrors {
   /** Number of error lines, 0 to 1,000. */
   readonly count: number;
   /** The most frequent message, with `<*>` for values, at most 160 characters; null: none has words. */
-  readonly most: string | null;
+  readonly mostFrequent: string | null;
 }
 
 /** Maximum of lines that are counted. */
@@ -92,5 +92,5 @@ function summarize(log: string, errors: readonly string[]): LoggedErrors {
     counts.set(message, (counts.get(message) ?? 0) + 1);
   }
   const [most] = [...counts].sort((a, b) => b[1] - a[1]);
-  return { log, count: errors.length, most: most?.[0] || null };
+  return { log, count: errors.length, mostFrequent: most?.[0] || null };
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type ActionOutcome, restart, type Service } from "../integrations/host/mod.ts";
+import { actOnce, type ActOutcome, type Service } from "../integrations/host/mod.ts";
 import { type Act, notDone, type StepOutcome } from "./_outcome.ts";
 import { bytes, seconds } from "./_units.ts";
 import { checkCommand } from "./commands.ts";
@@ -34,12 +34,12 @@ export async function runCommand(
     memory: memory === undefined ? undefined : bytes(memory),
     fileSize: file_size === undefined ? undefined : bytes(file_size),
   };
-  const outcome = await restart({
+  const outcome = await actOnce({
     dataDir,
     effectId,
     service: service.name,
     timeoutMs,
-    restart: { command: [...prefix, permission.program, ...args], limits },
+    act: { command: [...prefix, permission.program, ...args], limits },
   });
   return toStepOutcome(outcome, command.expect);
 }
@@ -59,7 +59,7 @@ export function hasSystemd(): boolean {
 
 /** Adds whether the end is a good one: a command that ended as expected, or a process that goes on. */
 export function toStepOutcome(
-  { state, code }: ActionOutcome,
+  { state, code }: ActOutcome,
   expect: readonly number[] = [0],
 ): StepOutcome {
   const asExpected = code === "started" || expect.some((exit) => code === `exit_${exit}`);

@@ -1,7 +1,7 @@
-import type { ActionOutcome } from "../integrations/host/mod.ts";
+import type { ActOutcome } from "../integrations/host/mod.ts";
 
 /** Outcome of a step, or of undoing it. */
-export interface StepOutcome extends ActionOutcome {
+export interface StepOutcome extends ActOutcome {
   /** True: it ended as expected. A step that is done and not `ok` has to be undone. */
   readonly ok: boolean;
   /** Figures, such as the number of files moved. */

@@ -1,5 +1,5 @@
 import { type HttpClient, openHttpClient } from "../integrations/http/mod.ts";
-import { type HealthCheck, isThisHost } from "../integrations/host/mod.ts";
+import { type HealthCheck, isThisHost, parseHostPort } from "../integrations/host/mod.ts";
 import type { ParameterValues } from "./_parameters.ts";
 
 /** Loopback, under each of its names. */
@@ -35,9 +35,7 @@ export function openReach({ service, values, allowNetworks }: Reach): HttpClient
 
 function checkHost(check: HealthCheck | null): string[] {
   if (check === null || "command" in check) return [];
-  return "http" in check
-    ? urlHost(check.http)
-    : [check.tcp.slice(0, check.tcp.lastIndexOf(":")).replace(/^\[|\]$/g, "")];
+  return "http" in check ? urlHost(check.http) : [parseHostPort(check.tcp).host];
 }
 
 function urlHost(value: string | number): string[] {

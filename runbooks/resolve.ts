@@ -23,7 +23,7 @@ export interface ResolveContext {
   readonly values: ParameterValues;
   readonly catalogue: Pick<Catalogue, "commands">;
   /** True: the service is on the host of this process. */
-  readonly here: boolean;
+  readonly isLocal: boolean;
   /** The disk that the finding is about: a path of its file system, or a folder with a bound of its own. */
   readonly disk?: TargetDisk;
   /** The file that the finding is about. */
@@ -39,8 +39,8 @@ export function resolveRunbook(
   { parameters, steps }: Pick<Runbook, "parameters" | "steps">,
   context: ResolveContext,
 ): ResolvedRunbook {
-  const { service, catalogue, here, disk } = context;
-  if (!here && steps.some(actsHere)) {
+  const { service, catalogue, isLocal, disk } = context;
+  if (!isLocal && steps.some(actsHere)) {
     throw new NotApplicable("other_host", `${service} is on another host than this worker`);
   }
   const resolved = fillParameters(steps, parameters, context)

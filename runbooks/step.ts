@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { restart, type Service } from "../integrations/host/mod.ts";
+import { actOnce, type Service } from "../integrations/host/mod.ts";
 import { moveAside, purgeAside, putBack } from "./_aside.ts";
 import { hasSystemd, runCommand, toStepOutcome } from "./_command_step.ts";
 import { restartContainer } from "./_container.ts";
@@ -112,12 +112,12 @@ async function restartTarget(
   const request = { dataDir, effectId, service: service.name, timeoutMs };
   if (target === "service") {
     if (!service.restart) return notDone("no_restart");
-    return toStepOutcome(await restart({ ...request, restart: service.restart }));
+    return toStepOutcome(await actOnce({ ...request, act: service.restart }));
   }
   if ("container" in target) return await restartContainer(target.container, act);
   if (!hasSystemd()) return notDone("no_systemd");
   const command = ["systemctl", "--no-ask-password", "restart", "--", target.unit];
-  return toStepOutcome(await restart({ ...request, restart: { command } }));
+  return toStepOutcome(await actOnce({ ...request, act: { command } }));
 }
 
 function lookContext(context: StepContext): LookContext {

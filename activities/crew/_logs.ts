@@ -59,10 +59,10 @@ async function readServiceErrors(config: Config, service: string): Promise<Servi
   const logs = await findLoggedErrors({ config, service, since });
   return {
     service,
-    says: logs.map(({ log, count, most }) =>
+    says: logs.map(({ log, count, mostFrequent }) =>
       count === 0
         ? `the log ${log} of ${service} tells of no error within the hour`
-        : `the log ${log} of ${service} tells of ${count} errors within the hour, most often: ${most}`
+        : `the log ${log} of ${service} tells of ${count} errors within the hour, most often: ${mostFrequent}`
     ),
     errors: logs.reduce((sum, { count }) => sum + count, 0),
   };

@@ -5,7 +5,7 @@ import { ROOT } from "../../config.ts";
 import { createTimeoutSignal, Problem } from "../../contract/mod.ts";
 import { createServiceFinding, detectInLog, openDetectionContext } from "../../detection/mod.ts";
 import type { AttackCounts, AttackRequest, AttackScenario, Finding } from "../../domain/mod.ts";
-import { findFreePort, probe, restart, type Service } from "../../integrations/host/mod.ts";
+import { actOnce, findFreePort, probe, type Service } from "../../integrations/host/mod.ts";
 import { getService, putService } from "../../store/mod.ts";
 import type { ActivityParts } from "../parts.ts";
 import { assertDrillAllowed } from "../stops.ts";
@@ -41,11 +41,11 @@ export function sandboxActivities({ store, config, temporal }: ActivityParts) {
       folder,
       scenario,
     ];
-    await restart({
+    await actOnce({
       dataDir: config.dataDir,
       effectId: startEffectId("sandbox", id),
       service: name,
-      restart: { process: { command, cwd: folder } },
+      act: { process: { command, cwd: folder } },
     });
     await waitFor(START_TIMEOUT_MS, async () => (await probe(service.check!)).healthy);
     if (LOG_ATTACKS.has(scenario)) {

@@ -11,11 +11,11 @@ import {
   type TestRequest,
 } from "../../domain/mod.ts";
 import {
+  actOnce,
   findFreePort,
   findManagedProcess,
   probe,
   type ProbeResult,
-  restart,
   type Service,
 } from "../../integrations/host/mod.ts";
 import { getService, listTestServiceNames, putService } from "../../store/mod.ts";
@@ -45,11 +45,11 @@ export function testServiceActivities({ store, config, temporal }: ActivityParts
     const name = nameOf(id);
     const known = await getService(db, name) as Service | undefined;
     const service = known ?? await register(id, requested_by);
-    await restart({
+    await actOnce({
       dataDir: config.dataDir,
       effectId: startEffectId("prepare", id, healthUrl(service)),
       service: name,
-      restart: service.restart!,
+      act: service.restart!,
     });
     if (!(await probeUntil(service, { healthy: true }, START_TIMEOUT_MS)).healthy) {
       await remove(name); // its port may have been taken since; the next attempt finds another

@@ -71,7 +71,7 @@ export function createActionFinder({ store, runbooks }: ActivityParts) {
       service: service.name,
       values,
       catalogue: runbooks,
-      here: isLocal(service),
+      isLocal: isLocal(service),
       disk,
       file,
     });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
 import { startShell } from "./_shell.ts";
-import { minimalEnvironment } from "./environment.ts";
+import { minimalEnvironment } from "./_environment.ts";
 
 /** A program to launch. */
 export interface Launch {

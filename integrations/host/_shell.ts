@@ -59,15 +59,16 @@ function openLauncher(): Launcher {
     }
   };
   child.on("message", ({ nr, state }: { nr: number; state: "ready" | "begun" | "ended" }) => {
-    const request = opened.requests.get(nr);
     if (state === "ready") opened.ready = true;
-    else if (state === "begun") request!.begun = true;
-    else {
+    const request = opened.requests.get(nr);
+    if (!request) return; // a last message may come after the launcher was lost
+    if (state === "begun") request.begun = true;
+    if (state === "ended") {
       opened.requests.delete(nr);
-      request!.ended();
+      request.ended();
     }
   });
-  child.once("exit", lost).once("error", lost);
+  child.on("exit", lost).on("error", lost); // each message that can't be sent is an error
   child.unref();
   child.channel!.unref();
   return opened;

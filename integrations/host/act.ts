@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess } from "../../embedded/mod.ts";
+import type { ServiceRecord } from "../../store/mod.ts";
 import {
   becameEffect,
   belongsToEffect,
@@ -12,19 +13,20 @@ import {
   readMarks,
 } from "./_launch.ts";
 import { recordManagedProcess, stopManagedProcess } from "./managed.ts";
+import type { HealthCheck } from "./probe.ts";
 
-/** Way to restart a service: a command to run, or a program to run as a process of the platform. */
-export type Restart =
+/** An act on a service of this host: a command to run, or a program to run as a process of the platform. */
+export type HostAct =
   | { readonly command: readonly string[]; readonly limits?: Limits }
   | { readonly process: Launch };
 
-/** A restart: of which service, how, and where its marks are. */
-export interface RestartRequest {
+/** A request to act on a service once. */
+export interface ActRequest {
   readonly dataDir: string;
-  /** Names this one act: `[0-9a-f]+`. */
+  /** Names this one act, for all processes and attempts: `[0-9a-f]+`. */
   readonly effectId: string;
   readonly service: string;
-  readonly restart: Restart;
+  readonly act: HostAct;
   /** Maximum duration of a command; default 120,000. */
   readonly timeoutMs?: number;
 }
@@ -33,33 +35,37 @@ export interface RestartRequest {
  * Outcome of an act: whether it happened, and how it ended. `code` is `started`, `ended_at_once`, `exit_<n>`,
  * `not_started`, `no_start`, `no_exit` or `timeout`.
  */
-export interface ActionOutcome {
+export interface ActOutcome {
   readonly state: "done" | "not_done" | "unknown";
   readonly code: string;
 }
+
+/** A service, with the types of its health check and of its restart. */
+export type Service = ServiceRecord<HealthCheck, HostAct>;
 
 const COMMAND_TIMEOUT_MS = 120_000;
 const POLL_MS = 50;
 
 /**
- * Restarts a service, unless this request was carried out already. The same request acts once, whichever processes give
- * it and however often.
+ * Acts on a service, such as to restart it, unless this request was carried out already. The same request acts once,
+ * whichever processes give it and however often. A program takes the place of the one that the platform ran before for the
+ * service.
  *
  * The act is detached from this process and leaves marks in `effects/<effect id>`. It goes on if this process is killed,
  * and the next one can find its outcome.
  */
-export async function restart(request: RestartRequest): Promise<ActionOutcome> {
+export async function actOnce(request: ActRequest): Promise<ActOutcome> {
   const { dataDir, effectId, service, timeoutMs = COMMAND_TIMEOUT_MS } = request;
   const before = await findOutcome(request);
   if (before.state !== "not_done") return before;
   const marks = marksFolder(request);
-  if ("process" in request.restart) {
+  if ("process" in request.act) {
     await stopManagedProcess(dataDir, service, effectId);
-    await launch(request.restart.process, { effectId, marks, how: "become" });
+    await launch(request.act.process, { effectId, marks, how: "become" });
     return await findOutcome(request);
   }
   const began = Date.now();
-  const { end } = await launch(request.restart, { effectId, marks, how: "run" });
+  const { end } = await launch(request.act, { effectId, marks, how: "run" });
   await waitAtMost(timeoutMs, end);
   return await findOutcome({ ...request, timeoutMs: began + timeoutMs - Date.now() });
 }
@@ -72,8 +78,8 @@ async function waitAtMost(timeoutMs: number, end: Promise<void>): Promise<void> 
   over.abort();
 }
 
-/** Finds out whether a restart happened. Waits for a command that is still running. */
-export async function findOutcome(request: RestartRequest): Promise<ActionOutcome> {
+/** Finds out whether an act happened. Waits for a command that is still running. */
+export async function findOutcome(request: ActRequest): Promise<ActOutcome> {
   const { dataDir, effectId, service } = request;
   const marks = marksFolder(request);
   if (!existsSync(marks)) return { state: "not_done", code: "not_started" };
@@ -84,14 +90,14 @@ export async function findOutcome(request: RestartRequest): Promise<ActionOutcom
       ? { state: "unknown", code: "no_start" }
       : { state: "not_done", code: "not_started" };
   }
-  if ("command" in request.restart) return await waitForExit(request, started);
+  if ("command" in request.act) return await waitForExit(request, started);
   const id = await becameEffect(started, effectId) ? identifyProcess(started) : undefined;
   if (!id) return { state: "done", code: "ended_at_once" };
   recordManagedProcess(dataDir, { name: service, ...id, effect_id: effectId });
   return { state: "done", code: "started" };
 }
 
-async function waitForExit(request: RestartRequest, started: number): Promise<ActionOutcome> {
+async function waitForExit(request: ActRequest, started: number): Promise<ActOutcome> {
   const { effectId, timeoutMs = COMMAND_TIMEOUT_MS } = request;
   const marks = marksFolder(request);
   const deadline = Date.now() + timeoutMs;
@@ -116,6 +122,6 @@ function killGroup(leader: number): void {
   }
 }
 
-function marksFolder({ dataDir, effectId }: RestartRequest): string {
+function marksFolder({ dataDir, effectId }: ActRequest): string {
   return join(dataDir, "effects", effectId);
 }

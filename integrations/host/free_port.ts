@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { checkPort } from "../../embedded/mod.ts";
 
 /** Below the range from which systems take ports for outgoing connections: a free one of those is soon taken. */
 const FIRST = 20_000;
@@ -9,24 +9,14 @@ const MAX_ATTEMPTS = 100;
 /**
  * Finds a port of loopback that nobody listens on. Another program may take it before it is used.
  *
- * @throws {Error} why the last attempt failed, when none of many ports is free
+ * @throws {Error} none of many ports is free
  */
 export async function findFreePort(): Promise<number> {
-  for (let attempt = 1;; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const port = randomInt(FIRST, END);
-    try {
-      await listenOnce(port);
-      return port;
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS) throw error;
-    }
+    if (await checkPort(port, "127.0.0.1") === undefined) return port;
   }
-}
-
-function listenOnce(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(port, "127.0.0.1", () => {
-      server.close(() => resolve());
-    });
-  });
+  throw new Error(
+    `Cannot find a free port: none of ${MAX_ATTEMPTS} between ${FIRST} and ${END} can be listened on`,
+  );
 }

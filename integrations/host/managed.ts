@@ -5,7 +5,7 @@ import { isRunning, type ProcessId, stopProcess } from "../../embedded/mod.ts";
 /** A process that the platform runs for its user, as `processes/<name>.json` of the data folder records it. */
 export interface ManagedRecord extends ProcessId {
   readonly name: string;
-  /** The restart that started it. */
+  /** The act that started it. */
   readonly effect_id: string;
 }
 
@@ -30,7 +30,7 @@ export function recordManagedProcess(dataDir: string, record: ManagedRecord): vo
  * Stops the process that the platform runs for a service, if it runs. Another process that has its number by now is left
  * alone.
  *
- * @param unless effect id: the process that this restart started is left alone
+ * @param unless effect id: the process that this act started is left alone
  */
 export async function stopManagedProcess(
   dataDir: string,

@@ -1,14 +1,22 @@
 /**
- * This host: probing and restarting services, its ports, its processes and the platform's own logs.
+ * This host: probing services and acting on them, its ports, its processes and the platform's own logs.
  *
  * ```ts
  * const { healthy, code } = await probe({ http: "http://127.0.0.1:8080/health" });
- * const outcome = await restart({ dataDir, effectId, service: "shop", restart: { command } });
+ * const outcome = await actOnce({ dataDir, effectId, service: "shop", act: { command } });
  * ```
  *
  * Trusts: the operator who writes checks and restarts. Their commands get none of the platform's settings.
  * @module
  */
+export {
+  actOnce,
+  type ActOutcome,
+  type ActRequest,
+  findOutcome,
+  type HostAct,
+  type Service,
+} from "./act.ts";
 export { belongsToEffect, type Launch, type Limits, type Marks, readMarks } from "./_launch.ts";
 export { discoverServices, graphHostName, THIS_HOST } from "./discovery.ts";
 export { findFreePort } from "./free_port.ts";
@@ -33,15 +41,8 @@ export {
   checkKind,
   describeCheck,
   type HealthCheck,
+  parseHostPort,
   probe,
   type ProbeResult,
 } from "./probe.ts";
-export {
-  type ActionOutcome,
-  findOutcome,
-  type Restart,
-  restart,
-  type RestartRequest,
-} from "./restart.ts";
-export type { Service } from "./service.ts";
 export { type ListeningSocket, listSockets } from "./sockets.ts";

@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { LOG_LEVELS, type LogLevel, type LogLine, parseLogLine } from "./_log_line.ts";
 import { redactLine } from "./_log_secrets.ts";
 
@@ -48,15 +48,10 @@ export async function searchLogs(folder: string, search: LogSearch): Promise<Log
   const found: TimedLine[] = [];
   let searched = 0;
   for (const name of wanted) { // one after the other, as each may take 8 MiB
-    const steps = searchLog(componentName(name), await readTail(join(folder, name)), search);
-    for (let step = steps.next();; step = steps.next()) {
-      if (step.done) {
-        found.push(...step.value.found);
-        searched += step.value.searched;
-        break;
-      }
-      await setImmediate();
-    }
+    const text = await readIfPresent(join(folder, name));
+    const result = await searchLog(componentName(name), text, search);
+    found.push(...result.found);
+    searched += result.searched;
   }
   const lines = found.sort((a, b) => a.at === b.at ? 0 : a.at < b.at ? 1 : -1)
     .slice(0, search.limit).map(({ line }) => line);
@@ -74,12 +69,12 @@ function componentName(file: string): string {
   return file.replace(/(\.1)?\.log$/, "");
 }
 
-/** Searches a log from its end until enough is found. Yields now and then, so that the caller can pause. */
-function* searchLog(
+/** Searches a log from its end until enough is found. Other work of the process goes on meanwhile. */
+async function searchLog(
   component: string,
   text: string,
   search: LogSearch,
-): Generator<void, { found: TimedLine[]; searched: number }> {
+): Promise<{ found: TimedLine[]; searched: number }> {
   const found: TimedLine[] = [];
   let untimed: LogLine[] = []; // they continue a line that comes before them
   let searched = 0;
@@ -88,7 +83,7 @@ function* searchLog(
     const raw = text.slice(from + 1, end);
     end = from;
     if (raw.trim() === "") continue;
-    if (++searched % LINES_PER_TURN === 0) yield;
+    if (++searched % LINES_PER_TURN === 0) await endOfTurn();
     const mayMatch = hasWords(raw, search);
     if (!mayMatch && untimed.length === 0) continue;
     const line = parseLogLine(component, raw);
@@ -120,6 +115,14 @@ function isWithin(at: string, { level }: LogLine, search: LogSearch): boolean {
   if (at === "") return !search.since && !search.until;
   if (search.since && new Date(at) < search.since) return false;
   return !search.until || new Date(at) <= search.until;
+}
+
+/** Reads the newest part of a log; empty where it was rotated away since it was listed. */
+async function readIfPresent(path: string): Promise<string> {
+  return await readTail(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
 }
 
 /** Reads the newest part of a file: whole lines, 8 MiB at most. */

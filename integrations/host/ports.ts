@@ -4,7 +4,7 @@ import type { Config, Settings } from "../../config.ts";
 import { parentOf, readJson } from "../../embedded/mod.ts";
 import type { ServiceWithPorts } from "../../store/mod.ts";
 import { findManagedProcess } from "./managed.ts";
-import type { HealthCheck } from "./probe.ts";
+import { type HealthCheck, parseHostPort } from "./probe.ts";
 import type { ListeningSocket } from "./sockets.ts";
 
 /** A claim that a service of this host listens on a port. */
@@ -182,18 +182,16 @@ function serviceClaims(
 /** Returns the port of this host that a check connects to; undefined: it connects to none. */
 function checkedPort(check: HealthCheck | null): Pick<PortClaim, "port" | "by"> | undefined {
   if (check === null || "command" in check) return undefined;
-  const { host, port, by } = "http" in check ? splitUrl(check.http) : splitAddress(check.tcp);
-  return isThisHost(host.replace(/^\[|\]$/g, "")) ? { port, by } : undefined;
+  const by = "http" in check ? "http" : "tcp";
+  const { host, port } = "http" in check
+    ? hostPortOf(new URL(check.http))
+    : parseHostPort(check.tcp);
+  return isThisHost(host) ? { port, by } : undefined;
 }
 
-function splitUrl(text: string) {
-  const { hostname: host, port, protocol } = new URL(text);
-  return { host, port: Number(port || (protocol === "https:" ? 443 : 80)), by: "http" as const };
-}
-
-function splitAddress(address: string) {
-  const at = address.lastIndexOf(":");
-  return { host: address.slice(0, at), port: Number(address.slice(at + 1)), by: "tcp" as const };
+function hostPortOf({ hostname, port, protocol }: URL): { host: string; port: number } {
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  return parseHostPort(`${hostname}:${port || defaultPort}`);
 }
 
 /** Returns whether a name or an address is one of this host. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { basename } from "node:path";
 import { type HttpClient, openHttpClient, OutboundFailed, OutboundRefused } from "../http/mod.ts";
-import { minimalEnvironment } from "./environment.ts";
+import { minimalEnvironment } from "./_environment.ts";
 
 /** A health check of a service: one of the three. */
 export type HealthCheck =
@@ -13,7 +13,7 @@ export type HealthCheck =
 /** Kind of a health check. */
 export type CheckKind = "http" | "tcp" | "command";
 
-/** Result of a probe. `code` is `ok`, or what failed: refused, timeout, status_500, exit_1, … */
+/** Result of a probe. `code` is `ok`, or what failed: refused, timeout, status_500, exit_1, sigsegv, … */
 export interface ProbeResult {
   readonly healthy: boolean;
   readonly code: string;
@@ -21,6 +21,8 @@ export interface ProbeResult {
 }
 
 const TIMEOUT_MS = 2_000;
+/** Ends a command that takes too long. */
+const KILL_SIGNAL = "SIGKILL";
 
 /** Returns the kind of a check, for fingerprints. */
 export function checkKind(check: HealthCheck): CheckKind {
@@ -41,6 +43,15 @@ export function describeCheck(check: unknown): { kind: CheckKind; target: string
   if ("command" in known) return { kind, target: basename(known.command[0]!) };
   const { origin, pathname } = new URL(known.http);
   return { kind, target: origin + pathname };
+}
+
+/** Splits `host:port`. An address of version 6 stands in brackets, and is returned without them. */
+export function parseHostPort(address: string): { host: string; port: number } {
+  const at = address.lastIndexOf(":");
+  return {
+    host: address.slice(0, at).replace(/^\[|\]$/g, ""),
+    port: Number(address.slice(at + 1)),
+  };
 }
 
 /**
@@ -75,9 +86,8 @@ async function checkHttp(url: string, timeoutMs: number, client?: HttpClient): P
 }
 
 function checkTcp(address: string, timeoutMs: number): Promise<string> {
-  const at = address.lastIndexOf(":");
   return new Promise((resolve) => {
-    const socket = connect({ host: address.slice(0, at), port: Number(address.slice(at + 1)) });
+    const socket = connect(parseHostPort(address));
     const done = (code: string) => {
       socket.destroy();
       resolve(code);
@@ -96,11 +106,12 @@ function checkCommand(
       env: minimalEnvironment(),
       stdio: "ignore",
       timeout: timeoutMs,
-      killSignal: "SIGKILL",
+      killSignal: KILL_SIGNAL,
     });
     child.once("error", (error) => resolve(failureCode(error)));
     child.once("exit", (code, signal) => {
-      resolve(signal ? "timeout" : code === 0 ? "ok" : `exit_${code}`);
+      if (signal) resolve(signal === KILL_SIGNAL ? "timeout" : signal.toLowerCase());
+      else resolve(code === 0 ? "ok" : `exit_${code}`);
     });
   });
 }

@@ -32,7 +32,7 @@ export function createRunner(dataDir: string): RunRunbook {
       service: "svc",
       values,
       catalogue: shipped,
-      here: true,
+      isLocal: true,
       disk,
     });
     const ids = new Map(steps.map(({ step }) => [step, newId()]));

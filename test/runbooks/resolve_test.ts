@@ -12,7 +12,7 @@ describe("resolveRunbook()", () => {
       service: "svc",
       values,
       catalogue: shipped,
-      here: true,
+      isLocal: true,
       ...more,
     });
   const refusal = (...args: Parameters<typeof resolve>) => {
@@ -99,7 +99,7 @@ describe("resolveRunbook()", () => {
         service: "db",
         values: { folders: [join(folder, "dumps")] },
         catalogue: shipped,
-        here: true,
+        isLocal: true,
         disk: { path: folder, maxBytes },
       });
     const little = resolveWithin(120_000); // one file is enough

@@ -162,7 +162,7 @@ describe("the shipped runbooks, on this host", () => {
       service: "svc",
       values: { dependency: `127.0.0.1:${await freePort()}` },
       catalogue: shipped,
-      here: true,
+      isLocal: true,
     });
     const outcome = await performStep(wait!, newId(), createContext(dataDir));
     assert.deepEqual([outcome.ok, outcome.code], [false, "refused"]);

@@ -1,11 +1,11 @@
 /** A small real service that was started once and has crashed. */
 import { randomBytes } from "node:crypto";
 import {
+  actOnce,
   findManagedProcess,
   type HealthCheck,
+  type HostAct,
   probe,
-  type Restart,
-  restart,
   type Service,
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
@@ -49,7 +49,7 @@ export async function startBrokenService(
   { store, dataDir }: ServicePlace,
   { name, runbook, watched = false, through = (health) => health }: {
     name: string;
-    runbook?: (command: readonly string[], folder: string) => Restart | null;
+    runbook?: (command: readonly string[], folder: string) => HostAct | null;
     watched?: boolean;
     through?: (health: string) => string;
   },
@@ -73,7 +73,7 @@ export async function startBrokenService(
     watched,
   };
   const effectId = randomBytes(12).toString("hex");
-  await restart({ dataDir, effectId, service: name, restart: first });
+  await actOnce({ dataDir, effectId, service: name, act: first });
   await untilHealthy(check);
   await stopProcess(findManagedProcess(dataDir, name)!, "SIGKILL", 0);
   await putService(store.asPlatform(), service);
@@ -95,7 +95,7 @@ export async function startBrokenService(
 }
 
 /** Returns a restart whose command waits until it is released, and then starts the service. */
-export function heldRestart(command: readonly string[], folder: string): Restart {
+export function heldRestart(command: readonly string[], folder: string): HostAct {
   const script = `while [ ! -e "$0/go" ]; do sleep 0.05; done; nohup "$@" & sleep 0.1`;
   return { command: ["sh", "-c", script, folder, ...command] };
 }

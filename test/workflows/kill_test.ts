@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServiceFinding } from "../../detection/mod.ts";
-import type { Restart } from "../../integrations/host/mod.ts";
+import type { HostAct } from "../../integrations/host/mod.ts";
 import { STEPS, WORKFLOW } from "../../domain/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
 import { exportReceipts, listLedgerKeys, verifyChain } from "../../ledger/mod.ts";
@@ -210,7 +210,7 @@ async function survive(
 }
 
 /** Returns a restart whose command takes longer than the heartbeat timeout. */
-function slowly(command: readonly string[]): Restart {
+function slowly(command: readonly string[]): HostAct {
   const script = `sleep ${SLOW_SECONDS}; nohup "$@" & sleep 0.2`;
   return { command: ["sh", "-c", script, "sh", ...command] };
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import { freePort } from "../../_run.ts";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { probe } from "../../../integrations/host/mod.ts";
+import { freePort } from "../../_run.ts";
 
 /** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
@@ -31,17 +32,20 @@ describe("probe()", () => {
       assert.equal((await probe({ http }, TIMEOUT_MS)).code, code);
     });
   }
+
   it("returns refused where nobody listens, over HTTP and TCP", async () => {
     const port = await freePort();
     assert.equal((await probe({ http: `http://127.0.0.1:${port}/` }, TIMEOUT_MS)).code, "refused");
     assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, TIMEOUT_MS)).code, "refused");
   });
+
   it("returns timeout for a service that never answers", async () => {
     const http = await serve(() => {});
     const { code, elapsedMs } = await probe({ http }, 200);
     assert.equal(code, "timeout");
     assert.ok(elapsedMs < 20_000, `${elapsedMs} ms`);
   });
+
   it("reads no more than the head of a response that never ends", async () => {
     let sent = 0;
     const http = await serve((_, res) => {
@@ -56,13 +60,17 @@ describe("probe()", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.ok(sent < 20_000_000, `${sent} bytes were sent`);
   });
-  it("returns ok for a TCP port that accepts connections", async () => {
-    const server = createTcpServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo;
-    assert.equal((await probe({ tcp: `127.0.0.1:${port}` }, TIMEOUT_MS)).code, "ok");
-    server.close();
-  });
+  for (const [address, host] of [["127.0.0.1", "127.0.0.1"], ["::1", "[::1]"]] as const) {
+    it(`returns ok for a TCP port of ${host} that accepts connections`, async function () {
+      const server = createTcpServer((socket) => socket.destroy()).listen(0, address);
+      const started = await once(server, "listening").catch(() => undefined);
+      if (!started) return this.skip(); // not every machine has IPv6
+      const { port } = server.address() as AddressInfo;
+      assert.equal((await probe({ tcp: `${host}:${port}` }, TIMEOUT_MS)).code, "ok");
+      server.close();
+    });
+  }
+
   it("runs a command without a shell, and returns how it ended", async () => {
     assert.equal((await probe({ command: ["true"] }, TIMEOUT_MS)).code, "ok");
     assert.equal((await probe({ command: ["sh", "-c", "exit 3"] }, TIMEOUT_MS)).code, "exit_3");
@@ -72,7 +80,10 @@ describe("probe()", () => {
     );
     assert.equal((await probe({ command: ["no-such-program"] }, TIMEOUT_MS)).code, "enoent");
     assert.equal((await probe({ command: ["sleep", "5"] }, 100)).code, "timeout");
+    const crash = { command: ["sh", "-c", "kill -SEGV $$"] };
+    assert.equal((await probe(crash, TIMEOUT_MS)).code, "sigsegv");
   });
+
   it("hides the platform's settings and passwords from commands", async () => {
     const secrets = { SEALOOP_TEST_SECRET: "s3cret", PGPASSWORD: "s3cret", DATABASE_URL: "s3cret" };
     Object.assign(process.env, secrets);
