@@ -9,24 +9,22 @@ const NOT_IN_PAYLOAD = {
   2: new Set(["canonical_bytes", "signature", "receiver_attestation", "prev_hash"]),
 } as const;
 
-/** A record taken apart; nothing is decided yet. */
+/** The parts of a record, not verified yet. */
 export interface ParsedRecord {
   readonly fields: ReadonlyMap<string, string>;
-  /** Claimed canonical bytes; empty where there are none, or no hex. */
+  /** `canonical_bytes`; empty where the field is missing or not hex. */
   readonly bytes: Uint8Array;
-  /** True where the stored fields give the canonical bytes. */
-  readonly canonical: boolean;
+  /** True where the fields, written canonically, are the canonical bytes. */
+  readonly isCanonical: boolean;
   readonly hash: string;
   readonly signature: Signature | undefined;
 }
 
 const UTF_8 = new TextEncoder();
+const HEX_64 = /^[0-9a-f]{64}$/;
+const HEX_128 = /^[0-9a-f]{128}$/;
 
-/**
- * Takes a record apart.
- *
- * @throws {NotCanonical} it is no JSON object
- */
+/** Parses a record. @throws {NotCanonical} it is no JSON object */
 export function parseRecord(json: string, primitives: Primitives): ParsedRecord {
   return parseAsPrinted(json, primitives) ?? parseAnyLayout(json, primitives);
 }
@@ -38,13 +36,14 @@ function parseAnyLayout(json: string, { toHex, fromHex }: Primitives): ParsedRec
   const hash = readText(fields, "hash_sha256");
   const signature = parseSignature(fields.get("signature"));
   if (era === undefined || era === 1 || hex === "" || !/^(?:[0-9a-f]{2})+$/.test(hex)) {
-    return { fields, bytes: new Uint8Array(), canonical: false, hash, signature };
+    return { fields, bytes: new Uint8Array(), isCanonical: false, hash, signature };
   }
   const derived = joinFields([...fields].filter(([name]) => !NOT_IN_PAYLOAD[era].has(name)));
-  const canonical = toHex(UTF_8.encode(derived)) === hex;
-  return { fields, bytes: fromHex(hex), canonical, hash, signature };
+  const isCanonical = toHex(UTF_8.encode(derived)) === hex;
+  return { fields, bytes: fromHex(hex), isCanonical, hash, signature };
 }
 
+/** Text around the canonical bytes, the hash, the key and the signature, as the ledger prints it. */
 const TAIL = [
   ',"canonical_bytes":"',
   '","hash_sha256":"',
@@ -52,23 +51,23 @@ const TAIL = [
   '","value":"',
   '","signs":"canonical_bytes"}}',
 ] as const;
-/** Characters from the end of the canonical bytes to the end of the record. */
+/** Number of characters after the canonical bytes. */
 const AFTER_BYTES = TAIL.slice(1).join("").length + 64 + 64 + 128;
 
 /**
- * Takes a record of era 3 apart that is laid out as the ledger prints it: the canonical payload, then the rest. That is
- * faster, as less is read twice. Returns undefined for any other layout, which is as valid.
+ * Parses a record of era 3 in the layout that the ledger prints: the canonical payload, then the other fields. That is
+ * faster than parsing any layout, as the canonical bytes need not be built.
+ *
+ * @returns undefined for another layout, which is as valid
  */
 function parseAsPrinted(json: string, { toHex }: Primitives): ParsedRecord | undefined {
   const end = json.length - AFTER_BYTES;
   const start = json.indexOf(TAIL[0]);
   if (start < 0 || !json.endsWith(TAIL[4])) return undefined;
   const tail = json.slice(end);
-  const [hash, key, value] = [
-    tail.slice(TAIL[1].length, TAIL[1].length + 64),
-    tail.slice(TAIL[1].length + 64 + TAIL[2].length, -(TAIL[4].length + 128 + TAIL[3].length)),
-    tail.slice(-(TAIL[4].length + 128), -TAIL[4].length),
-  ];
+  const hash = tail.slice(TAIL[1].length, TAIL[1].length + 64);
+  const key = tail.slice(TAIL[1].length + 64 + TAIL[2].length).slice(0, 64);
+  const value = tail.slice(-(TAIL[4].length + 128), -TAIL[4].length);
   if (tail !== TAIL[1] + hash + TAIL[2] + key + TAIL[3] + value + TAIL[4]) return undefined;
   if (!HEX_64.test(hash) || !HEX_64.test(key) || !HEX_128.test(value)) return undefined;
   const payload = `${json.slice(0, start)}}`;
@@ -76,13 +75,9 @@ function parseAsPrinted(json: string, { toHex }: Primitives): ParsedRecord | und
   if (toHex(bytes) !== json.slice(start + TAIL[0].length, end)) return undefined;
   const fields = parseCanonicalFields(payload);
   if (fields?.get("schema_version") !== '"3.0"') return undefined;
-  const outside = [...NOT_IN_PAYLOAD[3]].some((name) => fields.has(name));
-  if (outside) return undefined;
-  return { fields, bytes, canonical: true, hash, signature: { public_key: key, value } };
+  if ([...NOT_IN_PAYLOAD[3]].some((name) => fields.has(name))) return undefined;
+  return { fields, bytes, isCanonical: true, hash, signature: { public_key: key, value } };
 }
-
-const HEX_64 = /^[0-9a-f]{64}$/;
-const HEX_128 = /^[0-9a-f]{128}$/;
 
 /** Returns the era that a record's `schema_version` names, or undefined. */
 export function readEra(fields: ReadonlyMap<string, string>): Era | undefined {
@@ -109,7 +104,7 @@ function parseSignature(json: string | undefined): Signature | undefined {
   if (signature?.algorithm !== "Ed25519" || typeof signature.public_key !== "string") {
     return undefined;
   }
-  if (typeof signature.value !== "string" || !/^[0-9a-f]{128}$/.test(signature.value)) {
+  if (typeof signature.value !== "string" || !HEX_128.test(signature.value)) {
     return undefined;
   }
   if (signature.signs !== undefined && signature.signs !== "canonical_bytes") return undefined;

@@ -1,7 +1,7 @@
 /** Levels of arrays and objects within each other. */
 export const MAX_DEPTH = 64;
 
-/** A value, or a text, has no canonical form. */
+/** A value or a JSON text has no canonical form. */
 export class NotCanonical extends Error {
   override readonly name = "NotCanonical";
 }
@@ -15,6 +15,19 @@ export class NotCanonical extends Error {
  */
 export function canonicalize(value: unknown): string {
   return print(value, 0);
+}
+
+/**
+ * Returns the fields of an object, each with the canonical text of its value; those that are undefined are left out.
+ *
+ * @throws {NotCanonical} as {@linkcode canonicalize}
+ */
+export function canonicalizeValues(value: Readonly<Record<string, unknown>>): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== undefined) fields.set(key, print(item, 1));
+  }
+  return fields;
 }
 
 function print(value: unknown, depth: number): string {
@@ -42,19 +55,6 @@ function printArray(items: readonly unknown[], depth: number): string {
   return text + "]";
 }
 
-/**
- * Returns the fields of an object, each with the canonical text of its value; those that are undefined are left out.
- *
- * @throws {NotCanonical} as {@linkcode canonicalize}
- */
-export function canonicalizeValues(value: Readonly<Record<string, unknown>>): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (const [key, item] of Object.entries(value)) {
-    if (item !== undefined) fields.set(key, print(item, 1));
-  }
-  return fields;
-}
-
 function printObject(value: Record<string, unknown>, depth: number): string {
   const keys = sortByKey(Object.keys(value), (key) => key);
   let text = "{";
@@ -69,6 +69,7 @@ function printObject(value: Record<string, unknown>, depth: number): string {
 // deno-lint-ignore no-control-regex -- exactly what JSON escapes, and what may be half of a pair
 const NOT_VERBATIM = /["\\\u0000-\u001f\ud800-\udfff]/;
 
+/** @throws {NotCanonical} it contains U+0000 or half of a surrogate pair */
 export function printString(value: string): string {
   if (!NOT_VERBATIM.test(value)) return `"${value}"`;
   if (value.includes("\0")) throw new NotCanonical("Text contains U+0000");
@@ -78,7 +79,8 @@ export function printString(value: string): string {
 
 function printNumber(value: number): string {
   if (!Number.isFinite(value)) throw new NotCanonical(`${value} is not a JSON number`);
-  return Number.isInteger(value) && Math.abs(value) < 1e21 ? String(value + 0) : printDouble(value);
+  const isPrintedAsInteger = Number.isInteger(value) && Math.abs(value) < 1e21;
+  return isPrintedAsInteger ? String(value) : printDouble(value);
 }
 
 /** Prints a double's shortest digits as Python does: positional from 1e-4 to below 1e16, else with exponent. */
@@ -109,16 +111,16 @@ function compareCodePoints(a: string, b: string): number {
   return differs < right.length ? left[differs]! - right[differs]! : 1;
 }
 
-/** Sorts an array in place by the code points of its entries' keys. */
+/** Sorts an array in place by the code points of its entries' keys. Most arrays are in that order already. */
 function sortByKey<T>(entries: T[], keyOf: (entry: T) => string): T[] {
-  let ascending = true;
-  let astral = false;
+  let isAscending = true; // by UTF-16 units
+  let hasSurrogates = false;
   for (let n = 0; n < entries.length; n++) {
     const key = keyOf(entries[n]!);
-    if (n > 0 && keyOf(entries[n - 1]!) > key) ascending = false;
-    if (!astral) astral = SURROGATE.test(key);
+    if (n > 0 && keyOf(entries[n - 1]!) > key) isAscending = false;
+    if (!hasSurrogates) hasSurrogates = SURROGATE.test(key);
   }
-  if (ascending && !astral) return entries; // the order that canonical text already has
+  if (isAscending && !hasSurrogates) return entries;
   return entries.sort((a, b) => compareCodePoints(keyOf(a), keyOf(b)));
 }
 

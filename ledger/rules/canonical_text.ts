@@ -31,7 +31,7 @@ export function canonicalizeFields(json: string): Map<string, string> {
   return new Map(fields);
 }
 
-/** Returns the same fields, or undefined where the text is not already canonical. */
+/** Returns the fields of a canonical object as {@linkcode canonicalizeFields} does; undefined for any other text. */
 export function parseCanonicalFields(json: string): Map<string, string> | undefined {
   try {
     const reader = new Reader(json);
@@ -74,15 +74,15 @@ const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
  */
 class Reader {
   #at = 0;
-  /** How often the text differed from its canonical form so far. */
+  /** Number of places at which the text differs from its canonical form, so far. */
   deviations = 0;
   readonly #json: string;
-  readonly #astral: boolean;
+  readonly #hasSurrogates: boolean;
 
   constructor(json: string) {
     if (!json.isWellFormed()) throw new NotCanonical("Text contains half of a surrogate pair");
     this.#json = json;
-    this.#astral = SURROGATE.test(json);
+    this.#hasSurrogates = SURROGATE.test(json);
   }
 
   value(depth: number): string {
@@ -107,16 +107,19 @@ class Reader {
     this.#open(BRACE, depth);
     const fields: [string, string][] = [];
     if (this.#skip(BRACE_END)) return fields;
-    let ascending = !this.#astral;
+    let isAscending = !this.#hasSurrogates;
     let last: string | undefined;
     do {
       const key = this.#key();
-      if (last !== undefined && last >= key) ascending = false;
+      if (last !== undefined && last >= key) isAscending = false;
       fields.push([key, this.value(depth + 1)]);
       last = key;
     } while (this.#skip(COMMA));
     if (!this.#skip(BRACE_END)) this.#fail();
-    if (!ascending) this.#checkUnordered(fields);
+    if (!isAscending) {
+      this.deviations++;
+      rejectDuplicates(fields);
+    }
     return fields;
   }
 
@@ -141,15 +144,6 @@ class Reader {
     return text.includes("\\") ? JSON.parse(text) : text.slice(1, -1);
   }
 
-  #checkUnordered(fields: readonly [string, string][]): void {
-    this.deviations++;
-    const keys = new Set<string>();
-    for (const [key] of fields) {
-      if (keys.has(key)) throw new NotCanonical(`The key ${JSON.stringify(key)} is there twice`);
-      keys.add(key);
-    }
-  }
-
   /** Reads a string. One without escapes is already canonical, as the whole text is well-formed. */
   #string(): string {
     const start = this.#at;
@@ -162,7 +156,7 @@ class Reader {
     return verbatim ? token : this.#canonical(token, printString(parseString(token, start)));
   }
 
-  /** Returns where the run of characters without quote, escape or control character ends that begins here. */
+  /** Returns the position of the next quote, backslash or control character, or the length of the text. */
   #endOfPlain(start: number): number {
     for (let at = start; at < start + SCAN_LENGTH; at++) {
       const code = this.#json.charCodeAt(at);
@@ -222,6 +216,14 @@ class Reader {
 
   #fail(): never {
     throw notJson(this.#at);
+  }
+}
+
+function rejectDuplicates(fields: readonly [string, string][]): void {
+  const keys = new Set<string>();
+  for (const [key] of fields) {
+    if (keys.has(key)) throw new NotCanonical(`The key ${JSON.stringify(key)} is there twice`);
+    keys.add(key);
   }
 }
 

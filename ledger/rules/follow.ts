@@ -5,19 +5,19 @@ import { verifyRecord } from "./verify_record.ts";
 export interface FollowResult {
   /** Its place in the chain. */
   readonly position: number;
-  /** The fault of the record, or that those before it are missing. */
-  readonly found: Break | undefined;
+  /** The fault of the record, or of records that are missing before it. */
+  readonly fault: Break | undefined;
   readonly era: Era | undefined;
   /** The place that the next record is verified against. */
   readonly next: Place;
 }
 
 /**
- * Verifies the next record of a chain, and goes on over places where receipts are missing.
+ * Verifies the next record of a chain, and continues after gaps.
  *
- * A record may not link to the one before and yet be valid by itself at the position that it claims and signs. Then those
- * in between are missing, or it is out of order. That is reported as one break, and the next record is verified from
- * there.
+ * A record that does not link to the one before may be valid by itself at the position that it claims and signs. Then
+ * records before it are missing, or it is out of order. That is reported as one fault, and the next record is verified
+ * from there.
  *
  * @param json the record as it was exported, byte for byte
  * @param keys in the order in which they came to be trusted
@@ -29,34 +29,31 @@ export function followRecord(
   primitives: Primitives,
 ): FollowResult {
   const { verdict, hash, era } = verifyRecord(json, place, keys, primitives);
-  const at = (position: number, reason: string | undefined): FollowResult => ({
+  const toResult = (position: number, fault?: Break): FollowResult => ({
     position,
-    found: reason === undefined ? undefined : { position, reason },
+    fault,
     era,
     next: { position: position + 1, previousHash: hash, previousEra: era },
   });
-  if (verdict.verified) return at(place.position, undefined);
-  const reason = verdict.reasons.join("; ");
+  const { position } = place;
+  if (verdict.verified) return toResult(position);
+  const fault = { position, reason: verdict.reasons.join("; ") };
   const claimed = readPosition(json);
-  if (
-    claimed === undefined || claimed === place.position ||
-    !isValidAlone(json, claimed, place, keys, primitives)
-  ) return at(place.position, reason);
-  if (readLink(json) === place.previousHash) { // earlier eras, which have no positions, have too many or too few
-    return { ...at(claimed, undefined), found: { position: place.position, reason } };
+  if (claimed === undefined || claimed === position) return toResult(position, fault);
+  if (!isValidAlone(json, claimed, place, keys, primitives)) return toResult(position, fault);
+  // It links to the one before: the receipts of earlier eras, which have no positions, are too many or too few.
+  if (readLink(json) === place.previousHash) return toResult(claimed, fault);
+  if (claimed > position) {
+    return toResult(claimed, { position, reason: describeGap(position, claimed) });
   }
-  if (claimed < place.position) {
-    const found = { position: claimed, reason: "It is there twice, or out of order" };
-    return { position: claimed, found, era, next: place };
-  }
-  const found = { position: place.position, reason: describeGap(place.position, claimed) };
-  return { ...at(claimed, undefined), found };
+  const repeated = { position: claimed, reason: "It is there twice, or out of order" };
+  return { position: claimed, fault: repeated, era, next: place };
 }
 
 /**
- * Returns the place after a record that stands before those that are to be verified.
+ * Returns the place after a record from which verification starts. The record itself is not verified.
  *
- * @param position of the record where none before it is missing
+ * @param position of the record, where none before it is missing
  */
 export function findPlaceAfter(
   json: string,
@@ -65,14 +62,14 @@ export function findPlaceAfter(
   primitives: Primitives,
 ): Place {
   const claimed = readPosition(json) ?? position;
-  const elsewhere = claimed !== position &&
+  const isElsewhere = claimed !== position &&
     isValidAlone(json, claimed, { position, previousHash: "" }, keys, primitives);
-  const place = { position: elsewhere ? claimed : position, previousHash: readLink(json) };
+  const place = { position: isElsewhere ? claimed : position, previousHash: readLink(json) };
   const { hash, era } = verifyRecord(json, place, keys, primitives);
   return { position: place.position + 1, previousHash: hash, previousEra: era };
 }
 
-/** Returns true where all of a record is valid but its link to the one before. */
+/** Returns true where a record is valid at a position, whatever it links to. */
 function isValidAlone(
   json: string,
   position: number,
@@ -89,7 +86,7 @@ function describeGap(from: number, to: number): string {
   return to - from === 1 ? "Missing" : `Missing, with all up to ${to - 1}`;
 }
 
-/** Returns the position that a record of era 3 claims. Used only to tell which ones are missing. */
+/** Returns the position that a record of era 3 claims. It is not verified here. */
 export function readPosition(json: string): number | undefined {
   const { chain_position, schema_version } = parseFields(json);
   const isPosition = Number.isSafeInteger(chain_position) && Number(chain_position) >= 0;
@@ -108,6 +105,6 @@ export function parseFields(json: string): Record<string, unknown> {
     const value = JSON.parse(json);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return {}; // the rules have reported that
+    return {}; // verifyRecord() reports it
   }
 }

@@ -13,8 +13,8 @@ export interface LeafSource {
 }
 
 /**
- * Returns the leaf of a receipt in the Merkle log: the canonical JSON of `chain_position`, `id` and `record_sha256`, which is the SHA-256 of the whole
- * exported record's canonical form.
+ * Returns the leaf of a receipt in the Merkle log: the canonical JSON of `chain_position`, `id` and `record_sha256`,
+ * which is the SHA-256 of the canonical form of the whole exported record.
  *
  * @param sha256 returns lowercase hex
  * @throws {NotCanonical} the record has no canonical form

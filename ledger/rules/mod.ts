@@ -19,16 +19,14 @@ export {
   readLink,
   readPosition,
 } from "./follow.ts";
-export { createGrowingTree, type GrowingTree } from "./growing_tree.ts";
 export { formatLeaf, formatLeafOfHash, type LeafSource } from "./leaf.ts";
 export {
   computeInclusionRoot,
   computeRoot,
-  type ConsistencyProof,
+  createGrowingTree,
   type Hash,
   hashLeaf,
   hashNode,
-  type InclusionProof,
   isConsistent,
   isSameHash,
   type Sha256,
@@ -44,4 +42,4 @@ export {
   type TrustedKey,
   type Verdict,
 } from "./types.ts";
-export { type RecordVerdict, verifyRecord } from "./verify_record.ts";
+export { verifyRecord } from "./verify_record.ts";

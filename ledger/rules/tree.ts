@@ -38,8 +38,43 @@ export function computeRoot(hashes: readonly Hash[], sha256: Sha256): Hash {
     if (row.length % 2 === 1) above.push(row.at(-1)!);
     row = above;
   }
-  if (!row[0]) throw new RangeError("There is no root over no hashes");
+  if (!row[0]) throw new RangeError("Cannot compute the root of no hashes");
   return row[0];
+}
+
+/** A Merkle tree that leaves are added to. It keeps only the roots of its complete subtrees. */
+export interface GrowingTree {
+  /** Leaves so far. */
+  readonly size: number;
+  add(leaf: Hash): void;
+  /** @throws {RangeError} there are no leaves yet */
+  root(): Hash;
+}
+
+/** Creates an empty tree. */
+export function createGrowingTree(sha256: Sha256): GrowingTree {
+  const subtrees: { hash: Hash; leaves: number }[] = []; // one for each bit of the size, the largest first
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    add(leaf) {
+      size++;
+      let [hash, leaves] = [leaf, 1];
+      for (let left = subtrees.at(-1); left?.leaves === leaves; left = subtrees.at(-1)) {
+        hash = hashNode(left.hash, hash, sha256);
+        leaves *= 2;
+        subtrees.pop();
+      }
+      subtrees.push({ hash, leaves });
+    },
+    root() {
+      const hashes = subtrees.map(({ hash }) => hash);
+      if (hashes.length === 0) throw new RangeError("Cannot compute the root of a tree without leaves");
+      return hashes.reduceRight((right, left) => hashNode(left, right, sha256));
+    },
+  };
 }
 
 /** A proof that a leaf is in a tree. */

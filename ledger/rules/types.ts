@@ -1,4 +1,4 @@
-/** SHA-256, Ed25519 and hex as the verifier has them. */
+/** SHA-256, Ed25519 and hex, as the platform that verifies provides them: Node or a browser. */
 export interface Primitives {
   /** Returns SHA-256 as lowercase hex. */
   sha256(bytes: Uint8Array): string;

@@ -1,4 +1,3 @@
-import { NotCanonical } from "./canonical.ts";
 import {
   type ParsedRecord,
   parseRecord,
@@ -6,6 +5,7 @@ import {
   readText,
   type Signature,
 } from "./_parse_record.ts";
+import { NotCanonical } from "./canonical.ts";
 import {
   type Check,
   type Checks,
@@ -42,63 +42,63 @@ export function verifyRecord(
     const era = readEra(record.fields);
     if (era === undefined) {
       const reason = "The schema_version is not one that these rules know";
-      return { verdict: unreadable(reason), hash: record.hash, era: place.previousEra };
+      return { verdict: toFailure(reason), hash: record.hash, era: place.previousEra };
     }
     return { verdict: judge(record, era, place, keys, primitives), hash: record.hash, era };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { verdict: unreadable(error.message), hash: "", era: place.previousEra };
+    return { verdict: toFailure(error.message), hash: "", era: place.previousEra };
   }
 }
 
-function unreadable(reason: string): Verdict {
+function toFailure(reason: string): Verdict {
   const checks = { hash: "fail", canonical: "fail", signature: "fail", link: "fail" } as const;
   return { verified: false, checks, reasons: [reason] };
 }
 
 function judge(
-  { fields, bytes, canonical, hash, signature }: ParsedRecord,
+  { fields, bytes, isCanonical, hash, signature }: ParsedRecord,
   era: Era,
   place: Place,
   keys: readonly TrustedKey[],
   primitives: Primitives,
 ): Verdict {
-  const link = linkReason(fields, place, era);
+  const link = findLinkFault(fields, place, era);
   if (era === 1) {
     const none = "not_applicable" as const;
-    const checks = { hash: none, canonical: none, signature: none, link: outcome(link) };
-    return verdict(checks, [link, strippedReason(fields)]);
+    const checks = { hash: none, canonical: none, signature: none, link: toCheck(link) };
+    return toVerdict(checks, [link, findStrippedVersion(fields)]);
   }
-  const derived = canonical ? undefined : "The stored fields do not give the canonical bytes";
+  const derived = isCanonical ? undefined : "The stored fields do not give the canonical bytes";
   const hashed = era === 2 || bytes.length > 0 && primitives.sha256(bytes) === hash
     ? undefined
     : "The hash is not that of the canonical bytes";
-  const signed = signatureReason(signature, bytes, place.position, keys, primitives);
+  const signed = findSignatureFault(signature, bytes, place.position, keys, primitives);
   const checks = {
-    hash: era === 2 ? "not_applicable" as const : outcome(hashed),
-    canonical: outcome(derived),
-    signature: outcome(signed),
-    link: outcome(link),
+    hash: era === 2 ? "not_applicable" as const : toCheck(hashed),
+    canonical: toCheck(derived),
+    signature: toCheck(signed),
+    link: toCheck(link),
   };
-  return verdict(checks, [derived, hashed, signed, link]);
+  return toVerdict(checks, [derived, hashed, signed, link]);
 }
 
-const outcome = (reason: string | undefined): Check => reason === undefined ? "pass" : "fail";
+const toCheck = (fault: string | undefined): Check => fault === undefined ? "pass" : "fail";
 
-function verdict(checks: Checks, reasons: readonly (string | undefined)[]): Verdict {
-  const found = reasons.filter((reason) => reason !== undefined);
-  return { verified: found.length === 0, checks, reasons: found };
+function toVerdict(checks: Checks, faults: readonly (string | undefined)[]): Verdict {
+  const reasons = faults.filter((fault) => fault !== undefined);
+  return { verified: reasons.length === 0, checks, reasons };
 }
 
 /** An entry of era 1 has nothing to verify, so a later one must not pass as era 1 by losing its version. */
-function strippedReason(fields: ReadonlyMap<string, string>): string | undefined {
+function findStrippedVersion(fields: ReadonlyMap<string, string>): string | undefined {
   const later = SINCE_ERA_2.find((name) => fields.has(name));
   return later && `It has no schema_version, and yet the field ${later}`;
 }
 
 const SINCE_ERA_2 = ["canonical_bytes", "signature", "chain_position"];
 
-function linkReason(
+function findLinkFault(
   fields: ReadonlyMap<string, string>,
   { position, previousHash, previousEra }: Place,
   era: Era,
@@ -109,8 +109,8 @@ function linkReason(
       ? "prev_hash is empty, which only the first entry may have"
       : "prev_hash is not the hash of the entry before";
   }
-  if (previousEra !== undefined && era < previousEra) {
-    return `It is of era ${era}, and the entry before it of era ${previousEra}`; // which proves less
+  if (previousEra !== undefined && era < previousEra) { // an earlier era proves less
+    return `It is of era ${era}, and the entry before it of era ${previousEra}`;
   }
   if (era === 3 && fields.get("chain_position") !== String(position)) {
     return `chain_position is ${fields.get("chain_position")}, at position ${position}`;
@@ -118,7 +118,7 @@ function linkReason(
   return undefined;
 }
 
-function signatureReason(
+function findSignatureFault(
   signature: Signature | undefined,
   bytes: Uint8Array,
   position: number,

@@ -1,4 +1,4 @@
-/** A thread that verifies one run of receipts after another. */
+/** A thread that verifies runs of receipts, one after another. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { PackedBytes } from "../threads/mod.ts";
 import { computeLeafHash, NODE_PRIMITIVES } from "../crypto/mod.ts";
@@ -46,7 +46,7 @@ function verifyRun({ bytes, ends, position, hasPrevious, wantsLeaves }: Run): Ru
   for (let n = first; n < ends.length; n++) {
     const record = bytes.subarray(ends[n - 1] ?? 0, ends[n]);
     const followed = follow(record, place);
-    if (followed.found) breaks.push(followed.found);
+    if (followed.fault) breaks.push(followed.fault);
     if (followed.era) eras[followed.era - 1]!++;
     leaves?.set(hashLeafOf(record, followed.position), 32 * (n - first));
     place = followed.next;
@@ -70,7 +70,7 @@ function follow(bytes: Uint8Array, place: Place): FollowResult {
   const { position, previousEra } = place;
   return {
     position,
-    found: { position, reason: "It is not UTF-8" },
+    fault: { position, reason: "It is not UTF-8" },
     era: previousEra,
     next: { position: position + 1, previousHash: "", previousEra },
   };

@@ -34,8 +34,8 @@ export async function verifyChain(
   let place: Place = { position: 0, previousHash: "" };
   let total = 0;
   for await (const json of records) {
-    const { found, next } = followRecord(json, place, keys, NODE_PRIMITIVES);
-    if (found) breaks.push(found);
+    const { fault, next } = followRecord(json, place, keys, NODE_PRIMITIVES);
+    if (fault) breaks.push(fault);
     place = next;
     total++;
   }
