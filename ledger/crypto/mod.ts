@@ -13,7 +13,6 @@ export { computeLeafHash, encodeLeaf, NODE_PRIMITIVES, sha256 } from "./primitiv
 export {
   BadPublicKey,
   computeFingerprint,
-  parsePublishedKeys,
   readPublicKey,
   selectTrustedKeys,
 } from "./public_key.ts";

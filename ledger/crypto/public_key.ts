@@ -1,6 +1,6 @@
 import { createHash, createPublicKey } from "node:crypto";
-import type { TrustedKey } from "../rules/mod.ts";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import type { TrustedKey } from "../rules/mod.ts";
 
 /** A text is not an Ed25519 public key. */
 export class BadPublicKey extends Error {
@@ -53,7 +53,7 @@ function parseKeyText(text: string): string | undefined {
  *
  * @throws {BadPublicKey} one of them is not a key
  */
-export function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
+function parsePublishedKeys(fields: Readonly<Record<string, unknown>>): TrustedKey[] {
   const { how_to_verify, keys, public_key } = fields;
   if (Array.isArray(keys)) return keys.map(parseKey);
   if (typeof public_key === "string") {

@@ -1,14 +1,11 @@
 import { Problem } from "../../contract/mod.ts";
 
-/** The id of a request is taken by other content. */
+/** A request has the id of another receipt. */
 export class ReceiptConflict extends Problem {
   /** @param differsIn names of the fields that differ, where they are known */
   constructor(readonly id: string, readonly differsIn: readonly string[] = []) {
-    const what = differsIn.length > 0 ? differsIn.join(", ") : "content";
-    super(
-      "ReceiptConflict",
-      `Cannot seal receipt ${id} as it is already sealed with another ${what}`,
-    );
+    const other = differsIn.length > 0 ? `another ${differsIn.join(", ")}` : "other content";
+    super("ReceiptConflict", `Cannot seal receipt ${id} as it is already sealed with ${other}`);
   }
 }
 
@@ -20,9 +17,9 @@ export class ReceiptNotFound extends Problem {
   }
 }
 
-/** A prefix fits several receipts. */
+/** A prefix matches several receipts. */
 export class AmbiguousReceipt extends Problem {
-  /** @param matches ids of the first receipts that fit */
+  /** @param matches ids of the first of them */
   constructor(readonly id: string, readonly matches: readonly string[]) {
     const error = `The prefix ${id} fits several receipts: ${matches.join(", ")}`;
     super("AmbiguousReceipt", error, { body: { error, receipt_id: id, matches } });

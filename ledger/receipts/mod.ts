@@ -12,7 +12,7 @@
 export { canonicalize } from "./canonicalize.ts";
 export { AmbiguousReceipt, ReceiptConflict, ReceiptNotFound } from "./errors.ts";
 export { findReceipt } from "./find.ts";
-export { printRecord, type StoredRecord } from "./print_record.ts";
+export { printRecord } from "./print_record.ts";
 export {
   exportReceipts,
   findCorrection,
@@ -24,7 +24,6 @@ export {
   type StoredReceipt,
 } from "./read.ts";
 export {
-  computeCommitment,
   formatReceiptTime,
   type PreparedRequest,
   prepareRequest,

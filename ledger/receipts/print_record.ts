@@ -8,7 +8,7 @@ export interface StoredRecord {
   readonly signature: string;
 }
 
-/** Prints a record from its stored bytes: the text of the payload as it is, and at its end what is not part of it. */
+/** Prints a record: the text of its payload as it was sealed, then the fields that are not part of the payload. */
 export function printRecord({ record, hash, publicKey, signature }: StoredRecord): string {
   const payload = record.toString().slice(0, -1);
   const signed =

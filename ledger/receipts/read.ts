@@ -1,16 +1,16 @@
 import { batch, type Store } from "../../store/mod.ts";
-import { findTrustedKey, type TrustedKey } from "../rules/mod.ts";
+import { type Era, findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 import { printRecord } from "./print_record.ts";
 
-/** A receipt as the database has it. */
+/** A receipt in the database. */
 export interface StoredReceipt {
   readonly position: number;
   readonly id: string;
   /** Hex. */
   readonly hash: string;
   readonly category: string;
-  readonly era: 1 | 2 | 3;
-  /** The record as `/api/export` gives it: JSON text made from the sealed bytes, never printed again. */
+  readonly era: Era;
+  /** The record as `/api/export` returns it: JSON text of the sealed bytes, byte for byte. */
   readonly text: string;
 }
 
@@ -26,7 +26,7 @@ interface Row {
   id: string;
   hash: Buffer;
   category: string;
-  era: 1 | 2 | 3;
+  era: Era;
   record: Buffer;
   signature: Buffer | null;
   /** The record as it was imported, where it can't be printed from the others. */
@@ -35,6 +35,8 @@ interface Row {
 
 const COLUMNS = "position, id, hash, category, era, record, signature, original";
 const MAX_MATCHES = 10;
+/** The last code point, so that a prefix with it sorts behind all ids that begin with the prefix. */
+const LAST_CHARACTER = "\u{10ffff}";
 
 const GET_HEAD = { name: "head", text: "SELECT size, hash FROM ledger_head" };
 const LIST = {
@@ -54,7 +56,7 @@ const EXPORT = {
          ) AS spans WHERE bytes_before < $3 ORDER BY position`,
 };
 const GET = { name: "get", text: `SELECT ${COLUMNS} FROM receipts WHERE id = $1` };
-/** Each half is a range of an index, read in its order, so that the index is used whatever the planner estimates. */
+/** Each half reads a range of an index in its order, so that the planner uses the index whatever it estimates. */
 const LIST_BY_PREFIX = {
   name: "list_by_prefix",
   text: `WITH found AS MATERIALIZED (
@@ -67,7 +69,7 @@ const LIST_BY_PREFIX = {
          SELECT ${COLUMNS} FROM receipts WHERE position = ANY (ARRAY(SELECT position FROM found))
          ORDER BY position LIMIT ${2 * MAX_MATCHES}`,
 };
-/** Materialized, or it would walk the whole chain back for the newest correction. */
+/** Materialized: otherwise the planner walks the whole chain backwards to find the newest correction. */
 const FIND_CORRECTION = {
   name: "find_correction",
   text: `WITH corrections AS MATERIALIZED (
@@ -76,6 +78,8 @@ const FIND_CORRECTION = {
          )
          SELECT id FROM corrections ORDER BY position DESC LIMIT 1`,
 };
+
+const headReaders = new WeakMap<Store, () => Promise<LedgerHead>>();
 
 /** Returns the end of the chain. Calls that arrive together share one query; no answer is older than its call. */
 export async function getHead(store: Store): Promise<LedgerHead> {
@@ -90,8 +94,6 @@ export async function getHead(store: Store): Promise<LedgerHead> {
   }
   return await read();
 }
-
-const headReaders = new WeakMap<Store, () => Promise<LedgerHead>>();
 
 /** Returns the published keys, in the order in which they came to be trusted. */
 export async function listLedgerKeys(store: Store): Promise<TrustedKey[]> {
@@ -125,7 +127,7 @@ export async function listReceipts(
  * Returns receipts of a range, oldest first.
  *
  * @param range `from` inclusive, `to` exclusive
- * @param maxBytes stops at the receipt with which the stored bytes reach this; at least one is returned
+ * @param maxBytes stops at the receipt with which the stored bytes reach this; at least one receipt is returned
  */
 export async function exportReceipts(
   store: Store,
@@ -136,7 +138,7 @@ export async function exportReceipts(
   return await toReceipts(store, rows);
 }
 
-/** Returns one receipt by its id as it is written, or undefined where none is sealed under it, or not yet. */
+/** Returns one receipt by its exact id, or undefined where none is sealed under it. */
 export async function getReceipt(store: Store, id: string): Promise<StoredReceipt | undefined> {
   const rows = await store.asPlatform().query<Row>(GET, [id]);
   return (await toReceipts(store, rows))[0];
@@ -158,9 +160,6 @@ export async function listReceiptsByPrefix(store: Store, prefix: string): Promis
   return await toReceipts(store, rows);
 }
 
-/** Sorts behind all others. */
-const LAST_CHARACTER = "\u{10ffff}";
-
 /** Returns the id of the newest receipt that says it corrects this one, or undefined. */
 export async function findCorrection(store: Store, id: string): Promise<string | undefined> {
   return (await store.asPlatform().first<{ id: string }>(FIND_CORRECTION, [id]))?.id;
@@ -173,7 +172,7 @@ async function toReceipts(store: Store, rows: readonly Row[]): Promise<StoredRec
   return rows.map((row) => toReceipt(row, keys));
 }
 
-/** The keys of each store, up to the position that they were read at. */
+/** Keys that were read, with the last position for which they are complete. */
 const keysRead = new WeakMap<Store, { readonly through: number; readonly keys: TrustedKey[] }>();
 
 /** Returns the keys up to a position, which never change: a key is registered before anything is signed with it. */
@@ -190,10 +189,10 @@ function toReceipt(row: Row, keys: readonly TrustedKey[]): StoredReceipt {
   const position = Number(row.position);
   const { id, category, era } = row;
   const hash = row.hash.toString("hex");
-  return { position, id, hash, category, era, text: textOf(row, position, hash, keys) };
+  return { position, id, hash, category, era, text: printStored(row, position, hash, keys) };
 }
 
-function textOf(
+function printStored(
   { era, record, signature, original }: Row,
   position: number,
   hash: string,

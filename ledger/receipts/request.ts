@@ -9,7 +9,7 @@ const MAX_RECEIPT_BYTES = 256 * 1024;
 /** Bytes that position, link and version add to a request, at most. */
 const MAX_ENVELOPE_BYTES = 256;
 
-/** A request to seal. All of it but `evidence` becomes public, for ever. */
+/** A request to seal. Everything but `evidence` becomes public, for ever. */
 export interface SealRequest {
   /** Stable id, 1 to 128 of `A-Za-z0-9._:-`: the same request again is the same receipt. Default: random. */
   readonly id?: string;
@@ -18,7 +18,7 @@ export interface SealRequest {
   readonly subject: string;
   readonly action: string;
   readonly outcome: string;
-  /** Ids, codes, counts, hashes; no text of people. */
+  /** Ids, codes, counts, hashes; no text that people wrote. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Text that a person wrote with the request, meant to be published. Default: empty. */
   readonly human_input?: string;
@@ -43,12 +43,12 @@ export interface Evidence {
   readonly content: string;
 }
 
-/** A request that is ready for the outbox. */
+/** A request, ready for the outbox. */
 export interface PreparedRequest {
   readonly id: string;
   /** Canonical JSON of the caller's fields, id and timestamp included. */
   readonly payload: string;
-  /** The same for a repeated request: hash of everything but its time and its salts. */
+  /** Hash of everything but time and salts, so that a repeated request has the same. */
   readonly requestHash: Buffer;
   readonly evidence: readonly Evidence[];
 }
@@ -60,22 +60,22 @@ const TEXT_FIELDS = ["category", "actor", "subject", "action", "outcome"] as con
 const SALT_BYTES = 32;
 
 /** Returns the commitment to a text: SHA-256 over the salt and then the text, as hex. */
-export function computeCommitment(salt: Uint8Array, canonicalText: string): string {
+function computeCommitment(salt: Uint8Array, canonicalText: string): string {
   return hash("sha256", Buffer.concat([salt, Buffer.from(canonicalText)]));
 }
 
-/** Returns random hex digits, those of a UUID. @param length ≤ 32; receipts' ids have 16 */
+/** Returns random hex digits, taken from a UUID. @param length ≤ 32; ids of receipts have 16 */
 export function randomHex(length: number): string {
   return randomUUID().replaceAll("-", "").slice(0, length);
 }
 
-/** Formats a time as receipts have it: UTC, microseconds, offset. @param time default: now */
+/** Formats a time as receipts hold it: in UTC, with microseconds and offset. @param time default: now */
 export function formatReceiptTime(time: Date = new Date()): string {
   return time.toISOString().replace("Z", "000+00:00");
 }
 
 /**
- * Checks a request and makes it ready for the outbox.
+ * Validates a request and prepares it for the outbox.
  *
  * @throws {InvalidInput} names each field that is wrong
  */
@@ -156,7 +156,7 @@ function listIssues(request: SealRequest): Issue[] {
   if (details !== undefined && "commitments" in details && request.evidence !== undefined) {
     add(
       "details",
-      "The field commitments is made from the evidence, and can't be given beside it",
+      "Expected no field commitments beside evidence, as it is made from the evidence",
     );
   }
   return issues;

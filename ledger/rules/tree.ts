@@ -71,7 +71,9 @@ export function createGrowingTree(sha256: Sha256): GrowingTree {
     },
     root() {
       const hashes = subtrees.map(({ hash }) => hash);
-      if (hashes.length === 0) throw new RangeError("Cannot compute the root of a tree without leaves");
+      if (hashes.length === 0) {
+        throw new RangeError("Cannot compute the root of a tree without leaves");
+      }
       return hashes.reduceRight((right, left) => hashNode(left, right, sha256));
     },
   };

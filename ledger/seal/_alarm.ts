@@ -1,23 +1,24 @@
 import type pg from "pg";
 
-/** Waits for work. */
+/** Wakes the pipeline when there may be work. */
 export interface Alarm {
-  /** Waits until there may be work: a notification, the safety poll, the end, or {@linkcode Alarm.ring}. */
+  /** Resolves after a notification, {@linkcode ring}, the signal's end, or the interval of the safety poll. */
   wait(): Promise<void>;
   ring(): void;
 }
 
 const SAFETY_POLL_MS = 1_000;
 /**
- * Milliseconds for which requests are gathered that nobody waits for. A batch costs the sequencer, the database and all
- * that watch the chain about as much for one receipt as for twenty: without it a tool call takes a fifth longer.
+ * Time for which requests that nobody waits for are gathered into one batch. A batch of one receipt costs the sequencer,
+ * the database and every reader of the chain about as much as one of twenty. Without gathering a tool call takes a fifth
+ * longer.
  */
 const GATHER_MS = 100;
 
 /**
  * Listens for requests: those that somebody waits for (payload `now`) ring at once, others after {@linkcode GATHER_MS}.
  *
- * @param client a connection of the caller's, which also ends the listening
+ * @param client a connection of the caller; closing it ends the listening
  */
 export async function listenForRequests(client: pg.Client, signal: AbortSignal): Promise<Alarm> {
   let rung = false;
@@ -34,7 +35,7 @@ export async function listenForRequests(client: pg.Client, signal: AbortSignal):
       ring();
     }, GATHER_MS).unref();
   });
-  signal.addEventListener("abort", ring);
+  signal.addEventListener("abort", ring, { once: true });
   await client.query("LISTEN sealoop_outbox");
   return {
     ring,

@@ -12,17 +12,17 @@ import {
 
 /** A request in the outbox. */
 export interface OutboxEntry {
-  /** Number of its row. Rows may become visible in another order than that of their numbers. */
+  /** Number of its row. Rows do not always become visible in the order of their numbers. */
   readonly seq: string;
   readonly id: string;
-  /** Canonical JSON of all that the receipt is to say. */
+  /** Canonical JSON of the fields of the request. */
   readonly payload: string;
 }
 
 /** A request that can't be part of the chain. */
 export type RefusedEntry = OutboxEntry & { readonly reason: string };
 
-/** A receipt that has its place in the chain. */
+/** A receipt with its place in the chain, not signed yet. */
 export interface LinkedReceipt {
   readonly seq: string;
   readonly position: number;
@@ -65,12 +65,15 @@ const SEALED_FIELDS = [
   "hash_sha256",
   "signature",
 ];
-/** All fields of a receipt in their canonical order, each with its text before the value. */
+/** All fields of a receipt in canonical order, each with the text before its value. */
 const FIELDS_IN_ORDER = [...REQUEST_FIELDS, ...SEALED_FIELDS].sort()
   .map((name) => [name, `"${name}":`] as const);
 
 /** Numbers, links and canonicalizes entries. Those that can't be part of the chain are refused, with the reason. */
-export function link(entries: readonly OutboxEntry[], head: ChainHead) {
+export function link(
+  entries: readonly OutboxEntry[],
+  head: ChainHead,
+): { linked: LinkedReceipt[]; refused: RefusedEntry[]; head: ChainHead } {
   const linked: LinkedReceipt[] = [];
   const refused: RefusedEntry[] = [];
   let { size, hash } = head;
@@ -105,17 +108,17 @@ function parseRequest({ id, payload }: OutboxEntry): Map<string, string> {
   return fields;
 }
 
-/** Returns the canonical object of known fields. Their order is known, so nothing is sorted for each receipt. */
+/** Returns the canonical object of known fields. Their order is fixed, so no receipt needs sorting. */
 function joinInOrder(fields: ReadonlyMap<string, string>): string {
   let text = "{";
-  for (const [name, begin] of FIELDS_IN_ORDER) {
+  for (const [name, prefix] of FIELDS_IN_ORDER) {
     const value = fields.get(name);
-    if (value !== undefined) text += (text.length > 1 ? "," : "") + begin + value;
+    if (value !== undefined) text += (text.length > 1 ? "," : "") + prefix + value;
   }
   return text + "}";
 }
 
-/** Returns the hashes of the leaves of sealed receipts, as they are made of the exported records. */
+/** Computes the leaf hashes of signed receipts in the Merkle log. A leaf commits to the exported record. */
 export function computeLeaves(
   linked: readonly LinkedReceipt[],
   signatures: readonly Buffer[],

@@ -34,8 +34,8 @@ interface Batch {
 }
 
 const MAX_BATCH_SIZE = 256;
-/** Batches between being read and committed: one is committed, one is signed. */
-const MAX_BATCHES = 2;
+/** Batches under way while the next one is read: one being committed, one being signed. */
+const MAX_BATCHES_UNDER_WAY = 2;
 
 const READ_OUTBOX = {
   name: "outbox_read",
@@ -88,7 +88,7 @@ export async function runPipeline(parts: PipelineParts): Promise<void> {
 
   while (!signal.aborted) {
     if (failure) throw failure.error;
-    if (batches.length > MAX_BATCHES) await batches[0]!.done;
+    if (batches.length > MAX_BATCHES_UNDER_WAY) await batches[0]!.done;
     const entries = await readOutbox(reader, batches.flatMap(({ seqs }) => seqs));
     if (entries.length === 0) {
       if (batches.length === 0) onProgress?.(head.size);
@@ -103,7 +103,7 @@ export async function runPipeline(parts: PipelineParts): Promise<void> {
     });
     batches.push({ seqs: entries.map(({ seq }) => seq), done });
     head = after;
-    if (entries.length < MAX_BATCH_SIZE) await alarm.wait(); // else what came since would be a batch of its own
+    if (entries.length < MAX_BATCH_SIZE) await alarm.wait(); // lets requests gather
   }
   await Promise.all(batches.map(({ done }) => done));
 }
@@ -113,7 +113,7 @@ async function readHead(client: pg.Client): Promise<ChainHead> {
   return { size: Number(row.size), hash: row.hash };
 }
 
-/** Reads the oldest entries, but for those in batches under way. */
+/** Reads the oldest entries that are in no batch under way. */
 async function readOutbox(
   client: pg.Client,
   underWay: readonly string[],

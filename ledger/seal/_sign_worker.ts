@@ -1,4 +1,4 @@
-/** A thread that signs, so that the thread which links and commits does not wait for it. */
+/** A thread that signs lists of messages, while the main thread links and commits. */
 import { type KeyObject, sign } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
 import type { PackedBytes } from "../threads/mod.ts";

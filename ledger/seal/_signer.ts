@@ -8,7 +8,7 @@ export interface Signer {
   close(): Promise<void>;
 }
 
-/** Starts a signer. A list costs its caller nothing; Node's asynchronous `sign` costs as much as signing does. */
+/** Starts a signer. Node's asynchronous `sign` would cost the calling thread as much time as the signing itself. */
 export function openSigner(privateKey: KeyObject): Signer {
   const thread = startThread<PackedBytes, Uint8Array>("ledger/seal/_sign_worker.ts", privateKey);
   return {

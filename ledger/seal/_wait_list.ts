@@ -13,9 +13,9 @@ export interface SealedReceipt {
 export interface WaitList {
   /** Returns all ids that somebody waits for. */
   ids(): string[];
-  /** Adds a caller. Its promise is rejected when the time is up, or with the signal's reason. */
+  /** Adds a caller. Its promise is rejected after the timeout, or with the reason of the signal. */
   add(id: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<SealedReceipt>;
-  /** Gives a receipt to all that wait for it. */
+  /** Resolves the promises of all callers that wait for a receipt. */
   resolve(receipt: SealedReceipt): void;
   reject(id: string, error: unknown): void;
 }

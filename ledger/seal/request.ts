@@ -31,7 +31,7 @@ export async function requestSeal(trx: Db, request: SealRequest): Promise<{ id: 
 }
 
 /**
- * Requests several receipts with one statement: all of them or none. They are sealed in their order.
+ * Requests several receipts with one statement: all or none. They are sealed in the order of the requests.
  *
  * @see requestSeal
  */
@@ -52,9 +52,9 @@ const REQUEST_SEALS = {
 };
 
 /**
- * Adds requests to the outbox, those that are new.
+ * Adds new requests to the outbox; a repeated request adds nothing.
  *
- * @returns for each request its conflict with what was requested under its id before, or undefined
+ * @returns the conflict of each request with the one that has its id already, or undefined; empty where there is none
  */
 export async function addRequests(
   db: Db,
@@ -81,7 +81,7 @@ export async function addRequests(
   return await findConflicts(db, requests);
 }
 
-/** Compares requests with what their ids were first requested for. */
+/** Compares each request with the one that was first made under its id. */
 async function findConflicts(
   db: Db,
   requests: readonly PreparedRequest[],
@@ -111,7 +111,7 @@ function listDifferences(requested: string, taken: string): string[] {
     .map(([name]) => name);
 }
 
-/** Returns the fields that make a request the same, as text. Each request has other salts, so commitments are left out. */
+/** Returns the fields that requests are compared by, as text. Time and commitments differ in a repeated request. */
 function comparableFields(payload: string): Record<string, string> {
   const { timestamp: _, details = {}, ...rest } = JSON.parse(payload);
   const { commitments: __, ...plainDetails } = details;

@@ -6,7 +6,7 @@ import { addRequests } from "./request.ts";
 
 export type { SealedReceipt } from "./_wait_list.ts";
 
-/** Requests receipts outside of any transaction, and waits for those requested anywhere. */
+/** Requests receipts outside of transactions, and waits for receipts that were requested anywhere. */
 export interface Sealer {
   /**
    * Requests a receipt. Requests that arrive at the same time are committed together.
@@ -31,11 +31,11 @@ export interface Sealer {
 }
 
 const MAX_REQUESTS = 64;
-/** Statements at a time; with one alone, callers and sequencer would wait for each other in turns. */
+/** Statements at a time. With one, callers and the sequencer would take turns to wait for each other. */
 const MAX_STATEMENTS = 2;
 const SAFETY_POLL_MS = 2_000;
 
-/** Asks the sequencer to seal at once what it would otherwise gather for a moment. */
+/** Asks the sequencer to seal at once, instead of gathering requests for a moment. */
 const HURRY = { name: "seal_hurry", text: "SELECT pg_notify('sealoop_outbox', 'now')" };
 const LOOK_UP = {
   name: "seal_lookup",
@@ -53,7 +53,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
     (requests) => writeRequests(db, requests),
     { maxSize: MAX_REQUESTS, concurrency: MAX_STATEMENTS },
   );
-  /** Looks up receipts, and gives those that are sealed or refused to their waiters. */
+  /** Looks up receipts, and tells the callers of those that are sealed or refused. */
   async function lookUp(ids: readonly string[]): Promise<void> {
     for (const { id, position, hash, reason } of await db.query(LOOK_UP, [ids])) {
       if (reason === null) {
@@ -73,7 +73,7 @@ export async function openSealer(store: Store): Promise<Sealer> {
     if (ids.length > 0) await lookUp(ids);
     return calls;
   });
-  // Where the database is away, the next notification or poll looks again.
+  // While the database is away this fails; the next notification or poll tries again.
   const look = () => void lookUpAll().catch(() => {});
 
   const listener = await listen(store, ["sealoop_sealed"], { onNotify: look, onConnect: look });
@@ -112,7 +112,7 @@ async function writeRequests(
   }
 }
 
-/** Returns true for data exceptions and violated constraints: they are of one request, and the others can be written. */
+/** Returns true for data exceptions and violated constraints: one request causes them, and the others can be written. */
 function isRefusedData(error: unknown): boolean {
   return /^2[23]/.test(String((error as { code?: unknown }).code));
 }

@@ -26,7 +26,7 @@ export interface SequencerOptions {
   readonly onProgress?: (size: number) => void;
   /** Called with the leaves of the Merkle log that a batch has added, once it is committed. */
   readonly onLeaves?: (position: number, leaves: readonly Hash[]) => void;
-  /** Takes no lock. Only to show that the chain's head alone prevents a fork. */
+  /** True to take no lock. For the test that shows that the head alone prevents a fork. */
   readonly withoutLock?: boolean;
 }
 
@@ -80,7 +80,7 @@ async function takeLock(writer: pg.Client): Promise<void> {
   if (!rows[0].taken) throw new SequencerBusy("Another sequencer holds the ledger's lock");
 }
 
-/** Makes the key trusted from the position on at which it starts to sign. */
+/** Publishes the key, trusted from the next position on. */
 async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promise<void> {
   await writer.query(
     `INSERT INTO ledger_keys (from_position, public_key)
@@ -90,7 +90,7 @@ async function registerKey(writer: pg.Client, { publicKey }: SigningKey): Promis
   );
 }
 
-/** Ends a connection. One whose server has gone may never report its end, so its socket is destroyed. */
+/** Closes a connection. Where the server is gone, that may never end, so the socket is destroyed after a time. */
 async function hangUp(client: pg.Client): Promise<void> {
   client.on("error", () => {});
   const timeout = sleep(HANG_UP_TIMEOUT_MS, undefined, { ref: false });

@@ -77,7 +77,7 @@ describe("requestSeal()", () => {
     });
     await assert.rejects(
       requestSeal(db(), anyRequest({ id: "differs", evidence: { note: "b" } })),
-      /another content/,
+      /other content/,
     );
   });
 

@@ -49,7 +49,7 @@ describe("a receipt that was requested and is not sealed yet", () => {
       assert.equal(answer.headers.get("retry-after"), "2");
       assert.match(
         await answer.text(),
-        /Receipt not-soon was asked for.*ask again in a few seconds/,
+        /Receipt not-soon is requested and not sealed yet; ask again/,
       );
     }
     const unknown = await get("/api/verify/never-asked-for");
