@@ -10,7 +10,7 @@ import { readJson } from "../web/mod.ts";
 
 /** Reads the fields of one route's requests. */
 export interface FieldReader {
-  /** Returns the fields as sent; not checked yet. @throws {Problem} `InvalidInput`: a field is in the wrong place */
+  /** Reads the fields, not validated yet. @throws {Problem} `InvalidInput`: a field is in the wrong place */
   readFields(ctx: Context): Promise<Record<string, unknown>>;
   readonly places: Places;
 }
@@ -32,7 +32,7 @@ export function createFieldReader<C>(
 
   function readQuery(ctx: Context): Record<string, unknown> {
     const sent = Object.entries(ctx.query);
-    // Fields that the operation would not see are refused here; its schema refuses the others.
+    // The operation's schema refuses unknown fields, but would not see misplaced ones.
     const misplaced = sent.map(([name]) => name).filter((name) => !isInQuery(name));
     if (misplaced.length > 0) throw unknownFieldsProblem(misplaced, "query", places);
     const repeated = sent.find(([name, value]) => isKnown(name) && Array.isArray(value));

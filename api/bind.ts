@@ -12,13 +12,13 @@ import {
   Problem,
   withLocations,
 } from "../contract/mod.ts";
-import { disconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
+import { createDisconnectSignal, FOREVER, type RequestState } from "../web/mod.ts";
 import { createFieldReader, type FieldReader } from "./_fields.ts";
 
 /**
  * Binds the REST routes of operations to a router.
  *
- * Parameters of the path come from there; the other fields come from the query for GET and DELETE, and from the JSON body for
+ * A field that the path names is read from the path; the others from the query of GET and DELETE, or from the JSON body of
  * other methods. An unknown field is refused.
  */
 export function bindOperations<C>(
@@ -45,7 +45,7 @@ function createHandler<C>(
 ) {
   return async (ctx: Context) => {
     const state = ctx.state as RequestState;
-    const signal = disconnectSignal(ctx, new Problem("Cancelled", "The client has gone"));
+    const signal = createDisconnectSignal(ctx, new Problem("Cancelled", "The client has gone"));
     const input = await readFields(ctx);
     const dryRun = isDryRun(ctx);
     try {
@@ -102,7 +102,7 @@ function sendOutput(ctx: Context, output: unknown, media = "application/octet-st
   ctx.body = output instanceof JsonText ? output.bytes : JSON.stringify(output);
 }
 
-/** Sets the headers of a governance decision, which GET /v1/governance/decisions lists. */
+/** Sets the headers of a governance decision; `GET /v1/governance/decisions` lists all decisions. */
 function setGovernance(ctx: Context, governance: NonNullable<Problem["governance"]>): void {
   ctx.set({
     "x-governance-decision": governance.decision,

@@ -7,5 +7,4 @@
  *
  * @module
  */
-export { createRestApp, type RestServer } from "./rest_app.ts";
-export { bindSchemas } from "./schemas.ts";
+export { bindSchemas, createRestApp, type RestServer } from "./rest_app.ts";

@@ -1,6 +1,12 @@
 import Router from "@koa/router";
 import type Koa from "koa";
-import { buildOpenApi, type Invoke, type OpenApiInfo, type Operation } from "../contract/mod.ts";
+import {
+  buildOpenApi,
+  type Invoke,
+  type JsonSchema,
+  type OpenApiInfo,
+  type Operation,
+} from "../contract/mod.ts";
 import {
   type AppOptions,
   bindPages,
@@ -16,7 +22,7 @@ export interface RestServer<C> {
   readonly invoke: Invoke<C>;
   readonly http: AppOptions;
   readonly info: OpenApiInfo;
-  /** Binds routes that are no operations: files, pages. They come before those of the operations. */
+  /** Binds routes that are no operations, such as files and pages. They come before those of the operations. */
   readonly routes?: (router: Router<RequestState>) => void;
 }
 
@@ -32,4 +38,20 @@ export function createRestApp<C>(
   app.use(router.routes());
   app.use(refuseMethods(router, "/docs lists what there is"));
   return app;
+}
+
+/** Serves the schemas of files that users write, for their editors, at `/schemas/<name>.json`. No rate limit applies. */
+export function bindSchemas(
+  router: Router<RequestState>,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): void {
+  for (const [name, schema] of Object.entries(schemas)) {
+    const path = `/schemas/${name}.json`;
+    const text = JSON.stringify(schema);
+    router.get(path, path, (ctx) => {
+      ctx.type = "application/schema+json";
+      ctx.set({ "cache-control": "no-cache", "access-control-allow-origin": "*" });
+      ctx.body = text;
+    });
+  }
 }

@@ -85,7 +85,7 @@ const EXAMPLES: Readonly<Record<ErrorName, unknown>> = {
     `Cannot seal receipt ${ID} as it is already sealed with another outcome`,
   ),
   Conflict: detail("Ticket INC-4f1d22a90b7c is resolved already"),
-  MethodNotAllowed: detail("/v1/health has no POST, but HEAD, GET"),
+  MethodNotAllowed: detail("Cannot POST /v1/health: it accepts HEAD, GET"),
   TooLarge: detail("The body is too large; at most 1048576 bytes are accepted"),
   UnsupportedMediaType: detail(
     "Cannot read a body of type text/plain; send content-type: application/json",

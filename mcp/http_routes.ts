@@ -1,7 +1,7 @@
 import type { Context } from "koa";
 import { Problem } from "../contract/mod.ts";
 import type { ToolServerAuth } from "../calls/mod.ts";
-import { disconnectSignal, type RequestState } from "../web/mod.ts";
+import { createDisconnectSignal, type RequestState } from "../web/mod.ts";
 import { authenticate, isValid, refuseOtherKey, type Sender, stoppingProblem } from "./auth.ts";
 import { isCountedByOperation } from "./_counting.ts";
 import { sendWebResponse, toWebRequest } from "./http.ts";
@@ -40,7 +40,7 @@ export function createHttpRoute(parts: HttpParts): (ctx: Context) => Promise<voi
       if (!isCountedByOperation(request)) await auth.count(sender.caller);
     }
     if (requests.length > 0 && parts.isClosing()) throw stoppingProblem();
-    const disconnected = disconnectSignal(ctx);
+    const disconnected = createDisconnectSignal(ctx);
     const exchange = toExchange(ctx, body, disconnected);
     if (statelessClients.accepts(exchange)) {
       const response = await statelessClients.handle(exchange, parts.handlers(sender, ctx));

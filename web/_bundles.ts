@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { ROOT } from "../config.ts";
 
-const require = createRequire(import.meta.url);
+const require = createRequire(join(ROOT, "package.json"));
 
-/** The served files of Swagger UI. */
+/** The files of Swagger UI that pages load. */
 export const SWAGGER_UI: Readonly<Record<string, { type: string; text: () => string }>> = {
   "swagger-ui.css": { type: "text/css", text: memoize(() => readSwaggerFile("swagger-ui.css")) },
   "swagger-ui-bundle.js": {
@@ -14,11 +14,11 @@ export const SWAGGER_UI: Readonly<Record<string, { type: string; text: () => str
   },
 };
 
-/** Logo that Redoc loads from its makers' server. It is replaced, so that no page loads anything from elsewhere. */
+/** Logo that Redoc loads from its vendor's server. It is replaced, as no page may load anything from elsewhere. */
 const REDOC_LOGO = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/** Returns Redoc as one script. The build copies it, as its package is needed for nothing else. */
-export const redocBundle: () => string = memoize(() => {
+/** Reads Redoc as one script. The build copies it, as the package is needed for nothing else. */
+export const readRedoc: () => string = memoize(() => {
   const path = join(ROOT, "dist", "web", "redoc", "redoc.standalone.js");
   return readFileSync(path, "utf8").replaceAll(REDOC_LOGO, "data:,");
 });

@@ -2,9 +2,9 @@ import type Router from "@koa/router";
 import { similarNames } from "../contract/mod.ts";
 import type { RequestState } from "./app.ts";
 
-/** A longer path is no misspelling, and must not cost time. */
+/** Longer paths are not compared, so that they cost no time. */
 const MAX_PATH_LENGTH = 200;
-/** Files that pages load. They are never suggested. */
+/** Files that pages load; never suggested. */
 const PAGE_FILES = /\.(css|js)$/;
 
 interface Route {
@@ -13,13 +13,13 @@ interface Route {
 }
 
 /**
- * Suggests the method and path that a request for an unknown path most likely meant. It compares what follows the
- * leading segments that are right: as many as any route has in common with the path, or one fewer. Parameters are filled
- * with what was sent in their place.
+ * Finds the method and path that a request for an unknown path most likely meant. It takes the routes that share the most
+ * leading segments with the path, or one fewer, and compares the rest of them. Parameters are filled with what was sent in
+ * their place.
  *
  * @returns undefined where no route is similar
  */
-export function similarPath(
+export function findSimilarPath(
   { stack }: Router<RequestState>,
   method: string,
   path: string,
@@ -32,7 +32,7 @@ export function similarPath(
   const deepest = Math.max(...routes.map(({ segments }) => countShared(segments, sent)));
   for (let depth = deepest; depth >= 0 && depth >= deepest - 1; depth--) {
     const candidates = routes.filter(({ segments }) => countShared(segments, sent) === depth);
-    const route = mostSimilar(candidates, sent, { depth, method });
+    const route = findMostSimilar(candidates, sent, { depth, method });
     if (!route) continue;
     const routeMethod = route.methods.includes(method) ? method : route.methods.at(-1)!;
     return `${routeMethod} /${route.segments.join("/")}`;
@@ -41,7 +41,7 @@ export function similarPath(
 }
 
 /** Returns the most similar of the routes that share `depth` segments with the sent path. */
-function mostSimilar(
+function findMostSimilar(
   routes: readonly Route[],
   sent: readonly string[],
   { depth, method }: { readonly depth: number; readonly method: string },
@@ -57,7 +57,7 @@ function mostSimilar(
   return matches.find(({ methods }) => methods.includes(method)) ?? matches[0];
 }
 
-/** Returns a route's segments. Parameters get the value after the same word, or after a similar one in the same place. */
+/** Returns a route's segments. A parameter gets the value that was sent after the same word, or after a similar word in the same place. */
 function fillParameters(route: string, sent: readonly string[]): string[] {
   const segments = route.split("/").slice(1);
   return segments.map((segment, at) => {

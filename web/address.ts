@@ -10,7 +10,7 @@ import { isIP } from "node:net";
  * @param trustedHops trusted proxies in front, ≥ 0; at 0 the header is ignored
  * @returns an IPv4 address, or the `/64` of an IPv6 one, as a network of that size belongs to one customer
  */
-export function clientAddress(req: IncomingMessage, trustedHops: number): string {
+export function getClientAddress(req: IncomingMessage, trustedHops: number): string {
   const direct = req.socket.remoteAddress ?? "unknown";
   if (trustedHops === 0) return toNetwork(direct);
   const entries = (req.headers["x-forwarded-for"]?.toString() ?? "")

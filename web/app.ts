@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import Koa, { type Context, type Next } from "koa";
 import { asProblem, Problem } from "../contract/mod.ts";
-import { clientAddress } from "./address.ts";
+import { getClientAddress } from "./address.ts";
 import { linger, refuseDeclaredSize } from "./body.ts";
 import type { Log } from "./log.ts";
 import { cacheReads } from "./reads.ts";
@@ -11,7 +11,7 @@ export interface RequestState {
   requestId: string;
   /** Client address, as seen through the trusted proxies. */
   address: string;
-  /** Public id of the key, once known; for the log. */
+  /** Public id of the key for the log, once it is known. */
   keyId?: string | null;
 }
 
@@ -22,11 +22,11 @@ export interface AppOptions {
   readonly trustedHops: number;
   /** True where clients use TLS. */
   readonly secure: boolean;
-  /** True lets pages of any origin read the answers. Only for what is public without a key. */
+  /** True where pages of any origin may read the answers. Only for data that is public without a key. */
   readonly openCors?: boolean;
-  /** Returns the maximum of bytes of a request's body at a path; undefined: `MAX_BODY`. */
+  /** Returns the maximum of bytes of a request's body at a path; default: {@linkcode MAX_BODY}. */
   readonly maxBytes?: (path: string) => number | undefined;
-  /** True adds ETags and compression. Only for what is public: compression can betray secrets. */
+  /** True to add ETags and compression. Only for public data, as the compressed length may reveal secrets. */
   readonly cacheReads?: boolean;
 }
 
@@ -41,7 +41,9 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true; // errors are logged below, with their request
   app.use(identifyRequests(options));
   app.use(answerErrors(options));
-  if (options.cacheReads) { for (const step of cacheReads()) app.use(step); }
+  if (options.cacheReads) {
+    for (const middleware of cacheReads()) app.use(middleware);
+  }
   return app;
 }
 
@@ -51,7 +53,7 @@ function identifyRequests({ log, trustedHops, secure, openCors }: AppOptions) {
     const sentId = ctx.get("x-request-id");
     const state = ctx.state as RequestState;
     state.requestId = REQUEST_ID.test(sentId) ? sentId : randomUUID();
-    state.address = clientAddress(ctx.req, trustedHops);
+    state.address = getClientAddress(ctx.req, trustedHops);
     ctx.set({
       "x-request-id": state.requestId,
       "x-content-type-options": "nosniff",
@@ -88,7 +90,7 @@ function answerErrors({ log, maxBytes }: AppOptions) {
       const problem = asProblem(error);
       logProblem(problem, (ctx.state as RequestState).requestId);
       if (ctx.headerSent) return void ctx.res.destroy();
-      ctx.status = problem.rule.status === 499 ? 400 : problem.rule.status;
+      ctx.status = problem.rule.status === 499 ? 400 : problem.rule.status; // 499 is no registered status
       ctx.body = problem.body;
       ctx.set({ ...problem.extra.headers });
       if (problem.name === "TooLarge") await linger(ctx.req);
@@ -96,7 +98,7 @@ function answerErrors({ log, maxBytes }: AppOptions) {
   };
 }
 
-/** Creates the function that logs the service's own failures. A missing setting is logged once, as it is no failure. */
+/** Creates the function that logs failures of the service. A missing setting is no failure, and is logged once. */
 function createProblemLog(log: Log) {
   const loggedSettings = new Set<string>();
   return (problem: Problem, requestId: string) => {

@@ -6,7 +6,7 @@ import { MalformedJson, parseJson } from "./json.ts";
 /** Default maximum of bytes in a request's body. */
 export const MAX_BODY = 1024 * 1024;
 
-/** Limits of what a client may still send after `413`, so that it reads the answer before the connection closes. */
+/** Limits of what is still read from a client after 413, so that it can read the answer before the connection closes. */
 const MAX_LINGER_BYTES = 8 * MAX_BODY;
 const LINGER_MS = 1_000;
 
@@ -30,7 +30,7 @@ export async function readJson(ctx: Context, maxBytes = MAX_BODY): Promise<unkno
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw malformedProblem(error);
+    throw toMalformedProblem(error);
   }
 }
 
@@ -82,6 +82,8 @@ function checkType({ headers }: IncomingMessage): void {
 }
 
 function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const cancelled = () => new Problem("Cancelled", "The client left while sending the body");
+  if (req.destroyed) return Promise.reject(cancelled()); // it emits nothing any more
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -95,8 +97,7 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
       else chunks.push(chunk);
     };
     const finish = () => settle(() => resolve(Buffer.concat(chunks, size)));
-    const abort = () =>
-      settle(() => reject(new Problem("Cancelled", "The client left while sending the body")));
+    const abort = () => settle(() => reject(cancelled()));
     req.on("data", append).on("end", finish).on("close", abort).on("error", abort);
   });
 }
@@ -106,7 +107,7 @@ const tooLarge = (maxBytes: number) =>
     headers: { connection: "close" },
   });
 
-function malformedProblem(error: unknown): Problem {
+function toMalformedProblem(error: unknown): Problem {
   const fault = error instanceof MalformedJson
     ? error
     : new MalformedJson(0, "the body is not UTF-8");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import type { Context } from "koa";
 
 /** Status of requests that can't be read as HTTP, by Node's error codes; others get 400. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -20,8 +21,8 @@ export function handleConnections(server: Server): {
   drain(timeoutMs: number): Promise<void>;
 } {
   const responses = new Set<ServerResponse>();
-  let isDraining = false;
   const latestRequests = new WeakMap<Socket, IncomingMessage>();
+  let isDraining = false;
   server.prependListener("request", (req, res) => {
     latestRequests.set(req.socket, req);
     responses.add(res);
@@ -59,13 +60,24 @@ export function handleConnections(server: Server): {
   };
 }
 
+/** Returns a signal that aborts when the client closes its connection before it has the response. */
+export function createDisconnectSignal({ res }: Context, reason?: Error): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => {
+    if (!res.writableFinished) controller.abort(reason);
+  };
+  if (res.closed) abort();
+  else res.once("close", abort);
+  return controller.signal;
+}
+
 function refuseExpectation(_: IncomingMessage, { socket }: ServerResponse): void {
   socket?.end(formatError(417), () => socket.destroy());
 }
 
 function formatError(status: number): string {
   const body = JSON.stringify({
-    detail: `This can't be answered as HTTP: ${STATUS_CODES[status]}`,
+    detail: `Cannot read the request: ${STATUS_CODES[status]}`,
   });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

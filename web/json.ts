@@ -8,7 +8,7 @@ const WORD = /true|false|null/y;
 // deno-lint-ignore no-control-regex -- JSON's grammar forbids exactly these within a string
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** A text is no JSON, or JSON that two parsers may read differently. */
+/** A text is not JSON, or JSON that two parsers may read differently. */
 export class MalformedJson extends Error {
   override readonly name = "MalformedJson";
   /** @param offset index of the first wrong character, ≥ 0 */
@@ -26,14 +26,17 @@ export class MalformedJson extends Error {
  * @throws {MalformedJson} with the offset of the first fault
  */
 export function parseJson(text: string): unknown {
-  inspect(text);
+  validate(text);
   return JSON.parse(text);
 }
 
-/** Walks the text without building values. A frame is the names of an open object, or null for an array. */
-function inspect(text: string): void {
-  const frames: (Set<string> | null)[] = [];
-  let at = space(text, 0);
+/** The names of an open object, or null for an open array. */
+type Frame = Set<string> | null;
+
+/** Walks the text without building values. */
+function validate(text: string): void {
+  const frames: Frame[] = [];
+  let at = skipSpace(text, 0);
   for (;;) {
     const code = text.charCodeAt(at);
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
@@ -42,22 +45,22 @@ function inspect(text: string): void {
       }
       const names = code === OPEN_OBJECT ? new Set<string>() : null;
       frames.push(names);
-      at = space(text, at + 1);
+      at = skipSpace(text, at + 1);
       if (text.charCodeAt(at) !== (names ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-        if (names) at = name(text, at, names);
+        if (names) at = readName(text, at, names);
         continue;
       }
     } else {
-      at = scalar(text, at, code);
+      at = skipScalar(text, at, code);
     }
-    at = close(text, at, frames);
+    at = closeFrames(text, at, frames);
     if (at === text.length) return;
   }
 }
 
-/** From the end of a value, over every bracket that closes here, to the start of the next value or the end. */
-function close(text: string, from: number, frames: (Set<string> | null)[]): number {
-  for (let at = space(text, from);; at = space(text, at + 1)) {
+/** Skips all brackets that close after a value. @returns the position of the next value, or the end of the text */
+function closeFrames(text: string, from: number, frames: Frame[]): number {
+  for (let at = skipSpace(text, from);; at = skipSpace(text, at + 1)) {
     const names = frames.at(-1);
     if (names === undefined) {
       if (at < text.length) throw new MalformedJson(at, "expected nothing after the value");
@@ -65,8 +68,8 @@ function close(text: string, from: number, frames: (Set<string> | null)[]): numb
     }
     const code = text.charCodeAt(at);
     if (code === COMMA) {
-      const next = space(text, at + 1);
-      return names ? name(text, next, names) : next;
+      const next = skipSpace(text, at + 1);
+      return names ? readName(text, next, names) : next;
     }
     if (code !== (names ? CLOSE_OBJECT : CLOSE_ARRAY)) {
       throw new MalformedJson(at, names ? "expected , or }" : "expected , or ]");
@@ -75,22 +78,22 @@ function close(text: string, from: number, frames: (Set<string> | null)[]): numb
   }
 }
 
-/** Over a name and its colon, to the start of its value. */
-function name(text: string, at: number, names: Set<string>): number {
+/** Reads a name and its colon, and adds the name to those of its object. @returns the position of its value */
+function readName(text: string, at: number, names: Set<string>): number {
   if (text.charCodeAt(at) !== QUOTE) throw new MalformedJson(at, "expected a name in quotes");
-  const end = string(text, at);
-  const spelt = text.slice(at, end);
-  const found: string = spelt.includes("\\") ? JSON.parse(spelt) : spelt.slice(1, -1);
-  if (names.has(found)) throw new MalformedJson(at, "this name stands twice in the same object");
-  if (found === "__proto__") throw new MalformedJson(at, "the name __proto__ is not accepted");
-  names.add(found);
-  const colon = space(text, end);
+  const end = skipString(text, at);
+  const token = text.slice(at, end);
+  const value: string = token.includes("\\") ? JSON.parse(token) : token.slice(1, -1);
+  if (names.has(value)) throw new MalformedJson(at, "this name stands twice in the same object");
+  if (value === "__proto__") throw new MalformedJson(at, "the name __proto__ is not accepted");
+  names.add(value);
+  const colon = skipSpace(text, end);
   if (text.charCodeAt(colon) !== COLON) throw new MalformedJson(colon, "expected :");
-  return space(text, colon + 1);
+  return skipSpace(text, colon + 1);
 }
 
-function scalar(text: string, at: number, code: number): number {
-  if (code === QUOTE) return string(text, at);
+function skipScalar(text: string, at: number, code: number): number {
+  if (code === QUOTE) return skipString(text, at);
   for (const pattern of [NUMBER, WORD]) {
     pattern.lastIndex = at;
     if (pattern.test(text)) return pattern.lastIndex;
@@ -98,16 +101,14 @@ function scalar(text: string, at: number, code: number): number {
   throw new MalformedJson(at, "expected a value");
 }
 
-/** To the end of the string that starts at `at`. Plain ones are by far the most, and are skipped by search alone. */
-function string(text: string, at: number): number {
+function skipString(text: string, at: number): number {
   STRING.lastIndex = at;
   if (!STRING.test(text)) throw new MalformedJson(at, "malformed string");
   return STRING.lastIndex;
 }
 
-function space(text: string, from: number): number {
-  let at = from;
-  for (;; at++) {
+function skipSpace(text: string, from: number): number {
+  for (let at = from;; at++) {
     const code = text.charCodeAt(at);
     if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
   }

@@ -1,14 +1,14 @@
 import type Router from "@koa/router";
 import type { Context, Next } from "koa";
 import { Problem } from "../contract/mod.ts";
-import { similarPath } from "./_similar_path.ts";
+import { findSimilarPath } from "./_similar_path.ts";
 import type { RequestState } from "./app.ts";
 
 /**
  * Creates the middleware that answers an unknown method of a known path with 405 and `Allow`, `OPTIONS` with `Allow`,
  * and an unknown path with 404 and the most similar path.
  *
- * @param index names the place that lists the paths, a clause for people
+ * @param index a clause that tells people where the paths are listed
  */
 export function refuseMethods(
   router: Router<RequestState>,
@@ -18,17 +18,25 @@ export function refuseMethods(
   return async (ctx, next) => {
     await allow(ctx as never, next);
     if (ctx.status === 404) {
-      throw unknownPath(ctx, similarPath(router, ctx.method, ctx.path), index);
+      throw toUnknownPathProblem(ctx, findSimilarPath(router, ctx.method, ctx.path), index);
     }
     if (ctx.status !== 405 && ctx.status !== 501) return;
     const allowed = ctx.response.get("allow");
-    throw new Problem("MethodNotAllowed", `${ctx.path} has no ${ctx.method}, but ${allowed}`, {
-      headers: { allow: allowed },
-    });
+    throw new Problem(
+      "MethodNotAllowed",
+      `Cannot ${ctx.method} ${ctx.path}: it accepts ${allowed}`,
+      {
+        headers: { allow: allowed },
+      },
+    );
   };
 }
 
-function unknownPath({ method, path }: Context, similar?: string, index?: string): Problem {
+function toUnknownPathProblem(
+  { method, path }: Context,
+  similar?: string,
+  index?: string,
+): Problem {
   const advice = [similar && `did you mean ${similar}?`, index].filter(Boolean).join(" ");
   return new Problem(
     "NotFound",

@@ -10,10 +10,9 @@
  * @module
  */
 export { type AppOptions, createApp, type RequestState } from "./app.ts";
-export { parseJson } from "./json.ts";
 export { MAX_BODY, readJson } from "./body.ts";
-export { handleConnections } from "./connections.ts";
-export { disconnectSignal } from "./disconnect.ts";
+export { createDisconnectSignal, handleConnections } from "./connections.ts";
+export { parseJson } from "./json.ts";
 export { createLog, type Log, STANDARD_ERROR } from "./log.ts";
 export { refuseMethods } from "./methods.ts";
 export { bindPages } from "./pages.ts";

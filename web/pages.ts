@@ -2,24 +2,24 @@ import { randomBytes } from "node:crypto";
 import type Router from "@koa/router";
 import type { JsonSchema } from "../contract/mod.ts";
 import type { RequestState } from "./app.ts";
-import { redocBundle, SWAGGER_UI } from "./_bundles.ts";
+import { readRedoc, SWAGGER_UI } from "./_bundles.ts";
 
-/** The strictest content security policy; each page adds what it needs. */
+/** Content security policy that allows nothing; each page adds what it needs. */
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const SAME_ORIGIN = "script-src 'self'; connect-src 'self'";
 
-/** Swagger UI has icons in `data:` addresses, in its style sheet and its markup. */
+/** Swagger UI has icons as `data:` URLs in its style sheet and its markup. */
 const SWAGGER_POLICY = `${NOTHING}; ${SAME_ORIGIN}; style-src 'self'; img-src 'self' data:`;
 
 /** Redoc creates styles at run time, so they need a nonce. */
 const redocPolicy = (nonce: string) =>
   `${NOTHING}; ${SAME_ORIGIN}; style-src 'nonce-${nonce}'; img-src 'self' data:`;
 
-const DAY = "public, max-age=86400";
+const ONE_DAY = "public, max-age=86400";
 
 /**
  * Serves the description and two pages that show it: `/docs` to try operations out, `/redoc` to read. They load nothing
- * from elsewhere, and are not counted.
+ * from elsewhere, and have no rate limit.
  */
 export function bindPages(
   router: Router<RequestState>,
@@ -35,25 +35,25 @@ export function bindPages(
   const json = JSON.stringify(description);
   serve("/openapi.json", "application/json", () => json);
   for (const [name, { type, text }] of Object.entries(SWAGGER_UI)) {
-    serve(`/docs/${name}`, type, text, DAY);
+    serve(`/docs/${name}`, type, text, ONE_DAY);
   }
   serve("/docs/start.js", "text/javascript", () => START_SWAGGER_UI);
-  serve("/redoc/redoc.standalone.js", "text/javascript", redocBundle, DAY);
+  serve("/redoc/redoc.standalone.js", "text/javascript", readRedoc, ONE_DAY);
   serve("/redoc/start.js", "text/javascript", () => START_REDOC);
   router.get("docs", "/docs", (ctx) => {
     ctx.set("content-security-policy", SWAGGER_POLICY);
     ctx.type = "text/html; charset=utf-8";
-    ctx.body = swaggerPage(title);
+    ctx.body = printSwaggerPage(title);
   });
   router.get("redoc", "/redoc", (ctx) => {
     const nonce = randomBytes(16).toString("base64");
     ctx.set({ "content-security-policy": redocPolicy(nonce), "cache-control": "no-store" });
     ctx.type = "text/html; charset=utf-8";
-    ctx.body = redocPage(title, nonce);
+    ctx.body = printRedocPage(title, nonce);
   });
 }
 
-const page = (title: string, body: string) =>
+const printPage = (title: string, body: string) =>
   `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -64,8 +64,8 @@ ${body}
 </html>
 `;
 
-const swaggerPage = (title: string) =>
-  page(
+const printSwaggerPage = (title: string) =>
+  printPage(
     title,
     `<link rel="stylesheet" href="/docs/swagger-ui.css">
 <div id="docs"></div>
@@ -73,8 +73,8 @@ const swaggerPage = (title: string) =>
 <script src="/docs/start.js"></script>`,
   );
 
-const redocPage = (title: string, nonce: string) =>
-  page(
+const printRedocPage = (title: string, nonce: string) =>
+  printPage(
     title,
     `<style nonce="${nonce}">body { margin: 0 }</style>
 <div id="redoc"></div>

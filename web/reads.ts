@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import compress from "koa-compress";
 import type { Context, Middleware } from "koa";
 
-/** `Cache-Control` of what never changes. */
+/** `Cache-Control` of resources that never change. */
 export const FOREVER = "public, max-age=31536000, immutable";
 
 const MIN_COMPRESSED_BYTES = 1024;
 
 /**
  * Creates the middleware that adds an ETag to answers, answers 304 to clients that have them already, and compresses
- * them from a size on. For servers that only read.
+ * larger answers. For servers that only read.
  */
 export function cacheReads(): Middleware[] {
   return [

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import { Problem } from "../../contract/mod.ts";
-import { disconnectSignal, type RequestState } from "../../web/mod.ts";
+import { createDisconnectSignal, type RequestState } from "../../web/mod.ts";
 import { authenticate, type Sender, stoppingProblem } from "../auth.ts";
 import { JSON_RPC } from "../json_rpc.ts";
 import { EVENT_STREAM, sendEvents, toEvent } from "./_event_stream.ts";
@@ -63,7 +63,7 @@ async function handleRequest<C>(
 ): Promise<void> {
   const { requestId, address } = ctx.state as RequestState;
   const { id, method, version } = request;
-  const signal = AbortSignal.any([disconnectSignal(ctx), parts.ending]);
+  const signal = AbortSignal.any([createDisconnectSignal(ctx), parts.ending]);
   const requestSender = { ...sender, requestId, address, signal };
   const counting = countCalls(createKeyHandlers(parts, parts.opening, requestSender));
   const { handlers } = counting;

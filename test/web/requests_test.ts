@@ -118,7 +118,7 @@ describe("a web server's requests and answers", () => {
       ]);
       const wrong = await get("/echo");
       assert.deepEqual([wrong.status, wrong.headers.allow], [405, "POST"]);
-      assert.equal(detailOf(wrong), "/echo has no GET, but POST");
+      assert.equal(detailOf(wrong), "Cannot GET /echo: it accepts POST");
       const other = await raw("PROPFIND /address HTTP/1.1\r\nhost: x\r\n\r\n");
       assert.ok([405, 501].includes(other.status));
     });
