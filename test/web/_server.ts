@@ -1,4 +1,5 @@
 /** A web server of a test, and raw requests to it. */
+import { once } from "node:events";
 import Router from "@koa/router";
 import { loadConfig } from "../../config.ts";
 import {
@@ -20,7 +21,7 @@ export interface TestServer {
   start(settings?: Record<string, string>): Promise<Listening>;
   /** Everything logged in the current test. */
   log(): string;
-  /** Waits until a request to /slow runs. @returns the function that lets it finish */
+  /** Waits until a request to /slow or /late runs. @returns the function that lets the former finish */
   slowRequest(): Promise<() => void>;
   /** Sends a request as it is, and returns the response. */
   raw(text: string, port?: number): Promise<RawAnswer>;
@@ -49,6 +50,12 @@ export function testServer(): TestServer {
     });
     const router = new Router<RequestState>();
     router.post("/echo", "/echo", async (ctx) => {
+      ctx.body = { got: await readJson(ctx) };
+    });
+    router.post("/late", "/late", async (ctx) => {
+      const left = once(ctx.res, "close");
+      slow.push(() => {});
+      await left;
       ctx.body = { got: await readJson(ctx) };
     });
     router.get("/address", "/address", (ctx) => {

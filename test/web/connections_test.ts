@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { testFolder } from "../_run.ts";
 import { createServer } from "node:http";
 import { request as tlsRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { handleConnections } from "../../web/mod.ts";
+import type { Context } from "koa";
+import { createDisconnectSignal, handleConnections } from "../../web/mod.ts";
+import { testFolder } from "../_run.ts";
 import { testCertificate } from "./_certificate.ts";
 import { detailOf, testServer } from "./_server.ts";
 import { openConnection } from "./_socket.ts";
@@ -62,6 +64,18 @@ describe("a web server's connections", () => {
       assert.equal((await connection.answer()).status, 200);
       await drain(0);
     });
+  });
+
+  it("abort the signal for a client that has left before it is created", async () => {
+    const lonely = createServer();
+    await new Promise<void>((resolve) => lonely.listen(0, "127.0.0.1", resolve));
+    const connection = await openConnection((lonely.address() as AddressInfo).port);
+    connection.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+    const [, res] = await once(lonely, "request");
+    connection.close();
+    await once(res, "close");
+    assert.equal(createDisconnectSignal({ res } as Context).aborted, true);
+    lonely.close();
   });
 
   describe("stopping", () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { MAX_BODY } from "../../web/mod.ts";
+import { eventually } from "../_time.ts";
 import { detailOf, testServer } from "./_server.ts";
 import { openConnection } from "./_socket.ts";
 
@@ -75,6 +76,15 @@ describe("a web server's requests and answers", () => {
         assert.deepEqual([loc, type], [["body", offset], "json_invalid"]);
       });
     }
+
+    it("ends a request whose client has left before its body is read", async () => {
+      const connection = await openConnection(server.port);
+      const headers = "host: x\r\ncontent-type: application/json\r\ncontent-length: 5\r\n";
+      connection.write(`POST /late HTTP/1.1\r\n${headers}\r\n{`);
+      await server.slowRequest();
+      connection.close();
+      await eventually(() => Promise.resolve(server.log().includes('"route":"/late"')));
+    });
 
     it("refuses a body that is not UTF-8", async () => {
       const connection = await openConnection(server.port);
