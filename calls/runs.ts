@@ -17,6 +17,16 @@ import { mapTemporalErrors } from "./temporal_errors.ts";
 /** The end of a run. */
 export type RunEnd = { result: unknown } | { failure: { message: string; type: string } };
 
+/** How far a run is, for a person. */
+interface RunProgress {
+  readonly done: number;
+  readonly total: number;
+  readonly message: string;
+}
+
+/** Returns how far a run is; undefined: nothing can be said, or nothing yet. */
+type ProgressReader = () => Promise<RunProgress | undefined>;
+
 const POLL_MS = 250;
 
 /**
@@ -54,19 +64,23 @@ export async function waitForRun(
 const rootOf = (error: Error): Error => error.cause instanceof Error ? rootOf(error.cause) : error;
 
 /**
- * Waits for a run of the loop, or for one whose child it is, and reports each step as progress.
+ * Waits for a run, and reports each of its steps as progress: those of the loop, also where that is a child of the run,
+ * the nodes of the reasoning pipeline, or the reports of the crew.
  *
+ * @param type of the run's workflow
  * @param seconds longest to wait, ≥ 0
  */
-export async function followLoop(
+export async function followRun(
   { signal, progress }: Pick<Context, "signal" | "progress">,
   client: Client,
   handle: WorkflowHandle,
+  type: string,
   seconds: number,
 ): Promise<RunEnd | undefined> {
   if (seconds === 0) return undefined;
   const over = new AbortController();
-  const reporting = reportSteps(client, handle, over.signal, progress);
+  const read = progressReader(client, handle, type);
+  const reporting = reportProgress(client, read, over.signal, progress);
   try {
     return await mapTemporalErrors(waitForRun(client, handle, seconds, signal));
   } finally {
@@ -76,29 +90,60 @@ export async function followLoop(
 }
 
 /** Reports each step once. A query that fails is repeated at the next poll. */
-async function reportSteps(
+async function reportProgress(
   client: Client,
-  handle: WorkflowHandle,
+  read: ProgressReader,
   over: AbortSignal,
   report: Context["progress"],
 ): Promise<void> {
   let lastMessage = "";
   let highest = -1;
-  let loop: WorkflowHandle | undefined;
   while (!over.aborted) {
     // A query that no worker answers is aborted once nobody waits any more.
-    const progress = await client.withAbortSignal(over, async () => {
-      loop ??= await loopOf(client, handle);
-      return await loop?.query(progressQuery);
-    }).catch(() => undefined);
+    const progress = await client.withAbortSignal(over, read).catch(() => undefined);
     if (progress && !over.aborted) {
-      const { done, total, message } = progressText(progress);
+      const { done, total, message } = progress;
       if (message !== lastMessage && done > highest) report(done, total, message);
       lastMessage = message;
       highest = Math.max(highest, done);
     }
     await sleep(POLL_MS, undefined, { signal: over }).catch(() => {});
   }
+}
+
+/** Returns the current step of a run, for a person; null: its type has none. */
+export async function currentStep(
+  client: Client,
+  handle: WorkflowHandle,
+  type: string,
+): Promise<string | null> {
+  const progress = await progressReader(client, handle, type)();
+  return progress ? `${Math.floor(progress.done)}/${progress.total} ${progress.message}` : null;
+}
+
+function progressReader(client: Client, handle: WorkflowHandle, type: string): ProgressReader {
+  if (type === WORKFLOW.reasoning) return () => nodesProgress(handle);
+  if (type === WORKFLOW.crew) return () => reportsProgress(handle);
+  let loop: WorkflowHandle | undefined;
+  return async () => {
+    loop ??= await loopOf(client, handle);
+    return loop && loopProgress(await loop.query(progressQuery));
+  };
+}
+
+async function nodesProgress(handle: WorkflowHandle): Promise<RunProgress | undefined> {
+  const nodes = await handle.query(nodesQuery);
+  const last = nodes.at(-1);
+  if (!last) return undefined;
+  return { done: nodes.length, total: NODES.length, message: `${last.node}: ${last.found}` };
+}
+
+async function reportsProgress(handle: WorkflowHandle): Promise<RunProgress | undefined> {
+  const reports = await handle.query(reportsQuery);
+  const last = reports.at(-1);
+  if (!last) return undefined;
+  const total = 2 * AGENTS.length - 1; // a second round has no triage
+  return { done: reports.length, total, message: `${last.agent}: ${last.says[0] ?? ""}` };
 }
 
 /** Returns the run itself where it is a loop, or the loop that is its child. */
@@ -115,7 +160,7 @@ async function loopOf(
 }
 
 /** Waiting for people counts as half a step, since reported progress has to grow. */
-function progressText({ step, round, ticket_id, approval_id, steps }: Progress) {
+function loopProgress({ step, round, ticket_id, approval_id, steps }: Progress): RunProgress {
   const done = steps.length + (approval_id ? 0.5 : 0);
   const left = step === null ? 0 : STEPS.length - STEPS.indexOf(step);
   const words = [
@@ -125,27 +170,4 @@ function progressText({ step, round, ticket_id, approval_id, steps }: Progress) 
     ...(approval_id ? [`waits for ${approval_id}`] : []),
   ];
   return { done, total: Math.max(STEPS.length, steps.length + left), message: words.join(" · ") };
-}
-
-/** Returns the current step of a run, for a person; null: its type has none. */
-export async function currentStep(
-  client: Client,
-  handle: WorkflowHandle,
-  type: string,
-): Promise<string | null> {
-  if (type === WORKFLOW.reasoning) {
-    const nodes = await handle.query(nodesQuery);
-    const last = nodes.at(-1);
-    return last ? `${nodes.length}/${NODES.length} ${last.node}: ${last.found}` : null;
-  }
-  if (type === WORKFLOW.crew) {
-    const reports = await handle.query(reportsQuery);
-    const last = reports.at(-1);
-    if (!last) return null;
-    return `${reports.length}/${2 * AGENTS.length - 1} ${last.agent}: ${last.says[0] ?? ""}`;
-  }
-  const loop = await loopOf(client, handle);
-  if (!loop) return null;
-  const { done, total, message } = progressText(await loop.query(progressQuery));
-  return `${Math.floor(done)}/${total} ${message}`;
 }

@@ -38,3 +38,9 @@ export {
   type Transport,
   transportOf,
 } from "./facts.ts";
+export {
+  type AssessmentParts,
+  assessPlatform,
+  type ControlCounts,
+  countControls,
+} from "./platform_assessment.ts";

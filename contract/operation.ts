@@ -146,8 +146,13 @@ export interface Definition<Context, Input extends z.ZodObject, Output extends z
   run(
     input: z.output<Input>,
     context: Context & CallContext,
-  ): Promise<z.input<Output> | JsonText | FileOutput>;
+  ): Promise<DeepReadonly<z.input<Output>> | JsonText | FileOutput>;
 }
+
+/** The same type with arrays and fields that may be read-only. */
+type DeepReadonly<T> = T extends readonly (infer Entry)[] ? readonly DeepReadonly<Entry>[]
+  : T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> }
+  : T;
 
 /**
  * Returns the `operation` function of a platform whose parts are of type `Context`.

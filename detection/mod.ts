@@ -1,5 +1,5 @@
 /**
- * Detection: five detectors find faults, and grouping makes incidents of their findings.
+ * Detection: five detectors find faults, and grouping makes incidents of their findings. Also the platform's own status.
  *
  * ```ts
  * const context = openDetectionContext({ config, store, temporal });
@@ -24,7 +24,16 @@ export type {
 } from "./detector.ts";
 export { createServiceFinding, type DetectedFinding, type ServiceFinding } from "./findings.ts";
 export { type FindingGroup, groupFindings } from "./group.ts";
+export {
+  BACKENDS,
+  getPlatformStatus,
+  type PlatformStatus,
+  probePlatform,
+  type ProbeStatus,
+  type StatusParts,
+} from "./platform_status.ts";
 export { recheck, type Recheckable } from "./recheck.ts";
+export { createReportedFinding, type Report } from "./reported.ts";
 export { findLoggedErrors, type LoggedErrors } from "./service_logs.ts";
 export {
   type FollowedServices,

@@ -6,11 +6,13 @@
  * createRestApp({ operations, invoke, http, info });
  * ```
  *
+ * A folder holds the operations on one resource. Operations that act are named by a verb (`closeTicket`), those that read
+ * by a noun (`ticketList`). To add one, write it beside its neighbours and add it to the array of the folder's `mod.ts`.
  * @module
  */
 import type { Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
-import { a2aOperations, cancelTask, sayInTask } from "./a2a/mod.ts";
+import { a2aOperations, cancelTask, sendMessage } from "./a2a/mod.ts";
 import { approvalOperations } from "./approvals/mod.ts";
 import { cmdbOperations } from "./cmdb/mod.ts";
 import { complianceOperations } from "./compliance/mod.ts";
@@ -27,9 +29,9 @@ import { ticketOperations } from "./tickets/mod.ts";
 import { webhookOperations } from "./webhooks/mod.ts";
 import { workflowOperations } from "./workflows/mod.ts";
 
-export { cancelTask, sayInTask };
+export { cancelTask, sendMessage };
 
-/** Every operation that an interface offers. */
+/** All operations that interfaces list, in the order of the descriptions. */
 export const operations: readonly Operation<Platform>[] = [
   ...platformOperations,
   ...ledgerOperations,
@@ -49,7 +51,7 @@ export const operations: readonly Operation<Platform>[] = [
   ...a2aOperations,
 ];
 
-/** Every operation by its name, with those that only an A2A task uses: the registry of a {@linkcode Platform}. */
+/** All operations by name, with those that only A2A calls: the registry of a {@linkcode Platform}. */
 export const registry: ReadonlyMap<string, Operation<Platform>> = new Map(
-  [...operations, sayInTask, cancelTask].map((operation) => [operation.name, operation]),
+  [...operations, sendMessage, cancelTask].map((operation) => [operation.name, operation]),
 );

@@ -2,7 +2,7 @@ import { createToolServerAuth, followResources } from "../calls/mod.ts";
 import { watchTasks } from "../calls/tasks/mod.ts";
 import { findInjection } from "../guard/mod.ts";
 import { createToolServer } from "../mcp/mod.ts";
-import { cancelTask, operations, sayInTask } from "../operations/mod.ts";
+import { cancelTask, operations, sendMessage } from "../operations/mod.ts";
 import { isLoopback, serve } from "../web/mod.ts";
 import { openPlatform } from "./_platform.ts";
 import { type ProcessParts, type RunningProcess, runProcess } from "./_process.ts";
@@ -29,7 +29,7 @@ async function startToolServer(parts: ProcessParts): Promise<RunningProcess> {
     },
     loopback: isLoopback(settings.SEALOOP_BIND) && !settings.SEALOOP_TLS_PROXY,
     url: settings.SEALOOP_MCP_URL,
-    a2a: { tasks, sendMessage: sayInTask, cancelTask },
+    a2a: { tasks, sendMessage, cancelTask },
     gatewayUrl: platform.urls.gateway,
   });
   const resources = await followResources(platform, tools);

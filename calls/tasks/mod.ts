@@ -25,6 +25,7 @@ export {
   withdrawCall,
   withResult,
 } from "./calls.ts";
+export { addMessage, type AgentMessage, cancelOpenTask } from "./conversations.ts";
 export {
   findOpenedTask,
   findStartedTask,

@@ -10,6 +10,15 @@
  */
 export type { ScanContext, Weakness } from "./_scanner.ts";
 export {
+  findWeakness,
+  followScanners,
+  listScannerRuns,
+  listWeaknesses,
+  type QueuedWeakness,
+  type ScannerRun,
+  toLoopFinding,
+} from "./queue.ts";
+export {
   recheckWeakness,
   REPAIRABLE_WEAKNESSES,
   SCAN_DETECTOR,

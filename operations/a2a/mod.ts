@@ -1,13 +1,11 @@
-/** Messages of other agents. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { a2aDispatch, a2aHealth, a2aReceive } from "./a2a.ts";
+/** Messages of other agents, over REST with the shared token or over A2A. @module */
+import { a2aHealth, dispatchMessage, receiveMessage } from "./a2a.ts";
 
-export { cancelTask, sayInTask } from "./tasks.ts";
+export { cancelTask, sendMessage } from "./tasks.ts";
 
 /** Operations of this folder. */
-export const a2aOperations: readonly Operation<Platform>[] = [
+export const a2aOperations = [
   a2aHealth,
-  a2aReceive,
-  a2aDispatch,
+  receiveMessage,
+  dispatchMessage,
 ];

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { ApprovalId, ApprovalShape, exampleApproval, shownApproval } from "./_shapes.ts";
-import { castVote } from "../../calls/approvals/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
+import { castVote } from "../../calls/approvals/mod.ts";
 import type { VoteMove } from "../../store/mod.ts";
+import { Approval, ApprovalId, exampleApproval, toApproval } from "./_approval.ts";
 
+/** The fields that the three decisions share. */
 const common = {
   group: "people",
   effect: "run",
@@ -11,57 +12,58 @@ const common = {
   humanControl: true,
   sealsItself: true,
   input: z.object({ approval_id: ApprovalId }),
-  output: ApprovalShape.extend({
-    receipt_id: z.string().nullable().describe("Receipt of this move"),
-  }),
+  output: Approval.extend({ receipt_id: z.string().nullable().describe("Receipt of the move") }),
   errors: ["NotFound", "Conflict", "Forbidden", "Unavailable"],
 } as const;
 
-const example = (status: "approved" | "denied" | "pending") => ({
-  input: { approval_id: exampleApproval.approval_id },
-  output: { ...exampleApproval, status, receipt_id: "9f2c4b7a01d3e856" },
-});
-
-async function vote(move: VoteMove, approvalId: string, context: Context) {
-  const { approval, receiptId } = await castVote(move, approvalId, context);
-  return { ...shownApproval(approval), receipt_id: receiptId };
-}
-
 /** Approves. */
-export const approvalsApprove = operation({
+export const approveRequest = operation({
   ...common,
   name: "approvals.approve",
-  summary: "Approve what is asked for, exactly as it is",
+  summary: "Approve exactly the action that was asked for",
   description:
-    "For people: takes a key issued with may_approve, of the tenant that asks or of tier admin, whose holder is not " +
-    "the one who asks. Where several people are needed, it stays pending until the last of them. A loop that waits " +
-    "goes on; one that has ended meanwhile is started anew. Refused with 409, and still pending, while what it would allow is stopped, or the key " +
-    "that asked is not valid any more.",
+    "For people: needs a key that was issued with may_approve, of the asking tenant or of tier admin, whose holder did " +
+    "not ask. Where several people must approve, the approval stays pending until the last of them does. A waiting loop " +
+    "continues; one that has ended meanwhile is started again. Answers 409, and stays pending, while the action is " +
+    "stopped by governance or the key that asked is no longer valid.",
   rest: { approvals_approve: "POST /v1/approvals/{approval_id}/approve" },
-  example: example("approved"),
+  example: exampleDecision("approved"),
   run: ({ approval_id }, context) => vote("approved", approval_id, context),
 });
 
 /** Denies. */
-export const approvalsDeny = operation({
+export const denyRequest = operation({
   ...common,
   name: "approvals.deny",
-  summary: "Deny what is asked for",
-  description: "Takes the same right as approving. One denial is enough; it can be reopened.",
+  summary: "Deny the action that was asked for",
+  description:
+    "Needs the same right as approving. One denial is enough; the approval can be reopened.",
   rest: { approvals_deny: "POST /v1/approvals/{approval_id}/deny" },
-  example: example("denied"),
+  example: exampleDecision("denied"),
   run: ({ approval_id }, context) => vote("denied", approval_id, context),
 });
 
-/** Asks again. */
-export const approvalsReopen = operation({
+/** Reopens. */
+export const reopenRequest = operation({
   ...common,
   name: "approvals.reopen",
-  summary: "Ask again what was denied or has expired",
+  summary: "Reopen a denied or expired approval",
   description:
-    "Takes the same right as approving. It is pending anew, for the time that it had at first, and who had " +
+    "Needs the same right as approving. The approval is pending again, for the same time as at first; everyone who had " +
     "approved is asked again.",
   rest: { approvals_reopen: "POST /v1/approvals/{approval_id}/reopen" },
-  example: example("pending"),
+  example: exampleDecision("pending"),
   run: ({ approval_id }, context) => vote("reopened", approval_id, context),
 });
+
+async function vote(move: VoteMove, approvalId: string, context: Context) {
+  const { approval, receiptId } = await castVote(move, approvalId, context);
+  return { ...toApproval(approval), receipt_id: receiptId };
+}
+
+function exampleDecision(status: "approved" | "denied" | "pending") {
+  return {
+    input: { approval_id: exampleApproval.approval_id },
+    output: { ...exampleApproval, status, receipt_id: "9f2c4b7a01d3e856" },
+  };
+}

@@ -1,15 +1,14 @@
 /** Approvals: asking people, and their decisions. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { approvalsCreate, approvalsInfo, approvalsList } from "./approvals.ts";
-import { approvalsApprove, approvalsDeny, approvalsReopen } from "./decisions.ts";
+import { approvalInfo, approvalList } from "./approvals.ts";
+import { createApproval } from "./create.ts";
+import { approveRequest, denyRequest, reopenRequest } from "./decisions.ts";
 
 /** Operations of this folder. */
-export const approvalOperations: readonly Operation<Platform>[] = [
-  approvalsList,
-  approvalsCreate,
-  approvalsInfo,
-  approvalsApprove,
-  approvalsDeny,
-  approvalsReopen,
+export const approvalOperations = [
+  approvalList,
+  createApproval,
+  approvalInfo,
+  approveRequest,
+  denyRequest,
+  reopenRequest,
 ];

@@ -1,11 +1,9 @@
-/** The graph of services: searching it, and what depends on what. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
+/** The service graph: services, and what depends on what. @module */
 import { cmdbQuery, cmdbStatus } from "./query.ts";
 import { cmdbImpact, cmdbPath } from "./reach.ts";
 
 /** Operations of this folder. */
-export const cmdbOperations: readonly Operation<Platform>[] = [
+export const cmdbOperations = [
   cmdbStatus,
   cmdbQuery,
   cmdbImpact,

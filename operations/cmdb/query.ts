@@ -1,17 +1,35 @@
 import { z } from "zod";
-import { describeCheck } from "../../integrations/host/mod.ts";
-import type { Caller } from "../../contract/mod.ts";
-import { EDGE_KINDS, findServices, getCmdbSummary, type ServiceMatch } from "../../store/mod.ts";
-import { Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import type { Caller } from "../../contract/mod.ts";
+import { describeCheck } from "../../integrations/host/mod.ts";
+import { EDGE_KINDS, findServices, getCmdbSummary, type ServiceMatch } from "../../store/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
 
 const Counts = z.record(z.string(), z.number().int());
+const Dependency = z.object({ service: z.string(), kind: z.enum(EDGE_KINDS) });
+const Service = z.object({
+  name: z.string(),
+  type: z.string(),
+  status: z.string().describe("up, down, or unknown: nothing probes it"),
+  origin: z.enum(["platform", "file", "test", "discovered"]),
+  host: z.string().nullable().describe("Null for callers without a key, except for localhost"),
+  owner: z.string().nullable().describe("Null for callers without a key"),
+  health_check: z.object({
+    kind: z.enum(["http", "tcp", "command"]),
+    target: z.string().describe("Address without credentials and query, or name of the program"),
+    checked_at: Timestamp.nullable(),
+  }).nullable().describe("Null: none, or the caller has no key"),
+  runbook: z.string().nullable().describe("Null: none of its own, or the caller has no key"),
+  ports: z.array(z.number().int()).describe("Declared ports besides that of the health check"),
+  needs: z.array(Dependency),
+  needed_by: z.array(Dependency),
+}).meta({ id: "CmdbService" });
 
-/** How much the graph knows. */
+/** Size of the service graph. */
 export const cmdbStatus = operation({
   name: "cmdb.status",
   group: "cmdb",
-  summary: "Count what the graph of services knows",
+  summary: "Count the services and edges of the service graph",
   effect: "read",
   access: "public",
   input: z.object({}),
@@ -20,10 +38,10 @@ export const cmdbStatus = operation({
     edges: z.number().int(),
     by_type: Counts,
     by_status: Counts,
-    by_origin: Counts.describe("platform, file (declared), discovered (listens here), test"),
+    by_origin: Counts.describe("platform, file (declared), discovered (listens on the host), test"),
     by_kind: Counts.describe("Edges by kind"),
     unconnected: z.number().int().describe("Services without any edge"),
-    updated_at: Timestamp.nullable().describe("When a service last changed; null: there is none"),
+    updated_at: Timestamp.nullable().describe("Last change of a service; null: there is none"),
   }),
   rest: { cmdb_status: "GET /v1/knowledge-graph/cmdb/status" },
   example: {
@@ -42,60 +60,26 @@ export const cmdbStatus = operation({
   run: (_, { store }) => getCmdbSummary(store.asPlatform()),
 });
 
-const Dependency = z.object({ service: z.string(), kind: z.enum(EDGE_KINDS) });
-const Service = z.object({
-  name: z.string(),
-  type: z.string(),
-  status: z.string().describe("up, down, or unknown: nobody looks"),
-  origin: z.enum(["platform", "file", "test", "discovered"]),
-  host: z.string().nullable().describe("Null without a key, but for localhost"),
-  owner: z.string().nullable().describe("Null without a key"),
-  health_check: z.object({
-    kind: z.enum(["http", "tcp", "command"]),
-    target: z.string().describe("Address without credentials or query, or the program's name"),
-    checked_at: Timestamp.nullable(),
-  }).nullable().describe("Null: none, or no key"),
-  runbook: z.string().nullable().describe("Null: none of its own, or no key"),
-  ports: z.array(z.number().int()).describe("Declared besides that of the check"),
-  needs: z.array(Dependency),
-  needed_by: z.array(Dependency),
-}).meta({ id: "CmdbService" });
-
-/** What a caller may see of a service: where it is, whose it is and how it is looked after is for those with a key. */
-function shown(service: ServiceMatch, { keyId }: Caller): z.output<typeof Service> {
-  const { name, type, status, origin, host, owner, runbook, needs, neededBy } = service;
-  const known = keyId !== null;
-  const check = known ? describeCheck(service.check) : null;
-  return {
-    ...{ name, type, status, origin },
-    host: known || host === "localhost" ? host : null,
-    owner: known ? owner : null,
-    health_check: check && { ...check, checked_at: service.checkedAt?.toISOString() ?? null },
-    runbook: known ? runbook : null,
-    ports: service.ports.map(({ port }) => port),
-    needs: [...needs],
-    needed_by: [...neededBy],
-  };
-}
-
-/** Services by name, host, type and status. */
+/** Services that match. */
 export const cmdbQuery = operation({
   name: "cmdb.query",
   group: "cmdb",
   summary: "Find services by name, host, type or status",
   description:
-    "Without a key, host (but for localhost), owner, health check and runbook are left out, and hosts " +
-    "are not searched.",
+    "For callers without a key, host (except localhost), owner, health check and runbook are null, and hosts are not " +
+    "searched.",
   effect: "read",
   access: "public",
   input: z.object({
     q: z.string().max(255).optional().describe("Part of the service's name or host; any case"),
     service_type: z.string().max(100).optional().describe("Type: web, database, platform, …"),
-    status: z.string().max(100).optional().describe("up, down, unknown"),
-    limit: z.number().int().min(1).max(500).default(100).describe("Most services to give"),
+    status: z.string().max(100).optional().describe("up, down or unknown"),
+    limit: z.number().int().min(1).max(500).default(100).describe(
+      "Maximum number of services to return",
+    ),
   }),
   output: z.object({
-    total: z.number().int().describe("How many fit; more than are given where the limit cut"),
+    total: z.number().int().describe("Number of services that match, also beyond the limit"),
     services: z.array(Service),
   }),
   rest: { cmdb_query: "GET /v1/knowledge-graph/cmdb/query" },
@@ -122,7 +106,7 @@ export const cmdbQuery = operation({
       }],
     },
   },
-  async run({ q, service_type, status, limit }, { store, caller }) {
+  run: async ({ q, service_type, status, limit }, { store, caller }) => {
     const { total, services } = await findServices(store.asPlatform(), {
       text: q || undefined,
       type: service_type,
@@ -130,6 +114,26 @@ export const cmdbQuery = operation({
       hosts: caller.keyId !== null,
       limit,
     });
-    return { total, services: services.map((service) => shown(service, caller)) };
+    return { total, services: services.map((service) => toService(service, caller)) };
   },
 });
+
+/** Converts a service as a caller may see it: its place, owner and maintenance are for callers with a key. */
+function toService(service: ServiceMatch, { keyId }: Caller) {
+  const { name, type, status, origin, host, owner, runbook, needs, neededBy } = service;
+  const hasKey = keyId !== null;
+  const check = hasKey ? describeCheck(service.check) : null;
+  return {
+    name,
+    type,
+    status,
+    origin,
+    host: hasKey || host === "localhost" ? host : null,
+    owner: hasKey ? owner : null,
+    health_check: check && { ...check, checked_at: service.checkedAt?.toISOString() ?? null },
+    runbook: hasKey ? runbook : null,
+    ports: service.ports.map(({ port }) => port),
+    needs,
+    needed_by: neededBy,
+  };
+}

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
 import { Problem, similarNames } from "../../contract/mod.ts";
 import {
   type Db,
@@ -8,7 +9,6 @@ import {
   listServiceNames,
   type RelatedService,
 } from "../../store/mod.ts";
-import { operation } from "../../calls/mod.ts";
 
 const Name = z.string().min(1).max(100);
 
@@ -17,39 +17,28 @@ const Side = z.object({
   by_distance: z.array(z.object({
     distance: z.number().int(),
     services: z.array(z.object({ name: z.string(), type: z.string(), status: z.string() })),
-  })).describe("Nearest first; each service once, at its least distance"),
+  })).describe("Nearest first; each service once, at its shortest distance"),
 });
+const Edge = z.object({ source: z.string(), target: z.string(), kind: z.enum(EDGE_KINDS) });
 
-function byDistance(reached: readonly RelatedService[]): z.output<typeof Side> {
-  const distances = [...new Set(reached.map(({ distance }) => distance))];
-  return {
-    total: reached.length,
-    by_distance: distances.map((distance) => ({
-      distance,
-      services: reached.filter((service) => service.distance === distance)
-        .map(({ name, type, status }) => ({ name, type, status })),
-    })),
-  };
-}
-
-/** What a service needs, and who is affected when it fails. */
+/** Services around a service. */
 export const cmdbImpact = operation({
   name: "cmdb.impact",
   group: "cmdb",
-  summary: "Show what a service needs, and what is affected when it fails",
+  summary: "List the services that a service needs, and those that are affected when it fails",
   description:
-    "upstream is what it needs; downstream is its blast radius: what needs it, directly or over others.",
+    "upstream: what the service needs. downstream: its blast radius, which is what needs it, directly or through others.",
   effect: "read",
   access: "public",
   input: z.object({
     service: Name.describe("Name of a service"),
-    depth: z.number().int().min(1).max(4).default(2).describe("Most edges to follow"),
+    depth: z.number().int().min(1).max(4).default(2).describe("Maximum number of edges to follow"),
   }),
   output: z.object({
     service: z.string(),
     depth: z.number().int(),
-    upstream: Side.describe("What it needs"),
-    downstream: Side.describe("What is affected when it fails"),
+    upstream: Side.describe("Services that it needs"),
+    downstream: Side.describe("Services that are affected when it fails"),
   }),
   rest: { cmdb_impact: "GET /v1/knowledge-graph/cmdb/impact/{service}" },
   errors: ["NotFound"],
@@ -74,43 +63,44 @@ export const cmdbImpact = operation({
       },
     },
   },
-  async run({ service, depth }, { store }) {
-    const impact = await getImpact(store.asPlatform(), service, depth);
-    if (!impact) throw await unknown(store.asPlatform(), service);
+  run: async ({ service, depth }, { store }) => {
+    const db = store.asPlatform();
+    const impact = await getImpact(db, service, depth);
+    if (!impact) throw await unknownService(db, service);
     const { upstream, downstream } = impact;
     return {
       service,
       depth,
-      upstream: byDistance(upstream),
-      downstream: byDistance(downstream),
+      upstream: groupByDistance(upstream),
+      downstream: groupByDistance(downstream),
     };
   },
 });
 
-const Edge = z.object({ source: z.string(), target: z.string(), kind: z.enum(EDGE_KINDS) });
-
-/** Over which others a service needs another. */
+/** The shortest path between two services. */
 export const cmdbPath = operation({
   name: "cmdb.path",
   group: "cmdb",
-  summary: "Show the shortest way from a service to another that it needs",
+  summary: "Find the shortest path from a service to another one that it needs",
   effect: "read",
   access: "public",
   input: z.object({
     source: Name.describe("The service that needs"),
     target: Name.describe("The service that is needed"),
-    max_depth: z.number().int().min(1).max(8).default(4).describe("Most edges of the way"),
+    max_depth: z.number().int().min(1).max(8).default(4).describe(
+      "Maximum number of edges of the path",
+    ),
   }),
   output: z.object({
     source: z.string(),
     target: z.string(),
     max_depth: z.number().int(),
     found: z.boolean(),
-    length: z.number().int().nullable().describe("Edges of the way; null: there is none"),
-    path: z.array(z.string()).describe("Services on the way, both ends included"),
+    length: z.number().int().nullable().describe("Number of edges; null: there is no path"),
+    path: z.array(z.string()).describe("Services on the path, with both ends"),
     edges: z.array(Edge),
     detail: z.string().describe(
-      "The same in a sentence; says so where only the other way round there is one",
+      "The same in a sentence; names a path in the other direction where there is only that",
     ),
   }),
   rest: { cmdb_path: "GET /v1/knowledge-graph/cmdb/path" },
@@ -131,38 +121,48 @@ export const cmdbPath = operation({
       detail: "billing needs orders-db over 2 edges",
     },
   },
-  async run({ source, target, max_depth }, { store }) {
-    const names = new Set(await listServiceNames(store.asPlatform(), [source, target]));
+  run: async ({ source, target, max_depth }, { store }) => {
+    const db = store.asPlatform();
+    const names = new Set(await listServiceNames(db, [source, target]));
     for (const name of [source, target]) {
-      if (!names.has(name)) throw await unknown(store.asPlatform(), name);
+      if (!names.has(name)) throw await unknownService(db, name);
     }
-    const edges = await findPath(store.asPlatform(), source, target, max_depth);
-    const about = { source, target, max_depth, found: edges !== undefined };
-    if (!edges) {
-      const back = await findPath(store.asPlatform(), target, source, max_depth);
-      const detail = `${source} does not need ${target} over at most ${edgeCount(max_depth)}` +
-        (back ? `; ${target} needs ${source} over ${edgeCount(back.length)}` : "");
-      return { ...about, length: null, path: [], edges: [], detail };
-    }
-    return {
-      ...about,
-      length: edges.length,
-      path: [source, ...edges.map(({ target }) => target)],
-      edges,
-      detail: source === target
+    const edges = await findPath(db, source, target, max_depth);
+    if (edges) {
+      const path = [source, ...edges.map(({ target }) => target)];
+      const detail = source === target
         ? `${source} is the same service`
-        : `${source} needs ${target} over ${edgeCount(edges.length)}`,
-    };
+        : `${source} needs ${target} over ${edgeCount(edges.length)}`;
+      return { source, target, max_depth, found: true, length: edges.length, path, edges, detail };
+    }
+    const back = await findPath(db, target, source, max_depth);
+    const detail = `${source} does not need ${target} over at most ${edgeCount(max_depth)}` +
+      (back ? `; ${target} needs ${source} over ${edgeCount(back.length)}` : "");
+    return { source, target, max_depth, found: false, length: null, path: [], edges: [], detail };
   },
 });
 
-const edgeCount = (n: number) => n === 1 ? "1 edge" : `${n} edges`;
+function groupByDistance(services: readonly RelatedService[]): z.output<typeof Side> {
+  const distances = [...new Set(services.map(({ distance }) => distance))];
+  return {
+    total: services.length,
+    by_distance: distances.map((distance) => ({
+      distance,
+      services: services.filter((service) => service.distance === distance)
+        .map(({ name, type, status }) => ({ name, type, status })),
+    })),
+  };
+}
 
-/** The refusal of a name that no service has, with those most like it. */
-async function unknown(on: Db, name: string): Promise<Problem> {
-  const near = similarNames(name, await listServiceNames(on));
-  const advice = near.length > 0
-    ? `did you mean ${near.join(", ")}?`
-    : "GET /v1/knowledge-graph/cmdb/query lists those there are";
+function edgeCount(count: number): string {
+  return count === 1 ? "1 edge" : `${count} edges`;
+}
+
+/** Returns the error for an unknown name, with similar names. */
+async function unknownService(db: Db, name: string): Promise<Problem> {
+  const similar = similarNames(name, await listServiceNames(db));
+  const advice = similar.length > 0
+    ? `did you mean ${similar.join(", ")}?`
+    : "GET /v1/knowledge-graph/cmdb/query lists all services";
   return new Problem("NotFound", `There is no service ${name}; ${advice}`);
 }

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { ROOT } from "../../config.ts";
-import { buildCbom } from "../../compliance/mod.ts";
-import { listLedgerKeys } from "../../ledger/mod.ts";
-import { Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { buildCbom } from "../../compliance/mod.ts";
+import { ROOT } from "../../config.ts";
+import { listLedgerKeys } from "../../ledger/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
 
 const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   name: string;
@@ -14,13 +14,13 @@ const { name, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "u
 };
 const PRODUCT = { name, version };
 
-/** What cryptography is used. */
+/** Bill of materials of the cryptography in use. */
 export const cbom = operation({
   name: "security.cbom",
   group: "core",
-  summary: "Give a cryptographic bill of materials (CycloneDX 1.6) of what is really used",
+  summary: "Get the cryptographic bill of materials (CycloneDX 1.6)",
   description:
-    "Algorithms with the files that use them, the ledger's public keys, the servers' certificate where " +
+    "Lists the algorithms in use with the files that use them, the ledger's public keys, the servers' certificate where " +
     "there is one, and TLS.",
   effect: "read",
   access: "public",

@@ -1,26 +1,25 @@
 import { z } from "zod";
-import { type AssessedControl, deriveRisks } from "../../compliance/mod.ts";
-import { FULL } from "../_audience.ts";
-import { assessment, countStates } from "./_assessment.ts";
-import { ControlShape, Counts, exampleRisk, FrameworkField, RiskShape } from "./_shapes.ts";
-import { Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { assessPlatform, countControls, deriveRisks } from "../../compliance/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+import { Control, Counts, exampleRisk, FrameworkName, Risk, toControl } from "./_schemas.ts";
 
-/** Whether controls can be assessed. */
+/** Health of the assessment. */
 export const grcHealth = operation({
   name: "grc.health",
   group: "compliance",
-  summary: "Tell whether controls can be assessed, and by what",
+  summary: "Check whether controls can be assessed, and against which frameworks",
   effect: "read",
   access: "key",
   input: z.object({}),
   output: z.object({
     status: z.enum(["ok", "degraded"]),
-    mode: z.literal("built_in").describe("The catalogue that ships, held against this platform"),
+    mode: z.literal("built_in").describe("The shipped catalogue, assessed on this platform"),
     frameworks: z.array(
-      z.object({ framework: FrameworkField, title: z.string(), controls: z.number().int() }),
+      z.object({ framework: FrameworkName, title: z.string(), controls: z.number().int() }),
     ),
-    unseen: z.array(z.string()).describe("Evidence that nothing is set up for"),
+    unseen: z.array(z.string()).describe("Evidence whose source is not configured"),
     assessed_at: Timestamp,
   }),
   tool: { grc_health: FULL },
@@ -35,19 +34,17 @@ export const grcHealth = operation({
     },
   },
   run: async (_, context) => {
-    const { frameworks, facts } = await assessment(context);
-    const evidence = frameworks.flatMap(({ controls }) => controls).flatMap(({ evidence }) =>
-      evidence
-    );
-    const unseen = evidence.filter(({ state }) => state === "not_configured").map(({ name }) =>
-      name
-    );
-    const ok = facts.engine && facts.chain.intact !== null;
+    const { frameworks, facts } = await assessPlatform(context);
+    const controls = frameworks.flatMap((framework) => framework.controls);
+    const unseen = controls.flatMap(({ evidence }) => evidence)
+      .filter(({ state }) => state === "not_configured").map(({ name }) => name);
     return {
-      status: ok ? "ok" as const : "degraded" as const,
+      status: facts.engine && facts.chain.intact !== null ? "ok" as const : "degraded" as const,
       mode: "built_in" as const,
       frameworks: frameworks.map(({ framework, title, controls }) => ({
-        ...{ framework, title, controls: controls.length },
+        framework,
+        title,
+        controls: controls.length,
       })),
       unseen: [...new Set(unseen)],
       assessed_at: facts.at,
@@ -55,17 +52,17 @@ export const grcHealth = operation({
   },
 });
 
-/** Controls, with evidence and receipts. */
+/** Controls with their evidence. */
 export const grcControls = operation({
   name: "grc.controls",
   group: "compliance",
-  summary: "List controls: how each stands, by what evidence, and which receipts prove it",
+  summary: "List controls with their state, their evidence and the receipts that prove it",
   effect: "read",
   access: "key",
   input: z.object({
-    framework: FrameworkField.optional().describe("Only this one; all where it is left out"),
+    framework: FrameworkName.optional().describe("Only this framework; default: all"),
   }),
-  output: z.object({ controls: z.array(ControlShape), assessed_at: Timestamp }),
+  output: z.object({ controls: z.array(Control), assessed_at: Timestamp }),
   tool: { grc_controls: FULL },
   example: {
     input: { framework: "soc2" },
@@ -88,61 +85,47 @@ export const grcControls = operation({
     },
   },
   run: async ({ framework }, context) => {
-    const { frameworks, facts } = await assessment(context);
-    const wanted = frameworks.filter((one) => !framework || one.framework === framework);
-    const { ledger } = context.urls;
+    const { frameworks, facts } = await assessPlatform(context);
+    const controls = frameworks.filter((one) => !framework || one.framework === framework)
+      .flatMap(({ controls }) => controls);
     return {
-      controls: wanted.flatMap(({ controls }) => controls).map((one) => shown(one, ledger)),
+      controls: controls.map((control) => toControl(control, context.urls.ledger)),
       assessed_at: facts.at,
     };
   },
 });
 
-function shown({ evidence, receipts, ...rest }: AssessedControl, ledger: string) {
-  return {
-    ...rest,
-    evidence: [...evidence],
-    receipts: receipts.map((receipt) => ({
-      ...receipt,
-      verify_url: `${ledger}/api/verify/${receipt.id}`,
-    })),
-  };
-}
-
-/** Risks. */
+/** Risks that follow from missing evidence. */
 export const grcRisks = operation({
   name: "grc.risks",
   group: "compliance",
-  summary: "List what may go wrong for want of evidence, the gravest first, and what mends it",
+  summary: "List the risks of missing evidence with their treatment, highest first",
   effect: "read",
   access: "key",
   input: z.object({}),
-  output: z.object({ risks: z.array(RiskShape), assessed_at: Timestamp }),
+  output: z.object({ risks: z.array(Risk), assessed_at: Timestamp }),
   tool: { grc_risks: FULL },
   example: {
     input: {},
     output: { risks: [exampleRisk], assessed_at: "2026-07-01T12:00:00.000Z" },
   },
   run: async (_, context) => {
-    const { frameworks, facts } = await assessment(context);
-    return {
-      risks: deriveRisks(frameworks).map((risk) => ({ ...risk, controls: [...risk.controls] })),
-      assessed_at: facts.at,
-    };
+    const { frameworks, facts } = await assessPlatform(context);
+    return { risks: deriveRisks(frameworks), assessed_at: facts.at };
   },
 });
 
-/** All frameworks at a glance. */
+/** Counts for all frameworks. */
 export const grcSummary = operation({
   name: "grc.summary",
   group: "compliance",
-  summary: "Sum up how the controls of each framework stand, and how many risks there are",
+  summary: "Count the controls of each framework by state, and the risks by rating",
   effect: "read",
   access: "public",
   input: z.object({}),
   output: z.object({
     frameworks: z.array(Counts.extend({
-      framework: FrameworkField,
+      framework: FrameworkName,
       title: z.string(),
       score: z.number(),
       status: z.string(),
@@ -157,25 +140,30 @@ export const grcSummary = operation({
     input: {},
     output: {
       frameworks: [{
-        ...{ framework: "soc2", title: "SOC 2 common criteria", score: 57.1 },
+        framework: "soc2",
+        title: "SOC 2 common criteria",
+        score: 57.1,
         status: "internal_assessment",
-        ...{ controls_total: 33, fully_evidenced: 9, partial: 17, gaps: 7 },
+        controls_total: 33,
+        fully_evidenced: 9,
+        partial: 17,
+        gaps: 7,
       }],
       risks: { high: 2, medium: 3, low: 1 },
       assessed_at: "2026-07-01T12:00:00.000Z",
     },
   },
   run: async (_, context) => {
-    const { frameworks, facts } = await assessment(context);
+    const { frameworks, facts } = await assessPlatform(context);
     const ratings = deriveRisks(frameworks).map(({ rating }) => rating);
-    const between = (least: number, most: number) =>
-      ratings.filter((rating) => rating >= least && rating <= most).length;
+    const count = (min: number, max: number) =>
+      ratings.filter((rating) => rating >= min && rating <= max).length;
     return {
       frameworks: frameworks.map((one) => {
         const { framework, title, score, status } = one;
-        return { framework, title, score, status, ...countStates([one]) };
+        return { framework, title, score, status, ...countControls([one]) };
       }),
-      risks: { high: between(5, 6), medium: between(3, 4), low: between(1, 2) },
+      risks: { high: count(5, 6), medium: count(3, 4), low: count(1, 2) },
       assessed_at: facts.at,
     };
   },

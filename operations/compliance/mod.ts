@@ -1,12 +1,11 @@
-/** Compliance: scores, controls, risks and the CBOM. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
+/** Compliance: scores, controls, risks and the cryptographic bill of materials. @module */
+import { auditSummary } from "./audit.ts";
 import { cbom } from "./cbom.ts";
 import { grcControls, grcHealth, grcRisks, grcSummary } from "./grc.ts";
-import { auditSummary, complianceScores, complianceStatus, complianceSummary } from "./scores.ts";
+import { complianceScores, complianceStatus, complianceSummary } from "./scores.ts";
 
 /** Operations of this folder. */
-export const complianceOperations: readonly Operation<Platform>[] = [
+export const complianceOperations = [
   complianceScores,
   complianceSummary,
   complianceStatus,

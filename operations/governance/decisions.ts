@@ -1,24 +1,30 @@
 import { z } from "zod";
-import { listDecisions } from "../../store/mod.ts";
-import { ReceiptId, Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { DECISIONS } from "../../domain/mod.ts";
+import { listDecisions } from "../../store/mod.ts";
+import { Limit, ReceiptId, Timestamp } from "../schemas/mod.ts";
 
-/** What governance decided about the calls of the caller's own tenant. */
+const Door = z.enum(["rest", "mcp", "a2a"]);
+
+/** Governance decisions about the calls of the caller's tenant. */
 export const governanceDecisions = operation({
   name: "governance.decisions",
   group: "governance",
-  summary: "List what governance decided about your tenant's calls, newest first",
+  summary: "List the governance decisions about your tenant's calls, newest first",
   description:
-    "Every call that changes something is decided before it runs. Each decision is sealed; its receipt and that of " +
-    "how the call ended are named here.",
+    "Governance decides on every call that changes something, before the call runs. Each decision names its own receipt, " +
+    "and the receipt of the call's end.",
   effect: "read",
   access: "key",
   input: z.object({
-    decision: z.enum(["allow", "needs_approval", "deny"]).optional()
-      .describe("Only those decided so"),
-    tool: z.string().min(1).max(200).optional().describe("Tool, or operation id over REST"),
-    approval_id: z.string().min(1).max(40).optional().describe("Decisions about one approval"),
-    limit: z.number().int().min(1).max(200).default(20).describe("Most decisions to give"),
+    decision: z.enum(DECISIONS).optional().describe("Only decisions of this kind"),
+    tool: z.string().min(1).max(200).optional().describe(
+      "Only calls of this tool, or over REST of this operation id",
+    ),
+    approval_id: z.string().min(1).max(40).optional().describe(
+      "Only decisions that refer to this approval",
+    ),
+    limit: Limit,
   }),
   output: z.object({
     decisions: z.array(z.object({
@@ -26,19 +32,20 @@ export const governanceDecisions = operation({
       at: Timestamp,
       key_id: z.string(),
       principal: z.string(),
-      door: z.enum(["rest", "mcp", "a2a"]),
-      tool: z.string().describe("The name that the caller used"),
+      door: Door.describe("Interface of the call"),
+      tool: z.string().describe("Name that the caller used"),
       operation: z.string(),
       effect: z.string(),
-      decision: z.enum(["allow", "needs_approval", "deny"]),
-      rule: z.string().describe("Rule of the policy, or what else decided"),
+      decision: z.enum(DECISIONS),
+      rule: z.string().describe("Rule of the policy that decided, or what else did"),
       reasons: z.array(z.string()),
       policy_version: z.string(),
       dry_run: z.boolean(),
       approval_id: z.string().nullable(),
-      receipt_id: ReceiptId.describe("Of the decision"),
-      call_receipt_id: z.string().nullable()
-        .describe("Of how the call ended; null: the operation seals that with what it changes"),
+      receipt_id: ReceiptId.describe("Receipt of the decision"),
+      call_receipt_id: z.string().nullable().describe(
+        "Receipt of the call's end; null: the operation seals its change itself",
+      ),
     })),
   }),
   rest: { governance_decisions: "GET /v1/governance/decisions" },
@@ -65,20 +72,24 @@ export const governanceDecisions = operation({
       }],
     },
   },
-  run: async ({ decision, tool, approval_id, limit }, { store, caller }) => {
-    const found = await listDecisions(store.asPlatform(), {
-      ...{ tenant: caller.tenant, decision, tool, approvalId: approval_id, limit },
-    });
+  run: async ({ decision, tool, approval_id, limit }, { store, caller: { tenant } }) => {
+    const filter = { tenant, decision, tool, approvalId: approval_id, limit };
+    const decisions = await listDecisions(store.asPlatform(), filter);
     return {
-      decisions: found.map((one) => ({
+      decisions: decisions.map((one) => ({
         decision_id: one.id,
         at: one.at.toISOString(),
         key_id: one.keyId,
         principal: one.principal,
-        door: one.door as "rest" | "mcp" | "a2a",
-        ...{ tool: one.tool, operation: one.operation, effect: one.effect, rule: one.rule },
-        ...{ decision: one.decision, reasons: [...one.reasons], dry_run: one.dryRun },
+        door: Door.parse(one.door),
+        tool: one.tool,
+        operation: one.operation,
+        effect: one.effect,
+        decision: one.decision,
+        rule: one.rule,
+        reasons: one.reasons,
         policy_version: one.policyVersion,
+        dry_run: one.dryRun,
         approval_id: one.approvalId,
         receipt_id: one.receiptId,
         call_receipt_id: one.callReceiptId,

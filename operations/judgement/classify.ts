@@ -1,57 +1,67 @@
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
+import { type Context, countDaily, operation } from "../../calls/mod.ts";
 import { TIERS } from "../../contract/mod.ts";
 import {
   CLASSIFICATION,
-  type ClassifyResult,
   type ClassifyRequest,
+  type ClassifyResult,
   EngineUnavailable,
   RAG_CONTEXT,
 } from "../../engine/mod.ts";
 import { canonicalize, formatReceiptTime } from "../../ledger/mod.ts";
-import { characters, Sha256, Timestamp } from "../_shapes.ts";
-import { type Context, countDaily, operation } from "../../calls/mod.ts";
+import { Sha256, text, Timestamp } from "../schemas/mod.ts";
 
-const OTS_NOTE = "Receipts of classifications are made without a timestamp of their own; the " +
-  "ledger anchors them with all others";
+const OTS_NOTE =
+  "The receipt of a classification has no timestamp proof of its own; the ledger anchors it with all others";
 
 const Proof = z.object({
   receipt_hash: Sha256.describe(
     "SHA-256 over the canonical JSON of {description, source, classification, timestamp, nonce}",
   ),
-  receipt_id: z.string().describe("First 16 characters of receipt_hash: the receipt's id"),
+  receipt_id: z.string().describe("Id of the receipt: the first 16 characters of receipt_hash"),
   hash_chained: z.boolean().describe(
-    "True: the receipt is on disk and becomes part of the chain, usually within a second",
+    "True: the receipt is stored, and becomes part of the chain, usually within a second",
   ),
   ots_attested: z.boolean(),
   ots_note: z.string(),
-  verify_url: z.string().describe("Address of the ledger"),
+  verify_url: z.string().describe("Public address of the ledger"),
   timestamp: Timestamp,
-  nonce: z.string().describe("Keeps others from guessing the description from receipt_hash"),
+  nonce: z.string().describe("Random, so that nobody can guess the description from receipt_hash"),
 });
 
-/** Says what a report is about, and seals that it was asked. */
-export const classify = operation({
+/** Answer while the engine is away. */
+const NO_ANSWER = {
+  classification: null,
+  rag_context: null,
+  provider: null,
+  elapsed_seconds: null,
+};
+
+/** Classifies a report and seals the classification. */
+export const classifyReport = operation({
   name: "incidents.classify",
   group: "core",
-  summary: "Classify an incident report: category, severity, what to do, and what that rests on",
+  summary: "Classify an incident report: category, severity, recommended action and citations",
   description:
-    "Every call is sealed, also while the engine is away: then all but `proof` is null. The receipt " +
-    "tells codes, counts and hashes; the description is kept as private evidence. With the answer's " +
-    "`proof` you can compute `receipt_hash` yourself.",
+    "Every call is sealed, even while the engine is away; then every field but `proof` is null. The receipt has codes, " +
+    "counts and hashes; the description is stored as private evidence. `proof` has what you need to compute `receipt_hash` " +
+    "yourself.",
   effect: "run",
   access: "public",
   sealsItself: true,
   input: z.object({
-    description: characters(10, 2000).describe("What was seen, in any words"),
-    source: characters(0, 200).default("api").describe(
-      "Where it comes from, like a monitoring system",
+    description: text(10, 2000).describe("What was observed, as free text"),
+    source: text(0, 200).default("api").describe(
+      "Source of the report, such as a monitoring system",
     ),
   }),
   output: z.object({
-    classification: CLASSIFICATION.nullable().describe("null: the engine is away"),
-    rag_context: RAG_CONTEXT.nullable().describe("What was retrieved; null: the engine is away"),
-    provider: z.string().nullable().describe("Who answered; null: the engine is away"),
+    classification: CLASSIFICATION.nullable().describe("Null: the engine is away"),
+    rag_context: RAG_CONTEXT.nullable().describe(
+      "Passages that were retrieved; null: the engine is away",
+    ),
+    provider: z.string().nullable().describe("Classifier that answered; null: the engine is away"),
     elapsed_seconds: z.number().nullable(),
     proof: Proof,
   }),
@@ -97,48 +107,41 @@ export const classify = operation({
     },
   },
   run: async ({ description, source }, context) => {
-    await countDaily(context, context.caller, "classify");
-    const audience = TIERS.indexOf(context.caller.tier) < TIERS.indexOf("partner")
-      ? "public"
-      : "house";
-    const answer = await ask(context, { description, source, audience });
-    const proof = await seal(context, { description, source }, answer);
-    const { classification, rag_context, provider, elapsed_seconds } = answer ?? NOTHING;
+    const { caller } = context;
+    await countDaily(context, caller, "classify");
+    const isPublic = TIERS.indexOf(caller.tier) < TIERS.indexOf("partner");
+    const audience = isPublic ? "public" : "house";
+    const answer = await askEngine(context, { description, source, audience });
+    const proof = await sealAnswer(context, { description, source }, answer);
+    const { classification, rag_context, provider, elapsed_seconds } = answer ?? NO_ANSWER;
     return { classification, rag_context, provider, elapsed_seconds, proof };
   },
 });
 
-const NOTHING = { classification: null, rag_context: null, provider: null, elapsed_seconds: null };
-
-interface Asked {
-  readonly description: string;
-  readonly source: string;
-}
-
-/** The engine's answer, or undefined while it is away. */
-async function ask(
+/** Returns the engine's answer; undefined: the engine is away. */
+async function askEngine(
   { engine, log }: Context,
-  asked: ClassifyRequest,
+  request: ClassifyRequest,
 ): Promise<ClassifyResult | undefined> {
   try {
-    return await engine.classify(asked);
+    return await engine.classify(request);
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
-    log.warn({ reason: error.reason }, "The engine is away; a report is sealed without a verdict");
+    log.warn({ reason: error.reason }, "The engine is away; a report is sealed unclassified");
     return undefined;
   }
 }
 
-/** Asks for the receipt; from then on it will be sealed. */
-async function seal(
+/** Stores the request to seal; from then on the receipt will be sealed. */
+async function sealAnswer(
   { sealer, caller, urls }: Context,
-  asked: Asked,
+  report: { readonly description: string; readonly source: string },
   answer: ClassifyResult | undefined,
 ): Promise<z.output<typeof Proof>> {
   const classification = answer?.classification ?? null;
   const timestamp = formatReceiptTime();
   const nonce = randomBytes(16).toString("hex");
-  const hashed = { ...asked, classification, timestamp, nonce };
+  const hashed = { ...report, classification, timestamp, nonce };
   const receipt_hash = createHash("sha256").update(canonicalize(hashed)).digest("hex");
   const receipt_id = receipt_hash.slice(0, 16);
   await sealer.request({
@@ -149,7 +152,7 @@ async function seal(
     action: "classify",
     outcome: answer ? "classified" : "engine_unavailable",
     timestamp,
-    details: { receipt_hash, ...(answer ? publicOf(answer) : { classification: null }) },
+    details: { receipt_hash, ...(answer ? publicDetails(answer) : { classification: null }) },
     evidence: { classified: hashed },
   });
   return {
@@ -164,8 +167,8 @@ async function seal(
   };
 }
 
-/** What of an answer everybody may read for ever: codes, ids, and hashes of what ships with the product. */
-function publicOf({ classification, rag_context, provider, elapsed_seconds }: ClassifyResult) {
+/** Returns the public part of an answer: codes, ids, and hashes of articles that ship with the product. */
+function publicDetails({ classification, rag_context, provider, elapsed_seconds }: ClassifyResult) {
   const { category, severity, confidence } = classification;
   const kinds = new Map(rag_context.passages.map(({ id, kind }) => [id, kind]));
   return {

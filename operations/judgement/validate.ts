@@ -1,55 +1,54 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type GuardVerdict, RAILS } from "../../guard/mod.ts";
-import { DECISIONS } from "../../domain/mod.ts";
 import { z } from "zod";
-import { asProblem, Problem } from "../../contract/mod.ts";
-import { characters } from "../_shapes.ts";
 import { type Context, operation } from "../../calls/mod.ts";
+import { asProblem, Problem } from "../../contract/mod.ts";
+import { DECISIONS } from "../../domain/mod.ts";
+import { type GuardVerdict, RAILS } from "../../guard/mod.ts";
+import { text } from "../schemas/mod.ts";
 
-/** Longest action, as JSON. */
-const MOST_ACTION = 64_000;
+/** Of the action's JSON. */
+const MAX_ACTION_LENGTH = 64_000;
 
 const Action = z.looseObject({
-  description: z.unknown().optional().describe("What is to be done, in words"),
-  command: z.unknown().optional().describe("A shell line"),
-  target: z.unknown().optional().describe("Service or host"),
-  confidence: z.unknown().optional().describe("0 to 1"),
+  description: z.unknown().optional().describe("What is to be done, as free text"),
+  command: z.unknown().optional().describe("A shell command line"),
+  target: z.unknown().optional().describe("Name of a service or host"),
+  confidence: z.unknown().optional().describe("Confidence in the repair, 0 to 1"),
   blast_radius: z.unknown().optional().describe(
-    "Number of services that it reaches, or low, medium or high for 1, 3 or 10",
+    "Number of services that the repair affects, or low, medium or high for 1, 3 or 10",
   ),
-  touches_secrets: z.unknown().optional().describe("Anything but a clear no counts as a yes"),
-}).refine((action) => JSON.stringify(action).length <= MOST_ACTION, {
-  message: `Expected at most ${MOST_ACTION} characters as JSON`,
+  touches_secrets: z.unknown().optional().describe("Anything but a clear false counts as true"),
+}).refine((action) => JSON.stringify(action).length <= MAX_ACTION_LENGTH, {
+  message: `Expected at most ${MAX_ACTION_LENGTH} characters as JSON`,
 });
 
 const Verdict = z.object({
-  approved: z.boolean().describe("True for `allow` alone"),
+  approved: z.boolean().describe("True only for the decision `allow`"),
   decision: z.enum(DECISIONS),
   rails: z.array(z.object({
     rail: z.enum(RAILS),
     passed: z.boolean(),
-    reasons: z.array(z.string()).describe("Why it is not passed; or what was looked at"),
-    remedy: z.string().nullable().describe("What would make it pass; null: it has passed"),
+    reasons: z.array(z.string()).describe("Why the rail did not pass, or what it examined"),
+    remedy: z.string().nullable().describe("What would make the rail pass; null: it passed"),
   })),
-  policy_version: z.string().describe("The policy that was applied: its number and hash"),
+  policy_version: z.string().describe("Number and hash of the policy that was applied"),
 });
 
-/** Says whether a proposed repair may be done, must be shown to a person first, or is refused. */
-export const validate = operation({
+/** Judges a proposed repair by the guardrails. */
+export const validateRepair = operation({
   name: "incidents.validate",
   group: "core",
-  summary: "Hold a proposed repair against the guardrails: allow, needs_approval or deny",
+  summary: "Validate a proposed repair against the guardrails: allow, needs_approval or deny",
   description:
-    "Four rails look at it: the text (orders to the judge, hidden characters, encodings, secrets), what " +
-    "the command would do and how far it reaches, what is known of the services, and what is cited. " +
-    "What no rail can read is not allowed. Every verdict is sealed; texts stay private. While the engine " +
-    "is away the answer is `503 {error, approved: false}`.",
+    "Four rails examine it: the text (instructions to the judge, hidden characters, encodings, secrets), the effect and " +
+    "reach of the command, the known facts about the services, and the citations. What no rail can read is not allowed. " +
+    "Every verdict is sealed; texts stay private. While the engine is away the answer is `503 {error, approved: false}`.",
   effect: "run",
   access: "public",
   sealsItself: true,
   input: z.object({
-    incident: characters(1, 64_000).describe("What is wrong, in any words"),
-    action: Action.optional().describe("What is proposed; other keys are kept, and read as text"),
+    incident: text(1, 64_000).describe("What is wrong, as free text"),
+    action: Action.optional().describe("The proposed repair; other fields are judged as text"),
   }),
   output: Verdict,
   rest: { validate: "POST /v1/validate" },
@@ -88,21 +87,20 @@ export const validate = operation({
   run: async (request, context) => {
     try {
       const verdict = await context.engine.validate(request);
-      await seal(context, request, verdict);
-      const rails = verdict.rails.map((one) => ({ ...one, reasons: [...one.reasons] }));
-      return { ...verdict, rails };
+      await sealVerdict(context, request, verdict);
+      return verdict;
     } catch (error) {
       const problem = asProblem(error);
       if (problem.rule.status < 500) throw problem;
-      context.log.warn({ error }, "An action was refused, as the guardrails gave no verdict");
-      await seal(context, request, undefined).catch(() => {}); // the store may be what is away
-      throw refusal(problem);
+      context.log.warn({ error }, "A repair was refused, as the guardrails gave no verdict");
+      await sealVerdict(context, request, undefined).catch(() => {}); // the store may be away, too
+      throw withoutVerdict(problem);
     }
   },
 });
 
-/** No verdict is a refusal, and says so in the contract's shape. */
-function refusal(cause: Problem): Problem {
+/** Returns the error for a missing verdict. Its body has the contract's shape and says that nothing is approved. */
+function withoutVerdict(cause: Problem): Problem {
   const error = "The guardrails can't be reached at the moment, so nothing is approved";
   return new Problem("GuardrailsAway", error, {
     body: { error, approved: false },
@@ -111,15 +109,15 @@ function refusal(cause: Problem): Problem {
   });
 }
 
-/** Asks for the receipt: the decision and which rails passed; what was said of them stays private. */
-async function seal(
+/** Stores the request to seal a verdict: the decision and the rails that passed. Texts stay private. */
+async function sealVerdict(
   { sealer, caller }: Context,
   request: Readonly<Record<string, unknown>>,
   verdict: GuardVerdict | undefined,
 ): Promise<void> {
   const nonce = randomBytes(16).toString("hex");
-  const text = JSON.stringify({ ...request, nonce });
-  const hash = createHash("sha256").update(text).digest("hex");
+  const evidence = JSON.stringify({ ...request, nonce });
+  const hash = createHash("sha256").update(evidence).digest("hex");
   await sealer.request({
     id: hash.slice(0, 16),
     category: "guardrail_verdict",
@@ -133,6 +131,6 @@ async function seal(
         policy_version: verdict.policy_version,
       }
       : {},
-    evidence: { request: text, ...(verdict ? { verdict: JSON.stringify(verdict) } : {}) },
+    evidence: { request: evidence, ...(verdict ? { verdict: JSON.stringify(verdict) } : {}) },
   });
 }

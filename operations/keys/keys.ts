@@ -1,37 +1,39 @@
 import { z } from "zod";
-import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
-import { hashKey } from "../../store/mod.ts";
-import { Moment, Timestamp } from "../_shapes.ts";
 import { issueSealedKey, operation, revokeSealedKey } from "../../calls/mod.ts";
 import { recoverNoted } from "../../calls/recover/mod.ts";
+import { InvalidInput, Problem, TIERS } from "../../contract/mod.ts";
+import { hashKey } from "../../store/mod.ts";
+import { DateTime, Timestamp } from "../schemas/mod.ts";
 
-/** Issues a key; the answer is the only place where it can ever be read. */
+const KeyScope = z.enum(["full", "audit"]);
+
+/** Issues a key. The answer is the only place where the key can ever be read. */
 export const generateKey = operation({
   name: "keys.generate",
   group: "core",
   summary: "Issue an API key",
-  description: "The key is in this answer and nowhere else: only its hash is kept.",
+  description: "The key can be read only in this answer, as the platform stores its hash alone.",
   effect: "write",
   access: "admin",
   sealsItself: true,
   input: z.object({
-    tenant: z.string().trim().min(1).max(200).describe("Organisation that the key is for"),
+    tenant: z.string().trim().min(1).max(200).describe("Organization that the key is for"),
     tier: z.enum(TIERS).exclude(["admin"]),
-    scope: z.enum(["full", "audit"]).default("full")
-      .describe("full: all tools; audit: the read-only audit tools, and reading over REST"),
-    principal: z.string().trim().min(1).max(200).optional()
-      .describe("Who holds it; the tenant where it is left out"),
-    may_approve: z.boolean().default(false).describe("Whether its holder may approve repairs"),
-    expires_at: Moment.optional().describe(
-      "When it ends; never by default",
+    scope: KeyScope.default("full").describe(
+      "full: all tools; audit: the read-only tools of an audit, and reading over REST",
     ),
+    principal: z.string().trim().min(1).max(200).optional().describe(
+      "Person or agent that holds the key; default: the tenant",
+    ),
+    may_approve: z.boolean().default(false).describe("True: the holder may approve repairs"),
+    expires_at: DateTime.optional().describe("When the key expires; default: never"),
   }),
   output: z.object({
     api_key: z.string(),
     tenant: z.string(),
     tier: z.enum(TIERS),
-    key_id: z.string().describe("Public id, 16 hex characters; in receipts and for revoking"),
-    scope: z.enum(["full", "audit"]),
+    key_id: z.string().describe("Public id, 16 hex characters: in receipts, and for revoking"),
+    scope: KeyScope,
     principal: z.string(),
     may_approve: z.boolean(),
     expires_at: Timestamp.nullable(),
@@ -51,17 +53,17 @@ export const generateKey = operation({
     },
   },
   async recover(call, platform) {
-    const found = await recoverNoted(platform, call, () => null);
-    if (found.state !== "done") return found;
-    const { key_id } = found.ids;
+    const recovery = await recoverNoted(platform, call, () => null);
+    if (recovery.state !== "done") return recovery;
+    const { ids } = recovery;
     const message =
-      `The key ${key_id} was issued, and its text was lost with the process: revoke it, and issue another`;
-    return { state: "failed", ids: found.ids, error: { name: "Unavailable", message } };
+      `The key ${ids.key_id} was issued, but its text was lost with the process: revoke it, and issue another one`;
+    return { state: "failed", ids, error: { name: "Unavailable", message } };
   },
   run: async (input, { store, caller, decisionId }) => {
     const expiresAt = input.expires_at ? new Date(input.expires_at) : null;
     if (expiresAt && expiresAt <= new Date()) {
-      const msg = `${input.expires_at} has passed already`;
+      const msg = `${input.expires_at} is in the past`;
       throw new InvalidInput([{ path: ["expires_at"], msg, type: "value_error" }]);
     }
     const { key, record } = await issueSealedKey(store, `key:${caller.keyId}`, {
@@ -85,18 +87,18 @@ export const generateKey = operation({
   },
 });
 
-/** Revokes a key, in every process at once. */
-export const revoke = operation({
+/** Revokes a key. Every process refuses it at once. */
+export const revokeKey = operation({
   name: "keys.revoke",
   group: "core",
-  summary: "Revoke an API key for good",
+  summary: "Revoke an API key permanently",
   effect: "write",
   access: "admin",
   humanControl: true,
   sealsItself: true,
   input: z.object({
     key_id: z.string().regex(/^[0-9a-f]{16}$/, "Expected the 16 hex characters of a key id")
-      .optional(),
+      .optional().describe("Public id of the key; send this or api_key"),
     api_key: z.string().min(1).max(200).optional().describe(
       "The key itself, where its id is not known",
     ),
@@ -110,12 +112,12 @@ export const revoke = operation({
   },
   run: async ({ key_id, api_key }, { store, caller }) => {
     if ((key_id === undefined) === (api_key === undefined)) {
-      const msg = "Send key_id or api_key, and only one of them";
+      const msg = "Send either key_id or api_key";
       throw new InvalidInput([{ path: ["key_id"], msg, type: "value_error" }]);
     }
     const id = key_id ?? hashKey(api_key!).toString("hex").slice(0, 16);
     if (id === caller.keyId) {
-      throw new Problem("Conflict", "A key can't revoke itself; use another admin key");
+      throw new Problem("Conflict", "A key cannot revoke itself; use another key of tier admin");
     }
     await revokeSealedKey(store, `key:${caller.keyId}`, id);
     return { key_id: id, revoked: true as const };

@@ -1,11 +1,10 @@
 /** Learning from resolved tickets. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { approveItem, metrics, queue } from "./learning.ts";
+import { approveLesson, learningQueue } from "./queue.ts";
+import { learningMetrics } from "./metrics.ts";
 
 /** Operations of this folder. */
-export const learningOperations: readonly Operation<Platform>[] = [
-  queue,
-  approveItem,
-  metrics,
+export const learningOperations = [
+  learningQueue,
+  approveLesson,
+  learningMetrics,
 ];

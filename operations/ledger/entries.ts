@@ -1,12 +1,18 @@
 import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
 import { JsonText } from "../../contract/mod.ts";
 import { findReceipt, getAnchorTotals, getHead, listReceipts } from "../../ledger/mod.ts";
-import { Limit, ReceiptId, Timestamp } from "../_shapes.ts";
-import { type Context, operation } from "../../calls/mod.ts";
+import type { Store } from "../../store/mod.ts";
+import { Limit, ReceiptId, Timestamp } from "../schemas/mod.ts";
 
-const POLICY =
+const OTS_POLICY =
   "OpenTimestamps status is reported per receipt only when proof metadata is present; otherwise receipts are " +
   "SHA-256 hash-chained and tamper-evident";
+
+const MAX_CACHED_PAGES = 64;
+
+/** Pages of the chain at one size. A page changes only when the chain grows, as it does for anchors, too. */
+const cache = new WeakMap<Store, { size: number; pages: Map<string, JsonText> }>();
 
 const LedgerEntry = z.looseObject({
   timestamp: Timestamp,
@@ -35,7 +41,7 @@ const exampleEntry = {
   hash_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
 };
 
-/** The newest receipts, page by page. */
+/** A page of receipts. */
 export const ledgerPage = operation({
   name: "ledger.page",
   group: "core",
@@ -44,14 +50,14 @@ export const ledgerPage = operation({
   access: "public",
   input: z.object({
     limit: Limit,
-    offset: z.number().int().min(0).default(0).describe("Receipts to pass over, from the newest"),
+    offset: z.number().int().min(0).default(0).describe("Number of newest receipts to skip"),
   }),
   output: z.object({
     total: z.number().int(),
     limit: z.number().int(),
     offset: z.number().int(),
     ots_attested_count: z.number().int().describe(
-      "Receipts of the whole ledger in a Bitcoin block",
+      "Number of receipts of the whole ledger that are in a Bitcoin block",
     ),
     ots_attestation_policy: z.string(),
     entries: z.array(LedgerEntry),
@@ -65,53 +71,27 @@ export const ledgerPage = operation({
       limit: 1,
       offset: 0,
       ots_attested_count: 0,
-      ots_attestation_policy: POLICY,
+      ots_attestation_policy: OTS_POLICY,
       entries: [exampleEntry],
     },
   },
-  run: (input, context) => page(context, input),
+  run: async ({ limit, offset }, { store }) => {
+    const total = (await getHead(store)).size;
+    const pages = cachedPages(store, total);
+    const key = `${limit} ${offset}`;
+    const cached = pages.get(key);
+    if (cached) return cached;
+    const page = await readPage(store, total, limit, offset);
+    if (pages.size < MAX_CACHED_PAGES) pages.set(key, page);
+    return page;
+  },
 });
 
-/**
- * A page changes only when the chain grows, as it also does when receipts were anchored, so its text is kept for the
- * size it was made at; how long the chain is, is asked of the database at every call, once for all calls that arrive
- * together.
- */
-async function page({ store }: Context, { limit, offset }: { limit: number; offset: number }) {
-  const total = (await getHead(store)).size;
-  const cache = pagesOf(store, total);
-  const key = `${limit} ${offset}`;
-  const kept = cache.get(key);
-  if (kept) return kept;
-  const [entries, { anchoredReceipts }] = await Promise.all([
-    listReceipts(store, { limit, before: total - offset }),
-    getAnchorTotals(store),
-  ]);
-  const text = new JsonText(
-    `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":${anchoredReceipts},` +
-      `"ots_attestation_policy":${JSON.stringify(POLICY)},"entries":[${
-        entries.map(({ text }) => text).join(",")
-      }]}`,
-  );
-  if (cache.size < 64) cache.set(key, text);
-  return text;
-}
-
-const pages = new WeakMap<object, { size: number; texts: Map<string, JsonText> }>();
-
-function pagesOf(store: object, size: number): Map<string, JsonText> {
-  const kept = pages.get(store);
-  if (kept?.size === size) return kept.texts;
-  const texts = new Map<string, JsonText>();
-  pages.set(store, { size, texts });
-  return texts;
-}
-
-/** One receipt, by id or prefix. */
-export const receipt = operation({
+/** One receipt. */
+export const ledgerEntry = operation({
   name: "ledger.receipt",
   group: "core",
-  summary: "Read one receipt by its id, or by a unique prefix of its id or hash",
+  summary: "Get a receipt by its id, or by a unique prefix of its id or hash",
   effect: "read",
   access: "public",
   input: z.object({ receipt_id: ReceiptId }),
@@ -122,3 +102,29 @@ export const receipt = operation({
   run: async ({ receipt_id }, { store }) =>
     new JsonText((await findReceipt(store, receipt_id)).text),
 });
+
+function cachedPages(store: Store, size: number): Map<string, JsonText> {
+  const cached = cache.get(store);
+  if (cached?.size === size) return cached.pages;
+  const pages = new Map<string, JsonText>();
+  cache.set(store, { size, pages });
+  return pages;
+}
+
+/** Reads a page. The receipts' texts are joined as they are stored, as parsing them would take most of the time. */
+async function readPage(
+  store: Store,
+  total: number,
+  limit: number,
+  offset: number,
+): Promise<JsonText> {
+  const [entries, { anchoredReceipts }] = await Promise.all([
+    listReceipts(store, { limit, before: total - offset }),
+    getAnchorTotals(store),
+  ]);
+  const texts = entries.map(({ text }) => text).join(",");
+  return new JsonText(
+    `{"total":${total},"limit":${limit},"offset":${offset},"ots_attested_count":${anchoredReceipts},` +
+      `"ots_attestation_policy":${JSON.stringify(OTS_POLICY)},"entries":[${texts}]}`,
+  );
+}

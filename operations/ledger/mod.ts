@@ -1,17 +1,15 @@
 /** Receipts: reading, verifying and sealing them. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { ledgerPage, receipt } from "./entries.ts";
-import { search, verifyAll, verifyOne } from "./receipts.ts";
-import { seal, sealStatus } from "./seal.ts";
+import { ledgerEntry, ledgerPage } from "./entries.ts";
+import { chainVerification, receiptSearch, receiptVerification } from "./receipts.ts";
+import { sealEvent, sealStatus } from "./seal.ts";
 
 /** Operations of this folder. */
-export const ledgerOperations: readonly Operation<Platform>[] = [
+export const ledgerOperations = [
   ledgerPage,
-  receipt,
-  seal,
+  ledgerEntry,
+  sealEvent,
   sealStatus,
-  verifyOne,
-  verifyAll,
-  search,
+  receiptVerification,
+  chainVerification,
+  receiptSearch,
 ];

@@ -1,13 +1,21 @@
 import { z } from "zod";
-import { findReceipt, listReceipts } from "../../ledger/mod.ts";
-import { FULL, FULL_AND_AUDIT } from "../_audience.ts";
-import { exampleVerified, verified, VerifiedReceipt } from "../_verified.ts";
-import { Limit, ReceiptId } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { findReceipt, listReceipts, verifyStored } from "../../ledger/mod.ts";
+import {
+  exampleVerifiedReceipt,
+  Limit,
+  ReceiptId,
+  toVerifiedReceipt,
+  VerifiedReceipt,
+} from "../schemas/mod.ts";
+import { FULL, FULL_AND_AUDIT } from "../scopes.ts";
+
+/** Number of newest receipts that a search reads. */
+const SEARCH_DEPTH = 1000;
 
 const SealedReceipt = z.looseObject({}).describe(
   "As it was sealed: id, chain_position, timestamp, category, actor, subject, action, outcome, details, hash_sha256, " +
-    "prev_hash, signature; its canonical bytes are at the public ledger",
+    "prev_hash, signature; the public ledger has its canonical bytes",
 );
 const exampleReceipt = {
   id: "9f2c4b7a01d3e856",
@@ -19,18 +27,11 @@ const exampleReceipt = {
   hash_sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
 };
 
-/** What a receipt says; its canonical bytes say the same once more. */
-function contentOf({ text }: { readonly text: string }): Record<string, unknown> {
-  const { canonical_bytes: _, ...content } = JSON.parse(text);
-  return content;
-}
-
-/** Reads and verifies one receipt. */
-export const verifyOne = operation({
+/** Verification of one receipt. */
+export const receiptVerification = operation({
   name: "receipts.verify",
   group: "receipts",
-  summary:
-    "Read one receipt and verify it: its hash, its signature, and its link to the one before",
+  summary: "Get a receipt and verify its hash, its signature and its link to the receipt before",
   effect: "read",
   access: "key",
   input: z.object({ receipt_id: ReceiptId }),
@@ -44,27 +45,28 @@ export const verifyOne = operation({
   errors: ["ReceiptNotFound", "AmbiguousReceipt", "Unavailable"],
   example: {
     input: { receipt_id: "9f2c4b7a01d3e856" },
-    output: { ...exampleVerified, superseded_by: null, receipt: exampleReceipt },
+    output: { ...exampleVerifiedReceipt, superseded_by: null, receipt: exampleReceipt },
   },
   run: async ({ receipt_id }, { store, urls }) => {
-    const found = await findReceipt(store, receipt_id);
-    return { ...await verified(store, found, urls.ledger), receipt: contentOf(found) };
+    const receipt = await findReceipt(store, receipt_id);
+    const verdict = await verifyStored(store, receipt);
+    return { ...toVerifiedReceipt(receipt, verdict, urls.ledger), receipt: contentOf(receipt) };
   },
 });
 
-/** Verifies everything. */
-export const verifyAll = operation({
+/** Verification of the whole chain. */
+export const chainVerification = operation({
   name: "receipts.verify_chain",
   group: "receipts",
-  summary: "Tell whether the whole chain of receipts holds, as of the newest verified one",
+  summary: "Verify the whole chain of receipts up to the newest one",
   effect: "read",
   access: "key",
   input: z.object({}),
   output: z.looseObject({
-    chain_intact: z.boolean().nullable().describe("null: it is not known yet"),
-    breaks: z.number().int().describe("How many positions do not hold"),
+    chain_intact: z.boolean().nullable().describe("Null: not known yet"),
+    breaks: z.number().int().describe("Number of positions that do not verify"),
     total: z.number().int(),
-    verified_through: z.number().int().describe("Position of the newest receipt verified"),
+    verified_through: z.number().int().describe("Position of the newest verified receipt"),
   }),
   tool: { get_receipt_chain: FULL, "ledger.verify_chain": FULL_AND_AUDIT },
   example: {
@@ -74,8 +76,8 @@ export const verifyAll = operation({
   run: async (_, { chain }) => ({ ...await chain.catchUp() }),
 });
 
-/** Looks for receipts. */
-export const search = operation({
+/** Newest receipts that match. */
+export const receiptSearch = operation({
   name: "receipts.search",
   group: "receipts",
   summary: "Search the newest receipts by words and by category",
@@ -83,34 +85,35 @@ export const search = operation({
   access: "key",
   input: z.object({
     query: z.string().max(200).optional().describe(
-      "Words that must all be in the receipt, in any case",
+      "Words that must all occur in the receipt; any case",
     ),
-    category: z.string().max(100).optional(),
+    category: z.string().max(100).optional().describe("Only receipts of this category"),
     limit: Limit,
   }),
   output: z.object({
     receipts: z.array(SealedReceipt).describe("Newest first"),
-    searched: z.number().int().describe("How many of the newest were looked through"),
+    searched: z.number().int().describe("Number of newest receipts that were searched"),
   }),
   tool: { "ledger.search_receipts": FULL_AND_AUDIT },
   resource: { "sealoop://receipts": FULL_AND_AUDIT },
   untrusted: true,
   example: {
     input: { category: "self_heal", limit: 5 },
-    output: {
-      receipts: [exampleReceipt],
-      searched: 42,
-    },
+    output: { receipts: [exampleReceipt], searched: 42 },
   },
   run: async ({ query = "", category, limit }, { store }) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const newest = await listReceipts(store, { limit: SEARCHED, category });
-    const found = newest.filter(({ text }) => {
-      const lower = text.toLowerCase();
-      return words.every((word) => lower.includes(word));
+    const newest = await listReceipts(store, { limit: SEARCH_DEPTH, category });
+    const matches = newest.filter(({ text }) => {
+      const lowerCase = text.toLowerCase();
+      return words.every((word) => lowerCase.includes(word));
     });
-    return { receipts: found.slice(0, limit).map(contentOf), searched: newest.length };
+    return { receipts: matches.slice(0, limit).map(contentOf), searched: newest.length };
   },
 });
 
-const SEARCHED = 1000;
+/** Returns the content of a receipt, without its canonical bytes, which repeat it. */
+function contentOf({ text }: { readonly text: string }): Record<string, unknown> {
+  const { canonical_bytes: _, ...content } = JSON.parse(text);
+  return content;
+}

@@ -1,36 +1,37 @@
 import { createHash } from "node:crypto";
-import { randomHex, formatReceiptTime, getSealState } from "../../ledger/mod.ts";
 import { z } from "zod";
-import { Problem } from "../../contract/mod.ts";
-import { Sha256 } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { formatReceiptTime, getSealState, randomHex } from "../../ledger/mod.ts";
+import { Sha256 } from "../schemas/mod.ts";
 
-/** Longest wait for the sequencer; then the caller asks for the state by the id. */
+/** Longest wait for the sequencer. A caller whose wait ends asks for the state by the id. */
 const SEAL_TIMEOUT_MS = 20_000;
 
-/** Seals an event of somebody's own service as a receipt. */
-export const seal = operation({
+/** Seals an event of a caller's own service. */
+export const sealEvent = operation({
   name: "receipts.seal",
   group: "sealing",
-  summary: "Seal an event of a service of yours as a receipt",
+  summary: "Seal an event of your own service as a receipt",
   description:
-    "All that you send is published with the receipt, in clear, for ever: put no secrets and no personal data in it. " +
-    "The receipt's category is `api_seal`, which only such receipts have, and its actor your key: it is your word, and " +
-    "not the platform's. The answer comes when the receipt is part of the chain. Sending the same `request_id` again " +
-    "with the same fields gives the same receipt.",
+    "All fields are published with the receipt, unencrypted and permanently: send no secrets and no personal data. The " +
+    "receipt's category is `api_seal`, which no other receipts have, and its actor is your key: it records your statement, " +
+    "not the platform's. The answer comes once the receipt is part of the chain. Sending the same `request_id` again with " +
+    "the same fields returns the same receipt; with other fields it is refused with 409.",
   effect: "run",
   access: "key",
   sealsItself: true,
   input: z.object({
     service: z.string().trim().min(1).max(200).describe(
-      "What the event happened to: the receipt's subject",
+      "Service that the event is about: the receipt's subject",
     ),
-    event: z.string().trim().min(1).max(200).describe("What happened: the receipt's action"),
+    event: z.string().trim().min(1).max(200).describe("The event: the receipt's action"),
     status: z.enum(["pending", "complete", "failed", "blocked"]).describe("The receipt's outcome"),
     severity: z.enum(["INFO", "WARN", "ERROR", "CRITICAL"]).optional(),
-    details: z.record(z.string(), z.unknown()).optional().describe("Published as it is"),
-    request_id: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/).optional()
-      .describe("Your own id for this event, so that repeating the call is safe"),
+    details: z.record(z.string(), z.unknown()).optional().describe("Published unchanged"),
+    request_id: z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/).optional().describe(
+      "Your own id of the event, which makes it safe to repeat the call",
+    ),
   }),
   output: z.object({ ok: z.literal(true), receipt_id: z.string(), sha256: Sha256 }),
   rest: { seal: "POST /api/v1/receipts/seal" },
@@ -43,44 +44,35 @@ export const seal = operation({
       sha256: "60dcf44792c84378747127b1be1535004a062e75b08fdf7840fffa617e6cd893",
     },
   },
-  run: async (input, { caller, sealer, signal }) => {
+  run: async ({ service, event, status, severity, ...input }, { caller, sealer, signal }) => {
     const id = input.request_id === undefined
       ? randomHex(16)
-      : ownId(caller.keyId!, input.request_id);
-    const request = {
+      : receiptIdOf(caller.keyId!, input.request_id);
+    await sealer.request({
       id,
       category: "api_seal",
       actor: `key:${caller.keyId}`,
-      subject: input.service,
-      action: input.event,
-      outcome: input.status,
-      details: {
-        ...(input.details ?? {}),
-        ...(input.severity ? { severity: input.severity } : {}),
-      },
+      subject: service,
+      action: event,
+      outcome: status,
+      details: { ...input.details, ...(severity ? { severity } : {}) },
       timestamp: formatReceiptTime(),
-    };
-    await sealer.request(request); // stored: it will be sealed whatever happens now
+    }); // stored: it will be sealed whatever happens to this call
     const { hash } = await sealer.sealed(id, { timeoutMs: SEAL_TIMEOUT_MS, signal });
     return { ok: true as const, receipt_id: id, sha256: hash };
   },
 });
 
-/** Returns the receipt id for a key's own request id, which no other key's request can take. */
-function ownId(keyId: string, requestId: string): string {
-  return createHash("sha256").update(`${keyId} ${requestId}`).digest("hex").slice(0, 16);
-}
-
-/** Tells the state of a seal request. */
+/** State of a request to seal. */
 export const sealStatus = operation({
   name: "receipts.seal_status",
   group: "sealing",
-  summary: "Tell whether a seal request is queued, sealed or refused",
+  summary: "Get the state of a request to seal: queued, sealed or refused",
   effect: "read",
   access: "key",
   input: z.object({
     request_id: z.string().min(1).max(128).describe(
-      "The receipt's id, or the id that the request was sent with by this key",
+      "Id of the receipt, or the request_id that this key has sent",
     ),
   }),
   output: z.object({
@@ -103,17 +95,22 @@ export const sealStatus = operation({
     },
   },
   run: async ({ request_id }, { store, caller }) => {
-    for (const id of [request_id, ownId(caller.keyId!, request_id)]) {
-      const known = await getSealState(store.asPlatform(), id);
-      if (!known) continue;
+    for (const id of [request_id, receiptIdOf(caller.keyId!, request_id)]) {
+      const request = await getSealState(store.asPlatform(), id);
+      if (!request) continue;
       return {
         request_id,
-        state: known.state,
-        receipt_id: known.state === "sealed" ? id : null,
-        sha256: known.hash ?? null,
-        chain_position: known.position ?? null,
+        state: request.state,
+        receipt_id: request.state === "sealed" ? id : null,
+        sha256: request.hash ?? null,
+        chain_position: request.position ?? null,
       };
     }
-    throw new Problem("NotFound", `There is no seal request ${request_id}`);
+    throw new Problem("NotFound", `There is no request to seal ${request_id}`);
   },
 });
+
+/** Returns the receipt id of a key's request id. No other key's request can take it. */
+function receiptIdOf(keyId: string, requestId: string): string {
+  return createHash("sha256").update(`${keyId} ${requestId}`).digest("hex").slice(0, 16);
+}

@@ -1,33 +1,34 @@
 import { z } from "zod";
+import { type Context, operation } from "../../calls/mod.ts";
+import { recoverNothing } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import {
   BadDetectorsFile,
   describeDetectors,
   detectAll,
+  type DetectionContext,
   openDetectionContext,
 } from "../../detection/mod.ts";
 import { DETECTORS, FINDING_CHECKS, SEVERITIES } from "../../domain/mod.ts";
-import { Problem } from "../../contract/mod.ts";
 import { listDetectorRuns } from "../../store/mod.ts";
-import { FULL } from "../_audience.ts";
-import { Timestamp } from "../_shapes.ts";
-import { recoverNothing } from "../../calls/recover/mod.ts";
-import { type Context, operation } from "../../calls/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
 
-const Fingerprint = z.string().describe("The same fault has the same");
-const Found = z.object({
-  service: z.string().nullable().describe("Service that is concerned; null: none that is known"),
+const Fingerprint = z.string().describe("The same for the same fault");
+const DetectorFinding = z.object({
+  service: z.string().nullable().describe("Affected service; null: none is known"),
   host: z.string().nullable(),
   detector: z.enum(DETECTORS),
   check: z.enum(FINDING_CHECKS),
-  code: z.string().describe("What is wrong: refused, status_500, disk_full, expired, …"),
-  severity: z.enum(SEVERITIES).describe("A first guess"),
+  code: z.string().describe("Kind of fault: refused, status_500, disk_full, expired, …"),
+  severity: z.enum(SEVERITIES).describe("First estimate"),
   fingerprint: Fingerprint,
   observed_at: Timestamp,
   summary: z.string(),
-  detail: z.record(z.string(), z.unknown()).describe("Figures and samples"),
+  detail: z.record(z.string(), z.unknown()).describe("Measured values and samples"),
 }).meta({ id: "Finding" });
 const Incident = z.object({
-  root: Fingerprint.describe("Finding that is likely to be the cause of the others"),
+  root: Fingerprint.describe("Fingerprint of the finding that probably causes the others"),
   service: z.string().nullable(),
   code: z.string(),
   severity: z.enum(SEVERITIES),
@@ -37,51 +38,33 @@ const Incident = z.object({
     fingerprint: Fingerprint,
   })),
 }).meta({ id: "DetectedIncident" });
-const Run = z.object({
+const DetectorRun = z.object({
   detector: z.enum(DETECTORS),
   enabled: z.boolean(),
   duration_ms: z.number(),
-  probed: z.number().int().describe("How many things it looked at"),
+  probed: z.number().int().describe("Number of targets that it looked at"),
   findings: z.number().int(),
-  error: z.string().nullable().describe("What it could not look at, as codes; null: nothing"),
+  error: z.string().nullable().describe("Codes of targets that it could not look at; null: none"),
 }).meta({ id: "DetectorRun" });
+const DetectorState = z.enum(["ok", "failing", "off", "never_run"]);
 
-function open({ config, store, temporal }: Context) {
-  try {
-    return openDetectionContext({ config, store, temporal });
-  } catch (error) {
-    if (!(error instanceof BadDetectorsFile)) throw error;
-    const mistakes = error.message.split("\n").slice(1).map((line) => line.trim()).join("; ");
-    throw new Problem("Unavailable", `The detectors' file can't be used: ${mistakes}`);
-  }
-}
-
-const exampleRun = {
-  detector: "host_resources" as const,
-  enabled: true,
-  duration_ms: 1.5,
-  probed: 4,
-  findings: 1,
-  error: null,
-};
-
-/** Looks, and opens nothing. */
-export const detect = operation({
+/** Runs the detectors without opening tickets. */
+export const detectFaults = operation({
   name: "itsm.detect",
   group: "itsm",
-  summary: "Run the five detectors now and give what they find, without opening tickets",
+  summary: "Run the five detectors now and return their findings, without opening tickets",
   description:
-    "Gives every finding with its evidence, and which of them would be one incident. Nothing is remembered of it: " +
-    "what is new in a log is still found by the next sweep.",
+    "Returns every finding with its evidence, and the incidents that the findings would be grouped to. Nothing of it is " +
+    "stored: a new line of a log is found again by the next sweep.",
   effect: "run",
   hints: { destructive: false, idempotent: true },
   access: "key",
   input: z.object({}),
   output: z.object({
-    probed: z.number().int(),
-    findings: z.array(Found),
+    probed: z.number().int().describe("Number of targets that were looked at"),
+    findings: z.array(DetectorFinding),
     incidents: z.array(Incident),
-    detectors: z.array(Run),
+    detectors: z.array(DetectorRun),
   }),
   rest: { itsm_detect: "POST /v1/itsm/detect" },
   tool: { itsm_trigger_detection: FULL },
@@ -110,50 +93,56 @@ export const detect = operation({
         severity: "critical",
         related: [{ service: "orders", code: "status_500", fingerprint: "93f2c07a51be6d84" }],
       }],
-      detectors: [exampleRun],
+      detectors: [{
+        detector: "host_resources",
+        enabled: true,
+        duration_ms: 1.5,
+        probed: 4,
+        findings: 1,
+        error: null,
+      }],
     },
   },
   recover: recoverNothing,
   run: async (_, context) => {
     const { signal, progress } = context;
+    const total = DETECTORS.length;
     let done = 0;
-    const looking = DETECTORS.length;
-    progress(done, looking, `looks with ${DETECTORS.join(", ")}`);
-    const detection = await detectAll(open(context), {
+    progress(done, total, `runs ${DETECTORS.join(", ")}`);
+    const { probed, findings, incidents, runs } = await detectAll(openContext(context), {
       save: false,
       signal,
-      onDetectorEnd: ({ detector, findings, enabled }) =>
-        progress(
-          ++done,
-          looking,
-          `${detector} ${
-            enabled ? `found ${findings === 1 ? "1 fault" : `${findings} faults`}` : "is off"
-          }`,
-        ),
+      onDetectorEnd: ({ detector, findings, enabled }) => {
+        const result = !enabled
+          ? "is off"
+          : findings === 1
+          ? "found 1 fault"
+          : `found ${findings} faults`;
+        progress(++done, total, `${detector} ${result}`);
+      },
     }).catch((error) => {
-      throw signal.aborted ? new Problem("Cancelled", "The caller has cancelled") : error;
+      throw signal.aborted ? new Problem("Cancelled", "The caller has cancelled the call") : error;
     });
     return {
-      probed: detection.probed,
-      findings: detection.findings.map(({ target: _, counts: __, related: ___, ...rest }) => rest),
-      incidents: detection.incidents.map((
-        { fingerprint: root, service, code, severity, related },
-      ) => ({
-        ...{ root, service, code, severity },
-        related: [...related ?? []],
+      probed,
+      findings: findings.map(({ target: _, counts: __, related: ___, ...finding }) => finding),
+      incidents: incidents.map(({ fingerprint, service, code, severity, related = [] }) => ({
+        root: fingerprint,
+        service,
+        code,
+        severity,
+        related,
       })),
-      detectors: [...detection.runs],
+      detectors: runs,
     };
   },
 });
 
-const State = z.enum(["ok", "failing", "off", "never_run"]);
-
-/** What there is to detect with. */
-export const detectors = operation({
+/** Detectors with their last runs. */
+export const detectorList = operation({
   name: "itsm.detectors",
   group: "itsm",
-  summary: "List the detectors: state, configuration, last run",
+  summary: "List the detectors with their state, configuration and last run",
   effect: "read",
   access: "public",
   input: z.object({}),
@@ -161,7 +150,9 @@ export const detectors = operation({
     detectors: z.array(z.object({
       detector: z.enum(DETECTORS),
       about: z.string(),
-      state: State.describe("failing: its last run could not look at everything; see error"),
+      state: DetectorState.describe(
+        "failing: the last run could not look at every target; see error",
+      ),
       configuration: z.record(z.string(), z.unknown()).describe("Bounds and counts, no names"),
       last_run_at: Timestamp.nullable(),
       duration_ms: z.number().nullable(),
@@ -191,17 +182,14 @@ export const detectors = operation({
     },
   },
   run: async (_, context) => {
-    const runs = new Map(
-      (await listDetectorRuns(context.store.asPlatform())).map((run) => [run.detector, run]),
-    );
+    const lastRuns = await listDetectorRuns(context.store.asPlatform());
+    const runs = new Map(lastRuns.map((run) => [run.detector, run]));
     return {
-      detectors: describeDetectors(open(context)).map(({ enabled, ...described }) => {
-        const last = runs.get(described.detector);
-        const state = !enabled ? "off" : !last ? "never_run" : last.error ? "failing" : "ok";
+      detectors: describeDetectors(openContext(context)).map(({ enabled, ...detector }) => {
+        const last = runs.get(detector.detector);
         return {
-          ...described,
-          configuration: { ...described.configuration },
-          state: state as z.output<typeof State>,
+          ...detector,
+          state: stateOf(enabled, last),
           last_run_at: last?.last_run_at ?? null,
           duration_ms: last?.duration_ms ?? null,
           probed: last?.probed ?? null,
@@ -212,3 +200,26 @@ export const detectors = operation({
     };
   },
 });
+
+function stateOf(
+  enabled: boolean,
+  last: { readonly error: string | null } | undefined,
+): z.output<typeof DetectorState> {
+  if (!enabled) return "off";
+  if (!last) return "never_run";
+  return last.error ? "failing" : "ok";
+}
+
+/** Opens the detectors' context. @throws {Problem} `Unavailable`: the file that configures them is wrong */
+function openContext({ config, store, temporal }: Context): DetectionContext {
+  try {
+    return openDetectionContext({ config, store, temporal });
+  } catch (error) {
+    if (!(error instanceof BadDetectorsFile)) throw error;
+    const mistakes = error.message.split("\n").slice(1).map((line) => line.trim()).join("; ");
+    throw new Problem(
+      "Unavailable",
+      `Cannot run the detectors, as their file is wrong: ${mistakes}`,
+    );
+  }
+}

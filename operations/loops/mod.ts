@@ -1,13 +1,11 @@
-/** The incident loop: detecting faults and healing them. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { detect, detectors } from "./detection.ts";
+/** The incident loop: detecting faults and repairing them. @module */
+import { detectFaults, detectorList } from "./detection.ts";
 import { runLoop, runTest } from "./runs.ts";
 
 /** Operations of this folder. */
-export const loopOperations: readonly Operation<Platform>[] = [
+export const loopOperations = [
   runLoop,
   runTest,
-  detect,
-  detectors,
+  detectFaults,
+  detectorList,
 ];

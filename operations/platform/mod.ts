@@ -1,24 +1,23 @@
-/** The platform itself: health, status, ports, logs, briefings. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { briefing, selfHealJournal } from "./briefing.ts";
-import { health, info } from "./health.ts";
-import { searchPlatformLogs } from "./platform_logs.ts";
-import { portCheck, ports } from "./ports.ts";
-import { resourceIndex } from "./resources.ts";
-import { status, statusFresh, statusLive } from "./status.ts";
+/** The platform itself: health, status, ports, logs and briefings. @module */
+import { briefing } from "./briefing.ts";
+import { gatewayHealth, gatewayInfo } from "./gateway.ts";
+import { logSearch } from "./logs.ts";
+import { portCheck, portList } from "./ports.ts";
+import { resourceList } from "./resources.ts";
+import { selfHealJournal } from "./self_heal_journal.ts";
+import { platformStatus, platformStatusFresh, platformStatusLive } from "./status.ts";
 
 /** Operations of this folder. */
-export const platformOperations: readonly Operation<Platform>[] = [
-  info,
-  health,
-  status,
-  statusLive,
-  statusFresh,
-  ports,
+export const platformOperations = [
+  gatewayInfo,
+  gatewayHealth,
+  platformStatus,
+  platformStatusLive,
+  platformStatusFresh,
+  portList,
   portCheck,
-  resourceIndex,
-  searchPlatformLogs,
+  resourceList,
+  logSearch,
   briefing,
   selfHealJournal,
 ];

@@ -1,19 +1,20 @@
 import { z } from "zod";
+import { type Context, operation } from "../../calls/mod.ts";
+import type { Caller } from "../../contract/mod.ts";
 import {
   buildPortRegistry,
   listPortClaims,
   listSockets,
   type PortEntry,
 } from "../../integrations/host/mod.ts";
-import type { Caller } from "../../contract/mod.ts";
 import { listServicesWithPorts } from "../../store/mod.ts";
-import { type Context, operation } from "../../calls/mod.ts";
 
 const Claim = z.object({
-  service: z.string().describe("As the graph of services names it"),
-  by: z.enum(["setting", "ports", "http", "tcp"])
-    .describe("What declares it: a setting, its ports, or its check"),
-  setting: z.string().nullable().describe("Setting that gives it; null: none does"),
+  service: z.string().describe("Name in the service graph"),
+  by: z.enum(["setting", "ports", "http", "tcp"]).describe(
+    "Declared by a setting, by the service's ports, or by its health check (http, tcp)",
+  ),
+  setting: z.string().nullable().describe("Name of the setting; null: none declares it"),
 });
 const Conflict = z.object({
   port: z.number().int(),
@@ -22,49 +23,35 @@ const Conflict = z.object({
 });
 const Port = z.object({
   port: z.number().int(),
-  state: z.enum(["listening", "reserved"]).describe("reserved: declared, but nobody listens"),
-  declared_by: z.array(Claim).describe("None: it listens undeclared"),
-  holder: z.string().nullable().describe("Program that listens, where it can be seen"),
-  pid: z.number().int().nullable().describe("Its process; null without a key"),
-  addresses: z.array(z.string()).nullable().describe("That it listens on; null without a key"),
+  state: z.enum(["listening", "reserved"]).describe("reserved: declared, but nothing listens"),
+  declared_by: z.array(Claim).describe("Empty: a program listens on an undeclared port"),
+  holder: z.string().nullable().describe("Program that listens, if it can be seen"),
+  pid: z.number().int().nullable().describe(
+    "Its process id; null for callers without a key, or if it can't be seen",
+  ),
+  addresses: z.array(z.string()).nullable().describe(
+    "Addresses that it listens on; null for callers without a key",
+  ),
   conflict: z.boolean(),
 }).meta({ id: "Port" });
 
-/** What a caller may see of a port: its process and addresses are for those with a key. */
-function shown(entry: PortEntry, { keyId }: Caller): z.output<typeof Port> {
-  const { port, sockets, claims, conflicts } = entry;
-  const known = keyId !== null;
-  return {
-    port,
-    state: sockets.length > 0 ? "listening" : "reserved",
-    declared_by: claims.map(({ service, by, setting }) => ({ service, by, setting })),
-    holder: holderOf(entry),
-    pid: known ? sockets[0]?.pid ?? null : null,
-    addresses: known ? sockets.map(({ address }) => address) : null,
-    conflict: conflicts.length > 0,
-  };
-}
+/** Fields of a port that no program and no service uses. */
+const FREE = {
+  available: true,
+  state: "free" as const,
+  holder: null,
+  declared_by: [],
+  conflicts: [],
+};
 
-function holderOf({ sockets }: PortEntry): string | null {
-  return [...new Set(sockets.flatMap(({ program }) => program ?? []))].join(" and ") || null;
-}
-
-async function registryOf({ config, store }: Context): Promise<PortEntry[]> {
-  const [services, sockets] = await Promise.all([
-    listServicesWithPorts(store.asPlatform()),
-    listSockets(),
-  ]);
-  return buildPortRegistry(listPortClaims(config, services), sockets);
-}
-
-/** Declared ports beside those really listening. */
-export const ports = operation({
+/** Declared ports and those that programs listen on. */
+export const portList = operation({
   name: "ports.list",
   group: "core",
-  summary: "List declared and listening ports of this host, with conflicts",
+  summary: "List the declared and the listening ports of this host, with conflicts",
   description:
-    "Ports are declared by the platform's settings, and by the ports and checks of services on this host. " +
-    "Without a key, process ids and addresses are left out.",
+    "Ports are declared by the platform's settings, and by the ports and health checks of services on this host. For " +
+    "callers without a key, process ids and addresses are null.",
   effect: "read",
   access: "public",
   input: z.object({}),
@@ -92,32 +79,34 @@ export const ports = operation({
       }],
     },
   },
-  async run(_, context) {
-    const entries = await registryOf(context);
+  run: async (_, context) => {
+    const entries = await readRegistry(context);
     return {
-      ports: entries.map((entry) => shown(entry, context.caller)),
+      ports: entries.map((entry) => toPort(entry, context.caller)),
       conflicts: entries.flatMap(({ conflicts }) => conflicts),
     };
   },
 });
 
-/** Whether a port is free. */
+/** Availability of one port. */
 export const portCheck = operation({
   name: "ports.check",
   group: "core",
-  summary: "Tell whether a port is free, taken, or reserved for a service",
+  summary: "Check whether a port is free, taken, or reserved for a service",
   effect: "read",
   access: "public",
   input: z.object({
-    port: z.number().int().min(1024).max(65535)
-      .describe("TCP port; those below 1024 are for privileged programs"),
+    port: z.number().int().min(1024).max(65535).describe(
+      "TCP port; ports below 1024 are for privileged programs",
+    ),
   }),
   output: z.object({
     port: z.number().int(),
     available: z.boolean(),
-    state: z.enum(["free", "taken", "reserved"])
-      .describe("taken: somebody listens; reserved: declared for a service that does not"),
-    holder: z.string().nullable().describe("Program that listens, where it can be seen"),
+    state: z.enum(["free", "taken", "reserved"]).describe(
+      "taken: a program listens; reserved: declared for a service that does not listen",
+    ),
+    holder: z.string().nullable().describe("Program that listens, if it can be seen"),
     declared_by: z.array(Claim),
     conflicts: z.array(Conflict),
     detail: z.string().describe("The same in a sentence"),
@@ -135,32 +124,58 @@ export const portCheck = operation({
       detail: "Port 8080 is taken by node, for gateway",
     },
   },
-  async run({ port }, context) {
-    const entry = (await registryOf(context)).find((known) => known.port === port);
-    const state = stateOf(entry);
+  run: async ({ port }, context) => {
+    const entry = (await readRegistry(context)).find((one) => one.port === port);
+    if (!entry) return { ...FREE, port, detail: `Port ${port} is free` };
     return {
       port,
-      available: state === "free",
-      state,
-      holder: entry ? holderOf(entry) : null,
-      declared_by: entry ? shown(entry, context.caller).declared_by : [],
-      conflicts: [...entry?.conflicts ?? []],
-      detail: sentence(port, entry),
+      available: false,
+      state: entry.sockets.length > 0 ? "taken" as const : "reserved" as const,
+      holder: holderOf(entry),
+      declared_by: toClaims(entry),
+      conflicts: entry.conflicts,
+      detail: describeEntry(entry),
     };
   },
 });
 
-function stateOf(entry: PortEntry | undefined): "free" | "taken" | "reserved" {
-  if (!entry) return "free";
-  return entry.sockets.length > 0 ? "taken" : "reserved";
+async function readRegistry({ config, store }: Context): Promise<PortEntry[]> {
+  const [services, sockets] = await Promise.all([
+    listServicesWithPorts(store.asPlatform()),
+    listSockets(),
+  ]);
+  return buildPortRegistry(listPortClaims(config, services), sockets);
 }
 
-function sentence(port: number, entry: PortEntry | undefined): string {
-  if (!entry) return `Port ${port} is free`;
-  const names = [...new Set(entry.claims.map(({ service }) => service))].join(" and ");
-  if (entry.sockets.length === 0) return `Port ${port} is reserved for ${names}`;
+/** Converts an entry as a caller may see it: process and addresses are for callers with a key. */
+function toPort(entry: PortEntry, { keyId }: Caller): z.output<typeof Port> {
+  const { port, sockets, conflicts } = entry;
+  const hasKey = keyId !== null;
+  return {
+    port,
+    state: sockets.length > 0 ? "listening" : "reserved",
+    declared_by: toClaims(entry),
+    holder: holderOf(entry),
+    pid: hasKey ? sockets[0]?.pid ?? null : null,
+    addresses: hasKey ? sockets.map(({ address }) => address) : null,
+    conflict: conflicts.length > 0,
+  };
+}
+
+function toClaims({ claims }: PortEntry): z.output<typeof Claim>[] {
+  return claims.map(({ service, by, setting }) => ({ service, by, setting }));
+}
+
+function holderOf({ sockets }: PortEntry): string | null {
+  return [...new Set(sockets.flatMap(({ program }) => program ?? []))].join(" and ") || null;
+}
+
+function describeEntry(entry: PortEntry): string {
+  const { port, sockets, claims, conflicts } = entry;
+  const services = [...new Set(claims.map(({ service }) => service))].join(" and ");
+  if (sockets.length === 0) return `Port ${port} is reserved for ${services}`;
+  const conflict = conflicts.find(({ kind }) => kind === "held_by_another");
+  if (conflict) return conflict.detail;
   const holder = holderOf(entry) ?? "a program that can't be seen from here";
-  const other = entry.conflicts.find(({ kind }) => kind === "held_by_another");
-  if (other) return other.detail;
-  return `Port ${port} is taken by ${holder}${names ? `, for ${names}` : ""}`;
+  return `Port ${port} is taken by ${holder}${services ? `, for ${services}` : ""}`;
 }

@@ -1,19 +1,19 @@
 import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
 import { listTickets } from "../../store/mod.ts";
-import { FULL_AND_AUDIT } from "../_audience.ts";
-import { operation } from "../../calls/mod.ts";
+import { FULL_AND_AUDIT } from "../scopes.ts";
 
-const NEWEST_TICKETS = 50;
-const NEWEST_RECEIPTS = 20;
-const JSON_TYPE = "application/json";
+const MAX_TICKETS = 50;
+const MAX_RECEIPTS = 20;
+const MIME_TYPE = "application/json";
 
-/** What a client may offer people to pick. */
-export const resourceIndex = operation({
+/** Resources that a client can offer to people. */
+export const resourceList = operation({
   name: "resources.list",
   group: "platform",
-  summary: "List the newest incidents, tickets and receipts, as resources",
-  description: "Older ones are read by their ids as well.",
+  summary: "List the newest incidents, tickets and receipts as resources",
+  description: "Older ones can be read by their ids.",
   effect: "read",
   access: "key",
   untrusted: true,
@@ -23,42 +23,34 @@ export const resourceIndex = operation({
       uri: z.string(),
       name: z.string(),
       title: z.string(),
-      mimeType: z.literal(JSON_TYPE),
+      mimeType: z.literal(MIME_TYPE),
     })),
   }),
   resource: { "sealoop://resources": FULL_AND_AUDIT },
   example: {
     input: {},
-    output: {
-      resources: [{
-        uri: "sealoop://receipts/9f2c4b7a01d3e856",
-        name: "9f2c4b7a01d3e856",
-        title: "Receipt 41: self_heal",
-        mimeType: JSON_TYPE,
-      }],
-    },
+    output: { resources: [toResource("receipts", "9f2c4b7a01d3e856", "Receipt 41: self_heal")] },
   },
   run: async (_, { store, caller }) => {
     const [tickets, receipts] = await Promise.all([
-      caller.scope === "full" ? listTickets(store.asPlatform(), { limit: NEWEST_TICKETS }) : [],
-      listReceipts(store, { limit: NEWEST_RECEIPTS }),
+      caller.scope === "full" ? listTickets(store.asPlatform(), { limit: MAX_TICKETS }) : [],
+      listReceipts(store, { limit: MAX_RECEIPTS }),
     ]);
-    const of = (kind: string, name: string, title: string) => ({
-      uri: `sealoop://${kind}/${encodeURIComponent(name)}`,
-      name,
-      title,
-      mimeType: JSON_TYPE as typeof JSON_TYPE,
-    });
     return {
       resources: [
         ...tickets.flatMap(({ ticket_id, title, status }) => [
-          of("tickets", ticket_id, `Ticket (${status}): ${title}`),
-          of("incidents", ticket_id, `What happened in ${ticket_id}`),
+          toResource("tickets", ticket_id, `Ticket (${status}): ${title}`),
+          toResource("incidents", ticket_id, `Timeline of ${ticket_id}`),
         ]),
         ...receipts.map(({ id, position, category }) =>
-          of("receipts", id, `Receipt ${position}: ${category}`)
+          toResource("receipts", id, `Receipt ${position}: ${category}`)
         ),
       ],
     };
   },
 });
+
+function toResource(kind: "incidents" | "receipts" | "tickets", name: string, title: string) {
+  const uri = `sealoop://${kind}/${encodeURIComponent(name)}`;
+  return { uri, name, title, mimeType: MIME_TYPE } as const;
+}

@@ -1,11 +1,9 @@
-/** Answers and diagnoses by several agents. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
+/** Answers by the reasoning pipeline, and diagnoses by the crew. @module */
+import { answerQuestion } from "./answers.ts";
 import { dispatchCrew } from "./crew.ts";
-import { reason } from "./reasoning.ts";
 
 /** Operations of this folder. */
-export const reasoningOperations: readonly Operation<Platform>[] = [
-  reason,
+export const reasoningOperations = [
+  answerQuestion,
   dispatchCrew,
 ];

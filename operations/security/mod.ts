@@ -1,13 +1,11 @@
-/** Security: practice attacks and scans. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
+/** Security: practice attacks, and scans for weaknesses. @module */
 import { simulateAttack } from "./attacks.ts";
-import { approveFinding, scanQueue, triggerScan } from "./scans.ts";
+import { approveWeakness, runScan, weaknessQueue } from "./scans.ts";
 
 /** Operations of this folder. */
-export const securityOperations: readonly Operation<Platform>[] = [
+export const securityOperations = [
   simulateAttack,
-  scanQueue,
-  approveFinding,
-  triggerScan,
+  weaknessQueue,
+  approveWeakness,
+  runScan,
 ];

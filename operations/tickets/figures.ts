@@ -1,104 +1,100 @@
 import { z } from "zod";
+import { operation } from "../../calls/mod.ts";
 import {
   getPlatformCounts,
   getRepairFigures,
   getRepairHistory,
   getResolutionFigures,
 } from "../../store/mod.ts";
-import { FULL } from "../_audience.ts";
-import { Since } from "../_ticket_shapes.ts";
-import { Limit, Sha256, Timestamp } from "../_shapes.ts";
-import { operation } from "../../calls/mod.ts";
+import { Limit, Sha256, Since, TicketId, Timestamp } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
 
-const group = "itsm";
-const Seconds = z.number().nullable().describe("Seconds; null where nothing was resolved");
+const Seconds = z.number().nullable().describe("Seconds; null: nothing was resolved");
 const Times = z.object({
-  resolved: z.number().int().describe("How many were resolved"),
+  resolved: z.number().int().describe("Number of resolved tickets"),
   mean_seconds: Seconds,
   median_seconds: Seconds,
   p90_seconds: Seconds.describe("90th percentile"),
 });
-const Mttr = Times.extend({
+const ResolutionTimes = Times.extend({
   by_severity: z.record(z.string(), Times),
-  by_category: z.record(z.string(), Times).describe("undiagnosed: nobody said what field it is of"),
-  by_day: z.array(Times.extend({ day: z.string().describe("YYYY-MM-DD, UTC") }))
-    .describe("Days on which some were resolved, oldest first, at most the last 90"),
+  by_category: z.record(z.string(), Times).describe("undiagnosed: tickets without a category"),
+  by_day: z.array(Times.extend({ day: z.string().describe("YYYY-MM-DD, UTC") })).describe(
+    "The last 90 days on which tickets were resolved, oldest first",
+  ),
 }).meta({ id: "ResolutionTimes" });
 const RepairState = z.enum(["intended", "done", "not_done", "unknown"]);
 const Counts = z.record(z.string(), z.number().int());
 
-const times = { resolved: 12, mean_seconds: 2.1, median_seconds: 1.4, p90_seconds: 4 };
-const exampleMttr = {
-  ...times,
-  by_severity: { high: times },
-  by_category: { application: times },
-  by_day: [{ day: "2026-07-01", ...times }],
+const exampleTime = { resolved: 12, mean_seconds: 2.1, median_seconds: 1.4, p90_seconds: 4 };
+const exampleTimes = {
+  ...exampleTime,
+  by_severity: { high: exampleTime },
+  by_category: { application: exampleTime },
+  by_day: [{ day: "2026-07-01", ...exampleTime }],
 };
 
-/** How long resolving takes. */
-export const mttr = operation({
+/** Times to resolution. */
+export const resolutionTimes = operation({
   name: "tickets.mttr",
-  group,
-  summary: "Tell how long tickets take to be resolved: mean, median and 90th percentile",
+  group: "itsm",
+  summary: "Get the times to resolution of tickets: mean, median and 90th percentile",
   description:
-    "Of all, by severity, by category, and day by day. From the opening of a ticket to its resolution, " +
-    "whether the loop or a person resolved it. Drills (test incidents, practice attacks) are left out.",
+    "In total, by severity, by category and by day. The time runs from the opening of a ticket to its resolution by the " +
+    "loop or a person. Drills (test incidents, practice attacks) are not counted.",
   effect: "read",
   access: "public",
-  input: z.object({ since: Since.describe("Only tickets resolved since") }),
-  output: Mttr,
+  input: z.object({ since: Since.describe("Only tickets resolved from this time on") }),
+  output: ResolutionTimes,
   rest: { itsm_mttr: "GET /v1/itsm/mttr" },
   tool: { itsm_get_mttr_stats: FULL },
-  example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleMttr },
-  run: async ({ since }, { store }) => {
-    const figures = await getResolutionFigures(
-      store.asPlatform(),
-      since ? { since: new Date(since) } : {},
-    );
-    return { ...figures, by_day: [...figures.by_day] };
-  },
+  example: { input: { since: "2026-07-01T00:00:00Z" }, output: exampleTimes },
+  run: ({ since }, { store }) =>
+    getResolutionFigures(store.asPlatform(), since ? { since: new Date(since) } : {}),
 });
 
-/** What was done to services. */
-export const remediations = operation({
+/** Repairs of services. */
+export const repairHistory = operation({
   name: "tickets.remediations",
-  group,
-  summary: "List repairs, newest first, with the share that helped and the time to resolution",
+  group: "itsm",
+  summary: "List repairs, newest first, with their success rate and the times to resolution",
   description:
-    "Those of drills (test incidents, practice attacks) are left out, unless `service` names one.",
+    "Repairs of drills (test incidents, practice attacks) are left out, unless `service` names one.",
   effect: "read",
   access: "key",
   input: z.object({
-    service: z.string().min(1).max(100).optional().describe("Only those of this service"),
-    since: Since.describe("Only those since"),
+    service: z.string().min(1).max(100).optional().describe("Only repairs of this service"),
+    since: Since.describe("Only repairs from this time on"),
     limit: Limit,
   }),
   output: z.object({
     remediations: z.array(z.object({
       id: z.string(),
-      ticket_id: z.string(),
+      ticket_id: TicketId,
       service: z.string(),
       runbook: z.string().nullable(),
-      action_sha256: Sha256.describe("What an approval is for"),
+      action_sha256: Sha256.describe("Hash of the action, by which approvals name it"),
       state: RepairState.describe(
-        "intended: under way; unknown: nobody can tell whether it happened, and people were asked",
+        "intended: under way; unknown: it cannot be proven whether it happened, so people were asked",
       ),
-      verified: z.boolean().nullable().describe("Whether the service was healthy afterwards"),
-      undone: z.boolean().describe("Whether any of it was undone"),
+      verified: z.boolean().nullable().describe(
+        "Whether the service was healthy afterwards; null: not probed",
+      ),
+      undone: z.boolean().describe("True: a step of it was undone"),
       steps: z.array(z.object({
         step: z.string().nullable(),
         state: RepairState,
         code: z.string().nullable(),
-        undoes: z.boolean().describe("Whether it undid another one"),
+        undoes: z.boolean().describe("True: the step undid another one"),
       })),
       intended_at: Timestamp,
       ended_at: Timestamp.nullable(),
     })),
-    by_state: Counts.describe("Of all that fit, not of those listed alone"),
+    by_state: Counts.describe("Number of all repairs that match, also beyond the limit"),
     success_rate: z.number().nullable().describe(
-      "Share of the ended ones after which the service was healthy; null: none has ended",
+      "Share of the ended repairs after which the service was healthy; null: none has ended",
     ),
-    mttr: Mttr.describe("Of the tickets that fit the same"),
+    mttr: ResolutionTimes.describe("Of the tickets of the same service and time"),
   }),
   rest: { itsm_remediations: "GET /v1/itsm/remediations" },
   tool: { itsm_get_remediation_history: FULL },
@@ -121,26 +117,26 @@ export const remediations = operation({
       }],
       by_state: { done: 12 },
       success_rate: 1,
-      mttr: exampleMttr,
+      mttr: exampleTimes,
     },
   },
   run: async ({ service, since, limit }, { store }) => {
+    const db = store.asPlatform();
     const from = since ? new Date(since) : undefined;
-    const [history, figures] = await Promise.all([
-      getRepairHistory(store.asPlatform(), { service, since: from, limit }),
-      getResolutionFigures(store.asPlatform(), { since: from, service }),
+    const [history, mttr] = await Promise.all([
+      getRepairHistory(db, { service, since: from, limit }),
+      getResolutionFigures(db, { since: from, service }),
     ]);
-    const repairs = history.remediations.map((repair) => ({ ...repair, steps: [...repair.steps] }));
-    return { ...history, remediations: repairs, mttr: { ...figures, by_day: [...figures.by_day] } };
+    return { ...history, mttr };
   },
 });
 
-/** Everything at a glance. */
+/** Counts of everything at a glance. */
 export const dashboard = operation({
   name: "itsm.dashboard",
-  group,
-  summary: "Count tickets, services, approvals and repairs, with the time to resolution",
-  description: "Drills (test incidents, practice attacks) are left out.",
+  group: "itsm",
+  summary: "Count tickets, services, approvals and repairs, with the times to resolution",
+  description: "Drills (test incidents, practice attacks) are not counted.",
   effect: "read",
   access: "public",
   input: z.object({}),
@@ -151,8 +147,8 @@ export const dashboard = operation({
     oldest_open_at: Timestamp.nullable(),
     services: Counts.describe("up, down, unknown"),
     pending_approvals: z.number().int(),
-    mttr: Mttr,
-    repair_success_rate: z.number().nullable(),
+    mttr: ResolutionTimes,
+    repair_success_rate: z.number().nullable().describe("0 to 1; null: no repair has ended"),
   }),
   rest: { itsm_dashboard: "GET /v1/itsm/dashboard" },
   tool: { itsm_dashboard_summary: FULL },
@@ -165,17 +161,17 @@ export const dashboard = operation({
       oldest_open_at: "2026-07-01T12:00:00.000Z",
       services: { up: 5, down: 1 },
       pending_approvals: 1,
-      mttr: exampleMttr,
+      mttr: exampleTimes,
       repair_success_rate: 0.92,
     },
   },
   run: async (_, { store }) => {
-    const [counts, figures, { success_rate }] = await Promise.all([
-      getPlatformCounts(store.asPlatform()),
-      getResolutionFigures(store.asPlatform()),
-      getRepairFigures(store.asPlatform()),
+    const db = store.asPlatform();
+    const [counts, mttr, { success_rate }] = await Promise.all([
+      getPlatformCounts(db),
+      getResolutionFigures(db),
+      getRepairFigures(db),
     ]);
-    const mttr = { ...figures, by_day: [...figures.by_day] };
     return { ...counts, mttr, repair_success_rate: success_rate };
   },
 });

@@ -1,26 +1,30 @@
 /** Tickets, their receipts, figures and prompts. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { dashboard, mttr, remediations } from "./figures.ts";
-import { incidentTimeline, openIncidents } from "./incidents.ts";
+import { closeTicket, createTicket } from "./changes.ts";
+import { dashboard, repairHistory, resolutionTimes } from "./figures.ts";
 import { auditPrompt, postmortemPrompt, triagePrompt } from "./prompts.ts";
-import { embedReceipt, verifyTicket } from "./receipts.ts";
-import { incidentDetails, recentIncidents } from "./recent.ts";
-import { closeTicket, createTicket, readTicket, ticketList } from "./tickets.ts";
+import { embedReceipt, ticketVerification } from "./receipts.ts";
+import {
+  incidentDetails,
+  openTickets,
+  recentIncidents,
+  ticket,
+  ticketList,
+  ticketTimeline,
+} from "./tickets.ts";
 
 /** Operations of this folder. */
-export const ticketOperations: readonly Operation<Platform>[] = [
+export const ticketOperations = [
   ticketList,
   createTicket,
-  readTicket,
+  ticket,
   closeTicket,
-  incidentTimeline,
+  ticketTimeline,
   embedReceipt,
-  verifyTicket,
-  mttr,
-  remediations,
+  ticketVerification,
+  resolutionTimes,
+  repairHistory,
   dashboard,
-  openIncidents,
+  openTickets,
   triagePrompt,
   postmortemPrompt,
   auditPrompt,

@@ -1,36 +1,35 @@
 import { z } from "zod";
-import { InvalidInput, Problem } from "../../contract/mod.ts";
-import { findReceipt, type StoredReceipt } from "../../ledger/mod.ts";
+import { operation } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
 import {
-  addTicketEvent,
-  getTicketEvent,
-  noteCallEffects,
-  replaceTicketReceipt,
-  type Store,
-  type Ticket,
-} from "../../store/mod.ts";
-import { FULL } from "../_audience.ts";
-import {
-  exampleTicket,
+  embeddedReceipt,
   existingTicket,
-  receiptOf,
+  isReceiptAbout,
+  setTicketReceipt,
+} from "../../integrations/tickets/mod.ts";
+import { findReceipt, verifyStored } from "../../ledger/mod.ts";
+import {
+  Check,
+  Checks,
+  exampleTicket,
+  exampleVerifiedReceipt,
+  ReceiptId,
   TicketId,
   TicketWithReceipt,
-} from "../_ticket_shapes.ts";
-import { Check, Checks, exampleVerified, verified, VerifiedReceipt } from "../_verified.ts";
-import { ReceiptId } from "../_shapes.ts";
-import { recoverNoted } from "../../calls/recover/mod.ts";
-import { operation } from "../../calls/mod.ts";
+  toVerifiedReceipt,
+  VerifiedReceipt,
+} from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
 
-/** Names a receipt in a ticket. */
+/** Embeds a receipt in a ticket. */
 export const embedReceipt = operation({
   name: "tickets.embed_receipt",
   group: "itsm",
   summary: "Embed in a ticket a sealed receipt that is about it",
   description:
-    "The receipt's subject or details have to name the ticket. It takes the place of one that was embedded before, " +
-    "never of the one that the platform itself has sealed when the ticket was closed or left to people. The receipts " +
-    "stay as they are.",
+    "The receipt's subject or details must name the ticket. It replaces a receipt that was embedded before, but not the " +
+    "one that the platform sealed when the ticket was closed or escalated. The receipts themselves do not change.",
   effect: "run",
   hints: { idempotent: true },
   access: "partner",
@@ -47,73 +46,30 @@ export const embedReceipt = operation({
       receipt: { id: exampleTicket.receipt_id, category: "self_heal", outcome: "sealed" },
     },
   },
-  recover: (call, platform) =>
-    recoverNoted(platform, call, ({ ids }) => withReceipt(platform.store, ids.ticket_id!)),
+  recover: (call, { store }) =>
+    recoverNoted({ store }, call, async ({ ids }) => {
+      const ticket = await existingTicket(store, ids.ticket_id!);
+      return { ...ticket, receipt: await embeddedReceipt(store, ticket) };
+    }),
   run: async ({ ticket_id, receipt_id }, { store, decisionId }) => {
     const ticket = await existingTicket(store, ticket_id);
     const receipt = await findReceipt(store, receipt_id);
-    if (receipt.id !== ticket.receipt_id) await embed(store, ticket, receipt, decisionId);
+    await setTicketReceipt(store, ticket, receipt, decisionId);
     return { ...await existingTicket(store, ticket_id), receipt: JSON.parse(receipt.text) };
   },
 });
 
-async function withReceipt(store: Store, ticketId: string) {
-  const ticket = await existingTicket(store, ticketId);
-  return { ...ticket, receipt: await receiptOf(store, ticket.receipt_id) };
-}
-
-async function embed(
-  store: Store,
-  { ticket_id, receipt_id: now }: Ticket,
-  receipt: StoredReceipt,
-  decisionId: string | undefined,
-) {
-  if (!isAbout(receipt, ticket_id)) {
-    const msg = `Receipt ${receipt.id} is not about ${ticket_id}: expected one whose subject or ` +
-      `details name that ticket`;
-    throw new InvalidInput([{ path: ["receipt_id"], msg, type: "value_error" }]);
-  }
-  await store.asPlatform().transaction(async (trx) => {
-    const isOwn = now !== null && !await getTicketEvent(trx, ticket_id, keyOf(now));
-    if (isOwn || !await replaceTicketReceipt(trx, ticket_id, receipt.id, now)) {
-      throw new Problem(
-        "Conflict",
-        `Ticket ${ticket_id} has the receipt that the platform sealed of its end, and keeps it`,
-      );
-    }
-    await addTicketEvent(trx, ticket_id, {
-      key: keyOf(receipt.id),
-      kind: "receipt_embedded",
-      data: { receipt_id: receipt.id },
-    });
-    await noteCallEffects(trx, decisionId, { ticket_id, receipt_id: receipt.id });
-  });
-}
-
-/** Key of the event that tells that a receipt was embedded; the platform's own receipts have none. */
-const keyOf = (receiptId: string) => `embedded-${receiptId}`;
-
-/** Whether a receipt names a ticket: as its subject, or anywhere in its details. */
-function isAbout({ text }: StoredReceipt, ticketId: string): boolean {
-  const { subject, details } = JSON.parse(text);
-  const names = (value: unknown): boolean =>
-    value === ticketId ||
-    (typeof value === "object" && value !== null && Object.values(value).some(names));
-  return names(subject) || names(details);
-}
-
-/** Verifies the receipt of a ticket. */
-export const verifyTicket = operation({
+/** Verification of the receipt of a ticket. */
+export const ticketVerification = operation({
   name: "tickets.verify_receipt",
   group: "itsm",
-  summary:
-    "Verify the receipt that is embedded in a ticket: hash, canonical form, signature, link, and that it is about it",
+  summary: "Verify the receipt of a ticket, and that the receipt is about the ticket",
   effect: "read",
   access: "key",
   input: z.object({ ticket_id: TicketId }),
   output: VerifiedReceipt.extend({
     ticket_id: TicketId,
-    verified: z.boolean().describe("Whether no check has failed"),
+    verified: z.boolean().describe("True: no check failed"),
     checks: Checks.extend({
       ticket: Check.describe("Whether the receipt's subject or details name the ticket"),
     }),
@@ -125,17 +81,21 @@ export const verifyTicket = operation({
     input: { ticket_id: exampleTicket.ticket_id },
     output: {
       ticket_id: exampleTicket.ticket_id,
-      ...exampleVerified,
-      checks: { ...exampleVerified.checks, ticket: "pass" as const },
+      ...exampleVerifiedReceipt,
+      checks: { ...exampleVerifiedReceipt.checks, ticket: "pass" },
     },
   },
   run: async ({ ticket_id }, { store, urls }) => {
     const ticket = await existingTicket(store, ticket_id);
     if (!ticket.receipt_id) throw new Problem("NotFound", `Ticket ${ticket_id} has no receipt yet`);
     const receipt = await findReceipt(store, ticket.receipt_id);
-    const its = await verified(store, receipt, urls.ledger);
-    const about = isAbout(receipt, ticket_id);
-    const checks = { ...its.checks, ticket: about ? "pass" as const : "fail" as const };
-    return { ticket_id, ...its, verified: its.verified && about, checks };
+    const verdict = await verifyStored(store, receipt);
+    const isAbout = isReceiptAbout(receipt, ticket_id);
+    return {
+      ticket_id,
+      ...toVerifiedReceipt(receipt, verdict, urls.ledger),
+      verified: verdict.verified && isAbout,
+      checks: { ...verdict.checks, ticket: isAbout ? "pass" as const : "fail" as const },
+    };
   },
 });

@@ -1,10 +1,9 @@
 /** Webhooks: registering them, and their deliveries. @module */
-import type { Platform } from "../../calls/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
-import { registerWebhook, webhookDeliveries } from "./webhooks.ts";
+import { webhookDeliveries } from "./deliveries.ts";
+import { registerWebhook } from "./register.ts";
 
 /** Operations of this folder. */
-export const webhookOperations: readonly Operation<Platform>[] = [
+export const webhookOperations = [
   registerWebhook,
   webhookDeliveries,
 ];

@@ -1,51 +1,59 @@
 import { z } from "zod";
-import { refuseOthers, refuseOtherTenants } from "./_private_runs.ts";
-import { exampleRun, group, ofWorkflow, RunShape, shownRun } from "./_run_shapes.ts";
-import { Timestamp, WorkflowId } from "../_shapes.ts";
-import { mapTemporalErrors, operation, waitForRun } from "../../calls/mod.ts";
+import {
+  mapTemporalErrors,
+  operation,
+  refuseOtherKeys,
+  refuseOtherTenants,
+  waitForRun,
+} from "../../calls/mod.ts";
+import { Timestamp, WorkflowId } from "../schemas/mod.ts";
+import { exampleRun, Run, toRun, withWorkflow } from "./_run.ts";
 
-/** Describes a run. */
-export const describeRun = operation({
+/** Longest wait for the result of a run that has ended. */
+const ENDED_TIMEOUT_SECONDS = 10;
+
+/** The latest run of a workflow. */
+export const workflowInfo = operation({
   name: "workflows.describe",
-  group,
-  summary: "Describe the latest run of a workflow",
+  group: "workflows",
+  summary: "Get the latest run of a workflow",
   effect: "read",
   access: "key",
   input: z.object({ workflow_id: WorkflowId }),
-  output: RunShape,
+  output: Run,
   rest: { workflow_describe: "GET /v1/workflows/{workflow_id}" },
   errors: ["NotFound", "Forbidden", "Unavailable"],
   example: { input: { workflow_id: exampleRun.workflow_id }, output: exampleRun },
-  run: async ({ workflow_id }, context) =>
-    await ofWorkflow(context, workflow_id, async (handle) => {
+  run: ({ workflow_id }, context) =>
+    withWorkflow(context, workflow_id, async (handle) => {
       const run = await handle.describe();
       await refuseOtherTenants(context, handle, "read", run.type);
-      return shownRun(run);
+      return toRun(run);
     }),
 });
 
-/** Waits for a run. */
-export const runResult = operation({
+/** The result of the latest run, which is waited for. */
+export const workflowResult = operation({
   name: "workflows.result",
-  group,
-  summary: "Wait for a workflow to end, and give its result",
+  group: "workflows",
+  summary: "Wait for a workflow to end, and get its result",
   description:
-    "What a conversation, a question or a diagnosis by the crew has led to is given to the key that asked alone; what " +
-    "else a tenant's keys have started, but for loops, to that tenant.",
+    "The result of a conversation, a question or a diagnosis by the crew is only for the key that asked. Other runs that a " +
+    "tenant's keys have started, except loops, are only for that tenant.",
   effect: "read",
   access: "key",
   input: z.object({
     workflow_id: WorkflowId,
     timeout_seconds: z.number().int().min(0).max(60).default(30).describe(
-      "Longest to wait; 0 only looks",
+      "Maximum seconds to wait; 0: do not wait",
     ),
   }),
   output: z.object({
     workflow_id: z.string(),
     run_id: z.string(),
-    status: z.string().describe("RUNNING where it has not ended within the time"),
+    status: z.string().describe("RUNNING: the run has not ended within the time"),
     result: z.unknown().optional().describe(
-      "What it gave; left out where it has not ended, or has failed",
+      "Result of the run; absent: it has not ended, or it failed",
     ),
     failure: z.object({ message: z.string(), type: z.string() }).optional(),
   }),
@@ -68,22 +76,24 @@ export const runResult = operation({
   run: async ({ workflow_id, timeout_seconds }, context) => {
     const client = await context.temporal();
     const handle = client.workflow.getHandle(workflow_id);
-    const before = await ofWorkflow(context, workflow_id, () => handle.describe());
-    await mapTemporalErrors(refuseOthers(context, before.type, handle));
+    const before = await withWorkflow(context, workflow_id, () => handle.describe());
+    await mapTemporalErrors(refuseOtherKeys(context, before.type, handle));
     await mapTemporalErrors(refuseOtherTenants(context, handle, "read", before.type));
-    const seconds = before.status.name === "RUNNING" ? timeout_seconds : 10;
-    const ended = await waitForRun(client, handle, seconds, context.signal);
-    const { runId, status } = ended ? await mapTemporalErrors(handle.describe()) : before;
-    return { workflow_id, run_id: runId, status: status.name, ...ended };
+    const isRunning = before.status.name === "RUNNING";
+    const seconds = isRunning ? timeout_seconds : ENDED_TIMEOUT_SECONDS;
+    const end = await waitForRun(client, handle, seconds, context.signal);
+    const { runId, status } = end ? await mapTemporalErrors(handle.describe()) : before;
+    return { workflow_id, run_id: runId, status: status.name, ...end };
   },
 });
 
-/** Reads a run's history. */
-export const runHistory = operation({
+/** The events of the latest run. */
+export const workflowHistory = operation({
   name: "workflows.history",
-  group,
-  summary: "Read the events of a workflow's latest run, without payloads",
-  description: "Arguments, results and failures' details are left out: they may hold evidence.",
+  group: "workflows",
+  summary: "List the events of a workflow's latest run, without payloads",
+  description:
+    "Arguments, results and details of failures are left out, as they may contain evidence.",
   effect: "read",
   access: "key",
   input: z.object({ workflow_id: WorkflowId }),
@@ -111,28 +121,29 @@ export const runHistory = operation({
     },
   },
   run: async ({ workflow_id }, context) => {
-    const history = await ofWorkflow(context, workflow_id, async (handle) => {
+    const { events } = await withWorkflow(context, workflow_id, async (handle) => {
       const { type } = await handle.describe();
       await refuseOtherTenants(context, handle, "read", type);
       return await handle.fetchHistory();
     });
-    const events = (history.events ?? []).map((event) => ({
-      event_id: Number(event.eventId),
-      type: eventType(event),
-      at: new Date(
-        Number(event.eventTime?.seconds ?? 0) * 1000 + (event.eventTime?.nanos ?? 0) / 1e6,
-      ).toISOString(),
-      activity: event.activityTaskScheduledEventAttributes?.activityType?.name ?? null,
-    }));
-    return { workflow_id, events };
+    return {
+      workflow_id,
+      events: (events ?? []).map((event) => ({
+        event_id: Number(event.eventId),
+        type: eventType(event),
+        at: new Date(
+          Number(event.eventTime?.seconds ?? 0) * 1e3 + (event.eventTime?.nanos ?? 0) / 1e6,
+        ).toISOString(),
+        activity: event.activityTaskScheduledEventAttributes?.activityType?.name ?? null,
+      })),
+    };
   },
 });
 
-/** The event's kind, by the one field of attributes that it has. */
+/** Returns the type of an event, by the name of its only attributes: `WORKFLOW_EXECUTION_STARTED`. */
 function eventType(event: object): string {
-  const field = Object.entries(event).find(([name, value]) =>
-    name.endsWith("EventAttributes") && value
-  );
-  return (field?.[0] ?? "unknown").replace("EventAttributes", "").replace(/[A-Z]/g, (c) => `_${c}`)
-    .toUpperCase();
+  const suffix = "EventAttributes";
+  const attributes = Object.entries(event).find(([name, value]) => name.endsWith(suffix) && value);
+  const name = (attributes?.[0] ?? "unknown").replace(suffix, "");
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

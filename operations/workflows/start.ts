@@ -1,24 +1,26 @@
 import { z } from "zod";
-import { WORKFLOW } from "../../domain/mod.ts";
-import { Problem } from "../../contract/mod.ts";
-import { exampleRun, group } from "./_run_shapes.ts";
-import { recoverNothing } from "../../calls/recover/mod.ts";
 import { operation } from "../../calls/mod.ts";
+import { recoverNothing } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { WORKFLOW } from "../../domain/mod.ts";
+import { EXAMPLE_RUN_ID } from "../schemas/mod.ts";
 
 const Input = z.strictObject({
-  type: z.string().min(1).max(100),
+  type: z.string().min(1).max(100).describe(
+    "A startable type; GET /v1/workflows/types lists them",
+  ),
   input: z.record(z.string(), z.unknown()).default({}).describe(
-    "Input of the operation that starts it",
+    "Input of the operation that starts the type",
   ),
 });
 
-/** Starts a run through the operation that it belongs to. */
-export const startRun = operation({
+/** Starts a workflow by a call of the operation that it belongs to. */
+export const startWorkflow = operation({
   name: "workflows.start",
-  group,
+  group: "workflows",
   summary: "Start a workflow of a startable type, by the rules of its own operation",
   description:
-    "The same as calling that operation, which GET /v1/workflows/types names: its limits and governance apply.",
+    "The same as a call of the operation that GET /v1/workflows/types names for the type: its limits and governance apply.",
   effect: "run",
   access: "partner",
   input: Input,
@@ -27,22 +29,23 @@ export const startRun = operation({
   errors: ["NotFound", "Conflict", "Unavailable"],
   example: {
     input: { type: WORKFLOW.itsmTest, input: { scenario: "crash" } },
-    output: { workflow_id: "test-5f0c21ab", run_id: exampleRun.run_id },
+    output: { workflow_id: "test-5f0c21ab", run_id: EXAMPLE_RUN_ID },
   },
-  delegateTo(sent, { operations }) {
-    const { success, data } = Input.safeParse(sent);
+  delegateTo(input, { operations }) {
+    const { success, data } = Input.safeParse(input);
     if (!success) return undefined;
     const starter = [...operations.values()].find((one) => one.startsWorkflow === data.type);
     return starter && { operation: starter, input: data.input, field: "input" };
   },
   recover: recoverNothing,
-  run: ({ type }) =>
-    Promise.reject(
-      Object.hasOwn(WORKFLOW, type)
-        ? new Problem("Conflict", `Workflows of type ${type} can't be started by a caller`)
-        : new Problem(
-          "NotFound",
-          `There is no workflow type ${type}; GET /v1/workflows/types lists them`,
-        ),
-    ),
+  /** Runs only where no operation starts the type. */
+  run: ({ type }) => {
+    const problem = Object.hasOwn(WORKFLOW, type)
+      ? new Problem("Conflict", `Cannot start a workflow of type ${type}: only the platform does`)
+      : new Problem(
+        "NotFound",
+        `There is no workflow type ${type}; GET /v1/workflows/types lists them`,
+      );
+    return Promise.reject(problem);
+  },
 });

@@ -3,7 +3,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRestApp } from "../../api/mod.ts";
 import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
-import { cancelTask, operations, registry, sayInTask } from "../../operations/mod.ts";
+import { cancelTask, operations, registry, sendMessage } from "../../operations/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { createToolServer } from "../../mcp/mod.ts";
 import { issueKey, type NewKey, type Store } from "../../store/mod.ts";
@@ -89,7 +89,7 @@ export async function openPeople(
       operations: all,
       invoke: createInvoke(platform),
       auth: createToolServerAuth(platform),
-      a2a: { tasks, sendMessage: sayInTask, cancelTask },
+      a2a: { tasks, sendMessage, cancelTask },
       http: { log, trustedHops: 0, secure: false },
       limits: { perMinute: 60, simulatePerMinute: 10 },
       findInjection,

@@ -5,7 +5,6 @@ import { loadConfig } from "../../config.ts";
 import { Problem, type Recovery } from "../../contract/mod.ts";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { sha256 } from "../../operations/_shapes.ts";
 import { type OpenPlatform, openPlatform } from "../../processes/mod.ts";
 import {
   addDecisions,
@@ -24,7 +23,7 @@ import { program } from "../_programs.ts";
 import { type TestDatabase, testDatabase } from "../_servers.ts";
 import { eventually } from "../_time.ts";
 import { deadly } from "./_killed.ts";
-import { actionOf } from "../../calls/approvals/mod.ts";
+import { actionOf, sha256 } from "../../calls/approvals/mod.ts";
 import { createInvoke } from "../../calls/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
 

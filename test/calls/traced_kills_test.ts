@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createHeldCallRunner } from "../../calls/held_calls/mod.ts";
 import { registry } from "../../operations/mod.ts";
-import { sha256 } from "../../operations/_shapes.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import {
   addLearningItems,
@@ -23,7 +22,7 @@ import { program } from "../_programs.ts";
 import { openParts } from "../workflows/_loop.ts";
 import { eventually } from "../_time.ts";
 import type { KilledCall, Moment } from "./_killed_operation.ts";
-import { actionOf } from "../../calls/approvals/mod.ts";
+import { actionOf, sha256 } from "../../calls/approvals/mod.ts";
 import { settleLostCalls } from "../../calls/recover/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
 

@@ -7,7 +7,7 @@ import { loadConfig } from "../../config.ts";
 import type { Operation } from "../../contract/mod.ts";
 import { findInjection } from "../../guard/mod.ts";
 import { createToolServer, type SessionTiming } from "../../mcp/mod.ts";
-import { cancelTask, operations, sayInTask } from "../../operations/mod.ts";
+import { cancelTask, operations, sendMessage } from "../../operations/mod.ts";
 import { openPlatform } from "../../processes/mod.ts";
 import { issueKey, type NewKey } from "../../store/mod.ts";
 import { allowTools } from "../_governance.ts";
@@ -56,7 +56,7 @@ export async function startToolServer(
     http,
     limits: { perMinute: config.settings.SEALOOP_LIMIT_TOOLS, simulatePerMinute: 10 },
     loopback: true,
-    a2a: { tasks, sendMessage: sayInTask, cancelTask },
+    a2a: { tasks, sendMessage, cancelTask },
     timing,
   });
   const testOperations = extra.map(({ name }) => name);

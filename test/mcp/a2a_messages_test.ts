@@ -147,7 +147,7 @@ describe("an A2A message that is sent again", () => {
     const parts = [{ kind: "text", text: "What is down?" }];
     const { error } = await ask("message/send", { message: { ...more, parts } });
     assert.equal(error.code, -32602);
-    assert.match(error.message, /was said in task .* already, in other words$/);
+    assert.match(error.message, /Task .* has a message .* with other content; use a new id$/);
     await ask("tasks/cancel", { id });
     assert.equal(await idOf(params), id);
   });

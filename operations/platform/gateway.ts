@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
-import { Timestamp } from "../_shapes.ts";
 import { operation } from "../../calls/mod.ts";
+import { API_VERSION, PRODUCT, SERVICE } from "../../domain/mod.ts";
+import { Timestamp } from "../schemas/mod.ts";
 
-/** What the gateway is, and where to read on. */
-export const info = operation({
+/** Name of the service and places of its descriptions. */
+export const gatewayInfo = operation({
   name: "gateway.info",
   group: "core",
-  summary: "Say what this service is and where its descriptions are",
+  summary: "Get the name of this service and the places of its descriptions",
   effect: "read",
   access: "public",
   counted: false,
@@ -43,12 +43,12 @@ export const info = operation({
     }),
 });
 
-/** Liveness: answers as long as the process does. What is behind it is for status. */
-export const health = operation({
+/** Liveness of the gateway's process. */
+export const gatewayHealth = operation({
   name: "gateway.health",
   group: "core",
-  summary: "Tell whether the gateway answers",
-  description: "Does not look at PostgreSQL or Temporal: `GET /v1/status` does.",
+  summary: "Check whether the gateway answers",
+  description: "Does not probe PostgreSQL or Temporal; `GET /v1/status` does.",
   effect: "read",
   access: "public",
   counted: false,

@@ -1,50 +1,48 @@
 import { z } from "zod";
+import { approvalWorkflowId, concerns } from "../../calls/approvals/mod.ts";
 import { type Caller, escapeInvisible } from "../../contract/mod.ts";
 import type { ApprovalRecord } from "../../store/mod.ts";
-import { Sha256, Timestamp } from "../_shapes.ts";
-import { concerns } from "../../calls/approvals/mod.ts";
+import { Sha256, Timestamp } from "../schemas/mod.ts";
 
 /** Id of an approval. */
-export const ApprovalId = z.string().regex(
-  /^APR-[0-9a-f]{12}$/,
-  "Expected APR- and 12 hex characters",
-)
-  .describe("Approval id");
+export const ApprovalId = z.string()
+  .regex(/^APR-[0-9a-f]{12}$/, "Expected APR- and 12 hex characters")
+  .describe("Id of the approval, such as APR-5b1e09c77a42");
 
-/** Where an approval can stand. */
-export const ApprovalStatusShape = z.enum(["pending", "approved", "denied", "expired"]);
+/** Status of an approval. */
+export const ApprovalStatus = z.enum(["pending", "approved", "denied", "expired"]);
 
 const Run = z.object({ workflow_id: z.string(), run_id: z.string() });
 
-/** An approval, as lists have it. */
-export const ApprovalShape = z.object({
+/** An approval. */
+export const Approval = z.object({
   approval_id: ApprovalId,
-  status: ApprovalStatusShape,
-  subject: z.string().describe("What it is about: a ticket, or what a program named"),
+  status: ApprovalStatus,
+  subject: z.string().describe("Ticket that the approval is about, or the requesting key"),
   ticket_id: z.string().nullable(),
   description: z.string(),
   action: z.record(z.string(), z.unknown()).describe(
-    "Exactly what is approved; of what another tenant asks about the tool alone, if it is a call",
+    "Exactly what is approved; of a call by another tenant's key only the tool, of its other actions nothing",
   ),
   action_sha256: Sha256.describe(
-    "Over the canonical JSON of action; another action needs another approval",
+    "SHA-256 of the canonical JSON of the action; any other action needs another approval",
   ),
-  requested_by: z.string().describe("Principal who asks, and so can't decide"),
+  requested_by: z.string().describe("Principal that asks, and therefore cannot decide"),
   needed: z.number().int().describe("How many different people must approve"),
   approvers: z.array(z.object({ key_id: z.string(), principal: z.string() })),
-  escalated: z.boolean().describe("People were told a second time"),
+  escalated: z.boolean().describe("True: people were reminded"),
   asked_at: Timestamp,
   expires_at: Timestamp.nullable(),
   decided_at: Timestamp.nullable(),
   workflow_id: z.string(),
-  asking_run: Run.nullable().describe("The loop that waits for it"),
-  resumed_run: Run.nullable().describe("The loop that was started as that one had ended"),
+  asking_run: Run.nullable().describe("Run of the loop that waits for the approval"),
+  resumed_run: Run.nullable().describe("Run of the loop that was started after that one had ended"),
 }).meta({ id: "Approval" });
 
-/** An approval of the examples. */
+/** An approval, in examples. */
 export const exampleApproval = {
   approval_id: "APR-5b1e09c77a42",
-  status: "pending" as const,
+  status: "pending",
   subject: "billing-cleaner",
   ticket_id: null,
   description: "Drop the table of last year's sessions",
@@ -60,13 +58,10 @@ export const exampleApproval = {
   workflow_id: "approval-APR-5b1e09c77a42",
   asking_run: null,
   resumed_run: null,
-};
+} satisfies z.output<typeof Approval>;
 
-/** Id of an approval's workflow. */
-export const workflowIdOf = (approvalId: string) => `approval-${approvalId}`;
-
-/** A record in the names of the wire. */
-export function shownApproval(record: ApprovalRecord) {
+/** Converts a record for a caller whom it concerns. Characters that can't be seen are shown as their codes. */
+export function toApproval(record: ApprovalRecord) {
   const asking = record.askingRun as { workflow_id: string; run_id: string } | null;
   return {
     approval_id: record.id,
@@ -78,28 +73,28 @@ export function shownApproval(record: ApprovalRecord) {
     action_sha256: record.actionSha256,
     requested_by: escapeInvisible(record.requestedBy),
     needed: record.needed,
-    approvers: [...record.approvers],
+    approvers: record.approvers,
     escalated: record.escalated,
     asked_at: record.askedAt,
     expires_at: record.expiresAt,
     decided_at: record.decidedAt,
-    workflow_id: workflowIdOf(record.id),
+    workflow_id: approvalWorkflowId(record.id),
     asking_run: asking && { workflow_id: asking.workflow_id, run_id: asking.run_id },
     resumed_run: record.resumedRun,
   };
 }
 
 /**
- * The same as a caller may see it: what a tenant's key asks about is for that tenant and for admins; its hash, and how it
- * stands, is for everybody with a key.
+ * Converts a record as a caller may see it: the description and action of a tenant's key are for that tenant and for keys
+ * of tier admin; hash and status are for every key.
  */
-export function approvalFor(caller: Caller, record: ApprovalRecord) {
-  const shown = shownApproval(record);
-  if (concerns(caller, record)) return shown;
-  const { operation, tool } = shown.action;
+export function toVisibleApproval(caller: Caller, record: ApprovalRecord) {
+  const approval = toApproval(record);
+  if (concerns(caller, record)) return approval;
+  const { operation, tool } = approval.action;
   return {
-    ...shown,
-    description: "What it is about is told to the tenant that asks",
+    ...approval,
+    description: "Only the tenant that asks can read the description",
     action: typeof operation === "string" ? { operation, tool } : {},
   };
 }

@@ -1,0 +1,124 @@
+/** Runs that an operation has started: its answer says how they stand, after a wait where the caller wishes one. */
+import type { Client } from "@temporalio/client";
+import { CallerGone, Problem } from "../contract/mod.ts";
+import { type StartedRun, TASK_QUEUE, type WorkflowName } from "../domain/mod.ts";
+import type { Context } from "./platform.ts";
+import type { SharedRun } from "./recover/mod.ts";
+import { followRun } from "./runs.ts";
+import { mapTemporalErrors } from "./temporal_errors.ts";
+
+/** A started run, as answers describe it. */
+export interface RunStatus {
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly result_url: string;
+  /** `RUNNING`: it had not ended when the answer was made. */
+  readonly status: "RUNNING" | "COMPLETED" | "FAILED";
+  /** Null: it has not ended, or has failed. */
+  readonly result: Record<string, unknown> | null;
+  readonly failure: string | null;
+}
+
+/** A run to start. */
+export interface RunOrder {
+  readonly type: WorkflowName;
+  readonly workflowId: string;
+  /** Argument of the workflow. */
+  readonly request: unknown;
+  /** Shown in Temporal's Web UI, a few words. */
+  readonly summary: string;
+}
+
+/** Default of tools: less than MCP clients wait for an answer. */
+const TOOL_WAIT_SECONDS = 25;
+/** Longest wait for a run whose result is the answer. */
+const RESULT_TIMEOUT_SECONDS = 45;
+
+/**
+ * Waits for a run that the call has started or joined, and returns how it stands then. Others may wait for the run too, so
+ * it continues whatever becomes of the call.
+ *
+ * @param type of the run's workflow
+ * @param waitSeconds longest to wait; undefined: the default of the caller's interface
+ */
+export async function followStartedRun(
+  context: Context,
+  type: WorkflowName,
+  { workflowId, firstExecutionRunId }: SharedRun,
+  waitSeconds: number | undefined,
+): Promise<RunStatus> {
+  const byDefault = context.door === "rest" ? 0 : TOOL_WAIT_SECONDS;
+  const seconds = context.detached ? 0 : waitSeconds ?? byDefault;
+  const client = await context.temporal();
+  const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const end = await followRun(context, client, handle, type, seconds);
+  const failure = end && "failure" in end ? end.failure.message : null;
+  const result = end && "result" in end ? end.result as Record<string, unknown> : null;
+  return {
+    workflow_id: workflowId,
+    run_id: firstExecutionRunId,
+    result_url: `${context.urls.gateway}/v1/workflows/${encodeURIComponent(workflowId)}/result`,
+    status: !end ? "RUNNING" : failure ? "FAILED" : "COMPLETED",
+    result,
+    failure,
+  };
+}
+
+/**
+ * Starts a run that nobody else waits for, and follows it as {@linkcode followStartedRun} does. Where an agent cancels its
+ * call, the run is cancelled too; where the agent has only lost its connection, the run ends by itself and is sealed.
+ *
+ * @throws {Problem} `Cancelled`
+ */
+export async function runAlone(
+  context: Context,
+  order: RunOrder,
+  waitSeconds: number | undefined,
+): Promise<RunStatus> {
+  const client = await context.temporal();
+  const handle = await start(client, order);
+  const { workflowId } = handle;
+  const status = await followStartedRun(context, order.type, handle, waitSeconds);
+  const { door, signal } = context;
+  const isCancelled = signal.aborted && !(signal.reason instanceof CallerGone);
+  if (status.status !== "RUNNING" || door !== "mcp" || !isCancelled) return status;
+  const cancelled = () =>
+    new Problem("Cancelled", `The caller cancelled the call, so ${workflowId} was cancelled`);
+  await mapTemporalErrors(handle.cancel(), cancelled);
+  throw cancelled();
+}
+
+/**
+ * Starts a run whose result is the answer, and waits for it. A caller who leaves cancels the run. A caller who follows the
+ * run as a task is given the run's ids alone; the operation's `longRunning` then builds the output from the result.
+ *
+ * @throws {Problem} `Unavailable`: the run failed or took too long; `Cancelled`
+ */
+export async function runForResult<Result, Output>(
+  context: Context,
+  order: RunOrder,
+  toOutput: (run: StartedRun, result: Result) => Output,
+): Promise<Output> {
+  const client = await context.temporal();
+  const handle = await start(client, order);
+  const run = { workflow_id: order.workflowId, run_id: handle.firstExecutionRunId };
+  if (context.detached) return run as Output;
+  const end = await followRun(context, client, handle, order.type, RESULT_TIMEOUT_SECONDS);
+  if (end && "result" in end) return toOutput(run, end.result as Result);
+  if (end) throw new Problem("Unavailable", `The run failed: ${end.failure.message}`);
+  await handle.cancel().catch(() => {});
+  if (context.signal.aborted) throw new Problem("Cancelled", "The caller has cancelled the call");
+  throw new Problem(
+    "Unavailable",
+    `${order.workflowId} was cancelled: it had no result within ${RESULT_TIMEOUT_SECONDS} s`,
+  );
+}
+
+async function start(client: Client, { type, workflowId, request, summary }: RunOrder) {
+  return await mapTemporalErrors(client.workflow.start(type, {
+    taskQueue: TASK_QUEUE.itsm,
+    workflowId,
+    args: [request],
+    staticSummary: summary,
+  }));
+}

@@ -1,0 +1,177 @@
+import type { Client } from "@temporalio/client";
+import type { Engine } from "../engine/mod.ts";
+import { type ChainWatch, getHead } from "../ledger/mod.ts";
+import {
+  countServicesByStatus,
+  countTicketsByStatus,
+  getOutboxState,
+  getPolicyFileStatus,
+  governanceInForce,
+  type Store,
+} from "../store/mod.ts";
+
+/** The parts that are probed. */
+export interface StatusParts {
+  readonly store: Store;
+  readonly chain: ChainWatch;
+  readonly engine: Engine;
+  temporal(): Promise<Client>;
+}
+
+/** The result of one probe. */
+export interface ProbeStatus {
+  readonly ok: boolean;
+  /** Milliseconds. */
+  readonly elapsed_ms: number;
+  /** Null: the probe failed. */
+  readonly detail: Readonly<Record<string, unknown>> | null;
+  /** Null: the probe passed. */
+  readonly error: string | null;
+}
+
+/** Names of the probed parts. */
+export const BACKENDS = [
+  "postgresql",
+  "temporal",
+  "ledger",
+  "services",
+  "tickets",
+  "engine",
+  "governance",
+] as const;
+
+/** The status of all parts at a moment. */
+export interface PlatformStatus {
+  readonly status: "ok" | "degraded";
+  /** When the probes ran, ISO 8601. */
+  readonly timestamp: string;
+  readonly cached: boolean;
+  readonly backends: Readonly<Record<typeof BACKENDS[number], ProbeStatus>>;
+}
+
+type Detail = Readonly<Record<string, unknown>>;
+
+/** A failure whose message everybody may read. Other messages may name addresses or paths. */
+class PublicFailure extends Error {
+  override readonly name = "PublicFailure";
+}
+
+const CACHE_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2_000;
+/** A request to seal that waits longer than this is not just waiting for the next batch. */
+const MAX_WAITING_SECONDS = 30;
+
+const PROBES: Readonly<
+  Record<typeof BACKENDS[number], (parts: StatusParts) => Promise<Detail>>
+> = {
+  postgresql: probePostgres,
+  temporal: probeTemporal,
+  ledger: probeLedger,
+  services: ({ store }) => countServicesByStatus(store.asPlatform()),
+  tickets: ({ store }) => countTicketsByStatus(store.asPlatform()),
+  engine: probeEngine,
+  governance: probeGovernance,
+};
+
+const cache = new WeakMap<Store, { at: number; status: Promise<PlatformStatus> }>();
+
+/** Returns the last status where that is at most 30 seconds old; otherwise probes all parts. */
+export async function getPlatformStatus(parts: StatusParts): Promise<PlatformStatus> {
+  const cached = cache.get(parts.store);
+  if (cached && performance.now() - cached.at < CACHE_MS) {
+    return { ...await cached.status, cached: true };
+  }
+  return await probePlatform(parts);
+}
+
+/** Probes all parts now. Calls of {@linkcode getPlatformStatus} meanwhile wait for the same probes. */
+export function probePlatform(parts: StatusParts): Promise<PlatformStatus> {
+  const status = probeAll(parts);
+  cache.set(parts.store, { at: performance.now(), status });
+  return status;
+}
+
+async function probeAll(parts: StatusParts): Promise<PlatformStatus> {
+  const results = await Promise.all(
+    BACKENDS.map(async (name) => [name, await probe(() => PROBES[name](parts))] as const),
+  );
+  return {
+    status: results.every(([, { ok }]) => ok) ? "ok" : "degraded",
+    timestamp: new Date().toISOString(),
+    cached: false,
+    backends: Object.fromEntries(results) as PlatformStatus["backends"],
+  };
+}
+
+/** Runs one probe. Its failure stays within its own result. */
+async function probe(look: () => Promise<Detail>): Promise<ProbeStatus> {
+  const started = performance.now();
+  const elapsed = () => Math.round((performance.now() - started) * 10) / 10;
+  try {
+    const detail = await withTimeout(look());
+    return { ok: true, elapsed_ms: elapsed(), detail, error: null };
+  } catch (error) {
+    const message = error instanceof PublicFailure ? error.message : "unreachable";
+    return { ok: false, elapsed_ms: elapsed(), detail: null, error: message };
+  }
+}
+
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const failure = new PublicFailure(`no answer within ${PROBE_TIMEOUT_MS} ms`);
+    timer = setTimeout(() => reject(failure), PROBE_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function probePostgres({ store }: StatusParts): Promise<Detail> {
+  const row = await store.asPlatform().first(
+    "SELECT current_setting('server_version') AS version",
+  );
+  return { version: row!.version };
+}
+
+async function probeTemporal({ temporal }: StatusParts): Promise<Detail> {
+  const client = await temporal();
+  const { serverVersion } = await client.workflowService.getSystemInfo({});
+  return { version: serverVersion };
+}
+
+async function probeLedger({ store, chain }: StatusParts): Promise<Detail> {
+  const [{ size }, { waiting, oldestSeconds }] = await Promise.all([
+    getHead(store),
+    getOutboxState(store.asPlatform()),
+  ]);
+  if (oldestSeconds > MAX_WAITING_SECONDS) {
+    const seconds = Math.round(oldestSeconds);
+    throw new PublicFailure(
+      `sealing stands still: about ${waiting} receipts wait, the oldest for ${seconds} s`,
+    );
+  }
+  const { chain_intact, breaks, verified_through } = chain.state();
+  return { total_receipts: size, chain_intact, breaks, verified_through };
+}
+
+async function probeEngine({ engine }: StatusParts): Promise<Detail> {
+  const ready = await engine.health();
+  if (!ready.classify || !ready.validate) throw new Error("The engine is not ready");
+  return { ...ready };
+}
+
+async function probeGovernance({ store }: StatusParts): Promise<Detail> {
+  const [{ version, stops }, file] = await Promise.all([
+    governanceInForce(store.asPlatform()),
+    getPolicyFileStatus(store.asPlatform()),
+  ]);
+  if (file?.error) {
+    throw new PublicFailure(
+      "the policy's file is not followed; npm run governance -- show says why",
+    );
+  }
+  return { policy_version: version, stops: stops.length };
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { operation, type Platform } from "../../calls/mod.ts";
+import { approvalWorkflowId, openApproval } from "../../calls/approvals/mod.ts";
+import { idOfCall, notNoted, recoverBegun, recoverRun } from "../../calls/recover/mod.ts";
+import { type LostCall, Problem, type Recovery } from "../../contract/mod.ts";
+import { WORKFLOW } from "../../domain/mod.ts";
+import { existingTicket } from "../../integrations/tickets/mod.ts";
+import { canonicalize } from "../../ledger/mod.ts";
+import { getApproval } from "../../store/mod.ts";
+import { EXAMPLE_RUN_ID, TicketId } from "../schemas/mod.ts";
+import { Approval, exampleApproval, toApproval } from "./_approval.ts";
+
+/** People have to read the action. */
+const MAX_ACTION_BYTES = 64 * 1024;
+const MAX_SECONDS = 31_536_000;
+
+/** Asks people to approve an action of the caller's own. */
+export const createApproval = operation({
+  name: "approvals.create",
+  group: "people",
+  summary: "Ask people to approve an action of your own, exactly as it is",
+  description:
+    "The approval is for the SHA-256 of the action's canonical JSON: before you act, compare it with the SHA-256 of what " +
+    "you are about to do, and ask again where the two differ. Poll `info` for the decision. Description, action and names " +
+    "stay private; the ledger gets ids and hashes.",
+  effect: "run",
+  startsWorkflow: WORKFLOW.approval,
+  access: "key",
+  sealsItself: true,
+  input: z.object({
+    description: z.string().trim().max(4000).default("").describe("Purpose, for people"),
+    action: z.record(z.string(), z.unknown()).describe("What you are about to do, in full"),
+    ticket_id: TicketId.optional().describe("Ticket whose timeline reports the approval"),
+    needed: z.number().int().min(1).max(10).default(1).describe(
+      "How many different people must approve",
+    ),
+    expires_in_seconds: z.number().int().min(1).max(MAX_SECONDS).optional().describe(
+      "Seconds until the approval expires; default: the platform's setting",
+    ),
+    escalate_after_seconds: z.number().int().min(0).max(MAX_SECONDS).optional().describe(
+      "Seconds without a decision until people are reminded; 0: never; default: the platform's setting",
+    ),
+  }),
+  output: Approval.extend({ run_id: z.string() }),
+  rest: { approvals_create: "POST /v1/approvals" },
+  errors: ["NotFound", "TooLarge", "Unavailable"],
+  example: {
+    input: { description: exampleApproval.description, action: exampleApproval.action },
+    output: { ...exampleApproval, run_id: EXAMPLE_RUN_ID },
+  },
+  recover: recoverApproval,
+  run: async (input, { store, caller, temporal, config: { settings }, decisionId }) => {
+    const { ticket_id, action } = input;
+    if (ticket_id) await existingTicket(store, ticket_id);
+    const canonical = canonicalize(action);
+    if (Buffer.byteLength(canonical) > MAX_ACTION_BYTES) {
+      const message =
+        `The action is too large: at most ${MAX_ACTION_BYTES} bytes, as people read it`;
+      throw new Problem("TooLarge", message);
+    }
+    const id = approvalIdOf(decisionId);
+    const expiresInSeconds = input.expires_in_seconds ?? settings.SEALOOP_APPROVAL_EXPIRES_SECONDS;
+    const run_id = await openApproval({ store, temporal }, {
+      id,
+      subject: ticket_id ?? `key:${caller.keyId}`,
+      ticketId: ticket_id ?? null,
+      description: input.description,
+      action,
+      actionSha256: createHash("sha256").update(canonical).digest("hex"),
+      requestedBy: caller.principal,
+      requestedByKey: caller.keyId,
+      needed: input.needed,
+      expiresInSeconds,
+      escalateAfterSeconds: input.escalate_after_seconds ??
+        settings.SEALOOP_APPROVAL_ESCALATE_SECONDS,
+      askingRun: null,
+    });
+    const record = (await getApproval(store.asPlatform(), id))!;
+    const expiry = new Date(Date.now() + expiresInSeconds * 1000).toISOString();
+    return { ...toApproval(record), expires_at: record.expiresAt ?? expiry, run_id };
+  },
+});
+
+function approvalIdOf(decisionId: string | undefined): string {
+  return `APR-${idOfCall(decisionId, 12)}`;
+}
+
+/** Recovers a lost call. A stored approval without a workflow is removed after some minutes: nobody was asked. */
+async function recoverApproval(call: LostCall, platform: Platform): Promise<Recovery> {
+  const record = await getApproval(platform.store.asPlatform(), approvalIdOf(call.decisionId));
+  if (!record) return notNoted(call);
+  const workflowId = approvalWorkflowId(record.id);
+  const recovery = await recoverRun(platform, workflowId, call, recoverBegun);
+  if (recovery.state === "not_done") {
+    throw new Problem("Unavailable", `The workflow of ${record.id} has not been started yet`);
+  }
+  if (recovery.state !== "done") return recovery;
+  const output = { ...toApproval(record), run_id: recovery.ids.run_id };
+  return { state: "done", ids: { approval_id: record.id }, output };
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { operation, runForResult } from "../../calls/mod.ts";
+import { idOfCall, recoverOutcome, recoverRun } from "../../calls/recover/mod.ts";
+import {
+  NODES,
+  type ReasoningRequest,
+  type ReasoningResult,
+  type StartedRun,
+  WORKFLOW,
+} from "../../domain/mod.ts";
+import { EXAMPLE_RUN_ID, text } from "../schemas/mod.ts";
+import { FULL } from "../scopes.ts";
+import { authorInReceipt, authorship, exampleAuthorship, Source } from "./_authorship.ts";
+
+const Step = z.object({
+  node: z.enum(NODES),
+  state: z.enum(["done", "skipped", "failed"]),
+  seconds: z.number().min(0),
+  found: z.string().describe("Result of the node, a sentence"),
+});
+
+/** Answers a question from the platform's records. */
+export const answerQuestion = operation({
+  name: "reasoning.invoke",
+  group: "platform",
+  summary: "Answer a question about incidents, services or receipts from the platform's records",
+  description:
+    "Runs a pipeline of seven nodes: intake, safety, retrieve, plan, act, verify, answer. It only reads: to repair a fault, " +
+    "call itsm_run_loop. Every sentence of the answer is supported by records that were just read, and [n] names the " +
+    "citation. If a model is configured, it writes the answer, and verify checks the answer against the records; " +
+    "`written_by` names the author. A prompt that names nothing known is answered with `input_required` and what is missing.",
+  effect: "run",
+  startsWorkflow: WORKFLOW.reasoning,
+  hints: { destructive: false },
+  access: "key",
+  untrusted: true,
+  input: z.object({
+    prompt: text(1, 8000).describe(
+      "Free text; names of services and ids of tickets and receipts are recognized",
+    ),
+  }),
+  output: z.object({
+    workflow_id: z.string().describe("Workflow of the run, for the workflow operations"),
+    run_id: z.string(),
+    outcome: z.enum(["answered", "refused", "input_required"]),
+    answer: z.string(),
+    citations: z.array(Source).describe("In the order of the numbers in the answer"),
+    ...authorship,
+    steps: z.array(Step),
+  }),
+  tool: { invoke_reasoning_pipeline: FULL },
+  longRunning: { outcome: toOutput },
+  receipt: authorInReceipt,
+  errors: ["Unavailable"],
+  example: {
+    input: { prompt: "billing is down" },
+    output: {
+      workflow_id: "reasoning-5f0c21ab9d3e",
+      run_id: EXAMPLE_RUN_ID,
+      outcome: "answered",
+      answer: "billing (http) fails its health check just now: refused. [1]",
+      citations: [{ id: "billing", kind: "service", title: "Service billing" }],
+      ...exampleAuthorship,
+      steps: NODES.map((node) => ({ node, state: "done", seconds: 0.01, found: "…" })),
+    },
+  },
+  recover: (call, platform) =>
+    recoverRun(platform, reasoningId(call.decisionId), call, recoverOutcome(toOutput)),
+  run: async ({ prompt }, context) => {
+    const request: ReasoningRequest = { prompt, requested_by: `key:${context.caller.keyId}` };
+    return await runForResult(context, {
+      type: WORKFLOW.reasoning,
+      workflowId: reasoningId(context.decisionId),
+      request,
+      summary: "Question to the platform",
+    }, toOutput);
+  },
+});
+
+function reasoningId(decisionId: string | undefined): string {
+  return `reasoning-${idOfCall(decisionId, 12)}`;
+}
+
+function toOutput(run: StartedRun, result: ReasoningResult) {
+  return { ...run, ...result };
+}

@@ -1,0 +1,42 @@
+/**
+ * Schemas that operations of several folders share, with examples.
+ *
+ * ```ts
+ * input: z.object({ ticket_id: TicketId, limit: Limit }),
+ * output: z.object({ tickets: z.array(Ticket) }),
+ * example: { input: {}, output: { tickets: [exampleTicket] } },
+ * ```
+ *
+ * Schemas of one folder are in that folder. The name of a schema is a noun with a capital; `.meta({ id })` makes it a
+ * component of the OpenAPI description.
+ * @module
+ */
+export {
+  DateTime,
+  EXAMPLE_RUN_ID,
+  Limit,
+  ReceiptId,
+  Sha256,
+  text,
+  Timestamp,
+  trimmedText,
+  WorkflowId,
+} from "./common.ts";
+export {
+  Check,
+  Checks,
+  exampleVerifiedReceipt,
+  toVerifiedReceipt,
+  VerifiedReceipt,
+} from "./receipts.ts";
+export { completedRun, exampleStartedRun, StartedRun, WaitSeconds } from "./runs.ts";
+export {
+  exampleTicket,
+  Severity,
+  Since,
+  Ticket,
+  TicketEvent,
+  TicketId,
+  TicketStatus,
+  TicketWithReceipt,
+} from "./tickets.ts";

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { StartedRun as RunIds } from "../../domain/mod.ts";
+import { EXAMPLE_RUN_ID } from "./common.ts";
+
+/** A started run, with its result where the call has waited for it. */
+export const StartedRun = z.object({
+  workflow_id: z.string(),
+  run_id: z.string(),
+  result_url: z.url().describe("GET it to wait for the result"),
+  status: z.enum(["RUNNING", "COMPLETED", "FAILED"]).describe(
+    "RUNNING: the run had not ended when this answer was made; it continues by itself",
+  ),
+  result: z.looseObject({
+    outcome: z.string().optional().describe("sealed, clear or escalated"),
+    ticket_id: z.string().nullable().optional(),
+    receipt_id: z.string().nullable().optional(),
+  }).nullable().describe("Result of a completed run; null: none yet, or the run failed"),
+  failure: z.string().nullable(),
+}).meta({ id: "StartedRun" });
+
+/** Seconds to wait for a run. */
+export const WaitSeconds = z.number().int().min(0).max(50).optional().describe(
+  "Maximum seconds to wait for the run's end; its steps are reported to clients that ask for progress. Default: 0 over " +
+    "REST, 25 otherwise",
+);
+
+/** Builds the output of an operation once its run has completed. */
+export function completedRun(started: RunIds, result: unknown) {
+  return { ...started, status: "COMPLETED", result: result ?? null };
+}
+
+/** A started run, in examples. */
+export const exampleStartedRun = {
+  workflow_id: "loop-1d0f6a2b9c3e4857",
+  run_id: EXAMPLE_RUN_ID,
+  result_url: "http://127.0.0.1:8080/v1/workflows/loop-1d0f6a2b9c3e4857/result",
+  status: "RUNNING",
+  result: null,
+  failure: null,
+} as const satisfies z.output<typeof StartedRun>;

@@ -1,0 +1,196 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { type Context, operation, type Platform } from "../../calls/mod.ts";
+import { recoverNoted } from "../../calls/recover/mod.ts";
+import { InvalidInput, Problem } from "../../contract/mod.ts";
+import { openHttpClient, OutboundRefused } from "../../integrations/http/mod.ts";
+import {
+  createWebhookSecret,
+  openSecretBox,
+  WEBHOOK_KEY_FILE,
+  WEBHOOK_SECRET_PATTERN,
+} from "../../integrations/webhooks/mod.ts";
+import { requestSeal } from "../../ledger/mod.ts";
+import {
+  type CallEffects,
+  countWebhooks,
+  getWebhookSecret,
+  noteCallEffects,
+  putWebhook,
+  removeWebhook,
+  WEBHOOK_EVENTS,
+} from "../../store/mod.ts";
+import { FULL } from "../scopes.ts";
+import { WebhookEvent, WebhookId } from "./_schemas.ts";
+
+/** For each tenant. */
+const MAX_WEBHOOKS = 50;
+/** A URL without user name and password, or the id of a webhook. Plain http is for allowed networks. */
+const URL_OR_WEBHOOK_ID = String.raw`^(https?://[^\s@/?#]+([/?#]\S*)?|WH-[0-9a-f]{12})$`;
+
+/** An event by its name, or by a short form of it. */
+const EventName = z.enum([...WEBHOOK_EVENTS, "OPENED", "UPDATED", "RESOLVED"]);
+
+/** The note about a registered or removed webhook, from which a lost call is recovered. */
+interface Registration {
+  readonly url: string;
+  readonly events: z.output<typeof WebhookEvent>[];
+  /** Whether the platform made the secret, so that the answer has it. */
+  readonly made: boolean;
+}
+
+/** Registers a webhook, or removes it where no events are given. */
+export const registerWebhook = operation({
+  name: "webhooks.register",
+  group: "itsm",
+  summary: "Register a URL that is called when tickets are opened, updated and resolved",
+  description:
+    "Messages follow Standard Webhooks: a POST of {type, timestamp, data} with the headers webhook-id, webhook-timestamp and " +
+    "webhook-signature (HMAC-SHA256 by its `whsec_` key). Messages arrive at least once and in no guaranteed order; a " +
+    "repeated message has the same webhook-id. A message that is not answered with 2xx within 15 s is sent again for a day, " +
+    "with growing pauses. The URL must be https and public, unless the platform's settings allow its network. Registering a " +
+    "URL again replaces its events and its `whsec_` key; without events the webhook is removed. The list of deliveries " +
+    "also lists the webhooks.",
+  effect: "write",
+  hints: { destructive: true, openWorld: true },
+  access: "partner",
+  sealsItself: true,
+  input: z.object({
+    url: z.string().min(1).max(2000).describe(
+      "Destination of the messages, an https URL without user name and password; redirects are not followed. To remove a " +
+        "webhook, send its URL or its id",
+    ).meta({ pattern: URL_OR_WEBHOOK_ID }),
+    events: z.array(EventName).max(6).default([...WEBHOOK_EVENTS]).describe(
+      "Events to send; an empty list removes the webhook",
+    ),
+    secret: z.string().regex(WEBHOOK_SECRET_PATTERN, "Expected whsec_ and 24 to 64 bytes in base64")
+      .optional().describe("Key that signs the messages; default: the platform makes one"),
+  }),
+  output: z.object({
+    webhook_id: WebhookId,
+    url: z.string(),
+    events: z.array(WebhookEvent),
+    secret: z.string().nullable().describe(
+      "The key that the platform made, which only this answer has; null: you sent one, or the webhook was removed",
+    ),
+  }),
+  rest: { itsm_webhook_register: "POST /v1/itsm/webhooks" },
+  tool: { itsm_register_webhook: FULL },
+  errors: ["Conflict", "NotFound"],
+  example: {
+    input: {
+      url: "https://hooks.example.com/tickets",
+      events: ["ticket.opened", "ticket.resolved"],
+    },
+    output: {
+      webhook_id: "WH-5b1e09c77a42",
+      url: "https://hooks.example.com/tickets",
+      events: ["ticket.opened", "ticket.resolved"],
+      secret: "whsec_…",
+    },
+  },
+  recover: (call, platform) =>
+    recoverNoted(platform, call, (effect) => recoveredOutput(platform, effect)),
+  run: async ({ url, events, secret }, context) => {
+    if (events.length === 0) return await remove(url, context);
+    const { config } = context;
+    const used = secret ?? createWebhookSecret();
+    const registration: Registration = {
+      url: checkUrl(url, config.settings.SEALOOP_OUTBOUND_ALLOW),
+      events: WEBHOOK_EVENTS.filter((event) => events.some((name) => isNameOf(name, event))),
+      made: secret === undefined,
+    };
+    const webhook_id = await register(registration, used, context);
+    return {
+      webhook_id,
+      url: registration.url,
+      events: registration.events,
+      secret: registration.made ? used : null,
+    };
+  },
+});
+
+/** Stores and seals a webhook. @returns its id */
+async function register(
+  registration: Registration,
+  secret: string,
+  { store, caller, config, decisionId }: Context,
+): Promise<string> {
+  const { url, events } = registration;
+  const box = openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE));
+  return await store.asPlatform().transaction(async (trx) => {
+    const id = await putWebhook(trx, {
+      url,
+      events,
+      secret: box.seal(secret, url),
+      tenant: caller.tenant,
+      createdBy: caller.keyId!,
+    });
+    if (await countWebhooks(trx, caller.tenant) > MAX_WEBHOOKS) {
+      const message =
+        `Cannot register another webhook: a tenant has at most ${MAX_WEBHOOKS}; remove one first`;
+      throw new Problem("Conflict", message);
+    }
+    await requestSeal(trx, {
+      category: "webhook_registered",
+      actor: `key:${caller.keyId}`,
+      subject: id,
+      action: "webhooks.register",
+      outcome: "success",
+      details: { events },
+      evidence: { url },
+    });
+    await noteCallEffects(trx, decisionId, { webhook_id: id }, { ...registration });
+    return id;
+  });
+}
+
+/** Removes a webhook. @param urlOrId its URL, which need not be one that could be registered now, or its id */
+async function remove(urlOrId: string, { store, caller, decisionId }: Context) {
+  const url = URL.canParse(urlOrId) ? new URL(urlOrId).href : urlOrId;
+  const webhook_id = await store.asPlatform().transaction(async (trx) => {
+    const id = await removeWebhook(trx, { named: url, tenant: caller.tenant });
+    if (id === undefined) {
+      throw new Problem("NotFound", `${caller.tenant} has no webhook with this URL or id`);
+    }
+    await requestSeal(trx, {
+      category: "webhook_removed",
+      actor: `key:${caller.keyId}`,
+      subject: id,
+      action: "webhooks.register",
+      outcome: "success",
+      details: { events: [] },
+    });
+    await noteCallEffects(trx, decisionId, { webhook_id: id }, { url, events: [], made: false });
+    return id;
+  });
+  return { webhook_id, url, events: [], secret: null };
+}
+
+/** Returns the output of a lost call. A secret that was made for it is read from the store. */
+async function recoveredOutput({ store, config }: Platform, { ids, output }: CallEffects) {
+  const webhook_id = ids.webhook_id!;
+  const { url, events, made } = output as unknown as Registration;
+  const sealed = made ? await getWebhookSecret(store.asPlatform(), webhook_id) : undefined;
+  const secret = sealed && openSecretBox(join(config.dataDir, WEBHOOK_KEY_FILE)).open(sealed, url);
+  return { webhook_id, url, events, secret: secret ?? null };
+}
+
+function isNameOf(name: string, event: string): boolean {
+  return name === event || `ticket.${name.toLowerCase()}` === event;
+}
+
+/**
+ * Checks a URL as far as that needs no name server; a host name is resolved and checked at each delivery.
+ *
+ * @returns the URL in its normal form
+ * @throws {InvalidInput}
+ */
+function checkUrl(url: string, allow: readonly string[]): string {
+  try {
+    return openHttpClient({ allow }).check(url).href;
+  } catch (error) {
+    if (!(error instanceof OutboundRefused)) throw error;
+    throw new InvalidInput([{ path: ["url"], msg: error.message, type: "url_refused" }]);
+  }
+}
