@@ -26,7 +26,7 @@ export const Limit = z.number().int().min(1).max(200).default(20).describe(
 
 /** Id of a receipt, or a prefix. */
 export const ReceiptId = z.string().min(1).max(128).describe(
-  "Full id, or a unique prefix of at least 8 characters of the id or the hash; any case",
+  "Full id, or a unique prefix of the id or the hash, any case; a prefix shorter than 8 characters is refused",
 );
 
 /** Id of a Temporal workflow. */
