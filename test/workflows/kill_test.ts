@@ -234,11 +234,13 @@ async function killDuringRepair(
   if (withCommand) process.kill(-leader, "SIGKILL");
 }
 
-/** Returns the receipts of a ticket, and the breaks of the chain. */
+/** Returns the receipts of a ticket, without that of the knowledge base, and the breaks of the chain. */
 async function receiptsOf({ store }: LoopBench, ticketId: string) {
   const all = (await exportReceipts(store, { from: 0, to: 10_000 })).map(({ text }) => text);
   const { breaks } = await verifyChain(all, await listLedgerKeys(store));
-  const receipts = all.map((text) => JSON.parse(text)).filter((r) => r.subject === ticketId);
+  const receipts = all.map((text) => JSON.parse(text)).filter(({ subject, category }) =>
+    subject === ticketId && category !== "learning_receipt"
+  );
   return { receipts, breaks };
 }
 
