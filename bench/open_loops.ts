@@ -44,8 +44,8 @@ export async function run(): Promise<void> {
   const platform = await startCompiledPlatform((text) => console.error(`    ${text}`), {
     SEALOOP_RUNBOOKS: await writeRunbooks(),
   });
-  const memory = watchMemory(platform);
   const services = await openDownServices(platform.dataDir);
+  const memory = watchMemory(platform);
   try {
     const all = Array.from({ length: LOOPS }, (_, n) => services.describe(`open-${n}`));
     await putServices(platform.store.asPlatform(), all);
@@ -53,36 +53,43 @@ export async function run(): Promise<void> {
     const startedMs = performance.now();
     const handles = await forEach(all, (service) => startLoop(platform, service));
     const approvalIds = await waitForApprovals(platform);
-    const openedMs = performance.now();
-    const openRuns = await countOpenRuns(platform);
+    const openSeconds = secondsSince(startedMs);
     const whenOpen = memory.read();
+    console.log(`${await countOpenRuns(platform)} runs are open after ${openSeconds} s`);
+    const approvedMs = performance.now();
     const approver = await createApprover(platform.store, "ann");
     await forEach(approvalIds, (id) => vote(platform, id, "approved", approver));
     const results = await forEach(handles, (handle) => handle.result());
-    const endedMs = performance.now();
     const sealed = results.filter(({ outcome }) => outcome === "sealed").length;
-    const seconds = (ms: number) => Math.round(ms / 1000);
-    console.log(`\n${LOOPS} loops: ${openRuns} runs open at once; ${sealed} ended sealed`);
-    console.log(
-      `all open after ${seconds(openedMs - startedMs)} s, all ended ${
-        seconds(endedMs - openedMs)
-      } s later`,
-    );
+    console.log(`${sealed} of ${LOOPS} loops are sealed ${secondsSince(approvedMs)} s later`);
     console.log(`breaks of the chain: ${await countBreaks(platform.store)}`);
-    for (const [name, lines] of listLogErrors(platform)) {
-      console.log(
-        `errors in the log of ${name}: ${[lines.length, ...lines.slice(0, 1)].join(", ")}`,
-      );
-    }
-    console.log("\n| MiB of memory | before | all open | most |\n| --- | --- | --- | --- |");
-    for (const [name, mib] of memory.end()) {
-      console.log(`| ${name} | ${before.get(name)} | ${whenOpen.get(name)} | ${mib} |`);
-    }
+    printLogErrors(platform);
+    printMemory(before, whenOpen, memory.end());
     if (sealed < LOOPS) process.exitCode = 1;
   } finally {
     memory.end();
     await services.close();
     await platform.close();
+  }
+}
+
+function secondsSince(startedMs: number): number {
+  return Math.round((performance.now() - startedMs) / 1000);
+}
+
+function printLogErrors(platform: CompiledPlatform): void {
+  for (const [name, lines] of listLogErrors(platform)) {
+    console.log(`errors in the log of ${name}: ${[lines.length, ...lines.slice(0, 1)].join(", ")}`);
+  }
+}
+
+/** Memory by process, MiB. */
+type Memory = ReadonlyMap<string, number>;
+
+function printMemory(before: Memory, whenOpen: Memory, highest: Memory): void {
+  console.log("\n| MiB of memory | before | all open | most |\n| --- | --- | --- | --- |");
+  for (const [name, mib] of highest) {
+    console.log(`| ${name} | ${before.get(name)} | ${whenOpen.get(name)} | ${mib} |`);
   }
 }
 
