@@ -118,12 +118,12 @@ export function openLazyTemporal(config: Config): LazyTemporal {
   let connected: TemporalConnection | undefined;
   return {
     async client() {
-      connecting ??= connectTemporal(config);
+      const attempt = connecting ??= connectTemporal(config);
       try {
-        connected = await connecting;
+        connected = await attempt;
         return connected.client;
       } catch (cause) {
-        connecting = undefined;
+        if (connecting === attempt) connecting = undefined;
         throw new Problem("Unavailable", "Temporal can't be reached; nothing was started", {
           cause,
         });

@@ -19,7 +19,11 @@ export {
   type TemporalLocation,
   type WorkerConnection,
 } from "./connect.ts";
-export { ensureSequencer, ensureWebhookRelay, keepWorkflowsRunning } from "./lasting_workflows.ts";
+export {
+  ensureSequencer,
+  ensureWebhookRelay,
+  keepWorkflowsRunning,
+} from "./long_lived_workflows.ts";
 export { registerTemporal } from "./register.ts";
 export { createSdkLogger } from "./sdk_log.ts";
 export { startWorkers, type WorkerParts, type Workers, type WorkflowCode } from "./workers.ts";

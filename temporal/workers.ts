@@ -26,8 +26,8 @@ export interface Workers {
 
 /** Workers on one connection. */
 interface WorkerGroup {
-  /** Rejects where one of the workers fails. */
-  readonly ended: Promise<unknown>;
+  /** Resolves when all workers have stopped. Rejects where one of them fails. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -49,28 +49,27 @@ const DEPLOYMENT = "sealoop";
  * connects again until it is back.
  */
 export async function startWorkers(parts: WorkerParts): Promise<Workers> {
-  let group = await startGroup(parts);
+  let group: WorkerGroup | undefined = await startGroup(parts);
   let stopping = false;
   const supervision = supervise();
   async function supervise(): Promise<void> {
     while (!stopping) {
       try {
-        await group.ended;
+        group ??= await startGroup(parts);
+        if (stopping) await group.stop(); // while it was being started
+        return await group.ended;
       } catch (error) {
+        group = undefined;
         if (stopping) return;
         parts.onFailure(error);
         await sleep(RESTART_PAUSE_MS);
-        group = await startGroup(parts).catch((error): WorkerGroup => ({
-          ended: Promise.reject(error),
-          stop: () => Promise.resolve(),
-        }));
       }
     }
   }
   return {
     async stop() {
       stopping = true;
-      await group.stop();
+      await group?.stop();
       await supervision;
     },
   };
@@ -78,12 +77,15 @@ export async function startWorkers(parts: WorkerParts): Promise<Workers> {
 
 async function startGroup(parts: WorkerParts): Promise<WorkerGroup> {
   const { connection, namespace } = await parts.connect();
-  const workers = await createWorkers(parts, { connection, namespace });
+  const workers = await createWorkers(parts, { connection, namespace }).catch(async (error) => {
+    await connection.close().catch(() => {}); // refused where some of the workers were created
+    throw error;
+  });
   const running = workers.map((worker) => worker.run());
   const shutdown = () => {
     for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   };
-  const ended = Promise.all(running);
+  const ended = Promise.all(running).then(() => {});
   const closed = ended.catch(shutdown)
     .then(() => Promise.allSettled(running))
     .then(() => connection.close());
