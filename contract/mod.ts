@@ -53,4 +53,4 @@ export { isSamePrincipal, nameProblem } from "./principals.ts";
 export type { LostCall, Recovery } from "./recovery.ts";
 export { escapeInvisible, redactSecrets, stripInvisible } from "./sanitize.ts";
 export { similarNames } from "./similar_names.ts";
-export { createTimeoutSignal } from "./timeout.ts";
+export { createTimeoutSignal, withTimeout } from "./timeout.ts";

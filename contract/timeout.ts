@@ -13,3 +13,16 @@ export function createTimeoutSignal(timeoutMs: number): AbortSignal {
   setTimeout(abort, timeoutMs).unref();
   return controller.signal;
 }
+
+/** Waits for work, which goes on if it is late. @throws {Error} it took longer than `timeoutMs`, > 0 and < 2³¹ */
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Not done within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -40,7 +40,13 @@ const WAITING_CODES = new Set(["timeout", "slow", "flapping", "error_rate"]);
 /** Faults that explain only {@linkcode WAITING_CODES}. */
 const SLOWNESS_CODES = new Set(["slow", "load_high"]);
 /** Detectors by layer: of two findings about one service, the one of the later detector is the probable cause. */
-const LAYERS: readonly DetectorName[] = ["logs", "service_probes", "platform", "certificates", "host_resources"];
+const LAYERS: readonly DetectorName[] = [
+  "logs",
+  "service_probes",
+  "platform",
+  "certificates",
+  "host_resources",
+];
 
 /** Findings by their place, so that searching for causes meets only those that may be one. */
 export interface FindingIndex {

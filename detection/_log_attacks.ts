@@ -67,10 +67,12 @@ export function recordSign(
   { at, limits }: { readonly at: number; readonly limits: AttackLimits },
 ): Attack | undefined {
   if (source === null || kind === "hint") return undefined;
-  const known = sources.get(source) ?? createSource();
-  sources.set(source, known);
+  let known = sources.get(source);
+  if (!known) {
+    removeOldest(sources);
+    sources.set(source, known = createSource());
+  }
   forget(known, at - DAY_MS);
-  removeOldest(sources);
   const since = at - limits.windowMs;
   if (kind === "accepted") {
     const failures = countSince(known.failures, since);
@@ -147,9 +149,9 @@ function forget(known: AttackSource, since: number): void {
   if (known.accepted <= since) known.accepted = 0;
 }
 
-/** Removes the sources that were silent longest, where there are too many. */
+/** Makes room for another source: where there are too many, removes those that were silent longest. */
 function removeOldest(sources: AttackSources): void {
-  if (sources.size <= MAX_SOURCES) return;
+  if (sources.size < MAX_SOURCES) return;
   const all = [...sources].sort(([, a], [, b]) => lastAttempt(a) - lastAttempt(b));
   for (const [source] of all.slice(0, MAX_SOURCES / 10)) sources.delete(source);
 }

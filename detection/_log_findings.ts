@@ -120,7 +120,7 @@ function describeTemplates(
   { path, host }: LogPlace,
 ): FindingText {
   const severity = templates.reduce<Severity>(
-    (so, { level }) => worse(so, level === "error" ? "medium" : "low"),
+    (worst, { level }) => worse(worst, level === "error" ? "medium" : "low"),
     "low",
   );
   const kinds = templates.length === 1 ? "1 new kind" : `${templates.length} new kinds`;

@@ -80,7 +80,8 @@ async function tryToDetect(
 function rejectAfter(deadline: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const giveUp = () => setTimeout(() => reject(deadline.reason), GRACE_MS).unref();
-    deadline.addEventListener("abort", giveUp, { once: true });
+    if (deadline.aborted) giveUp();
+    else deadline.addEventListener("abort", giveUp, { once: true });
   });
 }
 

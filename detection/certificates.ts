@@ -12,11 +12,11 @@ import {
   type DetectionContext,
   type Detector,
   type DetectorResult,
+  type FaultId,
   findingFromRecord,
   type RecheckResult,
   untilDeadline,
 } from "./detector.ts";
-import type { DetectedFinding } from "./findings.ts";
 
 /** Number of certificates that are read at a time. */
 const CONCURRENCY = 32;
@@ -28,10 +28,7 @@ export const certificates: Detector = {
   ofHost: false,
   configuration: ({ certificates: { watch, ...rest } }) => ({ ...rest, watch: watch.length }),
   detect: detectFlaws,
-
-  async recheck(context, finding, known): Promise<RecheckResult> {
-    return await recheckCertificate(context, finding, await known);
-  },
+  recheck: recheckCertificate,
 };
 
 async function detectFlaws(
@@ -68,7 +65,7 @@ async function detectFlaws(
 
 async function recheckCertificate(
   { settings: { certificates: settings } }: DetectionContext,
-  { code, fingerprint }: DetectedFinding,
+  { code, fingerprint }: FaultId,
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };
@@ -88,18 +85,22 @@ async function listTargets(
   { settings, store, config }: DetectionContext,
 ): Promise<CertificateTarget[]> {
   const { watch, services } = settings.certificates;
-  const targets: CertificateTarget[] = [...watch];
+  const targets = new Map<string, CertificateTarget>();
+  const add = (target: CertificateTarget) => {
+    const key = keyOf(target);
+    if (!targets.has(key)) targets.set(key, target); // settings come first, as they say more than a probe
+  };
+  watch.forEach(add);
   const own = config.settings.SEALOOP_TLS_CERT;
-  if (own) targets.push({ file: own, service: "gateway" });
+  if (own) add({ file: own, service: "gateway" });
   if (services) {
     for (const { name, check } of await listWatchedServices(store.asPlatform()) as Service[]) {
       const url = check && "http" in check ? new URL(check.http) : undefined;
       if (url?.protocol !== "https:") continue;
-      targets.push({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });
+      add({ endpoint: `${url.hostname}:${url.port || 443}`, service: name });
     }
   }
-  // Of targets with the same key, the first one stays: the settings have more fields than a probe.
-  return [...new Map(targets.reverse().map((target) => [keyOf(target), target])).values()];
+  return [...targets.values()];
 }
 
 function keyOf({ endpoint, file, name }: CertificateTarget): string {

@@ -56,6 +56,9 @@ export interface RecheckResult {
   readonly code: string;
 }
 
+/** The fields of a finding that identify its fault. */
+export type FaultId = Pick<DetectedFinding, "service" | "code" | "fingerprint">;
+
 /** Time of a recheck: before a repair, or after it. */
 export type RecheckTime = "before" | "after";
 
@@ -71,15 +74,11 @@ export interface Detector {
   configuration(settings: DetectorSettings): Readonly<Record<string, unknown>>;
   /** Looks at all of its targets. Changes nothing before `saveState` of the result is called. */
   detect(context: DetectionContext, deadline: AbortSignal): Promise<DetectorResult>;
-  /**
-   * Looks at one fault again.
-   *
-   * @param known the recorded finding, which only some detectors wait for
-   */
+  /** Looks at one fault again. @param known the finding as it is recorded */
   recheck(
     context: DetectionContext,
-    finding: DetectedFinding,
-    known: Promise<FindingRecord | undefined>,
+    finding: FaultId,
+    known: FindingRecord | undefined,
     time: RecheckTime,
   ): Promise<RecheckResult>;
 }

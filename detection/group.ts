@@ -82,7 +82,7 @@ function transitiveCauses(direct: readonly (readonly number[])[]): BitSet[] {
   for (const n of [...direct.keys()].sort((a, b) => count(a) - count(b))) {
     const causes = new BitSet(direct.length);
     // The one with the most causes comes first: it nearly always includes the others.
-    const most = direct[n]!.reduce((so, next) => count(next) > count(so) ? next : so, -1);
+    const most = direct[n]!.reduce((best, next) => count(next) > count(best) ? next : best, -1);
     if (known[most]) causes.addAll(known[most]);
     const open = direct[n]!.filter((cause) => !causes.has(cause));
     open.sort((a, b) => count(a) - count(b));
@@ -100,7 +100,7 @@ function transitiveCauses(direct: readonly (readonly number[])[]): BitSet[] {
 }
 
 function groupSeverity(root: Groupable, others: readonly Groupable[]): Severity {
-  const worst = others.reduce((so, { severity }) => worse(so, severity), root.severity);
+  const worst = others.reduce((highest, { severity }) => worse(highest, severity), root.severity);
   return others.length > 0 && worst === "high" ? "critical" : worst;
 }
 

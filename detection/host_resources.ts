@@ -13,9 +13,9 @@ import type {
   DetectionContext,
   Detector,
   DetectorResult,
+  FaultId,
   RecheckResult,
 } from "./detector.ts";
-import type { DetectedFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["host_resources"];
@@ -66,14 +66,12 @@ export const hostResources: Detector = {
     return { probed: targets.length, found, problems: [...problems] };
   },
 
-  async recheck(context, finding, known): Promise<RecheckResult> {
-    return await recheckHost(context, finding, await known);
-  },
+  recheck: recheckHost,
 };
 
 async function recheckHost(
   context: DetectionContext,
-  { fingerprint, code }: DetectedFinding,
+  { fingerprint, code }: FaultId,
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
   if (!known) return { present: false, code: "unknown_finding" };

@@ -10,11 +10,11 @@ import {
   type DetectionContext,
   type Detector,
   type DetectorResult,
+  type FaultId,
   findingFromRecord,
   type RecheckResult,
   type RecheckTime,
 } from "./detector.ts";
-import type { DetectedFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["logs"];
@@ -121,11 +121,10 @@ function isRecent({ target }: FindingRecord, { window_seconds }: Settings, now: 
 
 async function recheckLog(
   { settings: { logs: settings }, host }: DetectionContext,
-  _: DetectedFinding,
-  recorded: Promise<FindingRecord | undefined>,
+  _: FaultId,
+  known: FindingRecord | undefined,
   time: RecheckTime,
 ): Promise<RecheckResult> {
-  const known = await recorded;
   if (!known || known.cleared_at !== null) return { present: false, code: "ok" };
   const { code } = known;
   if (time === "before") {

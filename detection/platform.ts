@@ -1,4 +1,5 @@
 import { recheckWeakness, SCAN_DETECTOR } from "../compliance/scans/mod.ts";
+import { withTimeout } from "../contract/mod.ts";
 import { type FindingRecord, fingerprintFault } from "../store/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import { findDatabaseFaults, findLedgerBreaks, findOldOutbox } from "./_store_faults.ts";
@@ -8,17 +9,17 @@ import type {
   DetectionContext,
   Detector,
   DetectorResult,
+  FaultId,
   RecheckResult,
 } from "./detector.ts";
-import type { DetectedFinding } from "./findings.ts";
 
-/** Looks at one aspect of the platform. */
-type Look = (context: DetectionContext) => Promise<PlatformFault[]>;
+/** Finds the faults of one aspect of the platform. */
+type FindFaults = (context: DetectionContext) => Promise<PlatformFault[]>;
 
 const TIMEOUT_MS = 5_000;
 
-/** Aspects of the platform. Each is looked at by itself, so that a failing look does not hide the others. */
-const LOOKS: Readonly<Record<string, Look>> = {
+/** Aspects of the platform. Each is looked at by itself, so that one that can't be does not hide the others. */
+const ASPECTS: Readonly<Record<string, FindFaults>> = {
   backlog: findQueueFaults,
   failed_workflows: findFailedWorkflows,
   ledger: findLedgerBreaks,
@@ -36,27 +37,24 @@ export const platform: Detector = {
 
   async detect(context): Promise<DetectorResult> {
     const problems: string[] = [];
-    const looks = await Promise.all(
-      Object.entries(LOOKS).map(async ([aspect, look]) => {
-        try {
-          return await findAspectFaults(aspect, look, context);
-        } catch {
-          problems.push(`${aspect}_not_seen`);
-          return [];
-        }
-      }),
-    );
-    return { probed: looks.length, found: looks.flat(), problems };
+    const aspects = Object.keys(ASPECTS);
+    const found = await Promise.all(aspects.map(async (aspect) => {
+      try {
+        return await findAspectFaults(aspect, context);
+      } catch {
+        problems.push(`${aspect}_not_seen`);
+        return [];
+      }
+    }));
+    return { probed: aspects.length, found: found.flat(), problems };
   },
 
-  async recheck(context, finding, known): Promise<RecheckResult> {
-    return await recheckPlatform(context, finding, await known);
-  },
+  recheck: recheckPlatform,
 };
 
 async function recheckPlatform(
   context: DetectionContext,
-  { code, fingerprint }: DetectedFinding,
+  { code, fingerprint }: FaultId,
   known: FindingRecord | undefined,
 ): Promise<RecheckResult> {
   if (known?.detector === SCAN_DETECTOR) {
@@ -65,10 +63,9 @@ async function recheckPlatform(
     return { present, code: present ? code : "ok" };
   }
   const aspect = String(known?.target.aspect ?? "");
-  const look = LOOKS[aspect];
-  if (!look) return { present: false, code: "unknown_finding" };
+  if (!(aspect in ASPECTS)) return { present: false, code: "unknown_finding" };
   try {
-    const found = await findAspectFaults(aspect, look, context);
+    const found = await findAspectFaults(aspect, context);
     const now = found.find((one) => one.fingerprint === fingerprint);
     return now ? { present: true, code: now.code } : { present: false, code: "ok" };
   } catch {
@@ -76,13 +73,12 @@ async function recheckPlatform(
   }
 }
 
-/** @throws where it takes too long */
+/** @throws where it takes too long, or can't be looked at */
 async function findAspectFaults(
   aspect: string,
-  look: Look,
   context: DetectionContext,
 ): Promise<DetailedFinding[]> {
-  const faults = await withTimeout(look(context));
+  const faults = await withTimeout(TIMEOUT_MS, ASPECTS[aspect]!(context));
   return faults.map(({ which = "", ...fault }): DetailedFinding => ({
     ...fault,
     detector: "platform",
@@ -92,16 +88,4 @@ async function findAspectFaults(
     host: null,
     target: { aspect },
   }));
-}
-
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("No answer in time")), TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

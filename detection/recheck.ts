@@ -1,15 +1,15 @@
 import type { DetectorName, FindingCheck } from "../domain/mod.ts";
 import { clearFinding, getFinding } from "../store/mod.ts";
 import { detectorOf } from "./_detectors.ts";
-import type { DetectionContext, RecheckResult, RecheckTime } from "./detector.ts";
-import type { DetectedFinding } from "./findings.ts";
+import type { DetectionContext, FaultId, RecheckResult, RecheckTime } from "./detector.ts";
 
-/** The finding to look at again, as far as it is known. */
-export type Recheckable = Pick<DetectedFinding, "service" | "code" | "fingerprint"> & {
+/** The fault to look at again. */
+export interface Recheckable extends FaultId {
   readonly check: FindingCheck | "report";
-};
+}
 
-const DETECTOR_BY_CHECK: Readonly<Record<FindingCheck, DetectorName>> = {
+const DETECTOR_BY_CHECK: Readonly<Record<Recheckable["check"], DetectorName>> = {
+  report: "service_probes",
   http: "service_probes",
   tcp: "service_probes",
   command: "service_probes",
@@ -31,22 +31,11 @@ export async function recheck(
   finding: Recheckable,
   time: RecheckTime,
 ): Promise<RecheckResult | undefined> {
-  const { fingerprint } = finding;
-  const check = finding.check === "report" ? "http" : finding.check;
+  const { check, fingerprint } = finding;
   const detector = detectorOf(DETECTOR_BY_CHECK[check]);
   const db = context.store.asPlatform();
-  const recorded = getFinding(db, fingerprint);
-  const detected: DetectedFinding = {
-    ...finding,
-    check,
-    detector: detector.name,
-    severity: "high",
-    observed_at: "",
-  };
-  const [result, known] = await Promise.all([
-    detector.recheck(context, detected, recorded, time),
-    recorded,
-  ]);
+  const known = await getFinding(db, fingerprint);
+  const result = await detector.recheck(context, finding, known, time);
   if (result.code === "no_check") return undefined;
   if (time === "after" && !result.present && known?.cleared_at === null) {
     await clearFinding(db, fingerprint);

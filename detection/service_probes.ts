@@ -14,11 +14,12 @@ import {
   type DetectionContext,
   type Detector,
   type DetectorResult,
+  type FaultId,
   type RecheckResult,
   type RecheckTime,
   untilDeadline,
 } from "./detector.ts";
-import { createServiceFinding, type DetectedFinding } from "./findings.ts";
+import { createServiceFinding } from "./findings.ts";
 import type { DetectorSettings } from "./settings.ts";
 
 type Settings = DetectorSettings["service_probes"];
@@ -172,7 +173,7 @@ function createFinding(
 
 async function recheckService(
   { store, settings: { service_probes: settings } }: DetectionContext,
-  { service: name, code }: DetectedFinding,
+  { service: name, code }: FaultId,
   _: unknown,
   time: RecheckTime,
 ): Promise<RecheckResult> {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EmbeddedError } from "./_errors.ts";
 
@@ -29,5 +29,14 @@ export function makeDataFolder(dataDir: string): void {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     const reason = REASONS[code] ?? code;
     throw new EmbeddedError(`Cannot write to the data folder ${dataDir}: ${reason}`);
+  }
+}
+
+/** Reads a JSON file; undefined: it is missing or damaged. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { readJson } from "./_json_file.ts";
+import { readJson } from "./_data_folder.ts";
 import { bootId, isRunning, type ProcessId, stopProcess } from "./process_id.ts";
 
 /** Rank of a process. Lower ranks are stopped first: 1 clients, 2 Temporal, 3 PostgreSQL. */

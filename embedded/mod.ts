@@ -13,7 +13,7 @@
  * @module
  */
 export { EmbeddedError } from "./_errors.ts";
-export { readJson } from "./_json_file.ts";
+export { readJson } from "./_data_folder.ts";
 export { logPath, openLog, readLastLines } from "./_log_file.ts";
 export { checkPort } from "./_port.ts";
 export type { Rank, TreeProcess } from "./_stop_tree.ts";

@@ -48,11 +48,11 @@ export function bootId(): string {
  */
 export async function stopProcess(
   id: ProcessId,
-  name: NodeJS.Signals,
+  signal: NodeJS.Signals,
   graceMs: number,
 ): Promise<boolean> {
   if (!isRunning(id)) return false;
-  signalProcess(id, name);
+  signalProcess(id, signal);
   const deadline = Date.now() + graceMs;
   while (isRunning(id)) {
     if (Date.now() > deadline) signalProcess(id, "SIGKILL");
@@ -62,9 +62,9 @@ export async function stopProcess(
 }
 
 /** Sends a signal to a process, if this very one is running. */
-export function signalProcess(id: ProcessId, name: NodeJS.Signals): void {
+export function signalProcess(id: ProcessId, signal: NodeJS.Signals): void {
   try {
-    if (isRunning(id)) process.kill(id.pid, name);
+    if (isRunning(id)) process.kill(id.pid, signal);
   } catch {
     // It ended in between.
   }
