@@ -2,7 +2,7 @@ import type pg from "pg";
 import { printRecord } from "../receipts/mod.ts";
 import { findTrustedKey, type TrustedKey } from "../rules/mod.ts";
 
-/** A ledger can't be imported; nothing of it has become part of this one. */
+/** A ledger can't be imported. This ledger is unchanged. */
 export class ImportRefused extends Error {
   override readonly name = "ImportRefused";
 }
@@ -30,11 +30,11 @@ export function makeRow(bytes: Buffer, position: number, keys: readonly TrustedK
   const text = bytes.toString();
   const { id, hash_sha256: hash, category, ...fields } = JSON.parse(text);
   if (typeof id !== "string" || id.length < 1 || id.length > 128) {
-    throw new ImportRefused(`Its receipt at position ${position} has no id of 1 to 128 characters`);
+    throw new ImportRefused(`The receipt at position ${position} has no id of 1 to 128 characters`);
   }
   if (typeof category !== "string" || !/^[0-9a-f]{64}$/.test(hash)) {
     throw new ImportRefused(
-      `Its receipt at position ${position} has no category, or no hash_sha256`,
+      `The receipt at position ${position} has no category, or no hash_sha256`,
     );
   }
   const base = { id, category, hash: Buffer.from(hash, "hex") };
@@ -92,5 +92,5 @@ export async function stageRows(
 /** Returns the refusal for an id or hash that is stored already, or undefined for any other error. */
 export function asDuplicate(error: unknown): ImportRefused | undefined {
   const { code, detail } = error as { code?: string; detail?: string };
-  return code === "23505" ? new ImportRefused(`It has a receipt twice: ${detail}`) : undefined;
+  return code === "23505" ? new ImportRefused(`The file has a receipt twice: ${detail}`) : undefined;
 }

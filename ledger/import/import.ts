@@ -16,7 +16,7 @@ export { ImportRefused } from "./_rows.ts";
 
 /** Options of {@linkcode importLedger}. */
 export interface ImportOptions {
-  /** Public keys that are known to be right, hex; needed where the file names none and holds signatures. */
+  /** Trusted public keys, hex; needed where the file names none and holds signatures. */
   readonly keys?: readonly string[];
   /** Called with the number of receipts a step has done, and the total where it is known. */
   readonly onProgress?: (step: "verified" | "staged", done: number, total?: number) => void;
@@ -36,13 +36,13 @@ const LOCK = 7_365_616_107;
 
 /**
  * Imports an existing ledger: verifies the whole file, stages its receipts in batches, and then makes them the beginning
- * of this one in a single transaction. After a crash in between, the next call with the same file goes on from there.
+ * of this one in a single transaction. After a crash, the next call with the same file continues where it was.
  *
- * Receipts are stored and exported byte for byte, but for spaces between their tokens. Their keys are trusted from the
- * positions that the file names until the sequencer signs with its own.
+ * Receipts are stored and exported byte for byte, except for spaces between their tokens. Their keys are trusted from the
+ * positions that the file names, until the sequencer signs with its own key.
  *
  * @param store of role `sequencer`
- * @throws {ImportRefused} the ledger is not empty, or the file's chain is not valid
+ * @throws {ImportRefused} the ledger is not empty, the chain in the file is not valid, or the file was changed meanwhile
  * @throws {BadReceiptFile} the file holds no receipts
  */
 export async function importLedger(
@@ -57,13 +57,18 @@ export async function importLedger(
     client = await store.pool.connect();
     await takeLock(client);
     const keys = selectTrustedKeys(file.envelope, options.keys ?? []);
-    const sha256 = hashImport(await hashFile(path), keys);
-    const begun = await findBegun(client, sha256);
+    const fileHash = await hashFile(path);
+    const importHash = hashImport(fileHash, keys);
+    const begun = await findBegun(client, importHash);
     if (begun?.finished) return { total: begun.size, keys, isNew: false };
     await requireEmpty(client);
     const size = begun?.size ?? await verify(file, keys, options);
-    if (!begun) await begin(client, sha256, size);
+    if (!begun) await begin(client, importHash, size);
     await stage(client, file, keys, (done) => onProgress("staged", done, size));
+    if (!fileHash.equals(await hashFile(path))) {
+      await discard(client); // other receipts than those that were verified may be staged
+      throw new ImportRefused("The file was changed while it was read; import it again");
+    }
     await moveToLedger(client, size, keys.filter(({ fromPosition }) => fromPosition < size));
     return { total: size, keys, isNew: true };
   } finally {
@@ -83,11 +88,11 @@ async function takeLock(client: pg.ClientBase): Promise<void> {
   if (!row.taken) throw new ImportRefused("Another import is under way");
 }
 
-/** Returns the same import if it was begun before. */
-async function findBegun(client: pg.ClientBase, sha256: Buffer) {
+/** Returns the state of this import where it was begun before. */
+async function findBegun(client: pg.ClientBase, importHash: Buffer) {
   const { rows: [row] } = await client.query(
     "SELECT size, finished_at FROM ledger_import WHERE file_sha256 = $1",
-    [sha256],
+    [importHash],
   );
   return row && { size: Number(row.size), finished: row.finished_at !== null };
 }
@@ -96,7 +101,7 @@ async function requireEmpty(client: pg.ClientBase): Promise<void> {
   const { rows: [{ size }] } = await client.query("SELECT size FROM ledger_head");
   if (Number(size) > 0) {
     throw new ImportRefused(
-      `The ledger has ${size} receipts, and only an empty one can take over another`,
+      `The ledger has ${size} receipts, and only an empty ledger can import another`,
     );
   }
 }
@@ -114,7 +119,7 @@ async function verify(
   requireUnbroken(verdict, keys);
   const { envelope: { total } } = file;
   if (typeof total === "number" && total !== verdict.total) {
-    throw new ImportRefused(`There are ${verdict.total} receipts in it, and it says ${total}`);
+    throw new ImportRefused(`The file has ${verdict.total} receipts, and its field total says ${total}`);
   }
   return verdict.total;
 }
@@ -129,16 +134,21 @@ function requireUnbroken({ eras, breaks, firstBreaks }: ChainVerdict, keys: read
     );
   }
   const more = breaks > 1 ? ` (and ${breaks - 1} more)` : "";
-  throw new ImportRefused(`It does not hold at position ${first.position}: ${first.reason}${more}`);
+  throw new ImportRefused(`The chain does not hold at position ${first.position}: ${first.reason}${more}`);
 }
 
-async function begin(client: pg.ClientBase, sha256: Buffer, size: number): Promise<void> {
-  await client.query("TRUNCATE ledger_import_receipts");
-  await client.query("DELETE FROM ledger_import");
+async function begin(client: pg.ClientBase, importHash: Buffer, size: number): Promise<void> {
+  await discard(client);
   await client.query("INSERT INTO ledger_import (file_sha256, size) VALUES ($1, $2)", [
-    sha256,
+    importHash,
     size,
   ]);
+}
+
+/** Discards what is staged of any import. */
+async function discard(client: pg.ClientBase): Promise<void> {
+  await client.query("TRUNCATE ledger_import_receipts");
+  await client.query("DELETE FROM ledger_import");
 }
 
 /** Stages the receipts that are not staged yet. */
@@ -162,8 +172,8 @@ async function stage(
   }
 }
 
-/** Hash that no request has, so that nobody else can request the id of an imported receipt. */
-const TAKEN = createHash("sha256").digest();
+/** Request hash of imported receipts. No request has it, so nobody can request a receipt under their ids. */
+const NO_REQUEST = createHash("sha256").digest();
 
 /** Makes the staged receipts the ledger's beginning: all of them, or none. */
 async function moveToLedger(
@@ -181,7 +191,7 @@ async function moveToLedger(
     );
     if (rowCount !== 1) {
       await requireEmpty(client);
-      throw new ImportRefused("The file was changed while it was read");
+      throw new ImportRefused(`Not exactly ${size} receipts of the file are staged`);
     }
     await client.query(
       `INSERT INTO receipts (position, id, hash, category, era, record, signature, original)
@@ -190,7 +200,7 @@ async function moveToLedger(
     );
     await client.query(
       "INSERT INTO seal_requests (id, request_hash) SELECT id, $1 FROM ledger_import_receipts",
-      [TAKEN],
+      [NO_REQUEST],
     );
     for (const { fromPosition, publicKey } of keys) {
       await client.query("INSERT INTO ledger_keys (from_position, public_key) VALUES ($1, $2)", [

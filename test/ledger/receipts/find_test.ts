@@ -43,8 +43,10 @@ describe("a receipt that was requested and is not sealed yet", () => {
 
   it("is not called unknown where nothing seals: the answer is to ask again", async () => {
     await request("not-soon");
-    for (const path of ["/api/verify/not-soon", "/api/receipt/not-soon.bin"]) {
-      const answer = await get(path);
+    const paths = ["/api/verify/not-soon", "/api/receipt/not-soon.bin"];
+    const answers = await Promise.all(paths.map(get));
+    for (const [n, answer] of answers.entries()) {
+      const path = paths[n];
       assert.equal(answer.status, 503, path);
       assert.equal(answer.headers.get("retry-after"), "2");
       assert.match(
