@@ -8,19 +8,20 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { Client as TemporalClient, Connection } from "@temporalio/client";
 import { ROOT } from "../config.ts";
+import { STEPS } from "../domain/mod.ts";
 import { platformSettings, startPlatform, type TestPlatform } from "./_platform.ts";
 import { applySettings, type Block, readBlocks, toPattern } from "./_readme.ts";
 import { testFolder } from "./_run.ts";
 import { ensureSecondsLeftInDay, eventually } from "./_time.ts";
 
-/** What an answer of the gateway or the ledger may hold. */
+/** A body of the gateway or the public ledger. */
 type Body = Record<string, unknown> & { result?: Record<string, unknown> };
 
-const A2A_TOKEN = "a-token-that-both-sides-know";
-/** A line that tells of progress. */
-const STEP_TOLD = /^\d\/\d .*\n/m;
+const A2A_TOKEN = "a-shared-token";
+/** A line of progress. */
+const PROGRESS_LINE = /^\d\/\d .*\n/m;
 
-describe("the whole way, on a platform started by npm start", () => {
+describe("a platform started by npm start", () => {
   let platform: TestPlatform;
   let settings: Record<string, string>;
   let adminKey: string;
@@ -65,7 +66,7 @@ describe("the whole way, on a platform started by npm start", () => {
     };
   }
 
-  it("heals and seals a test incident that was asked for over REST", async () => {
+  it("heals and seals a test incident over REST", async () => {
     const started = await call("POST", "/v1/itsm/test", { body: { scenario: "crash" } });
     assert.equal(started.status, 200);
     const path = `/v1/workflows/${started.body.workflow_id}/result?timeout_seconds=60`;
@@ -78,14 +79,7 @@ describe("the whole way, on a platform started by npm start", () => {
     };
     const timeline = await call("GET", `/v1/itsm/tickets/${result.ticket_id}/timeline`);
     assert.equal(result.outcome, "sealed", JSON.stringify(timeline.body));
-    assert.deepEqual(result.steps.map(({ step }) => step), [
-      "DETECT",
-      "TICKET",
-      "DIAGNOSE",
-      "REMEDIATE",
-      "VERIFY",
-      "CLOSE+SEAL",
-    ]);
+    assert.deepEqual(result.steps.map(({ step }) => step), STEPS);
     receiptId = result.receipt_id;
     const ticket = await call("GET", `/v1/itsm/tickets/${result.ticket_id}`);
     assert.equal(ticket.body.status, "resolved");
@@ -95,12 +89,12 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(statSync(join(settings.SEALOOP_DATA!, "ledger.key")).mode & 0o777, 0o600);
   });
 
-  it("shows the six steps of an incident in Temporal, findable by its receipt", async () => {
+  it("shows the six steps of an incident in Temporal, found by its receipt", async () => {
     const connection = await Connection.connect({
       address: `127.0.0.1:${settings.SEALOOP_TEMPORAL_PORT}`,
     });
     const client = new TemporalClient({ connection });
-    const run = await eventually(async () => { // lists lag a moment behind
+    const run = await eventually(async () => { // Temporal's lists lag behind
       const { body } = await call("GET", "/v1/workflows?type=itsmLoop&limit=1");
       const [newest] = body.workflows as {
         workflow_id: string;
@@ -131,7 +125,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.ok(Number((await answer("/api/receipts?limit=1")).total) > 0);
   });
 
-  it("verifies the whole ledger with a program that shares no code with it", function () {
+  it("verifies the whole ledger with the Python program", function () {
     const probe = spawnSync("python3", ["-c", "import cryptography"]);
     if (probe.status !== 0) {
       console.log("      needs python3 with the package cryptography");
@@ -147,7 +141,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(status, 0);
   });
 
-  it("does the same over MCP, and seals every call", async () => {
+  it("heals and seals a test incident over MCP, and seals each call", async () => {
     const url = new URL(`http://127.0.0.1:${settings.SEALOOP_MCP_PORT}/sse`);
     const headers = { authorization: `Bearer ${adminKey}` };
     const client = new Client({ name: "test", version: "1" });
@@ -179,7 +173,7 @@ describe("the whole way, on a platform started by npm start", () => {
     await client.close();
   });
 
-  it("seals what a caller asks for, and tells where it is", async () => {
+  it("seals an event of a caller and returns its state", async () => {
     const sealed = await call("POST", "/api/v1/receipts/seal", {
       body: { service: "billing", event: "backup", status: "complete", details: { files: 12 } },
     });
@@ -189,7 +183,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(body.sha256, sealed.body.sha256);
   });
 
-  it("seals the same event once, finds it by the caller's id, and refuses what can't be sealed", async () => {
+  it("seals an event once, finds it by the caller's id, and refuses content that can't be sealed", async () => {
     const event = { service: "billing", event: "backup", status: "complete" };
     const post = (more: object) =>
       call("POST", "/api/v1/receipts/seal", { body: { ...event, ...more } });
@@ -207,7 +201,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal((await call("GET", "/api/v1/receipts/seal/none")).status, 404);
   });
 
-  it("escalates a report that names no service it knows", async () => {
+  it("escalates a report that names no known service", async () => {
     const started = await call("POST", "/v1/itsm/loop", {
       body: { incident: "the coffee machine is cold" },
     });
@@ -218,10 +212,10 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(body.result?.outcome, "escalated");
   });
 
-  it("takes other agents' messages, and answers them as the results of their workflows", async () => {
-    for (const what of ["receive", "dispatch"]) {
+  it("accepts messages of other agents and answers with their workflows", async () => {
+    for (const route of ["receive", "dispatch"]) {
       const parts = [{ kind: "text", text: "Is the gateway down?" }];
-      const response = await fetch(`${gateway()}/api/v1/a2a/${what}`, {
+      const response = await fetch(`${gateway()}/api/v1/a2a/${route}`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-a2a-token": A2A_TOKEN },
         body: JSON.stringify({ messageId: "m-1", parts }),
@@ -233,7 +227,7 @@ describe("the whole way, on a platform started by npm start", () => {
     }
   });
 
-  it("joins the loop that runs for the same report", async () => {
+  it("joins the running loop of the same report", async () => {
     const report = { body: { incident: "nobody can print on floor three" } };
     const [first, second] = await Promise.all([
       call("POST", "/v1/itsm/loop", report),
@@ -242,30 +236,30 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal(first.body.run_id, second.body.run_id);
   });
 
-  /** Runs a session's commands in one shell, and holds what they print against what is shown below each. */
-  async function answersAsShown(session: readonly Block[]): Promise<void> {
+  /** Runs the commands of a session in one shell, and compares their output with the one that is shown below each. */
+  async function printsAsShown(session: readonly Block[]): Promise<void> {
     const commands = session.filter(({ language }) => language === "sh");
-    const answers = session.filter(({ language }) => language === "");
-    assert.equal(commands.length, answers.length);
+    const outputs = session.filter(({ language }) => language === "");
+    assert.equal(commands.length, outputs.length);
     const script = commands.map(({ text }) => applySettings(text, settings)).join(
       "\necho; echo ====\n",
     );
     const { stdout } = await promisify(execFile)("sh", ["-eu", "-c", script], { cwd: ROOT });
     const parts = stdout.split("\n====\n");
-    answers.forEach(({ text }, n) => {
-      // Which steps are told of depends on how fast they are.
-      const [shown, printed] = [text, parts[n] ?? ""].map((one) => one.split(STEP_TOLD));
+    outputs.forEach(({ text }, n) => {
+      // Which steps are reported depends on how fast they are.
+      const [shown, printed] = [text, parts[n] ?? ""].map((one) => one.split(PROGRESS_LINE));
       assert.match(printed!.join(""), toPattern(shown!.join("")));
       assert.equal(printed!.length > 1, shown!.length > 1);
     });
   }
 
-  it("starts as the README says, and serves its pages", async () => {
+  it("starts as the README shows, and serves its pages", async () => {
     await platform.until(/Logs .*\n/);
     const [transcript] = readBlocks("A session");
     const printed = transcript!.text.replace("$ npm start\n", "");
     const [servers = "", rest = ""] = applySettings(printed, settings).split("…\n");
-    // Which of the servers is up first is not always the same.
+    // The servers start in any order.
     for (const part of [...servers.trim().split("\n"), rest]) {
       assert.match(platform.output(), toPattern(part));
     }
@@ -274,24 +268,24 @@ describe("the whole way, on a platform started by npm start", () => {
     }
   });
 
-  it("does what the README's session does, with the answers that it shows", async function () {
+  it("prints what the README's session shows", async function () {
     const probe = spawnSync("python3", ["-c", "import cryptography"]);
     if (probe.status !== 0) {
       console.log("      needs python3 with the package cryptography");
       this.skip();
     }
-    await answersAsShown(readBlocks("A session").slice(1));
+    await printsAsShown(readBlocks("A session").slice(1));
   });
 
   for (const [page, name] of [["docs/mcp.md", "agent.mjs"], ["docs/a2a.md", "a2a.mjs"]] as const) {
-    it(`does what the session of ${page} shows: a test incident, and a call that a person allows`, async () => {
+    it(`prints what the session of ${page} shows: a test incident, and a call that a person allows`, async () => {
       const folder = await testFolder();
       await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
       const agent = join(folder, name);
       const [program, ...session] = readBlocks("A session", page);
       assert.equal(program!.language, "js");
       await writeFile(agent, applySettings(program!.text, settings));
-      await answersAsShown(
+      await printsAsShown(
         session.map((one) => ({
           ...one,
           text: one.text.replaceAll(`node ${name}`, `node ${agent}`),
@@ -300,7 +294,7 @@ describe("the whole way, on a platform started by npm start", () => {
     });
   }
 
-  it("issues keys that do what they may, until they are revoked", async () => {
+  it("issues keys that work within their tier until they are revoked", async () => {
     const { body: issued } = await call("POST", "/v1/keys/generate", {
       body: { tenant: "acme", tier: "partner" },
     });
@@ -320,7 +314,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.equal((await call("GET", "/v1/health", { key: "slp_free_nonsense" })).status, 401);
   });
 
-  it("lets exactly as many calls pass as the limit says", async () => {
+  it("allows exactly as many calls as the limit", async () => {
     await ensureSecondsLeftInDay(60);
     const { body } = await call("POST", "/v1/keys/generate", {
       body: { tenant: "busy", tier: "free" },
@@ -335,7 +329,7 @@ describe("the whole way, on a platform started by npm start", () => {
     assert.ok(Number(refused.headers.get("retry-after")) > 0);
   });
 
-  it("says of bad input what was wrong, and of errors nothing of the machine", async () => {
+  it("names what is wrong with an input, and logs no key", async () => {
     const bad = await call("POST", "/v1/itsm/test", { body: { scenario: "flood" } });
     assert.equal(bad.status, 422);
     assert.deepEqual((bad.body.detail as Body[])[0]?.loc, ["body", "scenario"]);

@@ -11,7 +11,7 @@ import { ROOT } from "../../config.ts";
 const page = readFileSync(join(ROOT, "docs", "detection.md"), "utf8");
 
 describe("docs/detection.md", () => {
-  it("shows a file that can be used, and that its schema accepts", async () => {
+  it("shows a file that the platform and its schema accept", async () => {
     const file = /```yaml\n([\s\S]*?)```/.exec(page)![1]!;
     const path = join(await testFolder(), "sealoop.detectors.yaml");
     await writeFile(path, file);

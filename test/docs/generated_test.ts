@@ -5,7 +5,7 @@ import { ROOT } from "../../config.ts";
 import { generateDocs } from "../../scripts/docs/mod.ts";
 
 describe("the generated parts of the docs", () => {
-  it("are as the sources make them; else run: npm run docs", async () => {
+  it("are up to date; else run: npm run docs", async () => {
     for (const { path, text } of await generateDocs()) {
       assert.equal(readFileSync(join(ROOT, path), "utf8"), text, path);
     }

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { readGovernancePolicy } from "../../calls/governance/mod.ts";
+import { ROOT } from "../../config.ts";
+import { DEFAULT_POLICY, readPolicy } from "../../guard/mod.ts";
+
+describe("the policies that the docs show", () => {
+  it("are accepted in docs/governance.md", () => {
+    assert.equal(readGovernancePolicy(readExample("governance.md")).rules.length, 5);
+  });
+
+  it("are accepted in docs/guardrails.md, and have the default bounds", () => {
+    const { bounds } = readPolicy(readExample("guardrails.md"));
+    assert.deepEqual(bounds, DEFAULT_POLICY.bounds);
+  });
+});
+
+function readExample(page: string): unknown {
+  const text = readFileSync(join(ROOT, "docs", page), "utf8");
+  return parse(/```yaml\n(.*?)```/s.exec(text)![1]!);
+}
