@@ -1,0 +1,54 @@
+/** A process that makes calls and is killed when each has reached its moment: `_killed_program.ts <calls as JSON>`. */
+import { createInvoke, type Platform } from "../../calls/mod.ts";
+import { loadConfig } from "../../config.ts";
+import type { Operation } from "../../contract/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import { openPlatform } from "../../processes/mod.ts";
+import { createLog } from "../../web/mod.ts";
+import { runApprovedCall } from "./_approved_calls.ts";
+import { countedRun } from "./_counted_run.ts";
+import type { KilledCall, Moment } from "./_kills.ts";
+
+const calls: readonly KilledCall[] = JSON.parse(process.argv[2]!);
+const operations = new Map([...registry, [countedRun.name, countedRun]]);
+let arrived = 0;
+
+/** Waits at a call's moment for the others, and then for the end of the process. */
+function waitForKill(): Promise<never> {
+  arrived++;
+  if (arrived === calls.length) process.kill(process.pid, "SIGKILL");
+  return new Promise<never>(() => {});
+}
+
+/** Returns an operation that stops at a moment. */
+function stopAt(moment: Moment, operation: Operation<Platform>): Operation<Platform> {
+  const unreachable = { workflow: { start: waitForKill, signalWithStart: waitForKill } };
+  return {
+    ...operation,
+    run: async (input, context) => {
+      const temporal = moment === "between" ? () => Promise.resolve(unreachable) : context.temporal;
+      if (moment !== "before") await operation.run(input, { ...context, temporal } as never);
+      return await waitForKill();
+    },
+  };
+}
+
+const config = loadConfig(process.env);
+const { platform } = await openPlatform({
+  config,
+  log: createLog("test", "silent"),
+  databaseUrl: () => config.settings.SEALOOP_DATABASE_APP_URL!,
+});
+const invoke = createInvoke(platform);
+await Promise.all(calls.map(async ({ moment, operation: name, approvalId, ...request }) => {
+  const operation = stopAt(moment, operations.get(name)!);
+  if (approvalId) return await runApprovedCall(platform, approvalId, operation);
+  return await invoke(operation, {
+    ...request,
+    credential: request.credential,
+    requestId: "1",
+    address: "127.0.0.1",
+    signal: new AbortController().signal,
+    detached: true,
+  });
+}));

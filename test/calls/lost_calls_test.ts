@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { createInvoke } from "../../calls/mod.ts";
+import { settleLostCalls } from "../../calls/recover/mod.ts";
+import { Problem } from "../../contract/mod.ts";
+import { registry } from "../../operations/mod.ts";
+import type { OpenPlatform } from "../../processes/mod.ts";
+import { addDecisions, listDecisions, type Store } from "../../store/mod.ts";
+import { type TestDatabase, testDatabase } from "../_servers.ts";
+import { countedRun } from "./_counted_run.ts";
+import { makeOpenDecisionsOld, runAndKill } from "./_kills.ts";
+import { findRequested, issueAgentKey, openTestPlatform } from "./_platform.ts";
+
+describe("settleLostCalls()", () => {
+  let database: TestDatabase;
+  let open: OpenPlatform;
+  let store: Store;
+  let credential: string;
+  before(async () => {
+    database = await testDatabase();
+    open = await openTestPlatform(database);
+    store = open.platform.store;
+    credential = (await issueAgentKey(store)).key;
+  });
+  after(async () => {
+    await open?.close();
+    await database?.drop();
+  });
+
+  const settle = () => settleLostCalls(open.platform);
+
+  it("seals a call as unknown once, and not before its decision is old", async () => {
+    const input = { n: 1 };
+    const call = { operation: countedRun.name, door: "mcp", as: "count_run" } as const;
+    await runAndKill(store, [{ ...call, moment: "after", input, credential }]);
+    assert.equal(await settle(), 0, "it may still be running");
+    const [decision] = await makeOpenDecisionsOld(store);
+    assert.equal((await findRequested(store, decision!.receipt_id)).outcome, "allow");
+    assert.equal(await findRequested(store, decision!.call_receipt_id), undefined);
+    assert.equal(await settle(), 1);
+    assert.equal(await settle(), 0);
+    const { outcome, details } = await findRequested(store, decision!.call_receipt_id);
+    assert.deepEqual([outcome, details.decision_id], ["unknown", decision!.id]);
+  });
+
+  it("tries again where it cannot find out at the moment what a call did", async () => {
+    const input = { title: "Printer jams" };
+    const call = { operation: "tickets.create", door: "mcp", as: "itsm_create_ticket" } as const;
+    await runAndKill(store, [{ ...call, moment: "after", input, credential }]);
+    const [decision] = await makeOpenDecisionsOld(store);
+    const fail = () => Promise.reject(new Problem("Unavailable", "Temporal is away"));
+    const ticket = { ...registry.get("tickets.create")!, recover: fail };
+    const operations = new Map([[ticket.name, ticket]]);
+    assert.equal(await settleLostCalls({ ...open.platform, operations }), 0);
+    assert.equal(await findRequested(store, decision!.call_receipt_id), undefined);
+    assert.equal(await settle(), 1);
+    assert.equal((await findRequested(store, decision!.call_receipt_id)).outcome, "success");
+  });
+
+  it("seals a call as not done if its decision was not sealed", async () => {
+    const db = store.asPlatform();
+    const [decision] = await listDecisions(db, { tenant: "test", limit: 1 });
+    await addDecisions(db, [{
+      ...decision!,
+      id: "GOV-000000000001",
+      receiptId: "never-sealed",
+      callReceiptId: "not-done",
+      runs: true,
+      holder: null,
+    }]);
+    await makeOpenDecisionsOld(store);
+    assert.equal(await settle(), 1);
+    assert.equal((await findRequested(store, "not-done")).outcome, "not_done");
+  });
+
+  it("waits as long as the process lives; a late end gets a receipt that supersedes", async () => {
+    let begin!: () => void;
+    const begun = new Promise<void>((resolve) => begin = resolve);
+    let finish!: () => void;
+    const mayFinish = new Promise<void>((resolve) => finish = resolve);
+    const slow = {
+      ...countedRun,
+      run: async () => {
+        begin();
+        await mayFinish;
+        return {};
+      },
+    };
+    const call = createInvoke(open.platform)(slow, {
+      door: "mcp",
+      requestId: "1",
+      credential,
+      address: "127.0.0.1",
+      as: "count_run",
+      input: { n: 2 },
+      signal: new AbortController().signal,
+    });
+    await begun;
+    const [decision] = await makeOpenDecisionsOld(store);
+    assert.equal(await settle(), 0, "its process lives");
+    await store.asPlatform().execute(
+      "UPDATE governance_decisions SET holder = 1 WHERE id = $1", // as after a lost connection
+      [decision!.id],
+    );
+    assert.equal(await settle(), 1);
+    finish();
+    const { receiptId } = await call;
+    assert.notEqual(receiptId, decision!.call_receipt_id);
+    const { outcome, supersedes } = await findRequested(store, receiptId!);
+    assert.deepEqual([outcome, supersedes], ["success", decision!.call_receipt_id]);
+  });
+});
