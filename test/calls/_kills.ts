@@ -22,7 +22,7 @@ export interface KilledCall {
   /** Name by which it is called. */
   readonly as: string;
   readonly input: unknown;
-  readonly credential?: string;
+  readonly credential?: string | undefined;
   readonly token?: string;
   /** Set where people have approved it. */
   readonly approvalId?: string;

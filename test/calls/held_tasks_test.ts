@@ -3,13 +3,13 @@ import { getHeldCall } from "../../store/mod.ts";
 import { openPeople, type People } from "../api/_people.ts";
 import { setGovernance } from "../_governance.ts";
 import { type A2aClient, a2aClient, message, skill } from "../mcp/_a2a.ts";
-import { dangerous } from "./_dangerous.ts";
+import { createDiskWiper } from "./_disk_wiper.ts";
 
 // deno-lint-ignore no-explicit-any -- the test looks into it
 type Json = any;
 
 describe("what agents ask for over A2A and people decide", () => {
-  const { operation, runs } = dangerous();
+  const { operation, runs } = createDiskWiper();
   let people: People;
   let agent: A2aClient;
   let byMcp: (disk: string) => Promise<Json>;

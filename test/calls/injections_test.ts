@@ -20,7 +20,7 @@ import { setGovernance } from "../_governance.ts";
 import { connectHttp, startToolServer, type TestToolServer } from "../mcp/_tool_server.ts";
 import { openLoop, type TestLoop } from "../workflows/_loop.ts";
 import { eventually } from "../_time.ts";
-import { dangerous } from "./_dangerous.ts";
+import { createDiskWiper } from "./_disk_wiper.ts";
 import { INJECTIONS } from "./_injections.ts";
 import type { Platform } from "../../calls/mod.ts";
 
@@ -44,7 +44,7 @@ describe("a hundred texts that mean to steer an agent", () => {
   let client: Client;
   let key: string;
   let folder: string;
-  const wipe = dangerous();
+  const wipe = createDiskWiper();
 
   before(async () => {
     folder = await testFolder();

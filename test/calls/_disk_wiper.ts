@@ -1,23 +1,21 @@
-/** A tool that no rule that ships speaks of, which counts how often it was run, and with what. */
+/** A dangerous tool, which no shipped rule mentions. It records its runs. */
 import { z } from "zod";
-import { defineOperation, Problem } from "../../contract/mod.ts";
-import type { Operation } from "../../contract/mod.ts";
 import type { Platform } from "../../calls/mod.ts";
+import { defineOperation, type Operation, Problem } from "../../contract/mod.ts";
 
-/** What a test sees of it. */
-export interface Dangerous {
+/** The tool `wipe_disk`. Disk `busy` cannot be wiped, and disk `slow` not before {@linkcode finishSlow}. */
+export interface DiskWiper {
   readonly operation: Operation<Platform>;
-  /** Arguments of each run. */
+  /** Input of each run. */
   readonly runs: Record<string, unknown>[];
-  /** Lets the runs on disk `slow` end, which wait for it. */
-  letGo(): void;
+  finishSlow(): void;
 }
 
-/** Makes one. */
-export function dangerous(): Dangerous {
+/** Creates the tool. */
+export function createDiskWiper(): DiskWiper {
   const runs: Record<string, unknown>[] = [];
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => letGo = resolve);
+  let finishSlow!: () => void;
+  const mayFinish = new Promise<void>((resolve) => finishSlow = resolve);
   const operation = defineOperation<Platform>()({
     name: "test.wipe",
     summary: "Wipe a disk",
@@ -25,9 +23,9 @@ export function dangerous(): Dangerous {
     effect: "run",
     access: "key",
     input: z.object({
-      disk: z.string().min(1).describe("Which"),
-      passes: z.number().int().default(1).describe("How often"),
-      note: z.string().optional().describe("What for"),
+      disk: z.string().min(1).describe("Name of the disk"),
+      passes: z.number().int().default(1).describe("Times that it is overwritten"),
+      note: z.string().optional().describe("Reason"),
     }),
     output: z.object({ wiped: z.string(), passes: z.number() }),
     tool: { wipe_disk: ["full"] },
@@ -36,9 +34,9 @@ export function dangerous(): Dangerous {
     async run(input) {
       runs.push(input);
       if (input.disk === "busy") throw new Problem("Conflict", "Disk busy is mounted");
-      if (input.disk === "slow") await gate;
+      if (input.disk === "slow") await mayFinish;
       return { wiped: input.disk, passes: input.passes };
     },
   });
-  return { operation, runs, letGo };
+  return { operation, runs, finishSlow };
 }
